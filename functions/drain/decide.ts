@@ -215,10 +215,11 @@ function decideIdle(observation: DrainObservation): DrainDecision {
   return node.cordonMark === undefined || node.unschedulable ? decideRest(observation) : { kind: 'disownCordon' };
 }
 
-/** Uncordoning ends all that the node was drained for: the next cordon is about something else. */
+/** Uncordoning ends all that the node was drained for: the next cordon, also of a drain that has begun, is about something else. */
 function withoutUncordoned(seen: DrainObservation): DrainObservation {
   const { node, record } = seen;
-  const isOpened = !node.unschedulable && record.active === undefined && !hasNoStandingEnd(record);
+  const hasCordoned = record.active?.hold !== undefined;
+  const isOpened = !node.unschedulable && !hasCordoned && !hasNoStandingEnd(record);
   return isOpened ? { ...seen, record: withoutStanding(record) } : seen;
 }
 

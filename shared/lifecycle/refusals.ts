@@ -84,7 +84,7 @@ export interface RefusableChange {
 
 /**
  * The tries of one run. A turn that is repeated does not repeat a call that was refused. What ends `undefined`, `changed` or `conflict` has lost
- * a race; one run that loses many counts as refused.
+ * a race; one run that loses many counts as refused. What goes `onward` has more to do at once. Neither says that what was refused passes now.
  */
 export interface Tries {
   make<Outcome>(change: RefusableChange, call: () => Promise<Outcome>): Promise<Outcome | Refused>;
@@ -108,9 +108,8 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     own.has(key) ? own.get(key) : stored?.[key];
   const waiting: Tries['waiting'] = ({ key, stored, restsOn, deadline }) => {
     const before = known({ key, stored });
-    if (before === undefined) return undefined;
-    const permission = permissionOf(before);
-    if (permission !== undefined && allowed.has(permission)) return undefined;
+    const permission = before && permissionOf(before);
+    if (before === undefined || (permission !== undefined && allowed.has(permission))) return undefined;
     // One probe serves all changes of the subject.
     const others = permission === undefined ? [] : Object.values({ ...stored, ...Object.fromEntries(own) });
     const times = others.flatMap(each => (each && permissionOf(each) === permission ? [each.lastTime] : []));
@@ -141,7 +140,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
       try {
         const outcome = await call();
         if (isLost(outcome) && ++races >= MAX_TURNS) throw new RetryableError(CONTENDED, { reason: 'Contended' });
-        if (before !== undefined && !isLost(outcome)) {
+        if (before !== undefined && !isLost(outcome) && !isOnward(outcome)) {
           own.set(key, undefined);
           allowed.add(permissionOf(before) ?? '');
         }
@@ -150,12 +149,11 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         const cause = causeOf(error);
         if (cause === undefined || !(error instanceof Error)) throw error;
         const message = cutText(error.message, maxText);
-        const refused = { cause, message, basis: basisOf(restsOn), now };
-        const { refusal: next, reportKind } = noteRefusal(after(stored), key, refused, report && { isReportedAtOnce });
+        const why = { cause, message, basis: basisOf(restsOn), now };
+        const { refusal: next, reportKind: say } = noteRefusal(after(stored), key, why, report && { isReportedAtOnce });
         const isKept = next === before;
         // Said first: a run that dies in between says it again (I9).
-        const isSaid = reportKind === 'news' || reportKind === 'again';
-        if (isSaid) await report?.(textOfRefusal(next), reportKind === 'again');
+        if (say === 'news' || say === 'again') await report?.(textOfRefusal(next), say === 'again');
         own.set(key, next);
         const goesBack = (isKept || isTransient(next)) && error instanceof RetryableError ? error : undefined;
         const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead);
@@ -170,6 +168,8 @@ const LOST: readonly unknown[] = ['changed', 'conflict', 'again'];
 /** Somebody else had changed the object or the record, or it is looked at once more: nothing was made, and nothing refused. */
 const isLost = (outcome: unknown): boolean =>
   outcome === undefined || LOST.includes(isJsonObject(outcome) ? outcome['kind'] : outcome);
+/** A step that carried out one of several things, or lost a race for one. */
+const isOnward = (outcome: unknown): boolean => isJsonObject(outcome) && outcome['onward'] === true;
 
 export interface RefusedCall {
   readonly kind: 'refused';

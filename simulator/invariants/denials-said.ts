@@ -1,7 +1,7 @@
 /**
  * I6: what an admission policy keeps denying is said, with the words of the policy, in an Event on the object, on what it belongs to
  * (the Node of a pod or of a NodeClaim, the NodeClaim of a Node), or with its name. I8: one cause is not said more often than once an hour,
- * unless the table has lost that it was said.
+ * unless the table has lost that it was said, or another FinalizerRule asks for the change.
  */
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { changedBy, denialIn, nodeOfPod } from './denials.ts';
@@ -13,8 +13,9 @@ import { does, type Target } from './run-journal.ts';
 const HOUR = 60 * 60_000;
 /** Two runs that look at the same time both say it. */
 const SAID_TOGETHER = 60_000;
+const OF_RULES = 'FinalizationError';
 /** Under which a refused change of a Node, a NodeClaim or an object of a rule is said. */
-const SAID_HOURLY = new Set(['NodeChangeRefused', 'FinalizationError']);
+const SAID_HOURLY = new Set(['NodeChangeRefused', OF_RULES]);
 
 interface Denied {
   readonly since: number;
@@ -30,6 +31,11 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, memoryOf, now, quietSince,
   const saidLast = new Map<string, { readonly time: number; readonly run: Run | undefined }>();
   /** Runs that write an Event at the moment. */
   const writing = new Set<Run>();
+  /** What a rule that went had promised is forgotten, also that it was refused (I12): when each was made, by UID. */
+  const rules = new Map<string, number>();
+  mirror.follow((resource, uid) => {
+    if (resource === 'finalizerrules' && !rules.has(uid)) rules.set(uid, now());
+  });
   return {
     onCall(call, run) {
       if (changedBy(call).resource === 'events') writing.add(run);
@@ -68,6 +74,7 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, memoryOf, now, quietSince,
       if (!SAID_HOURLY.has(reason) || since <= SAID_TOGETHER || since >= HOUR - SAID_TOGETHER) return;
       if (last !== undefined && memoryOf(last.time) !== 'whole') return;
       if (last?.run !== undefined && isForgotten(last.run)) return;
+      if (reason === OF_RULES && Math.max(...rules.values()) > (last?.time ?? -Infinity)) return;
       violate('I8', `${reason} is said of ${name} again after ${Math.round(since / 60_000)} min: ${message}`);
     },
   };

@@ -47,7 +47,8 @@ export function createClimbers({
   mirror,
   now,
   quietSince,
-}: Pick<CheckContext, 'mirror' | 'now' | 'quietSince'>): Climbers {
+  memoryOf,
+}: Pick<CheckContext, 'mirror' | 'now' | 'quietSince' | 'memoryOf'>): Climbers {
   const climbing = new Map<string, Climb>();
   const drainEnds = new Map<string, string>();
   const blocks = (): readonly unknown[] =>
@@ -85,7 +86,7 @@ export function createClimbers({
     if (last === undefined || isUnclear || wellSince !== undefined) return false;
     // A termination is known by its NodeClaim, and a remediator may have given up.
     if (last.kind === 'Terminate' || last.kind === 'CustomResource' || last.kind === 'Replace') return false;
-    const isTaken = last.calls.some(wasDone);
+    const isTaken = last.calls.some(wasDone) && memoryOf(last.since) === 'whole';
     return isTaken && !drainEnds.has(last.id) && now() < last.since + Math.min(...timeouts(), DEFAULT_TIMEOUT);
   };
 

@@ -61,7 +61,7 @@ interface Begun {
 }
 
 export const checkRepairLimits: MakeCheck = context => {
-  const { mirror, now, violate } = context;
+  const { mirror, now, memoryOf, violate } = context;
   const climbers = createClimbers(context);
   /** What repair began, by the node's UID, under which limits. */
   const begun = new Map<string, Begun>();
@@ -72,7 +72,8 @@ export const checkRepairLimits: MakeCheck = context => {
     if (climbers.has(uid)) return climbers.surelyOf(climbers.get(uid)?.pool).includes(uid);
     const { call, time = -Infinity } = begun.get(uid) ?? {};
     // What is under way for longer than a termination has time for is stuck, and holds nobody else.
-    if (now() - time >= STUCK_AFTER) return false;
+    // That a termination is a repair, the table alone knows.
+    if (now() - time >= STUCK_AFTER || memoryOf(time) !== 'whole') return false;
     // An instance that its Auto Scaling group does not replace stays, and takes no place.
     if (call !== undefined) return wasDone(call);
     const claim = claimOf(node, mirror);

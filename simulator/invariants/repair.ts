@@ -51,7 +51,7 @@ const SAYS_SO = /no further action is set|left alone until|is tried again at|sta
 const text = (ms: number): string => toIsoText(toEpochMs(ms));
 
 export const checkRepair: MakeCheck = context => {
-  const { mirror, violate } = context;
+  const { mirror, memoryOf, violate } = context;
   /** Whether some valid configuration opened the gate: one that does not parse leaves it as it was. */
   let wasOpen = false;
   /** Curfew said that it cannot read the configuration that stands there now. */
@@ -78,10 +78,14 @@ export const checkRepair: MakeCheck = context => {
     const claim = mirror.all('nodeclaims').get(ending?.claimUid ?? '');
     return claim === undefined || claim.metadata.deletionTimestamp !== undefined;
   };
+  /** That a termination is a repair, the table alone knows. */
+  const isKnown = (uid: string): boolean => memoryOf(repaired.get(uid)?.time ?? -Infinity) === 'whole';
   /** At least, and at most. */
   const surelyUnderWay = (poolName: string | undefined): ReadonlySet<string> =>
     new Set([
-      ...repairedIn(poolName, Math.min(...terminationTimes) - SETTLES - context.clockTolerance).filter(isEnding),
+      ...repairedIn(poolName, Math.min(...terminationTimes) - SETTLES - context.clockTolerance).filter(
+        uid => isEnding(uid) && isKnown(uid),
+      ),
       ...climbers.surelyOf(poolName),
     ]);
   const underWay = (poolName: string | undefined): ReadonlySet<string> =>

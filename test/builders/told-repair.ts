@@ -22,7 +22,12 @@ export interface NodeTold {
   readonly bootID?: string;
   readonly hasClaim?: boolean;
   /** Of its NodeClaim, where it is not as that of a node of the pool. */
-  readonly claim?: { readonly labels?: Readonly<Record<string, string>>; readonly isNameless?: boolean };
+  readonly claim?: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly isNameless?: boolean;
+    /** Minute. */
+    readonly deleted?: number;
+  };
 }
 
 type Listener = (resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void;
@@ -53,12 +58,13 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     },
   };
   const found: string[] = [];
+  let lostAt = -Infinity;
   const context: Partial<CheckContext> = {
     mirror,
     now: () => toEpochMs(now),
     clockTolerance: 0 as CheckContext['clockTolerance'],
     quietSince: () => toEpochMs(START - 60 * MINUTE),
-    memoryOf: () => 'whole',
+    memoryOf: time => (time <= lostAt ? 'none' : 'whole'),
     lastDenial: () => -Infinity,
     violate: (invariant, message) => void found.push(`${invariant}: ${message}`),
   };
@@ -75,7 +81,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
   const call = (port: PortCall['port'], method: string, args: readonly unknown[], value: unknown): Run => {
     const time = toEpochMs(now);
     const made: PortCall = { port, method, args, time, outcome: { kind: 'pending' } };
-    const run: Run = { by: 'repair', startTime: time, calls: [looked()] };
+    const run: Run = { by: 'repair', startTime: time, calls: [looked(), ...listed()] };
     check.onCall?.(made, run);
     run.calls.push(made);
     made.outcome = { kind: 'answered', value };
@@ -90,9 +96,29 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     time: toEpochMs(now),
     outcome: { kind: 'answered', value: { kind: 'there', object: of('nodepools').get('pool') } },
   });
+  /** Where there is a policy, each lists policies and nodes, too. */
+  const listed = (): readonly PortCall[] => {
+    if (of('nodelifecyclepolicies').size === 0) return [];
+    return (['nodelifecyclepolicies', 'nodes'] as const).map(resource => ({
+      port: 'kubernetes',
+      method: 'list',
+      args: [{ resource }],
+      time: toEpochMs(now),
+      outcome: { kind: 'answered', value: { kind: 'there', objects: [...of(resource).values()] } },
+    }));
+  };
   return {
     found,
     setPool,
+    setPolicy: (spec: object): void =>
+      set('nodelifecyclepolicies', {
+        apiVersion: 'curfew.dev/v1alpha1',
+        kind: 'NodeLifecyclePolicy',
+        metadata: { name: 'all', uid: 'policy', resourceVersion: '1', creationTimestamp: stamp(-500) },
+        spec: JSON.parse(JSON.stringify(spec)),
+      }),
+    /** The table is empty from now on. */
+    loseTable: (): void => void (lostAt = now),
     at(minute: number): void {
       now = START + minute * MINUTE;
     },
@@ -104,7 +130,12 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
         set('nodeclaims', {
           apiVersion: 'karpenter.sh/v1',
           kind: 'NodeClaim',
-          metadata: { ...metadata, ...(told.claim?.labels && { labels: told.claim.labels }), uid: `claim-${name}` },
+          metadata: {
+            ...metadata,
+            ...(told.claim?.labels && { labels: told.claim.labels }),
+            ...(told.claim?.deleted !== undefined && { deletionTimestamp: stamp(told.claim.deleted) }),
+            uid: `claim-${name}`,
+          },
           status: { providerID, ...(told.claim?.isNameless === true ? {} : { nodeName: name }) },
         });
       set('nodes', {

@@ -494,6 +494,17 @@ describe('a node that a drain has left as it was', () => {
     }
   });
 
+  it('is remembered for no cordon of a drain that had begun, and had not cordoned, when somebody opened the node', () => {
+    const { hold: _, ...begun } = active({ id: 'e2', requests: [request('e2')] });
+    const record = { active: begun, finished: [finished('e1')] };
+    for (const cordonMark of ['e1', undefined]) {
+      const decision = decide(observation({ node: { cordonMark }, record, pods: [pod('a')] }));
+      expect(decision).toMatchObject({ kind: 'note', record: { active: begun, finished: [{ recovered: true }] } });
+    }
+    const cordoned = observation({ node: { cordonMark: 'e1', unschedulable: true }, record, pods: [pod('a')] });
+    expect(decide(cordoned).kind).toBe('prepare');
+  });
+
   it('is uncordoned where the cordon is ours, and no fault stands behind it any more', () => {
     expect(tidied('e1', finished('e1', { recovered: true }))).toMatchObject({ kind: 'tidy', uncordon: true });
     expect(tidied('e1', finished('e1', { status: 'Cancelled' }))).toMatchObject({ kind: 'tidy', uncordon: true });

@@ -196,21 +196,25 @@ describe('tries of one subject', () => {
     expect(subject.said).toHaveLength(4);
   });
 
-  it.each([undefined, 'changed', { kind: 'changed' }, { kind: 'conflict' }, again('its record was written')])(
-    'does not forget a refusal for a lost race: %j',
-    async lost => {
-      const subject = refusedSubject();
-      subject.fail(new TerminalError('Forbidden', 'frozen'));
-      await subject.run();
-      await subject.clock.advance(minutes(1));
-      const tries = createTries(subject.clock);
-      await tries.make(
-        { key: 'cordon', stored: subject.stored(), restsOn: [node()], report: async () => {} },
-        async () => lost,
-      );
-      expect(tries.after(subject.stored())).toEqual(subject.stored());
-    },
-  );
+  it.each([
+    undefined,
+    'changed',
+    { kind: 'changed' },
+    { kind: 'conflict' },
+    again('its record was written'),
+    { kind: 'notYet', until: 0, on: 'it changed in between', onward: true },
+  ])('does not forget a refusal for a lost race, nor for what has more to do at once: %j', async lost => {
+    const subject = refusedSubject();
+    subject.fail(new TerminalError('Forbidden', 'frozen'));
+    await subject.run();
+    await subject.clock.advance(minutes(1));
+    const tries = createTries(subject.clock);
+    await tries.make(
+      { key: 'cordon', stored: subject.stored(), restsOn: [node()], report: async () => {} },
+      async () => lost,
+    );
+    expect(tries.after(subject.stored())).toEqual(subject.stored());
+  });
 
   it('forgets what was accepted', async () => {
     const subject = refusedSubject();

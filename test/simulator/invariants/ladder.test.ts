@@ -32,7 +32,10 @@ function climbersOfOneNode() {
       return nodes.all(resource);
     },
   };
-  return { climbers: createClimbers({ mirror, now: () => now, quietSince: () => now }), scans: () => scans };
+  return {
+    climbers: createClimbers({ mirror, now: () => now, quietSince: () => now, memoryOf: () => 'whole' }),
+    scans: () => scans,
+  };
 }
 
 const drainRequested = (uid: string) => [{ detailType: 'DrainRequested', detail: { node: { name: 'a', uid } } }];

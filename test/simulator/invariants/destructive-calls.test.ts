@@ -1,0 +1,76 @@
+/** I6 of a termination: what spares pods, volumes and hooks is needless at the deadline that forces; whose instance it is never is. */
+import { describe, expect, it } from 'vitest';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+import { checkDestructiveCalls } from '../../../simulator/invariants/destructive-calls.ts';
+import type { CheckContext, PortCall, Run } from '../../../simulator/invariants/invariant.ts';
+import { mirrorOf } from '../../builders/mirror.ts';
+
+const CLAIM: KubernetesObject = {
+  apiVersion: 'karpenter.sh/v1',
+  kind: 'NodeClaim',
+  metadata: {
+    name: 'a-claim',
+    uid: 'uid-of-claim',
+    resourceVersion: '1',
+    creationTimestamp: '2024-11-01T14:00:00Z',
+    deletionTimestamp: '2024-11-01T15:00:00Z',
+  },
+  spec: { terminationGracePeriod: '2m' },
+  status: { providerID: 'aws:///z/i-a', nodeName: 'a' },
+};
+const HOOK_WORKS = { group: 'network.example.com', version: 'v1', resource: 'hookworks' };
+const FAILED = { kind: 'failed', error: new Error('429') } as const;
+const answered = (value: unknown) => ({ kind: 'answered', value }) as const;
+
+/** The finalizer ends the instance, at that time, in a run in which one read failed. */
+function complaints(time: string, method: 'get' | 'list', ...args: readonly unknown[]): readonly string[] {
+  const found: string[] = [];
+  const now = toEpochMs(Date.parse(time));
+  const mirror = mirrorOf({ nodeclaims: [CLAIM] });
+  const violate: CheckContext['violate'] = (invariant, message) => void found.push(`${invariant}: ${message}`);
+  const call = (
+    port: PortCall['port'],
+    name: string,
+    of: readonly unknown[],
+    outcome: PortCall['outcome'],
+  ): PortCall => ({
+    port,
+    method: name,
+    args: of,
+    time: now,
+    outcome,
+  });
+  const run: Run = {
+    by: 'finalizer',
+    startTime: now,
+    calls: [
+      call('kubernetes', 'get', [{ type: RESOURCES.NodeClaim, name: 'a-claim' }], answered({ object: CLAIM })),
+      call('records', 'put', [{ owner: 'finalizer', id: 'nodeclaim/uid-of-claim' }], answered({ kind: 'written' })),
+      call('kubernetes', method, args, FAILED),
+    ],
+  };
+  const terminate = call('instances', 'terminate', ['aws:///z/i-a'], { kind: 'pending' });
+  checkDestructiveCalls({ mirror, violate } as CheckContext).onCall?.(terminate, run);
+  return found;
+}
+
+const HOOK = [{ type: HOOK_WORKS, namespace: 'network', name: 'snapshot-uid-of-claim' }];
+
+describe('an instance that is ended although something could not be read', () => {
+  it.each<readonly [string, 'get' | 'list', readonly unknown[]]>([
+    ['the pods', 'list', [RESOURCES.Pod, {}]],
+    ['what a hook asked for', 'get', HOOK],
+  ])('before the deadline: %s', (_, method, args) => {
+    expect(complaints('2024-11-01T15:01:59Z', method, ...args)).toEqual([
+      expect.stringMatching(/^I6: .* could not read/),
+    ]);
+    expect(complaints('2024-11-01T15:02:00Z', method, ...args)).toEqual([]);
+  });
+
+  it('at any time: the NodeClaims, of which another may have the instance', () => {
+    for (const time of ['2024-11-01T15:01:59Z', '2024-11-01T15:02:00Z'])
+      expect(complaints(time, 'list', RESOURCES.NodeClaim, {})).toEqual([expect.stringMatching(/^I6: /)]);
+  });
+});
