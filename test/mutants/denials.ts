@@ -108,6 +108,7 @@ export const DENIAL_MUTANTS: readonly Mutant[] = [
     name: 'held-in-silence',
     mistake: 'does not say on a Node that a guard or a veto holds its repair',
     breaks: ['I6'],
+    seed: 81,
     scenario: 'repair-obeys-a-veto.yaml#repair-vetoed-until-removed',
     mutation: withoutEvents('repair', EVENT_REASONS.nodeRepairBlocked, EVENT_REASONS.nodeRepairVetoed),
   },

@@ -76,6 +76,7 @@ export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
     name: 'drain-by-old-news',
     mistake: 'does not ask how old an event is',
     breaks: ['I2'],
+    seed: 20032,
     scenario: 'drain-old-news.yaml#drain-old-news',
     mutation: hearing(message => ({ ...message, receivedTime: undefined })),
   },
@@ -123,6 +124,7 @@ export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
     name: 'drain-ends-more-than-a-recovery-names',
     mistake: 'ends every fault of the check, whichever codes and entities recover',
     breaks: ['I7'],
+    seed: 20040,
     scenario: 'drain-recoveries.yaml#drain-recoveries-of-what-they-name',
     mutation: hearingEvent(event =>
       event['isHealthy'] === true ? { ...event, errorCode: [], entitiesImpacted: [] } : event,
@@ -132,6 +134,7 @@ export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
     name: 'drain-forgets-what-has-recovered',
     mistake: 'does not add up what recovers one by one',
     breaks: ['I5'],
+    seed: 20000,
     scenario: 'drain-recoveries.yaml#drain-recoveries-of-what-they-name',
     mutation: remembering(record => ({ ...record, recoveries: [] })),
   },
@@ -139,6 +142,7 @@ export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
     name: 'drain-forgets-after-a-day',
     mistake: 'forgets how a drain ended after a day, although its cordon stands',
     breaks: ['I2', 'I5', 'I7'],
+    seed: 20008,
     scenario: 'drain-recoveries.yaml#drain-recoveries-after-days',
     mutation: remembering((record, { now }) => ({
       ...record,

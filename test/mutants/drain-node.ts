@@ -12,6 +12,7 @@ export const DRAIN_NODE_MUTANTS: readonly Mutant[] = [
     name: 'drain-cannot-end-what-it-has-forgotten',
     mistake: 'waits for the record of a drain that the table has lost',
     breaks: ['I9'],
+    seed: 20012,
     scenario: 'table-restored.yaml#a-drain-that-the-table-has-forgotten',
     mutation: withPortsOfRun('drain', ({ records }) => {
       let missed = 0;
@@ -54,7 +55,8 @@ export const DRAIN_NODE_MUTANTS: readonly Mutant[] = [
   {
     name: 'drain-does-not-see-who-opens-a-node',
     mistake: 'does not see that somebody has opened the node after its drain',
-    breaks: ['I5'],
+    breaks: ['I5', 'I7'],
+    seed: 67,
     scenario: 'drain-opened-by-a-person.yaml#drain-opened-by-a-person',
     mutation: seeing(seen => {
       const isOver = seen.record.active === undefined && seen.record.requests.length === 0;

@@ -136,6 +136,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-takes-errors-for-the-end',
     mistake: 'takes an error of the cloud for an instance that is gone',
     breaks: ['I1'],
+    seed: 103,
     scenario: 'finalizer-instance.yaml#a-throttled-cloud-is-asked-again',
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
@@ -178,6 +179,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'orphans-by-half-a-look',
     mistake: 'takes an error of the API server for a cluster that has none of the instances',
     breaks: ['I6'],
+    seed: 103,
     scenario: 'finalizer-orphans.yaml#no-orphan-without-the-api-server',
     mutation: takingErrorsForNothing,
   },

@@ -43,6 +43,7 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     name: 'ladder-without-drain',
     mistake: 'terminates at once where it is to drain first',
     breaks: ['I3'],
+    seed: 79,
     scenario: `${DRAINS}#repair-drain-takes-too-long`,
     mutation: withSpecs('repair', text => text.replaceAll('"DrainThenTerminate"', '"Terminate"')),
   },
@@ -98,8 +99,10 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'ladder-forgets-its-place',
-    mistake: 'begins the ladder anew when its drain is called off: a reboot is repeated for the same incident',
+    mistake:
+      'begins at the first action again when its drain is called off: a reboot is repeated for the same incident',
     breaks: ['I4', 'I3'],
+    seed: 100013,
     scenario: 'repair-calls-its-drain-off.yaml#repair-gate-calls-its-drain-off',
     mutation: remembering(held =>
       held.attempt !== undefined || held.incident === undefined

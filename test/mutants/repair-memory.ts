@@ -71,6 +71,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     name: 'allowance-without-a-bound',
     mistake: 'takes an action as often as a node is unhealthy',
     breaks: ['I11'],
+    seed: 146,
     scenario: 'repair-again.yaml#repair-again-when-an-allowance-returns',
     mutation: seeing({
       rules: rules =>
@@ -91,6 +92,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     name: 'threshold-counts-the-left-over',
     mistake: 'counts nodes in the threshold whose NodeClaim is gone',
     breaks: ['I5'],
+    seed: 143,
     scenario: 'repair-threshold-who-counts.yaml#repair-threshold-without-left-over',
     mutation: guardsSeeing(surroundings => ({ ...surroundings, isUnmanaged: true })),
   },

@@ -72,6 +72,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-a-ramp',
     mistake: 'repairs all that an outage had held at once when it ends',
     breaks: ['I3'],
+    seed: 200025,
     scenario: 'repair-freezes-when-the-cluster-goes-dark.yaml#repair-ramps-up-after-a-freeze',
     mutation: poolSeeing(seen => ({ ...seen, state: { ...seen.state, held: [], ramp: undefined } })),
   },

@@ -47,6 +47,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-against-a-veto',
     mistake: 'does not read the veto of Nodes and NodeClaims',
     breaks: ['I3'],
+    seed: 100065,
     scenario: 'repair-obeys-a-veto.yaml#repair-vetoed-until-removed',
     mutation: seeing({
       node: node => ({ ...node, annotations: without(node.annotations, VETO) }),

@@ -74,7 +74,8 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
   {
     name: 'reboot-in-the-middle-of-its-drain',
     mistake: 'gives pods a minute where their bound gives them ten',
-    breaks: ['I2'],
+    breaks: ['I2', 'I3'],
+    seed: 115,
     scenario: `${REBOOTS}#repair-reboot-at-the-end-of-its-drain`,
     mutation: remembering(held => ({
       ...held,
@@ -106,6 +107,7 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     name: 'reboot-drains-without-a-bound',
     mistake: 'drains a node before its reboot where pods have no time',
     breaks: ['I3'],
+    seed: 115,
     scenario: `${REBOOTS}#repair-reboot-without-a-drain`,
     mutation: settingsSeen(() => ({ drainBound: minutes(10) })),
   },

@@ -42,6 +42,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-second-look',
     mistake: 'does not look at the node again after it has recorded its intent',
     breaks: ['I3'],
+    seed: 100057,
     scenario: 'repair-again.yaml#repair-again-after-a-day',
     mutation: withPortsOfRun('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), Infinity) },
@@ -51,6 +52,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-from-cache',
     mistake: 'looks at a copy of the node that is up to a minute old',
     breaks: ['I3', 'I5'],
+    seed: 100017,
     scenario: 'repair-asks-by-custom-resource.yaml#repair-custom-resource-fails',
     mutation: withPorts('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), minutes(1)) },
@@ -60,6 +62,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-uid',
     mistake: 'deletes the NodeClaim of that name, whichever it is',
     breaks: ['I10'],
+    seed: 58,
     scenario: 'repair-is-not-misled-by-names.yaml#repair-node-of-the-same-name',
     mutation: withKubernetes('repair', api => ({
       delete: (ref, options) => api.delete(ref, { ...options, preconditions: {} }),
@@ -69,6 +72,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-timer',
     mistake: 'leaves the wake-up time out of the record: what is not sent at once is forgotten',
     breaks: ['I5', 'I8'],
+    seed: 100057,
     scenario: 'repair-default-toleration-lengthens.yaml#repair-default-toleration-lengthens',
     mutation: withRecords('repair', records => ({
       put: (record, version) => records.put(withoutTimer(record), version),
@@ -78,6 +82,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-intent',
     mistake: 'records what it did afterwards only',
     breaks: ['I3', 'I4', 'I8'],
+    seed: 100021,
     scenario: 'repair-keeps-to-its-budget.yaml#repair-two-at-a-time',
     mutation: withRecords('repair', records => ({
       async put(record, version) {

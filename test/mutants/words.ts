@@ -57,6 +57,7 @@ export const WORD_MUTANTS: readonly Mutant[] = [
     name: 'says-that-a-cordon-is-taken-back',
     mistake: 'says that nothing keeps a node any more, whose cordon and mark stay',
     breaks: ['I9'],
+    seed: 96,
     scenario: 'drain-recoveries.yaml#drain-recoveries-after-days',
     mutation: believingPatches('drain', 'Node', body => dig(body, 'spec', 'unschedulable') === null),
   },
@@ -64,6 +65,7 @@ export const WORD_MUTANTS: readonly Mutant[] = [
     name: 'says-that-it-reboots',
     mistake: 'says that a reboot has begun, and has not asked EC2 for it',
     breaks: ['I9'],
+    seed: 100033,
     scenario: 'repair-reboot-called-off.yaml#repair-reboot-under-a-veto',
     mutation: withPorts('repair', ({ instances }) => ({
       instances: {
@@ -127,6 +129,7 @@ export const WORD_MUTANTS: readonly Mutant[] = [
     name: 'says-that-it-asks-by-custom-resource',
     mistake: 'says that a custom resource asks for the drain, and has not made it',
     breaks: ['I9'],
+    seed: 96,
     scenario: 'drain-custom-ends.yaml#drain-custom-fails',
     mutation: withKubernetes('drain', api => ({
       async create(type, manifest) {
@@ -142,6 +145,7 @@ export const WORD_MUTANTS: readonly Mutant[] = [
     name: 'says-that-it-asks-nobody-any-more',
     mistake: 'says that the drain is no longer left to the custom resource, which it has not deleted',
     breaks: ['I9'],
+    seed: 138,
     scenario: 'drain-custom-ends.yaml#drain-custom-fails-over-to-a-mode',
     mutation: withKubernetes('drain', api => ({
       delete: async (ref, options) => (isRequest(ref) ? { kind: 'ok' } : await api.delete(ref, options)),
