@@ -212,6 +212,10 @@ const DRAIN_BEFORE_REBOOT = 'Drain before Reboot|';
 /** Whether the drain is the first half of a reboot. */
 export const isBeforeReboot = ({ key }: Pick<Attempt, 'key'>): boolean => key.startsWith(DRAIN_BEFORE_REBOOT);
 
+/** A reboot was refused, and is tried again: its maintenance stays. */
+export const isRebootTried = (refusals: NodeRecord['refusals'] = {}): boolean =>
+  Object.keys(refusals).some(key => key.startsWith('Reboot|') || isBeforeReboot({ key }));
+
 /** The actions of every entry. */
 export const allActionsOf = (settings: RepairSettings): readonly LadderAction[] =>
   actionListsOf(settings).flatMap(actions => ladderOf({ actions }));

@@ -21,7 +21,7 @@ import {
   readableSettings,
   unhealthyStatementsOf,
 } from './incident.ts';
-import { dueOf, judgeByLadder, keyOf, ladderOf } from './ladder.ts';
+import { dueOf, isRebootTried, judgeByLadder, keyOf, ladderOf } from './ladder.ts';
 import type { Attempt, Episode, NodeRecord, PoolRecord } from '../record.ts';
 import type { Activity, DueFacts, ClusterNodes, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
@@ -186,7 +186,7 @@ function withEnds(finding: Finding, { node, record: { incident }, context: { now
   const isMarked = unmarks !== undefined && isDue(now, unmarks);
   const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(record?.attempt) === undefined;
   // A run that died has left this, and nothing begins now that would use it.
-  const hasMarks = annotation !== undefined || maintenance === true;
+  const hasMarks = annotation !== undefined || (maintenance === true && !isRebootTried(record?.refusals));
   const isLeftover = isUnused || (record?.attempt === undefined && hasMarks);
   return {
     ...finding,
