@@ -35,20 +35,18 @@ async function prepare(context: ActionContext<'Reboot'>): Promise<Changed | unde
   return begin(context, { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) });
 }
 
-/** Cordons the Node and says that it is maintained. undefined: it is done. */
+/** Cordons the Node in the version that was looked at, and says that it is maintained. undefined: it is done. */
 async function begin(
   { deps, node, now }: Pick<ActionContext, 'deps' | 'node' | 'now'>,
   said: Readonly<Record<string, string>>,
 ): Promise<Changed | undefined> {
   const { kubernetes } = deps;
   const ref = { type: RESOURCES.Node, name: node.name };
-  const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
-  if (object?.metadata.uid !== node.uid) return CHANGED;
-  // Only the version that is open is cordoned by us: a cordon that somebody sets meanwhile is theirs.
-  const isOpen = readNode(object).unschedulable !== true;
+  // A cordon that somebody sets meanwhile is theirs, and one that is well meanwhile is not rebooted.
+  const isOpen = node.unschedulable !== true;
   const annotations = { ...said, ...(isOpen && { [CORDON_MARK]: 'true' }) };
   const change = { annotations, ...(isOpen && { spec: { unschedulable: true } }) };
-  const outcome = await changeExactly(kubernetes, ref, isOpen ? object.metadata : { uid: node.uid }, change);
+  const outcome = await changeExactly(kubernetes, ref, node, change);
   if (outcome.kind !== 'ok') return CHANGED;
   if (!isMaintained(node.conditions)) await setMaintenance(kubernetes, node, 'True', toTimestamp(now));
   return undefined;

@@ -30,6 +30,7 @@ export interface NodeCondition {
 export interface NodeView {
   readonly name: string;
   readonly uid: string;
+  readonly resourceVersion: string;
   readonly providerID: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -60,6 +61,7 @@ export function readNode(object: KubernetesObject): NodeView {
   return {
     name: metadata.name,
     uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
     providerID: optionalText(spec?.['providerID']),
     labels: metadata.labels ?? {},
     annotations: metadata.annotations ?? {},

@@ -31,6 +31,7 @@ export function aNode(conditions: readonly NodeCondition[], overrides: Partial<N
   return {
     name: 'n1',
     uid: 'uid-n1',
+    resourceVersion: '1',
     providerID: 'aws:///us-west-2a/i-1',
     labels: { 'karpenter.sh/nodepool': 'default' },
     annotations: {},

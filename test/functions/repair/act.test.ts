@@ -151,6 +151,25 @@ describe('what somebody writes at any instant of a run', () => {
     });
   });
 
+  it('that the node is well: no reboot follows where none is marked on it yet', async () => {
+    await atEveryCall(async call => {
+      const world = dueWorld({
+        policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }],
+        actions: [{ type: 'Reboot', timeout: '30m' }],
+      });
+      let isMarked = true;
+      world.beforeCall(call, () => {
+        isMarked = world.node('n1').metadata.annotations?.['curfew.dev/last-reboot'] !== undefined;
+        world.setCondition('n1', 'NetworkUnavailable', 'False');
+      });
+      const calls = await world.look('n1');
+      await world.run(minutes(2));
+      const reboots = isMarked ? ['reboot aws:///us-west-2a/i-n1'] : [];
+      expect({ call, calls: world.instanceCalls }).toEqual({ call, calls: reboots });
+      return calls;
+    });
+  });
+
   it('a cordon: it stays when the reboot is over, unless the node was cordoned already', async () => {
     const ref = { type: RESOURCES.Node, name: 'n1' };
     await atEveryCall(async call => {
