@@ -7,7 +7,7 @@ import { replacementOf, withoutAttempt } from './rule/attempt.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
 import { deleteRemediations, madeBy } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
-import { answerOf, hasTime, isBeforeReboot } from './rule/ladder.ts';
+import { isRebootUnderWay } from './rule/ladder.ts';
 import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';
@@ -81,9 +81,6 @@ function wantedBack(
   const unmarks = replacement && unmarkTime(replacement);
   const isUnused = unmarks === undefined && replacementOf(attempt) === undefined;
   const isDone = isGone || isUnused || (unmarks !== undefined && isDue(now, unmarks));
-  const isDrained = attempt !== undefined && isBeforeReboot(attempt) && answerOf(attempt)?.kind !== 'stopped';
-  const isRebooting =
-    isDrained || (attempt?.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now)));
   const isOver = attempt === undefined;
   // Who was asked for help before a termination is not needed once the node is well; its drain is.
   const isHelped = attempt?.action === 'Terminate' && incident?.healthySince !== undefined;
@@ -92,7 +89,7 @@ function wantedBack(
     ...(annotation && { annotation }),
     ...(replacement && isDone && { replacement }),
     ...(drain !== undefined && (isOver || isClaimGone) && { drain }),
-    ...(maintenance === true && !isRebooting && { maintenance }),
+    ...(maintenance === true && !isRebootUnderWay(attempt, now) && { maintenance }),
     ...(resources && (isOver || isHelped) && { resources }),
     ...(mayHaveMade && (isOver || isHelped) && { mayHaveMade }),
   };

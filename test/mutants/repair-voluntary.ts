@@ -6,7 +6,7 @@ import { dueOf } from '../../functions/repair/rule/ladder.ts';
 import { type NodeView, RESERVED_TAINT } from '../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { type Mutant, withPorts, withRepairRules } from './mutant.ts';
+import { annotated, type Mutant, withObjects, withPorts, withRepairRules } from './mutant.ts';
 import { guardsSeeing, poolSeeing, remembering, seeing, withSettings } from './repair-seeing.ts';
 
 const ENTRIES = 'repair-entries-decide.yaml';
@@ -130,7 +130,7 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     mistake: 'leaves the node cordoned that recovered while it was drained for a reboot',
     breaks: ['I7'],
     scenario: `${REBOOTS}#repair-recovery-during-the-drain-of-a-reboot`,
-    mutation: remembering(held => ({ ...held, ...(held.ours && { ours: { ...held.ours, maintenance: undefined } }) })),
+    mutation: withObjects('repair', 'Node', node => annotated(node, { 'curfew.dev/cordoned-by-repair': undefined })),
   },
   {
     name: 'confirm-ignored',

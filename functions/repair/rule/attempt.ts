@@ -297,10 +297,10 @@ export const isMarked = ({ annotations, conditions }: Pick<NodeView, 'annotation
  * (I7).
  */
 export function withMarks(
-  { attempt, ours }: Pick<NodeRecord, 'attempt' | 'ours'>,
+  { ours }: Pick<NodeRecord, 'ours'>,
   node: Pick<NodeView, 'annotations' | 'conditions'>,
 ): Ours | undefined {
-  return isMarked(node) && attempt === undefined ? { ...ours, maintenance: true } : ours;
+  return isMarked(node) ? { ...ours, maintenance: true } : ours;
 }
 
 /** A due condition in the details of an audit line. */

@@ -212,6 +212,12 @@ const DRAIN_BEFORE_REBOOT = 'Drain before Reboot|';
 /** Whether the drain is the first half of a reboot. */
 export const isBeforeReboot = ({ key }: Pick<Attempt, 'key'>): boolean => key.startsWith(DRAIN_BEFORE_REBOOT);
 
+/** Whether the node is maintained for a reboot: for its drain, too, and until its time is over. */
+export const isRebootUnderWay = (attempt: Attempt | undefined, now: EpochMs): boolean =>
+  attempt !== undefined &&
+  ((isBeforeReboot(attempt) && answerOf(attempt)?.kind !== 'stopped') ||
+    (attempt.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now))));
+
 /** A reboot was refused, and is tried again: its maintenance stays. */
 export const isRebootTried = (refusals: NodeRecord['refusals'] = {}): boolean =>
   Object.keys(refusals).some(key => key.startsWith('Reboot|') || isBeforeReboot({ key }));

@@ -21,7 +21,7 @@ import {
   readableSettings,
   unhealthyStatementsOf,
 } from './incident.ts';
-import { dueOf, isRebootTried, judgeByLadder, keyOf, ladderOf } from './ladder.ts';
+import { dueOf, isRebootTried, isRebootUnderWay, judgeByLadder, keyOf, ladderOf } from './ladder.ts';
 import type { Attempt, Episode, NodeRecord, PoolRecord } from '../record.ts';
 import type { Activity, DueFacts, ClusterNodes, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
@@ -186,8 +186,10 @@ function withEnds(finding: Finding, { node, record: { incident }, context: { now
   const isMarked = unmarks !== undefined && isDue(now, unmarks);
   const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(record?.attempt) === undefined;
   // A run that died has left this, and nothing begins now that would use it.
-  const hasMarks = annotation !== undefined || (maintenance === true && !isRebootTried(record?.refusals));
-  const isLeftover = isUnused || (record?.attempt === undefined && hasMarks);
+  const { attempt, refusals } = record ?? {};
+  const mayReboot = isRebootUnderWay(attempt, now) || isRebootTried(refusals);
+  const isClosed = maintenance === true && !mayReboot && (attempt === undefined || attempt.action === 'Reboot');
+  const isLeftover = isUnused || isClosed || (attempt === undefined && annotation !== undefined);
   return {
     ...finding,
     kind: 'present',
