@@ -20,20 +20,13 @@ const WORKED_ON = 10;
 const COUNTED = ['nodes', 'nodeclaims', 'pods'] as const;
 
 export const checkRobustness: MakeCheck = context => {
-  const { mirror, now, violate } = context;
+  const { mirror, violate } = context;
   let runs = 0;
-  let instant: number | undefined;
-  let atOnce = 0;
   let before: number | undefined;
   let messages = 0;
   /** Of the minutes before. */
   const earlier: number[] = [];
   const count = (): number => COUNTED.reduce((sum, resource) => sum + mirror.all(resource).size, countOfRules(context));
-  const most = (): number => {
-    const objects = Math.max(before ?? 0, count());
-    const came = messages + earlier.reduce((sum, each) => sum + each, 0);
-    return RUNS_PER_MINUTE + RUNS_PER_OBJECT * objects + RUNS_PER_MESSAGE * came;
-  };
   return {
     onFailure(by, error) {
       if (error instanceof RetryableError) {
@@ -58,14 +51,12 @@ export const checkRobustness: MakeCheck = context => {
     onRun() {
       before ??= count();
       runs += 1;
-      if (now() !== instant) atOnce = 0;
-      instant = now();
-      atOnce += 1;
-      // What wakes itself up at once never comes to the end of the minute.
-      if (atOnce % RUNS_PER_MINUTE === 0 && atOnce > most()) violate('I8', `${atOnce} runs at one instant`);
     },
     onMinute() {
-      if (runs > most()) violate('I8', `${runs} runs in one minute`);
+      const objects = Math.max(before ?? 0, count());
+      const came = messages + earlier.reduce((sum, each) => sum + each, 0);
+      if (runs > RUNS_PER_MINUTE + RUNS_PER_OBJECT * objects + RUNS_PER_MESSAGE * came)
+        violate('I8', `${runs} runs in one minute`);
       before = undefined;
       earlier.push(messages);
       if (earlier.length > WORKED_ON) earlier.shift();
