@@ -10,14 +10,14 @@ import { subjectOf, type KubernetesObject } from '../../../shared/domain/kuberne
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { isRefusal, reportWarning, type Refused, type Tries } from '../../../shared/lifecycle/refusals.ts';
+import { isRefusal, reportWarning, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
-import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
+import type { RecordToSave, SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
 import type { RuleContext, RuleMessage } from './context.ts';
 import { RULE_CHANGED, releaseRule, releaseRuleWhenUnused, addRuleFinalizer } from './finalizer.ts';
 import type { ObservedRule } from './observe.ts';
-import { isLater, OWN_FINALIZER } from './record.ts';
+import { isLater, OWN_FINALIZER, type RuleRecord } from './record.ts';
 import { reportInvalidRule } from './report.ts';
 import { cleanUpOf, type RuleAcceptance } from './rule-set.ts';
 import { acceptedCondition, isNewerWatch, WATCH_TIME, watchingCondition, withCarriers } from './status.ts';
@@ -40,18 +40,21 @@ export async function apply(
     restsOn: [object, acceptance.kind],
     report: reportWarning(reporter, object, EVENT_REASONS.changeRefused),
   };
-  const remember = async (until: EpochMs, goesBack?: Refused['goesBack']): Promise<SaveOutcome> => {
+  const remember = async (
+    wakeTime: EpochMs,
+    how: Pick<RecordToSave<RuleRecord>, 'punctual' | 'goesBack'>,
+  ): Promise<SaveOutcome> => {
     if ((await record.load()).kind === 'newer') return { ...DONE, written: false };
     const subject = subjectOf(object);
     const refusals = tries.after(before.refusals);
     const isNews = watch !== undefined && (before.watch === undefined || isLater(watch, before.watch));
     const value = { ...before, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
-    return await record.save({ subject, value, wakeTime: until, goesBack });
+    return await record.save({ subject, value, wakeTime, ...how });
   };
   const kept = await tries.make({ ...change, key: OWN_FINALIZER }, () => addRuleFinalizer(deps, object, acceptance));
   if (kept === 'changed') return RULE_CHANGED;
   // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
-  if (isRefusal(kept)) await remember(kept.until);
+  if (isRefusal(kept)) await remember(kept.until, { punctual: kept.goesBack === undefined });
   const outcome = await tries.make({ ...change, key: 'rule' }, () =>
     applyRule(context, observed, acceptance, { ...message, watch }),
   );
@@ -65,7 +68,7 @@ export async function apply(
   const refused = [kept, outcome].filter(isRefusal);
   const until = refused.map(each => each.until).toSorted((a, b) => a - b)[0];
   const goesBack = refused.find(each => each.goesBack !== undefined)?.goesBack;
-  return remember(until ?? deps.clock.now(), goesBack);
+  return remember(until ?? deps.clock.now(), { goesBack });
 }
 
 async function applyRule(

@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
 import { addRuleFinalizer } from '../../../../functions/finalizer/rules/finalizer.ts';
 import { RULE_FINALIZER, acceptanceOf } from '../../../../functions/finalizer/rules/rule-set.ts';
 import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
+import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
-import { toEpochMs } from '../../../../shared/domain/time.ts';
+import { addDuration, seconds, toEpochMs } from '../../../../shared/domain/time.ts';
+import { RetryableError } from '../../../../shared/errors.ts';
+import type { KubernetesApi } from '../../../../shared/ports/kubernetes-api.ts';
 import { customResourceDefinitions } from '../../../../simulator/custom-resource-definitions.ts';
+import { clusterEvent } from '../../../builders/cluster-event.ts';
 
 const NOW = toEpochMs(Date.parse('2024-11-01T15:00:00Z'));
 
@@ -24,10 +29,53 @@ function cluster() {
   const ref = { type: RESOURCES.FinalizerRule, name: 'databases' };
   const deps = { kubernetes: createInProcessKubernetesApi(core, 'curfew:finalizer') };
   const keep = (object: KubernetesObject) => addRuleFinalizer(deps, object, acceptanceOf(object, [object]));
-  return { core, ref, keep };
+  return { core, ref, keep, deps };
+}
+
+/** @param fails that change of the rule fails, for a reason that may pass */
+async function lookTwice(fails: 'metadata' | 'status'): Promise<{ readonly failed: number; readonly sent: number }> {
+  const { core, deps } = cluster();
+  let sent = 0;
+  let failed = 0;
+  let now = NOW;
+  const patch: KubernetesApi['patch'] = (ref, change, options) =>
+    ref.type.resource === 'finalizerrules' && (options?.subresource ?? 'metadata') === fails
+      ? Promise.reject(new RetryableError('500 InternalError', { reason: 'InternalError' }))
+      : deps.kubernetes.patch(ref, change, options);
+  const never = (): Promise<never> => Promise.reject(new Error('no instance is asked about'));
+  const reconcile = createReconciler({
+    kubernetes: { ...deps.kubernetes, patch },
+    records: createMemoryRecordStore(),
+    wakeUps: { send: async batch => void (sent += batch.length) },
+    instances: {
+      describe: never,
+      terminate: never,
+      reboot: never,
+      terminateInAutoScalingGroup: never,
+      checkOf: never,
+      list: async () => [],
+    },
+    hooks: { invoke: async () => ({ kind: 'succeeded' }) },
+    events: { record: async () => undefined },
+    audit: { write: () => undefined },
+    metrics: { count: () => undefined, milliseconds: () => undefined },
+    clock: { now: () => now, sleep: never },
+  });
+  const { uid } = core.get({ type: RESOURCES.FinalizerRule, name: 'databases' }).metadata;
+  const subject = { kind: 'FinalizerRule', apiVersion: 'curfew.dev/v1alpha1', name: 'databases', uid } as const;
+  for (let look = 0; look < 2; look += 1, now = addDuration(now, seconds(5)))
+    await reconcile(clusterEvent({ subject, changed: ['spec'] })).catch((error: unknown) => {
+      if (!(error instanceof RetryableError)) throw error;
+      failed += 1;
+    });
+  return { failed, sent };
 }
 
 describe('a FinalizerRule', () => {
+  it.each(['metadata', 'status'] as const)('whose %s cannot be written goes back to the queue alone', async fails => {
+    expect(await lookTwice(fails)).toEqual({ failed: 2, sent: 0 });
+  });
+
   it('is kept by its own finalizer, and looked at again when somebody changed it in between', async () => {
     const { core, ref, keep } = cluster();
     const seen = core.get(ref);
