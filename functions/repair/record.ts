@@ -141,6 +141,8 @@ export type Episode = Readonly<z.output<typeof episode>>;
 const ours = z.object({
   /** A drain that was asked for, by its request. */
   drain: z.optional(z.string()),
+  /** The action that others may have been asked for, while nothing tells: it goes on under the same request (I4). */
+  asked: z.optional(z.object({ key: z.string(), requestId: z.string() })),
   resources: z.optional(list(madeResource)),
   /** Those that a run set out to make, written before: one that ended in between leaves them to be found (I7). */
   mayHaveMade: z.optional(list(resourceName)),

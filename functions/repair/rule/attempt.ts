@@ -33,8 +33,8 @@ export function runOverTime(attempt: Attempt): EpochMs {
 }
 
 /** The request of a drain or custom resource. */
-const requestOf = (attempt: Attempt | undefined): string | undefined =>
-  attempt?.action === 'Drain' || attempt?.action === 'CustomResource' ? attempt.requestId : undefined;
+const requestOf = (attempt: Attempt): string | undefined =>
+  attempt.action === 'Drain' || attempt.action === 'CustomResource' ? attempt.requestId : undefined;
 
 /** The replacement that the attempt launches, or that takes the place of the node. */
 export const replacementOf = (attempt: Attempt | undefined): Replacement | undefined =>
@@ -49,13 +49,13 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
   const { [key]: _, ...refusals } = record.refusals ?? {};
   const { refusals: __, ours, ...rest } = record;
   // A termination takes over the annotation that an earlier attempt had set.
-  const { annotation: ___, ...others } = ours ?? {};
-  const left = action === 'Terminate' ? others : ours;
+  const { annotation, asked: ___, ...others } = ours ?? {};
+  const left = annotation === undefined || action === 'Terminate' ? others : { ...others, annotation };
   const act = { key, action, time: attempt.time, ...(bootID !== undefined && { bootID }) };
   return {
     ...rest,
     ...(Object.keys(refusals).length > 0 && { refusals }),
-    ...(left && Object.keys(left).length > 0 && { ours: left }),
+    ...(Object.keys(left).length > 0 && { ours: left }),
     attempt: { ...attempt, phase: 'accepted' },
     incident: {
       ...record.incident,
@@ -70,13 +70,17 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
 /** The attempt is over; what it has made or set is still known as ours. */
 export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord {
   const { attempt: _, ...record } = before;
+  const isIntended = attempt.phase === 'intended';
   const drain = attempt.action === 'Drain' ? attempt.requestId : undefined;
-  const annotation = attempt.phase === 'intended' && attempt.action === 'Terminate' ? annotationOf(attempt) : undefined;
-  if (annotation === undefined && drain === undefined) return record;
-  return {
-    ...record,
-    ours: { ...record.ours, ...(annotation && { annotation }), ...(drain !== undefined && { drain }) },
+  const requestId = isIntended ? requestOf(attempt) : undefined;
+  const annotation = isIntended && attempt.action === 'Terminate' ? annotationOf(attempt) : undefined;
+  const ours: Ours = {
+    ...record.ours,
+    ...(annotation && { annotation }),
+    ...(drain !== undefined && { drain }),
+    ...(requestId !== undefined && { asked: { key: attempt.key, requestId } }),
   };
+  return Object.keys(ours).length === 0 ? record : { ...record, ours };
 }
 
 /** What a termination sets on its NodeClaim. */
@@ -108,6 +112,7 @@ export function describe(attempt: Attempt): string {
 export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
   const { finding, due, action, unfinished, replacement: ready } = candidate;
   const { node, record } = finding;
+  const asked = record?.ours?.asked;
   const base = {
     number: unfinished?.number ?? (record?.number ?? 0) + 1,
     phase: 'intended' as const,
@@ -123,7 +128,7 @@ export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
       return { ...base, action: type, ...(node.bootID !== undefined && { bootID: node.bootID }) };
     case 'Drain':
     case 'CustomResource':
-      return { ...base, action: type, requestId: requestOf(unfinished) ?? `${node.uid}.${now}` };
+      return { ...base, action: type, requestId: asked?.key === base.key ? asked.requestId : `${node.uid}.${now}` };
     case 'Replace': {
       const pool = due.claim?.labels[NODE_POOL_LABEL];
       if (due.claim === undefined || pool === undefined) return { ...base, action: type };

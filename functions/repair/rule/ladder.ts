@@ -94,7 +94,7 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
   const { skipped } = incident ?? {};
   const basis = context.basisOf(claim);
   const hasClaim = claim !== undefined;
-  const asked = ladder.findIndex(each => mayBeAsked(unfinished) && keyOf(each) === unfinished?.key);
+  const asked = ladder.findIndex(each => keyOf(each) === record.ours?.asked?.key);
   const left = ladder.slice(Math.max(0, asked));
   const next = nextAction({ ladder: left, taken, acts, refusals, basis, skipped, launchesFrom, hasClaim }, now);
   switch (next.kind) {
@@ -132,10 +132,6 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
     }
   }
 }
-
-/** Others may have been asked for it by the run that ended: it goes on, or they would be asked twice (I4). */
-const mayBeAsked = (unfinished: Attempt | undefined): boolean =>
-  unfinished?.action === 'Drain' || unfinished?.action === 'CustomResource';
 
 /** Whether the NodeClaim is being deleted, and no deadline of a repair would bring its end forward. */
 function endsAnyway(claim: NodeClaimView, { drainBound }: Pick<EntryPolicy, 'drainBound'>, now: EpochMs): boolean {

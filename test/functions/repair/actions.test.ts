@@ -151,6 +151,28 @@ describe('DrainThenTerminate', () => {
     });
   });
 
+  it('I4: asks under one id where no answer came, wherever the next try fails', async () => {
+    const asked = async (): Promise<RepairWorld> => {
+      for (let call = 1; ; call++) {
+        const world = dueWorld(drain);
+        await world.look('n1', { call, side: 'after' });
+        if (requestIds(world, 'DrainRequested').length > 0) return world;
+      }
+    };
+    const again = async (crash?: Crash): Promise<{ readonly calls: number; readonly ids: number }> => {
+      const world = await asked();
+      world.advance(minutes(2));
+      const calls = await world.look('n1', crash);
+      await world.run(minutes(1));
+      return { calls, ids: new Set(requestIds(world, 'DrainRequested')).size };
+    };
+    const { calls } = await again();
+    for (let call = 1; call <= calls; call++) {
+      const { ids } = await again({ call, side: 'before' });
+      expect({ call, ids }).toEqual({ call, ids: 1 });
+    }
+  });
+
   it.each(['pool/default', 'node/uid-2', 'round/pass/default'])(
     'I9: its end stays in its queue while a newer version of the function keeps %s',
     async id => {
