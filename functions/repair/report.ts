@@ -9,7 +9,7 @@ import { verdictOf } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
 import type { Attempt, DueCondition, PoolRecord } from './record.ts';
 import { protectedNames } from './settings.ts';
-import { type GuardSetting, type NodeFinding, type NodeName, SAID, type Verdict } from './rule/verdict.ts';
+import { countsAs, type GuardSetting, type NodeFinding, type NodeName, SAID, type Verdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
@@ -264,11 +264,8 @@ export async function countRepairs(
   { counts: after }: PoolRecord,
   findings: readonly NodeFinding[],
 ): Promise<void> {
-  const held = findings.flatMap(({ verdict }) =>
-    verdict?.kind === 'blocked' || verdict?.kind === 'held' || verdict?.kind === 'vetoed'
-      ? wordingOf(verdict).reason
-      : [],
-  );
+  const verdicts = findings.flatMap(finding => verdictOf(finding) ?? []);
+  const held = verdicts.filter(each => countsAs(each, 'heldBack')).map(each => wordingOf(each).reason);
   for (const [reason, { length }] of Map.groupBy(held, each => each))
     metrics.count(REPAIR_METRICS.held, length, { nodePool: pool, reason });
   metrics.count(REPAIR_METRICS.underWay, after.repairing, { nodePool: pool });

@@ -19,6 +19,7 @@ import type { Attempt, AttemptOf, NodeRecord, Replacement } from '../record.ts';
 import { type ReplacementStatus, replacementStatusOf } from './replacement.ts';
 import {
   BLOCKED_CHECK,
+  countsAs,
   type DueNode,
   type Finding,
   FOLLOW_CHECK,
@@ -213,7 +214,7 @@ function judgeInPlace(judged: NodeFacts, attempt: Attempt): Finding {
     if (due === undefined) return judgeCalledOff(judged, attempt);
     return { ...judgeByLadder({ ...judged, record: over }), state: 'inFlight', takesBack };
   }
-  const hasNext = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
+  const hasNext = !countsAs(turn.verdict, 'over');
   return { ...turn, state: hasNext ? 'inFlight' : 'followed', takesBack };
 }
 

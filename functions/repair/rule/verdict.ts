@@ -257,6 +257,42 @@ export interface DueAction {
   readonly replacement?: Replacement | undefined;
 }
 
+/** What a node counts as by what is said of it. */
+type Standing =
+  /** Among the nodes of its pool that are due and not repaired. */
+  | 'held'
+  /** The same, where its reason is a metric. */
+  | 'heldBack'
+  /** No run is about to act on it. */
+  | 'over'
+  /** What an attempt before has left is used by the one that comes. */
+  | 'usesMarks';
+
+const STANDINGS: Readonly<Record<(Verdict | DueAction)['kind'], readonly Standing[]>> = {
+  ignore: [],
+  refuse: [],
+  tolerate: [],
+  unclaimed: ['held'],
+  blocked: ['held', 'heldBack'],
+  vetoed: ['held', 'heldBack'],
+  finishing: [],
+  due: ['usesMarks'],
+  held: ['held', 'heldBack'],
+  repair: ['usesMarks'],
+  wouldRepair: [],
+  settle: [],
+  underWay: [],
+  retry: ['held', 'over', 'usesMarks'],
+  exhausted: ['held', 'over'],
+  stuck: ['over'],
+  recovered: ['over'],
+  gone: [],
+};
+
+/** Whether a node of which this is said counts as that. */
+export const countsAs = (verdict: Finding['verdict'], standing: Standing): boolean =>
+  verdict !== undefined && STANDINGS[verdict.kind].includes(standing);
+
 /** A node that may be repaired now. */
 export interface Candidate extends DueAction {
   readonly finding: PresentNode;
