@@ -7,7 +7,7 @@ import { budgetBlocker } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
 import { readableSettings, unconfirmed } from './rule/incident.ts';
-import { dueOf, isBeforeReboot } from './rule/ladder.ts';
+import { countsAs, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './rule/ramp.ts';
 import type { Attempt, Incident, NodeRecord, PoolRecord } from './record.ts';
@@ -15,7 +15,6 @@ import { nextPause, pauseAt } from './rule/replacement.ts';
 import {
   type Blocker,
   type Candidate,
-  countsAs,
   type DueNode,
   FOLLOW_CHECK,
   type Gate,

@@ -5,11 +5,11 @@
 import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
 import type { ActResult, DecisionScope, PassDeps } from './context.ts';
 import type { GrantedRepair } from './decide.ts';
-import { verdictOf } from './rule/ladder.ts';
+import { countsAs, verdictOf } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
 import type { Attempt, DueCondition, PoolRecord } from './record.ts';
 import { protectedNames } from './settings.ts';
-import { countsAs, type GuardSetting, type NodeFinding, type NodeName, SAID, type Verdict } from './rule/verdict.ts';
+import { type GuardSetting, type NodeFinding, type NodeName, SAID, type Verdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';

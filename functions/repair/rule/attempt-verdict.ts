@@ -7,6 +7,7 @@ import {
   answerOf,
   allActionsOf,
   awaitsReboot,
+  countsAs,
   dueOf,
   hasTime,
   isBeforeReboot,
@@ -19,7 +20,6 @@ import type { Attempt, AttemptOf, NodeRecord, Replacement } from '../record.ts';
 import { type ReplacementStatus, replacementStatusOf } from './replacement.ts';
 import {
   BLOCKED_CHECK,
-  countsAs,
   type DueNode,
   type Finding,
   FOLLOW_CHECK,

@@ -258,7 +258,7 @@ export interface DueAction {
 }
 
 /** What a node counts as by what is said of it. */
-type Standing =
+export type Standing =
   /** Among the nodes of its pool that are due and not repaired. */
   | 'held'
   /** The same, where its reason is a metric. */
@@ -268,7 +268,7 @@ type Standing =
   /** What an attempt before has left is used by the one that comes. */
   | 'usesMarks';
 
-const STANDINGS: Readonly<Record<(Verdict | DueAction)['kind'], readonly Standing[]>> = {
+export const STANDINGS: Readonly<Record<(Verdict | DueAction)['kind'], readonly Standing[]>> = {
   ignore: [],
   refuse: [],
   tolerate: [],
@@ -288,10 +288,6 @@ const STANDINGS: Readonly<Record<(Verdict | DueAction)['kind'], readonly Standin
   recovered: ['over'],
   gone: [],
 };
-
-/** Whether a node of which this is said counts as that. */
-export const countsAs = (verdict: Finding['verdict'], standing: Standing): boolean =>
-  verdict !== undefined && STANDINGS[verdict.kind].includes(standing);
 
 /** A node that may be repaired now. */
 export interface Candidate extends DueAction {
