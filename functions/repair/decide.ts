@@ -10,7 +10,8 @@ import { readableSettings, unconfirmed } from './rule/incident.ts';
 import { countsAs, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './rule/ramp.ts';
-import type { Attempt, Incident, NodeRecord, PoolRecord } from './record.ts';
+import type { Attempt } from './attempt-record.ts';
+import type { Incident, NodeRecord, PoolRecord } from './record.ts';
 import { nextPause, pauseAt } from './rule/replacement.ts';
 import {
   type Blocker,

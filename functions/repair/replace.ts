@@ -5,7 +5,7 @@
  */
 import { type ActionContext, type ActionDeps, CHANGED, type Changed, ACTED } from './action.ts';
 import { replacementClaim, roomFault } from './rule/replacement.ts';
-import type { Replacement } from './record.ts';
+import type { Replacement } from './attempt-record.ts';
 import { getNode, getNodeClaim } from '../../shared/cluster/lists.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';

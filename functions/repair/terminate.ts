@@ -12,7 +12,8 @@ import {
   ACTED,
 } from './action.ts';
 import { openReplacement } from './replace.ts';
-import type { AttemptOf, Ours } from './record.ts';
+import type { AttemptOf } from './attempt-record.ts';
+import type { Ours } from './record.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { endsBy, type NodeClaimView } from '../../shared/domain/node-claim.ts';

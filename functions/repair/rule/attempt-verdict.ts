@@ -16,7 +16,8 @@ import {
   terminationAfter,
 } from './ladder.ts';
 import { readableSettings } from './incident.ts';
-import type { Attempt, AttemptOf, NodeRecord, Replacement } from '../record.ts';
+import type { Attempt, AttemptOf, Replacement } from '../attempt-record.ts';
+import type { NodeRecord } from '../record.ts';
 import { type ReplacementStatus, replacementStatusOf } from './replacement.ts';
 import {
   BLOCKED_CHECK,

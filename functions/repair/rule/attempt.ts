@@ -1,7 +1,8 @@
 /** An attempt: how it begins, and what is remembered of it once it is over. Pure. */
 import { GOES_ON_WITHIN } from './incident.ts';
 import { answerOf, keyOf } from './ladder.ts';
-import type { Act, Attempt, AttemptOf, DueCondition, NodeRecord, Ours, Replacement } from '../record.ts';
+import type { Attempt, AttemptOf, DueCondition, Replacement } from '../attempt-record.ts';
+import type { Act, NodeRecord, Ours } from '../record.ts';
 import { replacementName } from './replacement.ts';
 import type { Candidate, LadderAction } from './verdict.ts';
 import { isJsonObject, readJson } from '../../../shared/domain/json.ts';

@@ -5,7 +5,8 @@
  * new one. Pure.
  */
 import { GOES_ON_WITHIN, readableSettings } from './incident.ts';
-import type { Act, ActionAnswer, Attempt, NodeRecord } from '../record.ts';
+import type { ActionAnswer, Attempt } from '../attempt-record.ts';
+import type { Act, NodeRecord } from '../record.ts';
 import {
   BLOCKED_CHECK,
   type DueNode,

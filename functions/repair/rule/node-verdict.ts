@@ -22,7 +22,8 @@ import {
   unhealthyStatementsOf,
 } from './incident.ts';
 import { dueOf, isRebootTried, isRebootUnderWay, judgeByLadder, keyOf, ladderOf } from './ladder.ts';
-import type { Attempt, Episode, NodeRecord, PoolRecord } from '../record.ts';
+import type { Attempt } from '../attempt-record.ts';
+import type { Episode, NodeRecord, PoolRecord } from '../record.ts';
 import type { Activity, DueFacts, ClusterNodes, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import {

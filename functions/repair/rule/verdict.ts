@@ -2,7 +2,8 @@
  * What a pass finds out about one node, and what it may begin there: types, how often things are looked at, and what
  * records say of it.
  */
-import type { ActionAnswer, ActionType, Attempt, DueCondition, NodeRecord, Replacement } from '../record.ts';
+import type { ActionAnswer, ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
+import type { NodeRecord } from '../record.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { PoolDecision } from '../../../../functions/repair/decide.ts';
-import { type Attempt, NEW_POOL, type NodeRecord } from '../../../../functions/repair/record.ts';
+import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
+import { NEW_POOL, type NodeRecord } from '../../../../functions/repair/record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, hours, minutes, seconds, toEpochMs, toTimestamp } from '../../../../shared/domain/time.ts';
 import {

@@ -14,7 +14,8 @@ import {
   terminationAfter,
   verdictOf,
 } from '../../../../functions/repair/rule/ladder.ts';
-import type { Act, Attempt, NodeRecord } from '../../../../functions/repair/record.ts';
+import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
+import type { Act, NodeRecord } from '../../../../functions/repair/record.ts';
 import type { LadderAction, PresentNode } from '../../../../functions/repair/rule/verdict.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { Refusal } from '../../../../shared/domain/refusal.ts';

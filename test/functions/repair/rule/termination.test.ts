@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
-import type { Attempt, NodeRecord, Ours } from '../../../../functions/repair/record.ts';
+import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
+import type { NodeRecord, Ours } from '../../../../functions/repair/record.ts';
 import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import type { Refusal } from '../../../../shared/domain/refusal.ts';
