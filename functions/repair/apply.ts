@@ -136,10 +136,8 @@ async function withIntent(
 ): Promise<NodeRecord> {
   const { attempt } = granted;
   switch (attempt.action) {
-    case 'Replace': {
-      const { replacement } = attempt;
-      return replacement === undefined ? record : { ...record, ours: { ...record.ours, replacement } };
-    }
+    case 'Replace':
+      return { ...record, ours: { ...record.ours, replacement: attempt.replacement } };
     case 'CustomResource': {
       const ours = await intendedResource(deps, observed, { ...granted, attempt }, record);
       return { ...record, ...(ours && { ours }) };

@@ -61,17 +61,12 @@ const anyAttempt = z.object({
    */
   phase: z.enum(['intended', 'accepted']),
   time: instant,
-  /** Absent for a node that Karpenter does not manage. */
-  claim: z.optional(named),
   dueCondition,
   /** Type, template and timeout: what makes it the same action (`rule/ladder.ts`). */
   key: z.string(),
   /** When its time is over: the next action may follow, and a termination counts as stuck. */
   until: instant,
 });
-
-/** What somebody else is asked for: how the request is known, the same for each try, and what came of it. */
-const request = { requestId: z.optional(z.string()), answer: z.optional(answer) };
 
 /** The deadline that a termination sets on its NodeClaim. */
 export const deadlineAnnotation = z.object({
@@ -81,25 +76,55 @@ export const deadlineAnnotation = z.object({
   previous: z.optional(z.string()),
 });
 
-export const attempt = z.discriminatedUnion('action', [
-  /** @property bootID the machine's before */
-  z.extend(anyAttempt, { action: z.literal('Reboot'), bootID: z.optional(z.string()) }),
-  z.extend(anyAttempt, { action: z.literal('Drain'), ...request }),
-  z.extend(anyAttempt, { action: z.literal('CustomResource'), ...request }),
-  /** @property replacement what it launches */
-  z.extend(anyAttempt, { action: z.literal('Replace'), replacement: z.optional(replacement) }),
+/** How long the pods of the node have, and the deadline that its NodeClaim gets for that. */
+const podsTime = z.discriminatedUnion('kind', [
+  /** As long as they take. */
+  z.object({ kind: z.literal('unbounded') }),
+  /** What is left of them goes then. @property annotation absent: what stands there is early enough */
+  z.object({ kind: z.literal('until'), time: instant, annotation: z.optional(deadlineAnnotation) }),
+  /** They go at once. An earlier version kept no more. */
+  z.object({ kind: z.literal('none'), annotation: deadlineAnnotation }),
+]);
+
+const inPlace = z.extend(anyAttempt, {
+  /** Absent for a node that Karpenter does not manage. */
+  claim: z.optional(named),
+});
+
+/** What somebody else is asked for: how the request is known, the same for each try, and what came of it. */
+const request = { requestId: z.optional(z.string()), answer: z.optional(answer) };
+
+export const attempt = z.union([
+  z.discriminatedUnion('action', [
+    /** @property bootID the machine's before */
+    z.extend(inPlace, { action: z.literal('Reboot'), bootID: z.optional(z.string()) }),
+    z.extend(inPlace, { action: z.literal('Drain'), ...request }),
+    z.extend(inPlace, { action: z.literal('CustomResource'), ...request }),
+    /** @property replacement what it launches */
+    z.extend(anyAttempt, { action: z.literal('Replace'), claim: named, replacement }),
+  ]),
   z.extend(anyAttempt, {
     action: z.literal('Terminate'),
-    /** When EC2, which refused to say what came of it, is asked again. */
-    askTime: z.optional(instant),
-    annotation: z.optional(deadlineAnnotation),
-    /** When what is left of the pods goes; absent: when they are gone, or at once where an annotation was set. */
-    podsUntil: z.optional(instant),
+    claim: named,
+    pods: podsTime,
     /** What takes the place of the node, opened before. */
     replacement: z.optional(replacement),
+  }),
+  /** Without a NodeClaim: the instance is ended in its Auto Scaling group. */
+  z.extend(anyAttempt, {
+    action: z.literal('Terminate'),
+    claim: z.optional(z.undefined()),
+    /** When EC2, which refused to say what came of it, is asked again. */
+    askTime: z.optional(instant),
   }),
 ]);
 
 export type Attempt = Readonly<z.output<typeof attempt>>;
 
 export type AttemptOf<Action extends ActionType> = Extract<Attempt, { readonly action: Action }>;
+
+/** The end of a NodeClaim. */
+export type ClaimTermination = Extract<AttemptOf<'Terminate'>, { readonly claim: object }>;
+
+/** The end of an instance in its Auto Scaling group. */
+export type InstanceTermination = Exclude<AttemptOf<'Terminate'>, ClaimTermination>;

@@ -2,7 +2,15 @@
  * The rule of repair for a whole pool: which due nodes are repaired now, in their rank, as far as guards, budgets,
  * limits and the ramp allow, and what the pool remembers. Pure.
  */
-import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './rule/attempt.ts';
+import {
+  calledOff,
+  createAttempt,
+  failureOf,
+  newNode,
+  replacementOf,
+  terminationOf,
+  withoutAttempt,
+} from './rule/attempt.ts';
 import { budgetBlocker } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
@@ -348,7 +356,7 @@ export function poolAfter(
       attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
   );
   const hasReplaced = of('accepted', 'overtaken').some(
-    ({ granted: { attempt } }) => attempt.action === 'Terminate' && attempt.replacement !== undefined,
+    ({ granted: { attempt } }) => attempt.action === 'Terminate' && replacementOf(attempt) !== undefined,
   );
   const undone = new Set(of('calledOff', 'refused').map(({ granted }) => granted.finding.node.uid));
   const isFree = (each: NodeFinding): boolean => undone.has(each.node.uid) && each.state !== 'inFlight';

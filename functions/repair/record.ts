@@ -3,7 +3,16 @@
  * remember. Of a node that is unhealthy, or was acted upon in the last day: since when, what was done, and what was
  * said. The schemas are the types; what earlier versions stored is read at the end.
  */
-import { actionType, answer, attempt, deadlineAnnotation, dueCondition, named, replacement } from './attempt-record.ts';
+import {
+  actionType,
+  answer,
+  type Attempt,
+  attempt,
+  deadlineAnnotation,
+  dueCondition,
+  named,
+  replacement,
+} from './attempt-record.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { isJsonObject, toJson } from '../../shared/domain/json.ts';
@@ -242,29 +251,38 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   });
 }
 
-type Change = (object: JsonObject) => JsonObject;
+type Change = (object: JsonObject) => JsonObject | undefined;
 
 /** The store keeps names that the code has left: of an incident, … */
 const INCIDENT = { healthySince: 'wellTime', skipped: 'passed', recovering: 'settling' };
 const STORED_INCIDENT = new Map(Object.entries(INCIDENT));
 const OWN_INCIDENT = new Map([...STORED_INCIDENT].map(([own, stored]) => [stored, own]));
 
-/** … and of an attempt, where the two values of an annotation stand beside each other. */
-const attemptStored: Change = ({ dueCondition: condition, annotation, ...rest }) => {
-  const { set, previous } = isJsonObject(annotation) ? annotation : {};
-  return { ...rest, ...toJson({ incident: condition, terminationTimestamp: set, previousTimestamp: previous }) };
+/** … and of an attempt, where what is set for the time of its pods stands beside it. */
+const attemptStored: Change = ({ dueCondition: incident, pods, ...rest }) => {
+  const { annotation, time: podsUntil } = isJsonObject(pods) ? pods : {};
+  const { set: terminationTimestamp, previous: previousTimestamp } = isJsonObject(annotation) ? annotation : {};
+  return { ...rest, ...toJson({ incident, terminationTimestamp, previousTimestamp, podsUntil }) };
 };
-const attemptRead: Change = ({ incident: condition, terminationTimestamp: set, previousTimestamp, ...rest }) => ({
-  ...rest,
-  ...(condition !== undefined && { dueCondition: condition }),
-  ...(set !== undefined && {
-    annotation: { set, ...(previousTimestamp !== undefined && { previous: previousTimestamp }) },
-  }),
-});
+const attemptRead: Change = ({ incident, terminationTimestamp: set, previousTimestamp, podsUntil, ...rest }) => {
+  // An earlier version began launches where there was nothing to replace: they launched nothing.
+  if (rest['action'] === 'Replace' && rest['replacement'] === undefined) return undefined;
+  const annotation = set === undefined ? undefined : { set, previous: previousTimestamp };
+  const kind = podsUntil !== undefined ? 'until' : annotation === undefined ? 'unbounded' : 'none';
+  return toJson({ ...rest, dueCondition: incident, pods: { kind, time: podsUntil, annotation } });
+};
+
+/** An attempt by its stored form; undefined: it was none. */
+export function readAttempt(stored: JsonObject): Attempt | undefined {
+  const read = attemptRead(stored);
+  return read && attempt.parse(read);
+}
 
 const changedIn = (state: JsonObject, part: string, change: Change): JsonObject => {
-  const object = state[part];
-  return isJsonObject(object) ? { ...state, [part]: change(object) } : state;
+  const { [part]: object, ...rest } = state;
+  if (!isJsonObject(object)) return state;
+  const changed = change(object);
+  return changed === undefined ? rest : { ...rest, [part]: changed };
 };
 
 const conditionOfBefore = z.object({

@@ -32,8 +32,8 @@ export async function launchReplacement({
   now,
 }: ActionContext<'Replace'>): Promise<StepOutcome> {
   const { kubernetes } = deps;
-  const name = attempt.replacement?.name;
-  if (claim === undefined || nodePool === undefined || name === undefined)
+  const { name } = attempt.replacement;
+  if (claim === undefined || nodePool === undefined)
     return unavailable(`Node ${node.name} has no NodeClaim of a NodePool`);
   if (ours?.replacement?.name !== name)
     return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} has yet to be recorded` };

@@ -206,7 +206,7 @@ export function anAttempt(name: string, overrides: Partial<Attempt> = {}): Attem
     action: 'Terminate',
     key: 'Terminate||3600000',
     until: addDuration(time, hours(1)),
-    annotation: { set: '2024-11-01T15:32:48Z' },
+    pods: { kind: 'until', time, annotation: { set: '2024-11-01T15:32:48Z' } },
     ...overrides,
-  };
+  } as Attempt;
 }

@@ -21,7 +21,7 @@ import {
   readableSettings,
   unhealthyStatementsOf,
 } from './incident.ts';
-import { dueOf, isRebootTried, isRebootUnderWay, judgeByLadder, keyOf, ladderOf } from './ladder.ts';
+import { dueOf, isRebootTried, isRebootUnderWay, judgeByLadder, keyOf, ladderOf, possibleOf } from './ladder.ts';
 import type { Attempt } from '../attempt-record.ts';
 import type { Episode, NodeRecord, PoolRecord } from '../record.ts';
 import type { Activity, DueFacts, ClusterNodes, PoolFacts } from './pool-facts.ts';
@@ -264,7 +264,7 @@ export function decideNode({ now, node, owner, rules, unhealthy, episodes, asked
   }
   const { priority = 0 } = entry.statement;
   const entryPolicy: EntryPolicy = { priority, ...termsOf(settings, entry) };
-  const ladder = ladderOf(entryPolicy, claim?.terminationGracePeriod);
+  const ladder = possibleOf(ladderOf(entryPolicy, claim?.terminationGracePeriod), claim);
   return { kind: 'due', dueCondition, claim, severity, entryPolicy, ladder, dueSince, message };
 }
 

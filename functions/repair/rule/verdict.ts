@@ -110,6 +110,17 @@ export interface LadderAction extends Omit<RepairAction, 'type'> {
   readonly key?: string | undefined;
 }
 
+/** What a launch takes the place of. */
+interface Launch {
+  readonly claim: { readonly name: string; readonly uid: string };
+  /** The NodePool that has it. */
+  readonly pool: string;
+}
+
+/** One that may be taken at a node. */
+export type PossibleAction = LadderAction &
+  ({ readonly type: Exclude<ActionType, 'Replace'> } | { readonly type: 'Replace'; readonly launch: Launch });
+
 /** What the entry that decides says of a repair. */
 export interface EntryPolicy {
   readonly priority: number;
@@ -129,8 +140,8 @@ export interface DueNode {
   readonly severity: number;
   /** Of the entry that decides: its priority, and what is done. */
   readonly entryPolicy: EntryPolicy;
-  /** The actions of that entry, in their order. */
-  readonly ladder: readonly LadderAction[];
+  /** The actions of that entry that are possible here, in their order. */
+  readonly ladder: readonly PossibleAction[];
   /** Since when any entry has been due. */
   readonly dueSince: EpochMs;
   readonly message: string;
@@ -249,7 +260,7 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
 export interface DueAction {
   readonly kind: 'due';
   readonly due: DueNode;
-  readonly action: LadderAction;
+  readonly action: PossibleAction;
   /** What follows it. */
   readonly rest: readonly LadderAction[];
   /** An attempt that another run did not carry out, at the same action. */

@@ -45,7 +45,7 @@ describe('an attempt of which no run said how it ended', () => {
   const intended = anAttempt('n1', {
     phase: 'intended',
     time: NOW,
-    annotation: { set, previous: DEADLINE },
+    pods: { kind: 'until', time: NOW, annotation: { set, previous: DEADLINE } },
   });
 
   it('I4 is left alone until a call of that run must have had its outcome', () => {
@@ -67,7 +67,7 @@ describe('an attempt of which no run said how it ended', () => {
         attempt: {
           number: 1,
           time: SETTLED,
-          annotation: { set, previous: DEADLINE },
+          pods: { kind: 'until', annotation: { set, previous: DEADLINE } },
         },
       },
     ]);
