@@ -19,7 +19,7 @@ import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import type { HoldOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide } from './decide.ts';
-import type { ResourceAnswer } from './hook-progress.ts';
+import type { ResourceAnswer } from './rule/hook-progress.ts';
 import type { ObservedTermination } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { KeptSettings, TerminationRecord } from './record.ts';

@@ -19,12 +19,12 @@ import {
 } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import type { HookProgress } from './record.ts';
 import { followResource, keyOfHook, makeHookResource } from './hook-resource.ts';
 import { hookModeOf } from './hook-mode.ts';
 import { callUnawaitedHook, reportUnawaitedHooks, type HookCaller, type UnawaitedReason } from './unawaited-hooks.ts';
-import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown, type ResourceAnswer } from './hook-progress.ts';
+import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown, type ResourceAnswer } from './rule/hook-progress.ts';
 import { reportHook } from './report.ts';
 import { hookLook, lookAgain, safetyLook, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookProgress } from './record.ts';
-import type { ResourceAnswer } from './hook-progress.ts';
+import type { ResourceAnswer } from './rule/hook-progress.ts';
 import { lookAgain, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
 
 /** How long one hook may delay a forced end, and all of them. */

@@ -1,6 +1,6 @@
 /** How a hook goes on, as the record keeps it: what its worker answered, when it has run out of time, when it is called again. Pure. */
-import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
-import type { TerminationHook } from '../../../shared/domain/termination.ts';
+import type { HookAnswer } from '../../../../shared/domain/hook-answer.ts';
+import type { TerminationHook } from '../../../../shared/domain/termination.ts';
 import {
   addDuration,
   doubledWait,
@@ -8,8 +8,8 @@ import {
   seconds,
   type DurationMs,
   type EpochMs,
-} from '../../../shared/domain/time.ts';
-import type { HookProgress } from './record.ts';
+} from '../../../../shared/domain/time.ts';
+import type { HookProgress } from '../record.ts';
 
 /** `resource`: how the custom resource of a hook is found again; its version as it was last seen. */
 export type ResourceAnswer = HookAnswer & { readonly resource?: HookProgress['resource'] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withAnswers } from '../../../../functions/finalizer/termination/hook-progress.ts';
-import { toEpochMs } from '../../../../shared/domain/time.ts';
+import { withAnswers } from '../../../../../functions/finalizer/termination/rule/hook-progress.ts';
+import { toEpochMs } from '../../../../../shared/domain/time.ts';
 
 const NOW = toEpochMs(1000);
 const called = { phase: 'intended', firstInvokedTime: toEpochMs(0), lastSeenTime: toEpochMs(0), attempts: 1 } as const;
