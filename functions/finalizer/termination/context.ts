@@ -126,20 +126,6 @@ export function hookLook({ now }: TerminationContext, since: EpochMs): EpochMs {
   return nextLook(since, now, FIRST_HOOK_LOOK, LAST_HOOK_LOOK);
 }
 
-const FIRST_INSTANCE_LOOK = seconds(5);
-const LAST_INSTANCE_LOOK = minutes(1);
-
-/**
- * When an instance that is about to end is looked at again: after 5 s, 10 s, 15 s, 22 s, 34 s …, so late by half the time that its end takes. Nothing
- * wakes the termination: EC2's events carry no tags, so each deployment of an account would be sent the end of every instance in it.
- *
- * @param since when its end began
- */
-export function instanceLook({ now }: TerminationContext, since: EpochMs): EpochMs {
-  const soFar = toDurationMs(durationBetween(since, now) / 2);
-  return addDuration(now, toDurationMs(Math.min(Math.max(soFar, FIRST_INSTANCE_LOOK), LAST_INSTANCE_LOOK)));
-}
-
 /** After as long as it has taken so far, between these bounds: each wait is twice the one before. */
 function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: DurationMs): EpochMs {
   return addDuration(now, toDurationMs(Math.min(Math.max(durationBetween(since, now), least), most)));
