@@ -31,6 +31,22 @@ export function withAnswers(
   );
 }
 
+/** A hook may be called `constructor`: own names only. */
+export const progressOf = (hooks: Readonly<Record<string, HookProgress>>, name: string): HookProgress | undefined =>
+  Object.hasOwn(hooks, name) ? hooks[name] : undefined;
+
+/** The progress after the answer to a call that was just made, or to a look at its custom resource. */
+export function afterAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
+  const { message: _, ...rest } = progress;
+  return {
+    ...rest,
+    phase: answer.kind,
+    lastSeenTime: now,
+    ...(answer.kind === 'failed' && { message: answer.message }),
+    ...(answer.resource !== undefined && { resource: answer.resource }),
+  };
+}
+
 function withAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return progress;
   const { message: _, ...rest } = progress;
