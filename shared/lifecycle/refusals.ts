@@ -1,6 +1,6 @@
 /**
  * Changes that are refused, for one subject: remembered in its record, said, tried ever less often (I5, I11). A refusal is an answer, not
- * a failure: it holds the one change, and nothing else of the subject.
+ * a failure: it stops the one change, and nothing else of the subject.
  *
  * | cause | tried again | said |
  * |---|---|---|

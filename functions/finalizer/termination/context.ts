@@ -7,7 +7,7 @@ import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Step, StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
-import type { HoldOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
+import type { PauseOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide } from './decide.ts';
 import type { ResourceAnswer } from './rule/hook-progress.ts';
@@ -19,7 +19,7 @@ import type { KeptSettings, TerminationRecord } from './record.ts';
 
 /** What carries terminations out; other rules than the real ones prove what a mistake in them would do. */
 export interface TargetContext extends FinalizerContext {
-  readonly holdOutOfSight: HoldOutOfSight;
+  readonly pauseOutOfSight: PauseOutOfSight;
   readonly hints: ClaimHints;
   readonly decide: typeof decide;
   readonly steps: readonly Step<TerminationContext>[];

@@ -62,7 +62,7 @@ export async function reconcileTarget(
       (decision.kind === 'terminate' ? await awaitClaim(context, observed) : undefined) ??
       apply(context, run, decision, observed),
   };
-  await context.holdOutOfSight(() => settle(concern), {
+  await context.pauseOutOfSight(() => settle(concern), {
     openedRecord: () => opened?.record,
     firstState: (message, saidTime) => opened?.object && awaitedFirst(opened.object, { message, saidTime }),
     isRequest: answers.size > 0,
