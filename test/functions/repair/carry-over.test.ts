@@ -227,7 +227,7 @@ describe('a stored record of any version', () => {
     const node = nodeCodec.parse({ ...without, attempt: { ...instance, askTime: T } });
     expect(node.attempt).toMatchObject({ action: 'Terminate', askTime: T });
     expect(nodeCodec.toState(node)['attempt']).toEqual({ ...instance, askTime: T });
-    expect(() => read({ claim: { name: 'claim-n1' } })).toThrow();
+    expect(() => read({ claim: { name: 'claim-n1' } })).toThrow('Invalid input');
   });
 
   it('takes a launch of which an earlier version noted nothing for none: it launched nothing', () => {
