@@ -1,5 +1,5 @@
 /** Attempts that an earlier version kept in the record of their pool go into the records of their nodes. */
-import { newNode } from './rule/attempt.ts';
+import { annotationOf, newNode } from './rule/attempt.ts';
 import { keyOf, ladderOf } from './rule/ladder.ts';
 import { type CarriedAttempt, type NodeRecord, type PoolRecord, readAttempt, type StoredNode } from './record.ts';
 import type { LadderAction } from './rule/verdict.ts';
@@ -31,24 +31,25 @@ export function carryOver(
  * @param ladder of its pool, by which places in it are read
  */
 export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: readonly LadderAction[]): NodeRecord {
-  const { number, phase, intendedTime: time, node, incident: dueCondition, claim, action, isLeft } = carried;
-  const { requestId, resources, mayHaveMade, terminationTimestamp, previousTimestamp } = carried;
+  const { number, phase, intendedTime: time, node, incident: dueCondition, action, isLeft } = carried;
+  const { requestId, resources, mayHaveMade } = carried;
   const at = ladder[carried.rung];
   const isSame = at?.type === action;
   const key = isSame ? keyOf(at) : keyOf({ type: action, timeout: hours(1) });
   const isOver = phase === 'observed' || phase === 'refused' || carried.notTaken === true || isLeft === true;
   const until = carried.until ?? addDuration(time, hours(1));
   const drain = action === 'CustomResource' ? undefined : requestId;
-  const annotation =
-    terminationTimestamp === undefined
-      ? undefined
-      : { set: terminationTimestamp, ...(previousTimestamp !== undefined && { previous: previousTimestamp }) };
+  // What else stands in it belongs to no attempt of its action.
+  const attempt = readAttempt(
+    toJson({ ...carried, phase: phase === 'accepted' ? phase : 'intended', time, key, until }),
+  );
+  const annotation = isOver ? annotationOf(attempt) : undefined;
   const ours = {
     ...record.ours,
     ...(drain !== undefined && { drain }),
     ...(resources && { resources: [...resources] }),
     ...(mayHaveMade && { mayHaveMade: [...mayHaveMade] }),
-    ...(isOver && action === 'Terminate' && annotation && claim && { annotation: { ...annotation, claim } }),
+    ...(annotation && { annotation }),
   };
   const kept = Object.keys(ours).length > 0 ? { ours } : {};
   if (isLeft === true) return { ...record, ...kept, name: node.name, number: Math.max(record.number, number) };
@@ -57,8 +58,6 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
   const isTaken = !isOver && phase === 'accepted';
   const taken = [...before.map(keyOf), ...(isTaken ? [key] : [])];
   const acts = isTaken ? [{ key, action, time, ...(carried.bootID !== undefined && { bootID: carried.bootID }) }] : [];
-  // What else stands in it belongs to no attempt of its action.
-  const attempt = isOver ? undefined : readAttempt(toJson({ ...carried, time, key, until }));
   return {
     ...record,
     ...kept,
@@ -66,7 +65,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
     number: Math.max(record.number, number),
     incident: { type: dueCondition.conditionType, taken },
     acts: [...record.acts, ...acts],
-    ...(attempt && { attempt }),
+    ...(!isOver && attempt && { attempt }),
   };
 }
 

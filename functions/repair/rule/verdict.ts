@@ -317,8 +317,8 @@ export type Unreported =
 
 /**
  * What a pass finds of a node, whether or not the Node is there. `verdict` is what is said, `state` is who is counted,
- * `takesBack` is what is undone. Each is set by itself, but for these: `underWay` and `settle` are in flight,
- * `stuck` is followed at least, `recovered` takes back, and `gone` is idle.
+ * `takesBack` is what is undone. Each is set by itself, but for these: `underWay`, `settle` and `repair` are in flight,
+ * `stuck` is followed at least, as is any node with an attempt, `recovered` takes back, and `gone` is idle.
  */
 export interface Finding {
   /** As it is to be remembered; undefined: not at all. */
