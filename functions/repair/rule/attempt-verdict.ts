@@ -293,7 +293,8 @@ function judgeReadyReplacement(
   const basis = context.basisOf(decision.claim);
   const until = refusedUntil({ refusals: record.refusals, basis }, attempt.key, action, now);
   if (until === undefined) {
-    const verdict = { kind: 'due', due: decision, action, rest: [], unfinished: undefined, replacement } as const;
+    const opening = { ...action, replacement };
+    const verdict = { kind: 'due', due: decision, action: opening, rest: [], unfinished: undefined } as const;
     return { ...IN_FLIGHT, record, verdict, time: addDuration(now, LAUNCH_CHECK) };
   }
   const message = `${decision.message}; the termination was refused: it is tried again at ${toTimestamp(until)}`;

@@ -112,7 +112,7 @@ export function describe(attempt: Attempt): string {
 }
 
 export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
-  const { finding, due, action, unfinished, replacement: ready } = candidate;
+  const { finding, due, action, unfinished } = candidate;
   const { node, record } = finding;
   const claim = due.claim && { name: due.claim.name, uid: due.claim.uid };
   const asked = record?.ours?.asked;
@@ -141,7 +141,8 @@ export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
     case 'Terminate': {
       if (claim === undefined || due.claim === undefined) return { ...base, action: action.type };
       const pods = podsTimeOf(candidate, due.claim, now);
-      return { ...base, action: action.type, claim, pods, ...(ready && { replacement: ready }) };
+      const { type, replacement } = action;
+      return { ...base, action: type, claim, pods, ...(replacement && { replacement }) };
     }
   }
 }

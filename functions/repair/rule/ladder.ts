@@ -248,8 +248,10 @@ export const keyOf = ({
   key,
 }: Pick<LadderAction, 'type' | 'template' | 'timeout' | 'key'>): string => key ?? `${type}|${template}|${timeout}`;
 
+type Termination = LadderAction & { readonly type: 'Terminate' };
+
 /** The termination that follows once a replacement is ready; undefined: the list no longer has that action. */
-export function terminationAfter(key: string, ladder: readonly LadderAction[]): PossibleAction | undefined {
+export function terminationAfter(key: string, ladder: readonly LadderAction[]): Termination | undefined {
   const action = ladder.find(each => keyOf(each) === key);
   return action && { ...action, type: 'Terminate', timeout: STUCK_AFTER, key };
 }

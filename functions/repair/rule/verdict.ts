@@ -110,16 +110,13 @@ export interface LadderAction extends Omit<RepairAction, 'type'> {
   readonly key?: string | undefined;
 }
 
-/** What a launch takes the place of. */
-interface Launch {
-  readonly claim: { readonly name: string; readonly uid: string };
-  /** The NodePool that has it. */
-  readonly pool: string;
-}
-
-/** One that may be taken at a node. */
+/** One that may be taken at a node: a launch with what it takes the place of, a termination with what is ready for that. */
 export type PossibleAction = LadderAction &
-  ({ readonly type: Exclude<ActionType, 'Replace'> } | { readonly type: 'Replace'; readonly launch: Launch });
+  (
+    | { readonly type: Exclude<ActionType, 'Replace' | 'Terminate'> }
+    | { readonly type: 'Replace'; readonly launch: { readonly claim: NodeName; readonly pool: string } }
+    | { readonly type: 'Terminate'; readonly replacement?: Replacement }
+  );
 
 /** What the entry that decides says of a repair. */
 export interface EntryPolicy {
@@ -265,8 +262,6 @@ export interface DueAction {
   readonly rest: readonly LadderAction[];
   /** An attempt that another run did not carry out, at the same action. */
   readonly unfinished: Attempt | undefined;
-  /** It is ready, and opened before the node goes. */
-  readonly replacement?: Replacement | undefined;
 }
 
 /** What a node counts as by what is said of it. */

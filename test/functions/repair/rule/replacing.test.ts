@@ -149,9 +149,8 @@ describe('once it is ready, the repair', () => {
   ])('terminates the node, whether the replacement is %s', (_, given) => {
     const finding = look(given);
     expect(dueOf(finding)).toMatchObject({
-      action: { type: 'Terminate', timeout: 3_600_000, key: KEY },
+      action: { type: 'Terminate', timeout: 3_600_000, key: KEY, replacement: { ...MADE, node: 'new' } },
       rest: [],
-      replacement: { ...MADE, node: 'new' },
     });
     expect(dueOf(finding)?.unfinished).toBeUndefined();
     expect(finding).toMatchObject({
@@ -306,7 +305,7 @@ describe('a launch of which no run said how it ended', () => {
   it('goes on with its replacement where the termination that follows was not carried out', () => {
     const terminate = anAttempt('n1', { phase: 'intended', key: KEY, time: LAUNCHED, replacement: MADE });
     const finding = look({ ...READY_RESERVED, record: remembered({ attempt: terminate }) });
-    expect(dueOf(finding)).toMatchObject({ action: { key: KEY }, replacement: { name: NAME } });
+    expect(dueOf(finding)).toMatchObject({ action: { key: KEY, replacement: { name: NAME } } });
     expect(finding.record?.attempt).toMatchObject({ action: 'Replace', phase: 'accepted' });
     expect(look({ ...GONE, record: remembered({ attempt: terminate }) }).unreported).toMatchObject([
       { kind: 'failedLaunch' },
