@@ -7,7 +7,7 @@ import { budgetBlocker } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
 import { readableSettings, unconfirmed } from './rule/incident.ts';
-import { dueOf, isBeforeReboot } from './rule/ladder.ts';
+import { countsAs, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './rule/ramp.ts';
 import type { Attempt, Incident, NodeRecord, PoolRecord } from './record.ts';
@@ -127,19 +127,11 @@ function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolReco
   }).length;
 }
 
-/** Verdicts after which no run is about to act on the node. */
-const OVER: readonly (NonNullable<NodeFinding['verdict']>['kind'] | undefined)[] = [
-  'recovered',
-  'stuck',
-  'exhausted',
-  'retry',
-];
-
 /** Nodes with an attempt under way, and nodes on which a run that may still be at work set out to act. */
 function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
   const isBegun = ({ kind, node, verdict }: NodeFinding): boolean => {
     const since = state.inFlight[node.uid];
-    if (kind === 'gone' || since === undefined || OVER.includes(verdict?.kind)) return false;
+    if (kind === 'gone' || since === undefined || countsAs(verdict, 'over')) return false;
     return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
   };
   const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));
@@ -323,10 +315,9 @@ const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
   record?.ours !== undefined &&
   record.attempt === undefined &&
   verdict !== undefined &&
-  !['due', 'retry', 'repair'].includes(verdict.kind);
+  !countsAs(verdict, 'usesMarks');
 
-const isHeld = ({ verdict }: NodeFinding): boolean =>
-  verdict !== undefined && ['held', 'blocked', 'vetoed', 'unclaimed', 'exhausted', 'retry'].includes(verdict.kind);
+const isHeld = ({ verdict }: NodeFinding): boolean => countsAs(verdict, 'held');
 
 /** A node that has to be followed, and takes no place. */
 const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight']): boolean =>

@@ -5,7 +5,7 @@
 import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
 import type { ActResult, DecisionScope, PassDeps } from './context.ts';
 import type { GrantedRepair } from './decide.ts';
-import { verdictOf } from './rule/ladder.ts';
+import { countsAs, verdictOf } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
 import type { Attempt, DueCondition, PoolRecord } from './record.ts';
 import { protectedNames } from './settings.ts';
@@ -264,11 +264,8 @@ export async function countRepairs(
   { counts: after }: PoolRecord,
   findings: readonly NodeFinding[],
 ): Promise<void> {
-  const held = findings.flatMap(({ verdict }) =>
-    verdict?.kind === 'blocked' || verdict?.kind === 'held' || verdict?.kind === 'vetoed'
-      ? wordingOf(verdict).reason
-      : [],
-  );
+  const verdicts = findings.flatMap(finding => verdictOf(finding) ?? []);
+  const held = verdicts.filter(each => countsAs(each, 'heldBack')).map(each => wordingOf(each).reason);
   for (const [reason, { length }] of Map.groupBy(held, each => each))
     metrics.count(REPAIR_METRICS.held, length, { nodePool: pool, reason });
   metrics.count(REPAIR_METRICS.underWay, after.repairing, { nodePool: pool });

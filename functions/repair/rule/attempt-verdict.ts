@@ -7,6 +7,7 @@ import {
   answerOf,
   allActionsOf,
   awaitsReboot,
+  countsAs,
   dueOf,
   hasTime,
   isBeforeReboot,
@@ -213,7 +214,7 @@ function judgeInPlace(judged: NodeFacts, attempt: Attempt): Finding {
     if (due === undefined) return judgeCalledOff(judged, attempt);
     return { ...judgeByLadder({ ...judged, record: over }), state: 'inFlight', takesBack };
   }
-  const hasNext = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
+  const hasNext = !countsAs(turn.verdict, 'over');
   return { ...turn, state: hasNext ? 'inFlight' : 'followed', takesBack };
 }
 

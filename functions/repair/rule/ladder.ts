@@ -17,6 +17,8 @@ import {
   type NodeDecision,
   type NodeFinding,
   IDLE,
+  type Standing,
+  STANDINGS,
   type Verdict,
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
@@ -168,6 +170,10 @@ const isKept = ({ incident, acts, ours, episodes, clocks, attempt, said }: NodeR
 /** The action that the node is due for, before the pool has decided. */
 export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | undefined =>
   verdict?.kind === 'due' ? verdict : undefined;
+
+/** Whether a node of which this is said counts as that. */
+export const countsAs = (verdict: NodeFinding['verdict'], standing: Standing): boolean =>
+  verdict !== undefined && STANDINGS[verdict.kind].includes(standing);
 
 /** What is decided of the node. */
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>

@@ -271,6 +271,38 @@ export interface DueAction {
   readonly replacement?: Replacement | undefined;
 }
 
+/** What a node counts as by what is said of it. */
+export type Standing =
+  /** Among the nodes of its pool that are due and not repaired. */
+  | 'held'
+  /** The same, where its reason is a metric. */
+  | 'heldBack'
+  /** No run is about to act on it. */
+  | 'over'
+  /** What an attempt before has left is used by the one that comes. */
+  | 'usesMarks';
+
+export const STANDINGS: Readonly<Record<(Verdict | DueAction)['kind'], readonly Standing[]>> = {
+  ignore: [],
+  refuse: [],
+  tolerate: [],
+  unclaimed: ['held'],
+  blocked: ['held', 'heldBack'],
+  vetoed: ['held', 'heldBack'],
+  finishing: [],
+  due: ['usesMarks'],
+  held: ['held', 'heldBack'],
+  repair: ['usesMarks'],
+  wouldRepair: [],
+  settle: [],
+  underWay: [],
+  retry: ['held', 'over', 'usesMarks'],
+  exhausted: ['held', 'over'],
+  stuck: ['over'],
+  recovered: ['over'],
+  gone: [],
+};
+
 /** A node that may be repaired now. */
 export interface Candidate extends DueAction {
   readonly finding: PresentNode;
