@@ -22,7 +22,7 @@ import {
   type EndedPod,
   type AskedEvictions,
 } from '../../../shared/pods/drain-pods.ts';
-import { planDrain, type DrainPlan, type PodStep } from './drain-plan.ts';
+import { planDrain, type DrainPlan, type PodStep } from './rule/drain-plan.ts';
 import {
   terminatingNodes,
   lookAgain,

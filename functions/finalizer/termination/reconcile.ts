@@ -1,6 +1,6 @@
 /** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
-import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
