@@ -3,7 +3,7 @@
  * limits and the ramp allow, and what the pool remembers. Pure.
  */
 import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './rule/attempt.ts';
-import { budgetBlocker } from './rule/concurrency-limits.ts';
+import { type Gate, budgetBlocker } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
 import { readableSettings, unconfirmed } from './rule/incident.ts';
@@ -17,7 +17,6 @@ import {
   type Candidate,
   type DueNode,
   FOLLOW_CHECK,
-  type Gate,
   type LadderAction,
   type NodeFinding,
   type PresentNode,

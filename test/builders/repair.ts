@@ -12,7 +12,8 @@ import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { verdictOf } from '../../functions/repair/rule/ladder.ts';
 import { judgeNode, surroundingsOf } from '../../functions/repair/rule/node-verdict.ts';
 import { type Attempt, NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
-import type { Gate, JudgeContext, PresentNode, RepairRules } from '../../functions/repair/rule/verdict.ts';
+import type { Gate } from '../../functions/repair/rule/concurrency-limits.ts';
+import type { JudgeContext, PresentNode, RepairRules } from '../../functions/repair/rule/verdict.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
   const instant = parseTimestamp(text);

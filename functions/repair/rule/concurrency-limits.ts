@@ -2,12 +2,20 @@
  * How many repairs may be in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster
  * (`repairLimits`). Pure.
  */
-import { BLOCKED_CHECK, type Blocker, type Gate, type LimitsInForce, type ZonedNode } from './verdict.ts';
-import { ZONE_LABEL } from '../../../shared/domain/node.ts';
+import { BLOCKED_CHECK, type Blocker, type LimitsInForce } from './verdict.ts';
+import { type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import { resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, seconds } from '../../../shared/domain/time.ts';
 
-/** What holds a node back while its pool has as many repairs in flight as it may. */
+/** Whether a limit lets one more repair begin. */
+export interface Gate {
+  /** undefined: it may begin, and counts from now on. */
+  admit(node: ZonedNode): Blocker | undefined;
+}
+
+export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;
+
+/** What keeps a node back while its pool has as many repairs in flight as it may. */
 export function budgetBlocker(scope: string, inFlight: number, limit: number, now: EpochMs): Blocker {
   return {
     kind: 'budget',

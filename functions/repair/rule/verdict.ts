@@ -392,11 +392,3 @@ export interface NodeFacts {
   /** Something may be repaired. */
   readonly isOn: boolean;
 }
-
-/** Whether a limit lets one more repair begin. */
-export interface Gate {
-  /** undefined: it may begin, and counts from now on. */
-  admit(node: ZonedNode): Blocker | undefined;
-}
-
-export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;
