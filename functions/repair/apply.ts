@@ -20,7 +20,8 @@ import { allActionsOf, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { stillWanted } from './rule/attempt.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
 import type { ObservedPool } from './observe.ts';
-import { type Attempt, type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
+import type { Attempt } from './attempt-record.ts';
+import { type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
 import { type FindingChange, afterFailure, afterRefusal, AT_ONCE } from './refused-act.ts';
 import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report.ts';
 import { loadRules, type PoolRules } from './settings.ts';
@@ -136,10 +137,8 @@ async function withIntent(
 ): Promise<NodeRecord> {
   const { attempt } = granted;
   switch (attempt.action) {
-    case 'Replace': {
-      const { replacement } = attempt;
-      return replacement === undefined ? record : { ...record, ours: { ...record.ours, replacement } };
-    }
+    case 'Replace':
+      return { ...record, ours: { ...record.ours, replacement: attempt.replacement } };
     case 'CustomResource': {
       const ours = await intendedResource(deps, observed, { ...granted, attempt }, record);
       return { ...record, ...(ours && { ours }) };

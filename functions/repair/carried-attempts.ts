@@ -1,8 +1,9 @@
 /** Attempts that an earlier version kept in the record of their pool go into the records of their nodes. */
 import { newNode } from './rule/attempt.ts';
 import { keyOf, ladderOf } from './rule/ladder.ts';
-import type { CarriedAttempt, NodeRecord, PoolRecord, StoredNode } from './record.ts';
+import { type CarriedAttempt, type NodeRecord, type PoolRecord, readAttempt, type StoredNode } from './record.ts';
 import type { LadderAction } from './rule/verdict.ts';
+import { toJson } from '../../shared/domain/json.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
@@ -56,6 +57,8 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
   const isTaken = !isOver && phase === 'accepted';
   const taken = [...before.map(keyOf), ...(isTaken ? [key] : [])];
   const acts = isTaken ? [{ key, action, time, ...(carried.bootID !== undefined && { bootID: carried.bootID }) }] : [];
+  // What else stands in it belongs to no attempt of its action.
+  const attempt = isOver ? undefined : readAttempt(toJson({ ...carried, time, key, until }));
   return {
     ...record,
     ...kept,
@@ -63,22 +66,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
     number: Math.max(record.number, number),
     incident: { type: dueCondition.conditionType, taken },
     acts: [...record.acts, ...acts],
-    ...(!isOver && {
-      attempt: {
-        number,
-        phase: phase === 'intended' ? 'intended' : 'accepted',
-        time,
-        ...(claim && { claim }),
-        dueCondition,
-        action,
-        key,
-        until,
-        ...(carried.answer && { answer: carried.answer }),
-        ...(annotation && { annotation }),
-        ...(carried.bootID !== undefined && { bootID: carried.bootID }),
-        ...(requestId !== undefined && { requestId }),
-      },
-    }),
+    ...(attempt && { attempt }),
   };
 }
 

@@ -2,15 +2,24 @@
  * The rule of repair for a whole pool: which due nodes are repaired now, in their rank, as far as guards, budgets,
  * limits and the ramp allow, and what the pool remembers. Pure.
  */
-import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './rule/attempt.ts';
-import { type Gate, budgetBlocker } from './rule/concurrency-limits.ts';
+import {
+  calledOff,
+  createAttempt,
+  failureOf,
+  newNode,
+  replacementOf,
+  terminationOf,
+  withoutAttempt,
+} from './rule/attempt.ts';
+import { budgetBlocker, type Gate } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
 import { readableSettings, unconfirmed } from './rule/incident.ts';
 import { countsAs, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './rule/ramp.ts';
-import type { Attempt, Incident, NodeRecord, PoolRecord } from './record.ts';
+import type { Attempt } from './attempt-record.ts';
+import type { Incident, NodeRecord, PoolRecord } from './record.ts';
 import { nextPause, pauseAt } from './rule/replacement.ts';
 import {
   type Blocker,
@@ -346,7 +355,7 @@ export function poolAfter(
       attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
   );
   const hasReplaced = of('accepted', 'overtaken').some(
-    ({ granted: { attempt } }) => attempt.action === 'Terminate' && attempt.replacement !== undefined,
+    ({ granted: { attempt } }) => attempt.action === 'Terminate' && replacementOf(attempt) !== undefined,
   );
   const undone = new Set(of('calledOff', 'refused').map(({ granted }) => granted.finding.node.uid));
   const isFree = (each: NodeFinding): boolean => undone.has(each.node.uid) && each.state !== 'inFlight';

@@ -71,7 +71,6 @@ export async function afterRefusal(
       basis,
       skipped: undone.incident?.skipped,
       launchesFrom: observed.state.launchPause?.until,
-      hasClaim: attempt.claim !== undefined,
     },
     now,
   );

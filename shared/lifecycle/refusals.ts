@@ -65,6 +65,12 @@ export interface Refused {
   readonly goesBack: RetryableError | undefined;
 }
 
+/** When a subject of which several changes were refused is looked at again, and what goes back for all of them. */
+export const joinRefusals = (refused: readonly Refused[]) => ({
+  until: refused.map(({ until }) => until).reduce<EpochMs | undefined>(earliest, undefined),
+  goesBack: refused.find(({ goesBack }) => goesBack !== undefined)?.goesBack,
+});
+
 export interface RefusableChange {
   /** Tells the changes of one subject apart. */
   readonly key: string;

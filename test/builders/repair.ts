@@ -11,7 +11,8 @@ import { decide, type PoolDecision } from '../../functions/repair/decide.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { verdictOf } from '../../functions/repair/rule/ladder.ts';
 import { judgeNode, surroundingsOf } from '../../functions/repair/rule/node-verdict.ts';
-import { type Attempt, NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
+import type { Attempt } from '../../functions/repair/attempt-record.ts';
+import { NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
 import type { Gate } from '../../functions/repair/rule/concurrency-limits.ts';
 import type { JudgeContext, PresentNode, RepairRules } from '../../functions/repair/rule/verdict.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
@@ -206,7 +207,7 @@ export function anAttempt(name: string, overrides: Partial<Attempt> = {}): Attem
     action: 'Terminate',
     key: 'Terminate||3600000',
     until: addDuration(time, hours(1)),
-    annotation: { set: '2024-11-01T15:32:48Z' },
+    pods: { kind: 'until', time, annotation: { set: '2024-11-01T15:32:48Z' } },
     ...overrides,
-  };
+  } as Attempt;
 }

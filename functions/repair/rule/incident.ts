@@ -4,7 +4,8 @@
  * be right. The record keeps the clock: an agent may write a new time with each report. Pure.
  */
 import { cumulativeDueTime } from './flapping.ts';
-import type { Clock, DueCondition, Episode, Incident, NodeRecord } from '../record.ts';
+import type { DueCondition } from '../attempt-record.ts';
+import type { Clock, Episode, Incident, NodeRecord } from '../record.ts';
 import type { Blocker, DueNode, RepairRules, UnhealthyStatement } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';

@@ -21,7 +21,7 @@ import {
   readableSettings,
   unhealthyStatementsOf,
 } from './incident.ts';
-import { dueOf, isRebootTried, isRebootUnderWay, judgeByLadder, ladderOf } from './ladder.ts';
+import { dueOf, isRebootTried, isRebootUnderWay, judgeByLadder, ladderOf, possibleOf } from './ladder.ts';
 import type { NodeRecord, PoolRecord } from '../record.ts';
 import type { Activity, DueFacts, ClusterNodes, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
@@ -177,23 +177,22 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
 /** Adds what ends by itself: an incident after a while, and the marks of a replacement. */
 function withEnds(finding: Finding, { node, record: { incident }, context: { now } }: NodeFacts): PresentNode {
   const { record } = finding;
-  const healthySince = record?.incident?.healthySince ?? incident?.healthySince;
-  const wellEnds =
-    healthySince === undefined || record === undefined ? undefined : addDuration(healthySince, HEALTHY_FOR);
-  const { replacement, annotation, maintenance } = record?.ours ?? {};
+  const { attempt, refusals, ours } = record ?? {};
+  const healthySince = record && (record.incident?.healthySince ?? incident?.healthySince);
+  const wellEnds = healthySince && addDuration(healthySince, HEALTHY_FOR);
+  const { replacement, annotation, maintenance } = ours ?? {};
   const unmarks = replacement && unmarkTime(replacement);
-  const isMarked = unmarks !== undefined && isDue(now, unmarks);
-  const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(record?.attempt) === undefined;
-  // A run that died has left this, and nothing begins now that would use it.
-  const { attempt, refusals } = record ?? {};
+  const isUnmarkDue = unmarks !== undefined && isDue(now, unmarks);
+  const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(attempt) === undefined;
   const mayReboot = isRebootUnderWay(attempt, now) || isRebootTried(refusals);
   const isClosed = maintenance === true && !mayReboot && (attempt === undefined || attempt.action === 'Reboot');
-  const isLeftover = isUnused || isClosed || (attempt === undefined && annotation !== undefined);
+  // A run that died has left it: nothing that begins now would use it.
+  const isLeft = isUnused || isClosed || (attempt === undefined && annotation !== undefined);
   return {
     ...finding,
     kind: 'present',
     node,
-    takesBack: finding.takesBack || isMarked || (isLeftover && dueOf(finding) === undefined),
+    takesBack: finding.takesBack || isUnmarkDue || (isLeft && dueOf(finding) === undefined),
     state: finding.state === 'idle' && replacement !== undefined ? 'followed' : finding.state,
     time: earliest(earliest(finding.time, wellEnds), unmarks),
   };
@@ -249,7 +248,7 @@ export function decideNode({ now, node, owner, rules, unhealthy, episodes, asked
   }
   const { priority = 0 } = entry.statement;
   const entryPolicy: EntryPolicy = { priority, ...termsOf(settings, entry) };
-  const ladder = ladderOf(entryPolicy, claim?.terminationGracePeriod);
+  const ladder = possibleOf(ladderOf(entryPolicy, claim?.terminationGracePeriod), claim);
   return { kind: 'due', dueCondition, claim, severity, entryPolicy, ladder, dueSince, message };
 }
 

@@ -2,7 +2,8 @@
  * What a pass finds out about one node, and what it may begin there: types, how often things are looked at, and what
  * records say of it.
  */
-import type { ActionAnswer, ActionType, Attempt, DueCondition, Episode, NodeRecord, Replacement } from '../record.ts';
+import type { ActionAnswer, ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
+import type { Episode, NodeRecord } from '../record.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { Owner, OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -109,6 +110,17 @@ export interface LadderAction extends Omit<RepairAction, 'type'> {
   readonly key?: string | undefined;
 }
 
+/** What a launch takes the place of. */
+interface Launch {
+  readonly claim: { readonly name: string; readonly uid: string };
+  /** The NodePool that has it. */
+  readonly pool: string;
+}
+
+/** One that may be taken at a node. */
+export type PossibleAction = LadderAction &
+  ({ readonly type: Exclude<ActionType, 'Replace'> } | { readonly type: 'Replace'; readonly launch: Launch });
+
 /** What the entry that decides says of a repair. */
 export interface EntryPolicy {
   readonly priority: number;
@@ -128,8 +140,8 @@ export interface DueNode {
   readonly severity: number;
   /** Of the entry that decides: its priority, and what is done. */
   readonly entryPolicy: EntryPolicy;
-  /** The actions of that entry, in their order. */
-  readonly ladder: readonly LadderAction[];
+  /** The actions of that entry that are possible here, in their order. */
+  readonly ladder: readonly PossibleAction[];
   /** Since when any entry has been due. */
   readonly dueSince: EpochMs;
   readonly message: string;
@@ -262,7 +274,7 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
 export interface DueAction {
   readonly kind: 'due';
   readonly due: DueNode;
-  readonly action: LadderAction;
+  readonly action: PossibleAction;
   /** What follows it. */
   readonly rest: readonly LadderAction[];
   /** An attempt that another run did not carry out, at the same action. */

@@ -44,7 +44,7 @@ describe('is closed', () => {
     ],
     [
       'where its instance ended without a NodeClaim, although another one goes',
-      remembered({ attempt: { ...TERMINATE, claim: undefined } }),
+      remembered({ attempt: anAttempt('n1', { claim: undefined }) }),
       [GOING],
       false,
       [],
