@@ -23,7 +23,7 @@ import {
 } from './incident.ts';
 import { dueOf, isRebootTried, isRebootUnderWay, judgeByLadder, ladderOf, possibleOf } from './ladder.ts';
 import type { NodeRecord, PoolRecord } from '../record.ts';
-import type { Activity, DueFacts, ClusterNodes, PoolFacts } from './pool-facts.ts';
+import type { Activity, DueFacts, ClusterNodes, NodeObservation, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import {
   type Finding,
@@ -31,7 +31,6 @@ import {
   type NodeFacts,
   type NodeDecision,
   type NodeFinding,
-  type NodeObservation,
   type NodeName,
   type PresentNode,
   SAID,

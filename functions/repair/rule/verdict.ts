@@ -3,9 +3,9 @@
  * records say of it.
  */
 import type { ActionAnswer, ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
-import type { Episode, NodeRecord } from '../record.ts';
+import type { NodeRecord } from '../record.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import type { Owner, OwnerIndex } from '../../../shared/domain/node-owner.ts';
+import type { OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type {
   Confirmation,
@@ -169,20 +169,6 @@ export type Undue = { readonly message: string } &
 
 /** What becomes of a node by itself. */
 export type NodeDecision = Undue | DueNode;
-
-/** What one node is judged by. */
-export interface NodeObservation {
-  readonly now: EpochMs;
-  readonly node: NodeView;
-  readonly owner: Owner;
-  readonly rules: RepairRules;
-  /** The statements that hold, with their clocks; empty where the rules have no settings. */
-  readonly unhealthy: readonly UnhealthyStatement[];
-  /** What is remembered of earlier unhealthy times. */
-  readonly episodes: readonly Episode[];
-  /** A request for the node in another system. */
-  readonly asked?: string | undefined;
-}
 
 /** What holds a node by itself. */
 type OwnReason = 'AmbiguousNodeClaim' | 'BeingDisrupted' | 'ReplacementUnavailable';
