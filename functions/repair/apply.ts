@@ -385,8 +385,8 @@ async function writePool(
   state: PoolRecord,
   wakeTime: EpochMs | undefined,
 ): Promise<void> {
-  const { inFlight, followed, held, ramp, terminations, attemptsOfBefore = [], counts } = state;
-  const lists = [Object.keys(inFlight), followed, held, terminations, attemptsOfBefore];
+  const { inFlight, followed, holdingGuards, ramp, terminations, attemptsOfBefore = [], counts } = state;
+  const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, attemptsOfBefore];
   const isAnything = lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined;
   if (!isAnything && wakeTime === undefined) {
     if (isKnown || (await record.load()).kind === 'known') await record.closeNow();

@@ -281,7 +281,7 @@ const poolsOf = (...names: readonly (string | undefined)[]): readonly string[] =
 /**
  * The pools whose rules the node may be judged by: that of its label, and that of the NodeClaim that owns it. The
  * first one is asked, and its pass asks the other where the NodeClaim names that. Where the label says one, a NodeClaim
- * that cannot be read holds nothing.
+ * that cannot be read stops nothing.
  */
 async function poolsOfNode(deps: Deps, node: NodeView): Promise<readonly string[]> {
   const label = nodePoolOf(node);

@@ -188,7 +188,7 @@ export function verdictsOf(decision: PoolDecision): readonly string[] {
       const verdict = verdictOf(look);
       if (verdict === undefined) return [];
       const { kind, node } = verdict;
-      if (kind === 'held') return [`blocked ${node.name} ${verdict.blocker.reason}`];
+      if (kind === 'notAllowed') return [`blocked ${node.name} ${verdict.blocker.reason}`];
       return [`${kind} ${node.name}${kind === 'blocked' ? ` ${verdict.reason}` : ''}`];
     })
     .toSorted();

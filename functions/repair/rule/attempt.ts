@@ -336,7 +336,7 @@ export function attemptDetails(attempt: Attempt): JsonObject {
 
 /** What comes next, at the end of a message. */
 export const followedBy = (rest: readonly LadderAction[]): string =>
-  rest.length === 0 ? '' : `; after it, while the node is ill: ${rest.map(({ type }) => type).join(', ')}`;
+  rest.length === 0 ? '' : `; after it, while the node is unhealthy: ${rest.map(({ type }) => type).join(', ')}`;
 
 /** How a condition is named among the terminations. */
 export const failureOf = (dueCondition: { readonly conditionType: string; readonly conditionStatus: string }): string =>

@@ -80,7 +80,7 @@ export function createGate(
 }
 
 /**
- * The limits that hold for a node of the zone: that of the zone, then that of the cluster; of several the strictest.
+ * The limits that apply to a node of the zone: that of the zone, then that of the cluster; of several the strictest.
  */
 function strictest(
   { binding }: LimitsInForce,
@@ -114,5 +114,5 @@ function strictest(
 /** Who finds a limit full looks again after this long. */
 const FULL_CHECK = seconds(30);
 
-/** One record holds the reservations of all pools, and its size is limited. */
+/** One record has the reservations of all pools, and its size is limited. */
 const MOST = 1_000;
