@@ -11,7 +11,7 @@ import {
   terminationOf,
   withoutAttempt,
 } from './rule/attempt.ts';
-import { budgetBlocker } from './rule/concurrency-limits.ts';
+import { budgetBlocker, type Gate } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
 import { readableSettings, unconfirmed } from './rule/incident.ts';
@@ -26,7 +26,6 @@ import {
   type Candidate,
   type DueNode,
   FOLLOW_CHECK,
-  type Gate,
   type LadderAction,
   type NodeFinding,
   type PresentNode,
@@ -103,7 +102,13 @@ export function decide(observation: PoolObservation): PoolDecision {
   const inFlight = inFlightOf(findings, state, now);
   const isOn = rules.gateOpen && readableSettings(rules) !== undefined;
   if (!isOn || surroundings === undefined)
-    return nextPoolState(observation, { findings, granted: [], inFlight, ramp: state.ramp, holdingGuards: state.held });
+    return nextPoolState(observation, {
+      findings,
+      granted: [],
+      inFlight,
+      ramp: state.ramp,
+      holdingGuards: state.holdingGuards,
+    });
 
   const candidates = findings.flatMap((finding): Candidate[] => {
     const due = dueOf(finding);
@@ -114,9 +119,9 @@ export function decide(observation: PoolObservation): PoolDecision {
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
   const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
   const isAnythingDue = candidates.length > 0;
-  const mayRamp = before !== undefined || state.held.length > 0;
+  const mayRamp = before !== undefined || state.holdingGuards.length > 0;
   const ramp = mayRamp
-    ? nextRamp({ ramp: before, held: state.held }, { holdingGuards, isAnythingDue }, now)
+    ? nextRamp({ ramp: before, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
     : undefined;
   const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
@@ -247,7 +252,7 @@ function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Gra
   const { record } = finding;
   const { dueCondition } = due;
   const { message, until: time } = blocker;
-  const verdict: Verdict = { kind: 'held', node: finding.node, blocker, dueCondition, message, rank };
+  const verdict: Verdict = { kind: 'notAllowed', node: finding.node, blocker, dueCondition, message, rank };
   // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
@@ -301,7 +306,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
     ...(ramp && { ramp }),
     inFlight: places,
     followed: findings.filter(each => isFollowed(each, places)).map(({ node }) => node.uid),
-    held: holdingGuards.toSorted(),
+    holdingGuards: holdingGuards.toSorted(),
     ...(pause && { launchPause: pause }),
     terminations: terminations.slice(-MOST_TERMINATIONS),
     counts: { held: findings.filter(isHeld).length, repairing: findings.filter(isRepairing).length },

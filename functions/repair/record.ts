@@ -85,7 +85,7 @@ const incident = z.object({
 export type Incident = Readonly<z.output<typeof incident>>;
 
 const clock = z.object({
-  /** When it began to hold. */
+  /** When it began to be true. */
   start: instant,
   /** The transition time that its condition stated then, or last. */
   stated: z.optional(instant),
@@ -98,7 +98,7 @@ export type Clock = Readonly<z.output<typeof clock>>;
 export const nodeSchema = z.object({
   name: z.string(),
   pool: z.optional(z.string()),
-  /** Of each statement that holds, by its key. */
+  /** Of each statement that is true, by its key. */
   clocks: z.record(z.string(), clock),
   incident: z.optional(incident),
   /** Of the incident before: its condition type, and the action that was taken last. */
@@ -122,7 +122,7 @@ export type NodeRecord = Readonly<z.output<typeof nodeSchema>>;
 
 const ramp = z.object({ step: z.int(), stepTime: instant, granted: z.int() });
 
-/** How fast repairs begin again after a hold: 1, 2, 4 … a minute. `granted` 0: its first minute has yet to begin. */
+/** How fast repairs begin again after an outage: 1, 2, 4 … a minute. `granted` 0: its first minute has yet to begin. */
 export type Ramp = Readonly<z.output<typeof ramp>>;
 
 const termination = z.object({
@@ -170,10 +170,10 @@ export type CarriedAttempt = Readonly<z.output<typeof carriedAttempt>>;
 export const poolSchema = z.object({
   /** By UID: since when. 48 bytes each. */
   inFlight: z.record(z.string(), instant),
-  /** Of repairs that hold nobody and are not over: stuck ones, and those whose Nodes are gone. */
+  /** Of repairs that nobody waits for and that are not over: stuck ones, and those whose Nodes are gone. */
   followed: z._default(list(z.string()), []),
   /** Guards that held a due repair in the last pass that looked: `cluster`, `zone/<name>`, `threshold`. */
-  held: list(z.string()),
+  holdingGuards: list(z.string()),
   ramp: z.optional(ramp),
   /** After a replacement that did not become ready. */
   launchPause: z.optional(launchPause),
@@ -199,7 +199,7 @@ export interface StoredNode {
 export const NEW_POOL: PoolRecord = {
   inFlight: {},
   followed: [],
-  held: [],
+  holdingGuards: [],
   terminations: [],
   counts: { held: 0, repairing: 0 },
 };
@@ -226,7 +226,7 @@ export const nodeCodec: RecordCodec<NodeRecord> = storedUnder(
 );
 
 export const poolCodec: RecordCodec<PoolRecord> = storedUnder(
-  { attemptsOfBefore: 'carried' },
+  { attemptsOfBefore: 'carried', holdingGuards: 'held' },
   checkedCodec(OWNER, poolSchema, 5, poolOfBefore),
 );
 
@@ -243,7 +243,7 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   const { outages = [], repairs = [], ramp } = state;
   return toJson({
     inFlight: Object.fromEntries(under.map(({ node, intendedTime }) => [node.uid, intendedTime])),
-    held: outages,
+    holdingGuards: outages,
     ...(ramp !== undefined && { ramp }),
     terminations: repairs,
     counts: { held: 0, repairing: under.length },

@@ -1,7 +1,7 @@
 /**
  * Which repair block is in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific
  * policy over a general one, ties by name. Of a policy that an edit broke, the generation that was accepted last stays
- * in force until the mistake is mended; a policy that never was valid holds the repairs of the pools that it selects
+ * in force until the mistake is mended; a policy that never was valid stops the repairs of the pools that it selects
  * (I6). One record per policy, written when its event is looked at.
  */
 import { OWNER } from './record.ts';
@@ -49,7 +49,7 @@ import { objectOf } from '../../shared/ports/read-answer.ts';
 export interface PoolRules {
   readonly rules: RepairRules;
   readonly pool: KubernetesObject | undefined;
-  /** The same, or as it was before it went: what it granted to pods still holds. */
+  /** The same, or as it was before it went: what it granted to pods still counts. */
   readonly known: KubernetesObject | undefined;
   readonly policies: PolicySet;
   readonly config: Configuration;
@@ -67,7 +67,7 @@ export async function loadRules(deps: RuleDeps, pool: string | undefined, seen?:
     loadPool(deps, pool),
     loadPolicySets(deps, OWNER, [OWN]),
   ]);
-  // Nothing is repaired for the sake of a NodePool that went; what it granted to pods still holds.
+  // Nothing is repaired for the sake of a NodePool that went; what it granted to pods still counts.
   const nodePool = known?.metadata.uid === '' ? undefined : known;
   const value = nodePool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
   const poolVeto = nodePool && {

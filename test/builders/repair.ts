@@ -13,7 +13,8 @@ import { verdictOf } from '../../functions/repair/rule/ladder.ts';
 import { judgeNode, surroundingsOf } from '../../functions/repair/rule/node-verdict.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
-import type { Gate, JudgeContext, NodeFinding, PresentNode, RepairRules } from '../../functions/repair/rule/verdict.ts';
+import type { Gate } from '../../functions/repair/rule/concurrency-limits.ts';
+import type { JudgeContext, NodeFinding, PresentNode, RepairRules } from '../../functions/repair/rule/verdict.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
   const instant = parseTimestamp(text);
@@ -202,7 +203,7 @@ export function verdictsOf(decision: PoolDecision): readonly string[] {
       const verdict = verdictOf(look);
       if (verdict === undefined) return [];
       const { kind, node } = verdict;
-      if (kind === 'held') return [`blocked ${node.name} ${verdict.blocker.reason}`];
+      if (kind === 'notAllowed') return [`blocked ${node.name} ${verdict.blocker.reason}`];
       return [`${kind} ${node.name}${kind === 'blocked' ? ` ${verdict.reason}` : ''}`];
     })
     .toSorted();

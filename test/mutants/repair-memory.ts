@@ -138,7 +138,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mistake: 'forgets the ramp when the gate is closed for a moment',
     breaks: ['I3', 'I12'],
     scenario: 'repair-ramp.yaml#repair-ramp-outlives-the-gate',
-    mutation: remembersOfPool((_, seen) => (isOff(seen) ? { held: [], ramp: undefined } : {})),
+    mutation: remembersOfPool((_, seen) => (isOff(seen) ? { holdingGuards: [], ramp: undefined } : {})),
   },
   {
     name: 'futility-forgotten-while-off',

@@ -1,15 +1,18 @@
-/** An attempt: how it begins, and what is remembered of it once it is over. Pure. */
-import { GOES_ON_WITHIN } from './incident.ts';
+/** An attempt: how it begins, whether it is still wanted then, and what is remembered of it once it is over. Pure. */
+import { GOES_ON_WITHIN, readableSettings, unhealthyStatementsOf } from './incident.ts';
 import { answerOf, keyOf } from './ladder.ts';
 import type { Attempt, AttemptOf, ClaimTermination, DueCondition, Replacement } from '../attempt-record.ts';
 import type { Act, NodeRecord, Ours } from '../record.ts';
 import { replacementName } from './replacement.ts';
-import type { Candidate, LadderAction } from './verdict.ts';
+import type { Candidate, LadderAction, NodeDecision, NodeFacts, RepairRules } from './verdict.ts';
+import type { NodeObservation } from './pool-facts.ts';
 import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { deadlineBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
 import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
+import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
+import type { Confirmation } from '../../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
@@ -334,7 +337,7 @@ export function attemptDetails(attempt: Attempt): JsonObject {
 
 /** What comes next, at the end of a message. */
 export const followedBy = (rest: readonly LadderAction[]): string =>
-  rest.length === 0 ? '' : `; after it, while the node is ill: ${rest.map(({ type }) => type).join(', ')}`;
+  rest.length === 0 ? '' : `; after it, while the node is unhealthy: ${rest.map(({ type }) => type).join(', ')}`;
 
 /** How a condition is named among the terminations. */
 export const failureOf = (dueCondition: { readonly conditionType: string; readonly conditionStatus: string }): string =>
@@ -347,3 +350,49 @@ export const terminationOf = (node: string, attempt: AttemptOf<'Terminate'>) => 
   node,
   ...(replacementOf(attempt) && { isReplaced: true as const }),
 });
+
+/** What is seen once the intent of an act is recorded. */
+export interface SecondLook {
+  readonly now: EpochMs;
+  readonly node: NodeView;
+  readonly claim: NodeClaimView | undefined;
+  readonly rules: RepairRules;
+  readonly asked: string | undefined;
+  /** The NodeClaim is as the pass has listed it. */
+  readonly isClaimListed: boolean;
+  /** Its place is reserved in the limits of zone and cluster. */
+  readonly isCounted: boolean;
+}
+
+/**
+ * `readClaim`: the listed NodeClaim says no, and a read may say otherwise. `overtaken`: somebody else terminates the node
+ * forcefully by now.
+ */
+export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
+
+/** Whether a granted act is still wanted. @param confirm what its entry asks EC2 for */
+export function stillWanted(
+  {
+    attempt,
+    record,
+    confirm,
+  }: Pick<NodeFacts, 'record'> & {
+    readonly attempt: Pick<Attempt, 'key'>;
+    readonly confirm: Confirmation | undefined;
+  },
+  { now, node, claim, rules, asked, isClaimListed, isCounted }: SecondLook,
+  decide: (observation: NodeObservation) => NodeDecision,
+): StillWanted {
+  const settings = readableSettings(rules);
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
+  const decision = decide({ now, node, owner, rules, unhealthy, episodes: record.episodes, asked });
+  if (isClaimListed && decision.kind !== 'due') return 'readClaim';
+  if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
+  // Limits that came into force since may not count this repair.
+  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
+  if (decision.kind === 'finishing') return 'overtaken';
+  // The entry that decides by now may have another list, or ask EC2.
+  const isSame = decision.ladder.some(each => keyOf(each) === attempt.key) && decision.entryPolicy.confirm === confirm;
+  return isSame ? 'act' : 'calledOff';
+}

@@ -42,7 +42,7 @@ export interface EffectiveRepair {
   readonly limits?: LimitsInForce | undefined;
 }
 
-/** What holds for the nodes of one pool. */
+/** What applies to the nodes of one pool. */
 export interface RepairRules extends EffectiveRepair {
   readonly gateOpen: boolean;
   /** The veto of the pool itself. */
@@ -80,7 +80,7 @@ export interface Veto {
   /** When it ends; undefined: when somebody takes it away. */
   readonly until: EpochMs | undefined;
   readonly message: string;
-  /** The value says nothing that can be read; it holds nevertheless. */
+  /** The value says nothing that can be read; it counts nevertheless. */
   readonly invalid: boolean;
   readonly by: VetoCarrier;
 }
@@ -89,11 +89,11 @@ export interface Veto {
 export interface OtherWork {
   /** Whose mark it is, e.g. `taint karpenter.sh/disrupted`. */
   readonly what: string;
-  /** For so long after it was first seen. After that it holds its own node alone. */
+  /** For so long after it was first seen. After that it stops the repair of its own node alone. */
   readonly inFlightFor: DurationMs;
 }
 
-/** A statement that holds, and since when. */
+/** A statement that is true, and since when. */
 export interface UnhealthyStatement extends UnhealthyMatch {
   readonly key: string;
   /** undefined: its condition does not say. */
@@ -133,7 +133,7 @@ export interface DueNode {
   readonly dueCondition: DueCondition;
   /** Absent for a node that Karpenter does not manage, where the block covers those. */
   readonly claim: NodeClaimView | undefined;
-  /** How many statements hold. */
+  /** How many statements are true. */
   readonly severity: number;
   /** Of the entry that decides: its priority, and what is done. */
   readonly entryPolicy: EntryPolicy;
@@ -167,7 +167,7 @@ export type Undue = { readonly message: string } &
 /** What becomes of a node by itself. */
 export type NodeDecision = Undue | DueNode;
 
-/** What holds a node by itself. */
+/** Why a node by itself is not due. */
 type OwnReason = 'AmbiguousNodeClaim' | 'BeingDisrupted' | 'ReplacementUnavailable';
 
 /** What a guard rests on. */
@@ -228,9 +228,9 @@ export type NodeName = Pick<NodeView, 'name' | 'uid'>;
 /** What is said of a node. */
 export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | Undue
-  /** Due, and held by what the pool allows. */
+  /** Due, and the pool does not allow it now. */
   | {
-      readonly kind: 'held';
+      readonly kind: 'notAllowed';
       readonly blocker: Blocker;
       readonly dueCondition: DueCondition;
       readonly rank: Rank;
@@ -269,7 +269,7 @@ export type Standing =
   /** Among the nodes of its pool that are due and not repaired. */
   | 'held'
   /** The same, where its reason is a metric. */
-  | 'heldBack'
+  | 'countedByReason'
   /** No run is about to act on it. */
   | 'over'
   /** What an attempt before has left is used by the one that comes. */
@@ -280,11 +280,11 @@ export const STANDINGS: Readonly<Record<(Verdict | DueAction)['kind'], readonly 
   refuse: [],
   tolerate: [],
   unclaimed: ['held'],
-  blocked: ['held', 'heldBack'],
-  vetoed: ['held', 'heldBack'],
+  blocked: ['held', 'countedByReason'],
+  vetoed: ['held', 'countedByReason'],
   finishing: [],
   due: ['usesMarks'],
-  held: ['held', 'heldBack'],
+  notAllowed: ['held', 'countedByReason'],
   repair: ['usesMarks'],
   wouldRepair: [],
   settle: [],
@@ -324,7 +324,7 @@ export interface Finding {
   readonly time: EpochMs | undefined;
   /**
    * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`:
-   * something is still to be followed, though it holds nobody.
+   * something is still to be followed, though nobody waits for it.
    */
   readonly state: 'idle' | 'followed' | 'inFlight';
   /** What the repair made is to be taken back. */
@@ -378,18 +378,10 @@ export interface NodeFacts {
   readonly context: JudgeContext;
   readonly node: NodeView;
   readonly record: NodeRecord;
-  /** A statement held at the last look. */
+  /** A statement was true at the last look. */
   readonly wasUnhealthy: boolean;
   readonly decision: NodeDecision;
   readonly isUnhealthy: boolean;
   /** Something may be repaired. */
   readonly isOn: boolean;
 }
-
-/** Whether a limit lets one more repair begin. */
-export interface Gate {
-  /** undefined: it may begin, and counts from now on. */
-  admit(node: ZonedNode): Blocker | undefined;
-}
-
-export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;

@@ -56,8 +56,12 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
     if (allowed === size) return;
     const { findings, wakeTime } = aDecision(pool(allowed + 1));
     const message = `${allowed + 1} of ${size} nodes of NodePool default are unhealthy, repair stops above ${allowed} (maxUnhealthy)`;
-    expect(findings.filter(({ verdict }) => verdict?.kind === 'held')).toHaveLength(allowed + 1);
-    expect(findings[0]?.verdict).toMatchObject({ kind: 'held', blocker: { reason: 'UnhealthyThreshold' }, message });
+    expect(findings.filter(({ verdict }) => verdict?.kind === 'notAllowed')).toHaveLength(allowed + 1);
+    expect(findings[0]?.verdict).toMatchObject({
+      kind: 'notAllowed',
+      blocker: { reason: 'UnhealthyThreshold' },
+      message,
+    });
     expect(wakeTime).toBe(addDuration(NOW, minutes(5)));
   });
 
@@ -176,12 +180,12 @@ describe('outages', () => {
       well('n4'),
       well('n5'),
     ]);
-    expect(aDecision(nodes, { rules }).state.held).toEqual(counts ? ['zone/a'] : []);
+    expect(aDecision(nodes, { rules }).state.holdingGuards).toEqual(counts ? ['zone/a'] : []);
     const dark = nodes.map(node =>
       node.conditions[0]?.status === 'False' ? { ...node, conditions: [aCondition('Ready', 'Unknown')] } : node,
     );
     const frozen = someRules({ ...all, zoneOutage: 'Off' });
-    expect(aDecision(dark, { rules: frozen }).state.held).toEqual(counts ? ['cluster'] : []);
+    expect(aDecision(dark, { rules: frozen }).state.holdingGuards).toEqual(counts ? ['cluster'] : []);
   });
 });
 
@@ -308,7 +312,7 @@ describe('settling', () => {
                 ? 'Settling'
                 : undefined;
           const reasons = decision.findings.flatMap(({ verdict }) =>
-            verdict?.kind === 'held' ? verdict.blocker.reason : [],
+            verdict?.kind === 'notAllowed' ? verdict.blocker.reason : [],
           );
           expect(new Set(reasons)).toEqual(
             new Set(expected === undefined || count('unhealthy') === 0 ? [] : [expected]),
