@@ -327,9 +327,9 @@ describe('settling', () => {
 
 describe('after a hold', () => {
   it.each([
-    ['of the threshold', { held: ['threshold'] }],
-    ['of a zone', { held: ['zone/a'] }],
-    ['of the cluster', { held: ['cluster'] }],
+    ['of the threshold', { holdingGuards: ['threshold'] }],
+    ['of a zone', { holdingGuards: ['zone/a'] }],
+    ['of the cluster', { holdingGuards: ['cluster'] }],
   ])('%s repairs begin again one by one', (_, state) => {
     const rules = someRules({ maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' });
     const decision = aDecision(aPoolOf(3, 3), { rules, state: { ...NEW_POOL, ...state } });
@@ -338,13 +338,13 @@ describe('after a hold', () => {
 
   it('the ramp is remembered while the gate is closed, the block cannot be read or mode is Observe', () => {
     const ramp = { step: 0, stepTime: NOW, granted: 0 };
-    const state = { ...NEW_POOL, held: ['threshold'], ramp };
+    const state = { ...NEW_POOL, holdingGuards: ['threshold'], ramp };
     const nodes = [unhealthyNode('n1'), aPoolNode('n2', SICK), well('n3')];
     const closed = aDecision(nodes, { rules: someRules({}, { gateOpen: false }), state });
     const typo = aDecision(nodes, { rules: someRules({}, { settings: { invalid: 'a typo' } }), state });
-    for (const { state: after } of [closed, typo]) expect(after).toMatchObject({ held: ['threshold'], ramp });
+    for (const { state: after } of [closed, typo]) expect(after).toMatchObject({ holdingGuards: ['threshold'], ramp });
     const open = { maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' };
     const observed = aDecision(nodes, { rules: someRules(open, { mode: 'Observe' }), state });
-    expect(observed.state).toMatchObject({ held: [], ramp: { step: 0, granted: 0 } });
+    expect(observed.state).toMatchObject({ holdingGuards: [], ramp: { step: 0, granted: 0 } });
   });
 });
