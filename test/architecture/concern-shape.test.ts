@@ -13,8 +13,7 @@ const PARTS: Readonly<Record<string, readonly Role[]>> = {
   'functions/grace-period': [],
   'functions/repair': [],
   'functions/finalizer/termination': [],
-  // Which rule counts is read from all of them with the schema (`rule-set.ts`): there is nothing else to decide.
-  'functions/finalizer/rules': ['decide'],
+  'functions/finalizer/rules': [],
   'functions/finalizer/objects': [],
   'functions/finalizer/orphans': [],
   // The sweep looks at the due index, and remembers and says nothing by itself.

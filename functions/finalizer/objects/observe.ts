@@ -8,7 +8,8 @@ import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ObjectObservation } from './decide.ts';
 import { seenIn } from '../rules/out-of-sight.ts';
 import type { LedgerEntry } from './record.ts';
-import { carriesFinalizer, type RuleInForce } from '../rules/rule-set.ts';
+import type { RuleInForce } from '../rules/decide.ts';
+import { carriesFinalizer } from '../rules/rule-set.ts';
 
 export interface ObservedObject {
   readonly observation: ObjectObservation;

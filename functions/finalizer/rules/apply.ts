@@ -15,22 +15,22 @@ import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { RecordToSave, SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
 import type { RuleContext, RuleMessage } from './context.ts';
+import type { RuleDecision } from './decide.ts';
 import { RULE_CHANGED, releaseRule, releaseRuleWhenUnused, addRuleFinalizer } from './finalizer.ts';
 import type { ObservedRule } from './observe.ts';
 import { isLater, OWN_FINALIZER, type RuleRecord } from './record.ts';
 import { reportInvalidRule } from './report.ts';
-import { cleanUpOf, type RuleAcceptance } from './rule-set.ts';
 import { acceptedCondition, isNewerWatch, WATCH_TIME, watchingCondition, withCarriers } from './status.ts';
 
 /** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
 export async function apply(
   context: RuleContext & { readonly tries: Tries },
+  decision: RuleDecision,
   observed: ObservedRule,
-  acceptance: RuleAcceptance,
   message: RuleMessage,
 ): Promise<Turn> {
   const { deps, tries, reporter } = context;
-  const { object, record } = observed;
+  const { object, record, acceptance } = observed;
   const loaded = await record.load();
   if (loaded.kind === 'newer') return DONE;
   const before = loaded.kind === 'known' ? loaded.value : {};
@@ -51,12 +51,15 @@ export async function apply(
     const value = { ...before, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
     return await record.save({ subject, value, wakeTime, ...how });
   };
-  const kept = await tries.make({ ...change, key: OWN_FINALIZER }, () => addRuleFinalizer(deps, object, acceptance));
+  // Tried also where there is nothing to add: a refusal that is remembered goes.
+  const kept = await tries.make({ ...change, key: OWN_FINALIZER }, async () =>
+    decision.kind === 'addFinalizer' ? await addRuleFinalizer(deps, object) : 'kept',
+  );
   if (kept === 'changed') return RULE_CHANGED;
   // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
   if (isRefusal(kept)) await remember(kept.until, { punctual: kept.goesBack === undefined });
   const outcome = await tries.make({ ...change, key: 'rule' }, () =>
-    applyRule(context, observed, acceptance, { ...message, watch }),
+    carryOut(context, decision, observed, { ...message, watch }),
   );
   if (!isRefusal(kept) && !isRefusal(outcome)) {
     // Nothing of it waits any more, unless it is being deleted.
@@ -69,14 +72,14 @@ export async function apply(
   return remember(until, { goesBack });
 }
 
-async function applyRule(
+async function carryOut(
   context: RuleContext,
+  decision: RuleDecision,
   observed: ObservedRule,
-  acceptance: RuleAcceptance,
   message: RuleMessage,
 ): Promise<Turn> {
   const { deps } = context;
-  const { object } = observed;
+  const { object, acceptance } = observed;
   const { watch, wakeUp } = message;
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
@@ -95,7 +98,7 @@ async function applyRule(
   const shown = [accepted, ...(watching ? [watching] : [])];
   const status = await setConditions(deps, ref, current, { conditions: shown, now: deps.clock.now(), fields });
   if (status === 'changed') return RULE_CHANGED;
-  const turn = await lookAtObjects(context, observed, acceptance, { ...message, resource });
+  const turn = await lookAtObjects(context, decision, observed, { ...message, resource });
   // Nobody reads the status of a rule that is being deleted.
   if (status !== 'ok' && object.metadata.deletionTimestamp === undefined) throw status.cause;
   return turn;
@@ -121,20 +124,21 @@ async function resourceOf(
 /** @param message `resource`: the kind's, as it was just found */
 async function lookAtObjects(
   { deps, rules }: RuleContext,
+  decision: RuleDecision,
   observed: ObservedRule,
-  acceptance: RuleAcceptance,
   { affectsObjects = false, wakeUp, resource }: RuleMessage & { readonly resource: string | undefined },
 ): Promise<Turn> {
-  const { name, deletionTimestamp } = observed.object.metadata;
-  const cleaning = cleanUpOf(acceptance);
-  if (cleaning === undefined) return releaseRule(deps, observed);
-  const known = resource === undefined ? cleaning.type : { ...cleaning.rule, resource };
+  if (decision.kind === 'free') return releaseRule(deps, observed);
+  const { cleanUp } = decision;
+  const isAwaited = decision.kind === 'awaitObjects';
+  const known = resource === undefined ? cleanUp.type : { ...cleanUp.rule, resource };
   // Nothing looks after its objects once it is gone: which they are is asked anew, for others may have written its status.
-  const type = (deletionTimestamp === undefined ? undefined : await deps.kubernetes.resolve(cleaning.rule)) ?? known;
+  const type = (isAwaited ? await deps.kubernetes.resolve(cleanUp.rule) : undefined) ?? known;
   if (type === undefined) return releaseRule(deps, observed);
-  const inForce = { ...cleaning, type: { group: type.group, version: type.version, resource: type.resource } };
+  const inForce = { ...cleanUp, type: { group: type.group, version: type.version, resource: type.resource } };
+  const { name } = observed.object.metadata;
   const asked = affectsObjects || wakeUp !== undefined ? await orNotKnown(rules.request(name).then(() => DONE)) : DONE;
-  if (deletionTimestamp === undefined) {
+  if (!isAwaited) {
     if (asked.kind === 'notKnown') throw asked.error;
     return DONE;
   }

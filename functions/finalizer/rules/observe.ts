@@ -4,13 +4,15 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
+import type { RuleAcceptance } from './decide.ts';
 import { closeRuleRecord, type RuleRecord } from './record.ts';
-import { loadRules } from './rule-set.ts';
+import { acceptanceOf, loadRules } from './rule-set.ts';
 
 export interface ObservedRule {
   readonly object: KubernetesObject;
   readonly record: TimedRecord<RuleRecord>;
-  readonly all: readonly KubernetesObject[];
+  /** How it stands among all rules. */
+  readonly acceptance: RuleAcceptance;
 }
 
 /** @param wakeUp of the timer of a rule: the record of one that is gone is closed */
@@ -25,5 +27,6 @@ export async function observe(
   const isMeant = wakeUp === undefined || object?.metadata.uid === wakeUp.subject.uid;
   if (!isMeant && wakeUp.subject.uid !== undefined) await closeRuleRecord(recordOf(wakeUp.subject.uid));
   if (object === undefined || !isMeant) return { kind: 'over' };
-  return { kind: 'here', observation: { object, all, record: recordOf(object.metadata.uid) } };
+  const record = recordOf(object.metadata.uid);
+  return { kind: 'here', observation: { object, record, acceptance: acceptanceOf(object, all) } };
 }

@@ -5,9 +5,10 @@ import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';
 import { apply } from './apply.ts';
 import type { RuleContext, RuleMessage } from './context.ts';
+import { decide, type RuleDecision } from './decide.ts';
 import { observe, type ObservedRule } from './observe.ts';
 import { openRuleRecords } from './record.ts';
-import { acceptanceOf, loadRules, type RuleAcceptance } from './rule-set.ts';
+import { acceptanceOf, loadRules } from './rule-set.ts';
 import { acceptedCondition } from './status.ts';
 
 /**
@@ -19,11 +20,11 @@ export async function reconcileRule(context: RuleContext, name: string, message:
   const { wakeUp } = message;
   const recordOf = openRuleRecords(deps, wakeUp);
   const tries = createTries(deps.clock);
-  await settle<ObservedRule, RuleAcceptance>({
+  await settle<ObservedRule, RuleDecision>({
     what: `FinalizerRule ${name}`,
     observe: () => observe(deps, name, recordOf, wakeUp),
-    decide: ({ object, all }) => acceptanceOf(object, all),
-    apply: (acceptance, observed) => apply({ ...context, tries }, observed, acceptance, message),
+    decide,
+    apply: (decision, observed) => apply({ ...context, tries }, decision, observed, message),
   });
 }
 

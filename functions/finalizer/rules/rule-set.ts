@@ -2,38 +2,17 @@
 import { parseCleanUp, parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
-import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { objectsOf } from '../../../shared/ports/read-answer.ts';
+import { cleanUpOf, type RuleAcceptance, type RuleInForce } from './decide.ts';
 
 /** On a FinalizerRule: while objects carry its finalizer it does not go. */
 export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 
-export interface RuleInForce {
-  readonly object: KubernetesObject;
-  readonly rule: FinalizerRule;
-  /** Whether its finalizer is put on what does not carry it: not by one in conflict, nor by one that is refused. */
-  readonly addsFinalizer: boolean;
-  /** The rule has a finalizer of its own. Without one it could go before its objects, so nothing is held before it is put on, or was refused. */
-  readonly hasOwnFinalizer: boolean;
-  /** As the API server serves the kind; undefined until the forwarder watches it. */
-  readonly type: ResourceType | undefined;
-}
-
 /** Whether the object has the finalizer of this rule. */
 export const carriesFinalizer = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
   metadata.finalizers?.includes(rule.finalizerName) === true;
-
-export type RuleAcceptance =
-  | { readonly kind: 'inForce'; readonly value: RuleInForce }
-  /** `cleansUp`: what carries its finalizer is still cleaned up by it. Absent: its clean-up or name cannot be used. */
-  | { readonly kind: 'invalid'; readonly message: string; readonly cleansUp: RuleInForce | undefined }
-  /** An older rule has the kind. */
-  | { readonly kind: 'conflict'; readonly olderRule: string; readonly cleansUp: RuleInForce };
-
-/** The clean-up of the objects that carry the rule's finalizer; undefined: there is none. */
-export const cleanUpOf = (acceptance: RuleAcceptance): RuleInForce | undefined =>
-  acceptance.kind === 'inForce' ? acceptance.value : acceptance.cleansUp;
 
 /** @throws {OutOfSight} when the definition of FinalizerRules is not served: which rules there are is not known */
 export async function loadRules({

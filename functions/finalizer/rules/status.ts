@@ -5,9 +5,8 @@ import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { carriedFinalizerOf } from '../../../shared/contract/finalizer-rule-schema.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
-import { countedNames } from './finalizer.ts';
+import { countedNames, type RuleAcceptance } from './decide.ts';
 import { isLater } from './record.ts';
-import type { RuleAcceptance } from './rule-set.ts';
 
 /** In the status of a rule: when the forwarder found what the condition `Watching` says. */
 export const WATCH_TIME = 'watchTime';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { reserveCall } from '../../../../functions/finalizer/objects/call-rate.ts';
 import { takeSlot } from '../../../../functions/finalizer/objects/call-queue.ts';
-import type { RuleInForce } from '../../../../functions/finalizer/rules/rule-set.ts';
+import type { RuleInForce } from '../../../../functions/finalizer/rules/decide.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import type { NewRecord, StoredRecord } from '../../../../shared/ports/record-store.ts';
 import { at } from '../../../builders/repair.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
 import { addRuleFinalizer } from '../../../../functions/finalizer/rules/finalizer.ts';
-import { RULE_FINALIZER, acceptanceOf } from '../../../../functions/finalizer/rules/rule-set.ts';
+import { RULE_FINALIZER } from '../../../../functions/finalizer/rules/rule-set.ts';
 import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
@@ -28,7 +28,7 @@ function cluster() {
   core.seed({ apiVersion: 'curfew.dev/v1alpha1', kind: 'FinalizerRule', metadata: { name: 'databases' }, spec });
   const ref = { type: RESOURCES.FinalizerRule, name: 'databases' };
   const deps = { kubernetes: createInProcessKubernetesApi(core, 'curfew:finalizer') };
-  const keep = (object: KubernetesObject) => addRuleFinalizer(deps, object, acceptanceOf(object, [object]));
+  const keep = (object: KubernetesObject) => addRuleFinalizer(deps, object);
   return { core, ref, keep, deps };
 }
 

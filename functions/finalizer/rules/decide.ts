@@ -1,0 +1,133 @@
+/** The rule of one FinalizerRule: whether a finalizer of its own keeps it, and when it goes. Pure: no I/O, no clock. */
+import { listed } from '../../../shared/domain/cut-text.ts';
+import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
+import { qualifiedName, type KubernetesObject, type ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import { addDuration, isDue, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+
+export interface RuleInForce {
+  readonly object: KubernetesObject;
+  readonly rule: FinalizerRule;
+  /** Whether its finalizer is put on what does not carry it: not by one in conflict, nor by one that is refused. */
+  readonly addsFinalizer: boolean;
+  /** The rule has a finalizer of its own. Without one it could go before its objects, so nothing is held before it is put on, or was refused. */
+  readonly hasOwnFinalizer: boolean;
+  /** As the API server serves the kind; undefined until the forwarder watches it. */
+  readonly type: ResourceType | undefined;
+}
+
+/** How a rule stands among all. */
+export type RuleAcceptance =
+  | { readonly kind: 'inForce'; readonly value: RuleInForce }
+  /** `cleansUp`: what carries its finalizer is still cleaned up by it. Absent: its clean-up or name cannot be used. */
+  | { readonly kind: 'invalid'; readonly message: string; readonly cleansUp: RuleInForce | undefined }
+  /** An older rule has the kind. */
+  | { readonly kind: 'conflict'; readonly olderRule: string; readonly cleansUp: RuleInForce };
+
+/** The clean-up of the objects that carry the rule's finalizer; undefined: there is none. */
+export const cleanUpOf = (acceptance: RuleAcceptance): RuleInForce | undefined =>
+  acceptance.kind === 'inForce' ? acceptance.value : acceptance.cleansUp;
+
+export type RuleDecision =
+  /** Put the rule's own finalizer on, before any object carries the one that it names. */
+  | { readonly kind: 'addFinalizer'; readonly cleanUp: RuleInForce }
+  /** Its own finalizer is on. */
+  | { readonly kind: 'keep'; readonly cleanUp: RuleInForce }
+  /** Nothing is cleaned up by it, so nothing keeps it. */
+  | { readonly kind: 'free' }
+  /** It is being deleted, and goes after the objects that carry its finalizer. */
+  | { readonly kind: 'awaitObjects'; readonly cleanUp: RuleInForce };
+
+/** What a rule needs now. */
+export function decide({
+  object: { metadata },
+  acceptance,
+}: {
+  readonly object: KubernetesObject;
+  readonly acceptance: RuleAcceptance;
+}): RuleDecision {
+  const cleanUp = cleanUpOf(acceptance);
+  if (cleanUp === undefined) return { kind: 'free' };
+  if (metadata.deletionTimestamp !== undefined) return { kind: 'awaitObjects', cleanUp };
+  return { kind: cleanUp.hasOwnFinalizer ? 'keep' : 'addFinalizer', cleanUp };
+}
+
+/** What carries the finalizer of a rule. `outOfSight`: its kind is not served in the version that the rule names. */
+export type Carriers =
+  | { readonly kind: 'none' | 'outOfSight' }
+  | { readonly kind: 'some'; readonly objects: readonly KubernetesObject[] }
+  /** They could not be listed. */
+  | { readonly kind: 'notKnown'; readonly message: string; readonly isForbidden: boolean };
+
+export interface ReleaseObservation {
+  readonly now: EpochMs;
+  readonly rule: FinalizerRule;
+  readonly deletionTime: EpochMs;
+  readonly carriers: Carriers;
+  /** Its kind was never watched, as far as its status says. */
+  readonly isUnwatched: boolean;
+}
+
+export type ReleaseDecision =
+  | { readonly kind: 'release' }
+  /** `because`: what the condition `ObjectsReleased` says meanwhile. */
+  | { readonly kind: 'wait'; readonly until: EpochMs; readonly because: WaitReason };
+
+export interface WaitReason {
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A rule that is being deleted goes when no object carries its finalizer, in sight or out of it. That is looked at once a minute. */
+export function decideRelease(observation: ReleaseObservation): ReleaseDecision {
+  const { now, deletionTime, carriers, isUnwatched } = observation;
+  // Without access to the kind we never put a finalizer on. Nobody will grant access just to end the rule.
+  if (isUnwatched && carriers.kind === 'notKnown' && carriers.isForbidden) return { kind: 'release' };
+  // A run that read the rule before its deletion may still put the finalizer on an object: the last list counts once such runs are over.
+  const settled = addDuration(deletionTime, RUN_ENDS_WITHIN);
+  const isSettled = isDue(now, settled);
+  if (carriers.kind === 'none' && isSettled) return { kind: 'release' };
+  const next = addDuration(now, minutes(1));
+  const until = isSettled || settled > next ? next : settled;
+  return { kind: 'wait', until, because: reasonOf(observation, settled) };
+}
+
+/** Why the rule stays. */
+function reasonOf({ carriers, rule }: ReleaseObservation, settled: EpochMs): WaitReason {
+  const { kind, version, finalizerName } = rule;
+  switch (carriers.kind) {
+    case 'none':
+      return {
+        status: 'True',
+        reason: 'Released',
+        message: `no object carries ${finalizerName}; the rule goes at ${toTimestamp(settled)}, for somebody may have read it before its deletion`,
+      };
+    case 'outOfSight':
+      return {
+        status: 'False',
+        reason: 'NotServed',
+        message: `${kind} is not served in version ${version}: its objects are out of sight`,
+      };
+    case 'notKnown':
+      return {
+        status: 'False',
+        reason: 'ListFailed',
+        message: `which objects carry ${finalizerName} is not known: ${carriers.message}`,
+      };
+    case 'some': {
+      const carries = carriers.objects.length === 1 ? 'carries' : 'carry';
+      return {
+        status: 'False',
+        reason: 'Waiting',
+        message: `${countedNames(carriers.objects)} ${carries} ${finalizerName}`,
+      };
+    }
+  }
+}
+
+/** `3 objects (prod/a, prod/b, c)`. */
+export function countedNames(objects: readonly KubernetesObject[]): string {
+  const names = objects.map(({ metadata }) => qualifiedName(metadata)).toSorted();
+  return `${names.length} ${names.length === 1 ? 'object' : 'objects'} (${listed(names)})`;
+}
