@@ -4,7 +4,7 @@
  */
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import type { CustomResources } from './custom-resources.ts';
-import type { ObjectListener } from './queueing-consumer.ts';
+import type { ObjectListener } from './queue.ts';
 import { kindOfDrain, kindOfRule } from './wanted-kinds.ts';
 import {
   createWantedTemplates,

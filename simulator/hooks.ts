@@ -1,6 +1,6 @@
 /** How hooks answer, as the scenario says. */
 import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
-import type { HookAnswer } from '../shared/contract/hook-answer.ts';
+import type { HookAnswer } from '../shared/domain/hook-answer.ts';
 import type { HookCall, Hooks } from '../shared/ports/hooks.ts';
 import type { CleanupAnswer, CleanupAnswers } from './cleanups.ts';
 import type { HookResult } from './scenario/scenario.ts';

@@ -16,7 +16,7 @@ export interface Done {
   readonly action?: string;
   /** … until when that has time, … */
   readonly until?: string;
-  /** … what follows while the node is ill, … */
+  /** … what follows while the node is unhealthy, … */
   readonly follows?: readonly string[];
   /** … and which entry decided, as `spec.repair.policies of NodePool web`. */
   readonly entry?: string;

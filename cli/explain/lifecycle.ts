@@ -293,9 +293,9 @@ function explainRepair(
   const answers = new Map(nodes.map(({ uid }) => [uid, CONFIRMED]));
   const decided = decide({ now, pool, rules, findings, state: NEW_POOL, surroundings, answers });
   const verdict = decided.findings.find(each => each.node.uid === node.uid)?.verdict;
-  const held = verdict?.kind === 'blocked' || verdict?.kind === 'held' ? verdict : undefined;
+  const held = verdict?.kind === 'blocked' || verdict?.kind === 'notAllowed' ? verdict : undefined;
   const rank =
-    verdict?.kind === 'held'
+    verdict?.kind === 'notAllowed'
       ? verdict.rank
       : decided.granted.find(({ finding }) => finding.node.uid === node.uid)?.rank;
   const place =

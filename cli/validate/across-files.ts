@@ -145,7 +145,7 @@ function comesBefore(
 ): string | undefined {
   if (block === 'repair' && pool.spec?.['repair'] !== undefined) return 'the block of the NodePool itself';
   const deciding =
-    block === 'protection' ? Object.values(protectionDecisions(pool, set)) : [decisionFor(pool, block, set).holder];
+    block === 'protection' ? Object.values(protectionDecisions(pool, set)) : [decisionFor(pool, block, set).policy];
   if (deciding.some(each => each?.object === policy)) return undefined;
   const other = deciding.find(each => each !== undefined)?.object.metadata.name;
   return other === undefined ? undefined : `the block of NodeLifecyclePolicy ${other}`;

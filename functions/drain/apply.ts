@@ -56,8 +56,8 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
       return admitRequest(context, decision, observed);
     case 'cancel':
       return cancel(context, decision, observed);
-    case 'hold':
-      return reportHold(context, decision, observed);
+    case 'pause':
+      return reportPause(context, decision, observed);
     case 'note': {
       const saved = await saveForSweep(observed, decision.record);
       return saved.written ? ONWARD : saved;
@@ -105,8 +105,12 @@ async function admitRequest(
   return ONWARD;
 }
 
-/** Says once what holds the drain. */
-async function reportHold(context: DrainContext, decision: DecisionOf<'hold'>, observed: ObservedDrain): Promise<Turn> {
+/** Says once what pauses the drain. */
+async function reportPause(
+  context: DrainContext,
+  decision: DecisionOf<'pause'>,
+  observed: ObservedDrain,
+): Promise<Turn> {
   const said = `${decision.reason} ${decision.message}`;
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
   if (observed.record.reported !== said) {
@@ -118,7 +122,7 @@ async function reportHold(context: DrainContext, decision: DecisionOf<'hold'>, o
       event: { type: 'Warning' },
     });
   }
-  const record = { ...observed.record, reported: said, heldSince: observed.record.heldSince ?? observed.now };
+  const record = { ...observed.record, reported: said, pausedSince: observed.record.pausedSince ?? observed.now };
   return save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN));
 }
 
@@ -203,7 +207,7 @@ async function queue(
  */
 async function prepare(
   context: DrainContext,
-  { active, hold, showDraining, plan }: Preparation,
+  { active, cordon, showDraining, plan }: Preparation,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps } = context;
@@ -213,11 +217,11 @@ async function prepare(
   const node = await showOnNode(context, observed, shown, message);
   if (node === undefined || isRefusal(node)) return endUnchangedTurn(observed, node);
   const changed = await tryChange(context, observed, 'prepare', () =>
-    prepareNode(deps, node, { active, hold, showDraining }),
+    prepareNode(deps, node, { active, cordon, showDraining }),
   );
   if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed);
   const { resourceVersion: nodeVersion } = changed;
-  const prepared = { ...active, hold, nodeVersion };
+  const prepared = { ...active, cordon, nodeVersion };
   const noted = plan && podNotes(active, plan, observed);
   const record = { ...observed.record, active: { ...prepared, ...noted } };
   const saved = await saveForSweep(observed, record);

@@ -30,7 +30,7 @@ export interface NodeMessage {
 
 type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
 
-/** A record of all drains of a node holds 400 KB. */
+/** The record of all drains of a node has room for 400 KB. */
 const MAX_EVENT_BYTES = 65_536;
 
 /** Undefined: nothing to do with drains. Throws `TerminalError` (`InvalidMessage`) for one that cannot be read. */
@@ -53,9 +53,9 @@ const requestSchema = z.object({
   node: z.object({ name: z.string().check(z.minLength(1), z.maxLength(253)), uid: z.optional(z.string()) }),
   /** For people and templates. */
   reason: z._default(z.string().check(z.maxLength(1024)), ''),
-  /** Every mode is `Immediate`; protection and PodDisruptionBudgets still hold. */
+  /** Every mode is `Immediate`; protection and PodDisruptionBudgets still count. */
   force: z._default(z.boolean(), false),
-  /** Whatever the configuration says: all pods at once but those of DaemonSets; protection and PodDisruptionBudgets still hold. */
+  /** Whatever the configuration says: all pods at once but those of DaemonSets; protection and PodDisruptionBudgets still count. */
   allPods: z._default(z.boolean(), false),
 });
 

@@ -10,9 +10,9 @@ import { cancellationOf, isCordonKnown, earlyEndOf, UNCORDONED, withLateEnds } f
 import { decideCustom } from './rule/custom-drain.ts';
 import type { DrainDecision } from './rule/decision.ts';
 import { forget, hasNoStandingEnd, withoutStanding } from './rule/history.ts';
-import { holdOfActive, holdOfBegin } from './rule/holds.ts';
+import { pauseWhileActive, pauseBeforeBegin } from './rule/pauses.ts';
 import { rememberEnds, withEnds } from './rule/late-events.ts';
-import { holdFor, isPrepared, sinceOf } from './rule/node-annotations.ts';
+import { cordonFor, isPrepared, sinceOf } from './rule/node-annotations.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './rule/observation.ts';
 import { openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
@@ -23,7 +23,7 @@ import {
   pastDeadline,
   stuckTime,
   withProgress,
-  withoutHold,
+  resumed,
   withCounts,
 } from './rule/progress.ts';
 import { decideQueued } from './rule/queue.ts';
@@ -43,8 +43,8 @@ export function decide(seen: DrainObservation): DrainDecision {
   if (record !== seen.record && !isIdle) return { kind: 'note', record };
   if (active === undefined) {
     if (record.requests.length === 0) return decideIdle(observation);
-    const hold = holdOfBegin(observation);
-    if (hold !== undefined) return hold;
+    const pause = pauseBeforeBegin(observation);
+    if (pause !== undefined) return pause;
     return rules === undefined ? decideRest(observation) : beginAndPrepare(observation, rules);
   }
   return decideActive(observation, withCounts(active, observation.pods));
@@ -57,9 +57,9 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   const ended = earlyEndOf(active, node);
   if (ended !== undefined)
     return toFinish(ended.reason === UNCORDONED ? withWaiting(active, observation) : active, ended);
-  const hold = holdOfActive(observation, active);
-  if (hold !== undefined || rules === undefined) return hold ?? decideRest(observation);
-  if (record.heldSince !== undefined) return { kind: 'note', record: withoutHold(record, now) };
+  const pause = pauseWhileActive(observation, active);
+  if (pause !== undefined || rules === undefined) return pause ?? decideRest(observation);
+  if (record.pausedSince !== undefined) return { kind: 'note', record: resumed(record, now) };
   switch (phase.kind) {
     case 'waiting':
       return decideQueued(observation, active, phase);
@@ -82,8 +82,8 @@ function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: 
   const { active, plan } = withPlan(observation, before, rules, isOfCustom);
   const showDraining = isDelegated || !plan.isDrained;
   if (!isPrepared(observation, active, showDraining)) {
-    const hold = active.hold ?? holdFor(active, node);
-    return { kind: 'prepare', active, hold, showDraining, plan: isDelegated ? undefined : plan };
+    const cordon = active.cordon ?? cordonFor(active, node);
+    return { kind: 'prepare', active, cordon, showDraining, plan: isDelegated ? undefined : plan };
   }
   const isStuck = isDue(now, stuckTime(active, limits) ?? NEVER);
   const next = nextByDeadline(active, limits, now);
@@ -166,7 +166,7 @@ function admitNow(
   if (admission?.kind !== 'take' || admission.position !== 'next') return admission;
   const { rules } = observation;
   const taken = { ...observation, record: admission.record };
-  if (rules === undefined || holdOfBegin(taken) !== undefined) return admission;
+  if (rules === undefined || pauseBeforeBegin(taken) !== undefined) return admission;
   const begun = beginAndPrepare(taken, rules);
   return begun.kind === 'begin' ? { ...begun, admitted: admission.request } : admission;
 }
@@ -200,7 +200,7 @@ export function podRules(
 }
 
 function decideRest({ now, node, record }: DrainObservation): DrainDecision {
-  const { record: kept, until } = forget(withoutHold(record, now), node, now);
+  const { record: kept, until } = forget(resumed(record, now), node, now);
   return { kind: 'rest', ...rememberEnds(kept, until, now) };
 }
 
@@ -218,7 +218,7 @@ function decideIdle(observation: DrainObservation): DrainDecision {
 /** Uncordoning ends all that the node was drained for: the next cordon, also of a drain that has begun, is about something else. */
 function withoutUncordoned(seen: DrainObservation): DrainObservation {
   const { node, record } = seen;
-  const hasCordoned = record.active?.hold !== undefined;
+  const hasCordoned = record.active?.cordon !== undefined;
   const isOpened = !node.unschedulable && !hasCordoned && !hasNoStandingEnd(record);
   return isOpened ? { ...seen, record: withoutStanding(record) } : seen;
 }

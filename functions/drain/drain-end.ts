@@ -45,7 +45,7 @@ export async function finish(
   const acts = plan && { plan, ...(await noteActs(active, plan, observed)) };
   if (acts?.lostRace !== undefined) return acts.lostRace;
   const result =
-    acts && (await carryOutPlan(context, observed, { ...active, intents: acts.notes.heldEvictions }, acts.plan));
+    acts && (await carryOutPlan(context, observed, { ...active, intents: acts.notes.askedEvictions }, acts.plan));
   const ending = endingBy(active, outcome, observed.now);
   const ended = { ...active, drained: active.drained + (result?.drainedCount ?? 0), phase: ending };
   // Those that end with it wait no more.

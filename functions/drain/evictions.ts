@@ -8,11 +8,11 @@ import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import { ONWARD, type Turn, again } from '../../shared/lifecycle/settle.ts';
 import {
   endPods,
-  heldEvictionsAfter,
+  askedEvictionsAfter,
   remainingAfter,
   withEvictionIntents,
   type EndedPod,
-  type HeldEvictions,
+  type AskedEvictions,
   type RemainingPods,
 } from '../../shared/pods/drain-pods.ts';
 import { type DrainContext, withSafetyNet, saveForSweep, saveUntil } from './context.ts';
@@ -37,7 +37,7 @@ export interface PlanResult {
   /** A refusal is to be reported once more. */
   readonly isReportRepeated: boolean;
   /** Evictions that are not asked for again for a moment. */
-  readonly heldEvictions: HeldEvictions;
+  readonly askedEvictions: AskedEvictions;
   /** The latest time at which the first of the pods that this plan ends should be gone. */
   readonly goneBy: EpochMs | undefined;
 }
@@ -46,7 +46,7 @@ export interface PlanResult {
 export async function carryOutPlan(
   { deps, reporter }: DrainContext,
   observed: ObservedDrain,
-  active: Pick<ActiveDrain, 'id' | 'refusals' | 'heldEvictions'> & { readonly intents?: HeldEvictions | undefined },
+  active: Pick<ActiveDrain, 'id' | 'refusals' | 'askedEvictions'> & { readonly intents?: AskedEvictions | undefined },
   { acts }: PodPlan,
 ): Promise<PlanResult> {
   const { now, object: node, record, tries, mode, limits, rules } = observed;
@@ -59,13 +59,13 @@ export async function carryOutPlan(
     {
       ends: acts.filter(act => act.kind !== 'warn'),
       requiresUnchanged: true,
-      heldEvictions: active.heldEvictions,
+      askedEvictions: active.askedEvictions,
       now,
       tries,
       refusals: record.refusals,
       restsOn: [active.id, mode, limits, rules?.settings],
       describe: end => describe(end, name),
-      // What holds the pods that are left is said of all together.
+      // Why pods are left is said of all together.
       report: async (_, __, isRepeated) => void (isReportRepeated ||= isRepeated),
     },
   );
@@ -77,7 +77,7 @@ export async function carryOutPlan(
     drainedCount: going.length,
     remaining: remainingAfter(active.refusals, ended, now),
     isReportRepeated,
-    heldEvictions: heldEvictionsAfter(active.heldEvictions, ended, now, active.intents),
+    askedEvictions: askedEvictionsAfter(active.askedEvictions, ended, now, active.intents),
     goneBy: going.map(each => stuckAfter(each, deps.clock.now())).reduce(earliest, undefined),
   };
 }
@@ -144,14 +144,14 @@ async function warn(
   });
 }
 
-type NotedPods = Pick<ActiveDrain, 'tried' | 'returns' | 'heldEvictions'>;
+type NotedPods = Pick<ActiveDrain, 'tried' | 'returns' | 'askedEvictions'>;
 
 /** What the record says of pods before anything happens to them. Of two runs that look at once, only the one that writes it goes on. */
 export function podNotes(active: ActiveDrain, plan: PodPlan, { now, record }: ObservedDrain): NotedPods {
   return {
     tried: withTriedPods(active, plan),
     returns: withReturns(active.returns, plan.returnedPods, now),
-    heldEvictions: withEvictionIntents(active.heldEvictions, plan.acts, now, record.refusals),
+    askedEvictions: withEvictionIntents(active.askedEvictions, plan.acts, now, record.refusals),
   };
 }
 
@@ -162,7 +162,7 @@ export async function noteActs(
   observed: ObservedDrain,
 ): Promise<{ readonly notes: NotedPods; readonly lostRace?: Turn }> {
   const notes = podNotes(active, plan, observed);
-  const isNew = (['tried', 'returns', 'heldEvictions'] as const).some(key => notes[key] !== active[key]);
+  const isNew = (['tried', 'returns', 'askedEvictions'] as const).some(key => notes[key] !== active[key]);
   if (!isNew) return { notes };
   const saved = await saveForSweep(observed, { ...observed.record, active: { ...active, ...notes } });
   return saved.written ? { notes } : { notes, lostRace: saved };
@@ -178,7 +178,7 @@ export async function drain(
   return lostRace ?? drainNotedPods(context, decision, notes, observed);
 }
 
-/** Carries one plan out, says what holds the pods that are left, and waits for what comes next. */
+/** Carries one plan out, says why pods are left, and waits for what comes next. */
 export async function drainNotedPods(
   context: DrainContext,
   { active, plan, isStuck, until: due }: DecisionOf<'drain'>,
@@ -186,8 +186,8 @@ export async function drainNotedPods(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { reporter } = context;
-  const result = await carryOutPlan(context, observed, { ...active, intents: noted.heldEvictions }, plan);
-  const { remaining, warnedUids, heldEvictions, isReportRepeated, goneBy } = result;
+  const result = await carryOutPlan(context, observed, { ...active, intents: noted.askedEvictions }, plan);
+  const { remaining, warnedUids, askedEvictions, isReportRepeated, goneBy } = result;
   const notices = noticesOf(plan, remaining.texts);
   const reported = await reportNew(reporter, observed, notices, {
     before: active.reported,
@@ -199,7 +199,7 @@ export async function drainNotedPods(
     returns: noted.returns,
     warned: [...active.warned, ...warnedUids],
     refusals: remaining.failures,
-    heldEvictions,
+    askedEvictions,
     reported,
   };
   const until = withSafetyNet(observed, [plan.nextTime, remaining.retryTime, goneBy, due].reduce(earliest, undefined));

@@ -11,7 +11,7 @@ import { changeExactly } from '../../shared/ports/exact-change.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { requestedId, describeUnderWay } from './rule/node-annotations.ts';
 import type { ShownDrain } from './rule/observation.ts';
-import type { ActiveDrain, Hold } from './record.ts';
+import type { ActiveDrain, Cordon } from './record.ts';
 import type { DrainStatus, FinishedDrain } from './request-record.ts';
 
 interface Deps {
@@ -26,9 +26,13 @@ export type NodeChange =
 export function prepareNode(
   deps: Deps,
   node: KubernetesObject,
-  { active, hold, showDraining }: { readonly active: ActiveDrain; readonly hold: Hold; readonly showDraining: boolean },
+  {
+    active,
+    cordon,
+    showDraining,
+  }: { readonly active: ActiveDrain; readonly cordon: Cordon; readonly showDraining: boolean },
 ): Promise<NodeChange> {
-  const isOwn = hold.cordon === 'own';
+  const isOwn = cordon.by === 'own';
   return change(deps, node, {
     annotations: {
       [ANNOTATIONS.watchPods]: withWaiter(node, 'drain'),

@@ -6,9 +6,9 @@ import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { parseJsonObject } from '../../shared/domain/json.ts';
 import { toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, type RecordCodec, storedUnder } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
-import { heldEvictionsSchema } from '../../shared/pods/drain-pods.ts';
+import { type AskedEvictions, askedEvictionsSchema } from '../../shared/pods/drain-pods.ts';
 import { fittingJson, toStoredAnswer } from './rule/record-size.ts';
 import {
   answeredSchema,
@@ -27,13 +27,14 @@ const duration = z.pipe(
   z.transform((ms: number): DurationMs => toDurationMs(ms)),
 );
 
-const hold = z.object({
-  /** The node carried NVSentinel's quarantine annotation. */
-  quarantined: z.boolean(),
-  cordon: z.enum(['own', 'other', 'none']),
-});
+const storedCordon = z.object({ quarantined: z.boolean(), cordon: z.enum(['own', 'other', 'none']) });
+
 /** What keeps new pods away while a drain is under way; when that is taken back, the drain is cancelled. */
-export type Hold = Readonly<z.output<typeof hold>>;
+export interface Cordon {
+  /** The node carried NVSentinel's quarantine annotation. */
+  readonly quarantined: boolean;
+  readonly by: 'own' | 'other' | 'none';
+}
 
 const custom = z.object({
   name: z.string(),
@@ -71,8 +72,7 @@ const storedActive = z.object({
   scope: scopeSchema,
   startTime: instant,
   force: z.boolean(),
-  /** Absent until the Node was prepared. */
-  hold: z.exactOptional(hold),
+  hold: z.exactOptional(storedCordon),
   /** The Node's resourceVersion when the drain prepared it: an event of this version says nothing new. */
   nodeVersion: z.exactOptional(z.string()),
   /** UIDs of pods that are still there, and whose owners were warned of the deletion. */
@@ -88,10 +88,10 @@ const storedActive = z.object({
   /** Turns in a row in which an eviction was not granted, or a pod had changed. */
   refusals: z.number(),
   /** Evictions that are not asked for again for a moment, by UID of the pod. */
-  heldEvictions: z.exactOptional(z.readonly(heldEvictionsSchema)),
+  heldEvictions: z.exactOptional(z.readonly(askedEvictionsSchema)),
   /** What was said last. */
   reported: z.exactOptional(z.string()),
-  /** For how long it was held since it began, or since it waits: the deadline stood still. */
+  /** For how long it was paused since it began, or since it waits: the deadline stood still. */
   pausedFor: z.exactOptional(duration),
   /** The fewest pods that were left, and since when; when it was said last that nothing moves. Absent until pods were planned for. */
   progress: z.exactOptional(z.object({ pods: z.number(), time: instant, saidTime: z.exactOptional(instant) })),
@@ -129,21 +129,28 @@ export interface EndingPhase {
 export type DrainPhase = OpenPhase | EndingPhase;
 
 type OfPhase = 'queue' | 'custom' | 'fellBack' | 'end' | 'over';
-const EMPTY = { tried: [], gone: 0, heldEvictions: {}, reported: '', pausedFor: toDurationMs(0), returns: [] } as const;
+const EMPTY = { tried: [], gone: 0, reported: '', pausedFor: toDurationMs(0), returns: [] } as const;
 type MayBeEmpty = keyof typeof EMPTY;
 
 /** The drain under way. */
 export interface ActiveDrain
-  extends Omit<StoredActive, OfPhase | MayBeEmpty>, Readonly<Required<Pick<StoredActive, MayBeEmpty>>> {
+  extends
+    Omit<StoredActive, OfPhase | MayBeEmpty | 'hold' | 'heldEvictions'>,
+    Readonly<Required<Pick<StoredActive, MayBeEmpty>>> {
   readonly phase: DrainPhase;
+  /** Absent until the Node was prepared. */
+  readonly cordon?: Cordon;
+  readonly askedEvictions: AskedEvictions;
 }
 
 const active = z.pipe(
   storedActive,
-  z.transform(({ queue, custom: resource, fellBack, end, over = [], ...rest }: StoredActive): ActiveDrain => {
+  z.transform((stored: StoredActive): ActiveDrain => {
+    const { queue, custom: resource, fellBack, end, over = [], hold, heldEvictions = {}, ...rest } = stored;
     const before = phaseStored({ queue, resource, fellBack });
     const phase = end === undefined ? before : ({ kind: 'ending', outcome: end, over, before } as const);
-    return { ...EMPTY, ...rest, phase };
+    const cordon = hold && { quarantined: hold.quarantined, by: hold.cordon };
+    return { ...EMPTY, ...rest, ...(cordon && { cordon }), askedEvictions: heldEvictions, phase };
   }),
 );
 
@@ -161,12 +168,13 @@ function phaseStored({ queue, resource, fellBack }: StoredPhase): OpenPhase {
 }
 
 function toStoredActive(value: ActiveDrain): StoredActive {
-  const { phase, tried, gone, heldEvictions, reported, pausedFor, returns, ...rest } = value;
+  const { phase, tried, gone, cordon, askedEvictions, reported, pausedFor, returns, ...rest } = value;
   return {
     ...rest,
+    ...(cordon && { hold: { quarantined: cordon.quarantined, cordon: cordon.by } }),
     ...(tried.length > 0 && { tried }),
     ...(gone !== 0 && { gone }),
-    ...(Object.keys(heldEvictions).length > 0 && { heldEvictions }),
+    ...(Object.keys(askedEvictions).length > 0 && { heldEvictions: askedEvictions }),
     ...(reported !== '' && { reported }),
     ...(pausedFor !== 0 && { pausedFor }),
     ...(returns.length > 0 && { returns }),
@@ -201,10 +209,10 @@ const schema = z.object({
   finished: list(finishedSchema),
   /** Those that ended before the ones in `finished`, newest last. Absent in records of before. */
   answered: z.exactOptional(list(answeredSchema)),
-  /** The last thing that was said of a drain that is held. */
+  /** The last thing that was said of a drain that is paused. */
   reported: z.exactOptional(z.string()),
-  /** Since when drains are held: their time-outs stand still. */
-  heldSince: z.exactOptional(instant),
+  /** Since when drains are paused: their time-outs stand still. */
+  pausedSince: z.exactOptional(instant),
   quarantineEnd: z.exactOptional(quarantineEndSchema),
   recoveries: z.exactOptional(list(recoverySchema)),
   /** When a Warning on the Node said last that an event is too old. */
@@ -220,16 +228,17 @@ export const NO_DRAINS: DrainRecord = { requests: [], finished: [] };
 /** The id of the record of the node with this UID. */
 export const recordIdOf = (nodeUid: string): string => `node/${nodeUid}`;
 
-const checked = checkedCodec<DrainRecord>('drain', schema, 4);
+const checked = storedUnder({ pausedSince: 'heldSince' }, checkedCodec<DrainRecord>('drain', schema, 4));
 
 /** Checked by the schema, and cut to what fits into an item. */
 export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   ...checked,
-  toState: ({ active: drain, answered, ...rest }) => {
+  toState: ({ active: drain, answered, pausedSince, ...rest }) => {
     const stored = {
       ...rest,
       ...(drain !== undefined && { active: toStoredActive(drain) }),
       ...(answered !== undefined && { answered: answered.map(toStoredAnswer) }),
+      ...(pausedSince !== undefined && { heldSince: pausedSince }),
     };
     const state = parseJsonObject(fittingJson(stored));
     checked.parse(state);

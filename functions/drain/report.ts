@@ -17,7 +17,7 @@ export interface Notice {
   readonly message: string;
 }
 
-/** What holds the pods that are left. The first two texts are NVSentinel's. @param refusals which pods must not go, and why */
+/** Why pods are left. The first two texts are NVSentinel's. @param refusals which pods must not go, and why */
 export function noticesOf({ waits, leftPods }: PodPlan, refusals: readonly string[]): readonly Notice[] {
   const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
   const notices: Notice[] = [];
@@ -81,7 +81,7 @@ export async function reportStuck(
 /**
  * Says those that the text of the last time does not have.
  *
- * @param how `isReportRepeated`: what holds pods back is said once more: the API server forgets Events after an hour
+ * @param how `isReportRepeated`: why pods are left is said once more: the API server forgets Events after an hour
  * @returns the text to remember
  */
 export async function reportNew(

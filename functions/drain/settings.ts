@@ -47,7 +47,7 @@ export function compileSettings(settings: DrainSettings): CompiledSettings {
       );
       if (policy !== undefined) return policy.mode;
       const modes = rules.filter(rule => matchesFilePattern(rule.pattern, namespace)).map(({ mode }) => mode);
-      // Whatever their order: of several patterns the most forceful mode holds, as in NVSentinel.
+      // Whatever their order: of several patterns the most forceful mode applies, as in NVSentinel.
       return DRAIN_MODES.find(mode => modes.includes(mode));
     },
     isCustom: nodeLabels => customNodes !== undefined && selectsLabels(customNodes, nodeLabels),
@@ -95,10 +95,10 @@ export function drainLimitsFor(pool: KubernetesObject | undefined, set: PolicySe
   const unsure = set.faults.filter(({ selector }) => selector === undefined);
   const unreadable = [...unreadableFor(pool, set), ...unsure].find(({ object }) => hasBlock(object, 'drain'));
   if (unreadable !== undefined) return cannotBeRead(unreadable.object, unreadable.message);
-  const holder = enforcedFor(pool, 'drain', set);
-  if (holder === undefined) return NO_DRAIN_LIMITS;
-  const block = parseDrainLimits(holder.object.spec?.['drain'], 'spec.drain');
-  return block.ok ? block.value : cannotBeRead(holder.object, block.message);
+  const policy = enforcedFor(pool, 'drain', set);
+  if (policy === undefined) return NO_DRAIN_LIMITS;
+  const block = parseDrainLimits(policy.object.spec?.['drain'], 'spec.drain');
+  return block.ok ? block.value : cannotBeRead(policy.object, block.message);
 }
 
 const cannotBeRead = ({ metadata }: KubernetesObject, message: string): string =>

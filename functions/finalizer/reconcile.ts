@@ -1,6 +1,6 @@
 /** Terminations and FinalizerRules: which object a message is about. */
 import type { TerminationDeps } from './cluster/context.ts';
-import { createHoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { createPauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly, isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
@@ -55,7 +55,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
   const context: ReconcileContext = {
     deps,
     reporter: createReporter(OWNER, deps),
-    holdOutOfSight: createHoldOutOfSight({ clock: deps.clock, reporter: createReporter(OWNER, deps) }),
+    pauseOutOfSight: createPauseOutOfSight({ clock: deps.clock, reporter: createReporter(OWNER, deps) }),
     hints: createClaimHints(),
     settings: settingsRounds(deps),
     terminations: terminationRounds(deps),

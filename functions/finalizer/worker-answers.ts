@@ -1,6 +1,7 @@
 /** The event by which a worker answers a hook or a clean-up: finds what it is about by its key. */
 import { oneByOne } from '../../shared/cluster/in-parallel.ts';
-import { hookAnswerOf, type HookAnswer } from '../../shared/contract/hook-answer.ts';
+import { hookAnswerOf } from '../../shared/contract/hook-answer.ts';
+import type { HookAnswer } from '../../shared/domain/hook-answer.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';

@@ -2,7 +2,7 @@
  * Grace periods: look at a node and its pods, decide, act. One record per node holds the timer and what was said; the annotations on
  * the Node say themselves whose they are.
  */
-import { createHoldOutOfSight, type HoldOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { createPauseOutOfSight, type PauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { isRepublished, leavesAlone } from '../../shared/contract/cluster-event.ts';
 import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { createTries } from '../../shared/lifecycle/refusals.ts';
@@ -25,7 +25,7 @@ interface ReconcileContext {
   readonly deps: GracePeriodDeps;
   readonly reporter: Reporter;
   readonly settings: SettingsRounds;
-  readonly holdOutOfSight: HoldOutOfSight;
+  readonly pauseOutOfSight: PauseOutOfSight;
 }
 
 export function createReconciler(deps: GracePeriodDeps): Reconcile {
@@ -34,7 +34,7 @@ export function createReconciler(deps: GracePeriodDeps): Reconcile {
     deps,
     reporter,
     settings: settingsRounds(deps),
-    holdOutOfSight: createHoldOutOfSight({ clock: deps.clock, reporter }),
+    pauseOutOfSight: createPauseOutOfSight({ clock: deps.clock, reporter }),
   };
   const timers: readonly WakeUpRoute[] = [
     context.settings,
@@ -88,7 +88,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
 type FoundNode = Exclude<Lookup<ObservedNode, GracePeriodRecord>, { kind: 'nothing' }>;
 
 async function reconcileNode(
-  { deps, reporter, holdOutOfSight }: ReconcileContext,
+  { deps, reporter, pauseOutOfSight }: ReconcileContext,
   first: SoughtNode,
   wakeUp?: UsedWakeUp,
 ): Promise<void> {
@@ -120,7 +120,7 @@ async function reconcileNode(
       return decision === 'closeGone' ? DONE : apply(run, decision, found.observation);
     },
   };
-  await holdOutOfSight(() => settle(concern), {
+  await pauseOutOfSight(() => settle(concern), {
     openedRecord: () => opened?.record,
     // The Node is there: it is read before anything that may not be served.
     firstState: () =>

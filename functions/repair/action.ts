@@ -1,5 +1,6 @@
 /** What an action of the ladder is given, and how it answers: steps of the kernel. */
-import type { Act, AttemptOf, Ours, ActionType } from './record.ts';
+import type { AttemptOf, ActionType } from './attempt-record.ts';
+import type { Act, Ours } from './record.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';

@@ -17,16 +17,18 @@ import type { ActResult, Outcome, PassDeps } from './context.ts';
 import { type GrantedRepair, poolAfter, type PoolDecision } from './decide.ts';
 import { readableSettings } from './rule/incident.ts';
 import { allActionsOf, dueOf, isBeforeReboot } from './rule/ladder.ts';
-import { stillWanted } from './rule/node-verdict.ts';
+import { stillWanted } from './rule/attempt.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
-import { type ObservedPool, readLiveClaim, readLiveNode } from './observe.ts';
-import { type Attempt, type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
+import type { ObservedPool } from './observe.ts';
+import type { Attempt } from './attempt-record.ts';
+import { type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
 import { type FindingChange, afterFailure, afterRefusal, AT_ONCE } from './refused-act.ts';
 import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report.ts';
 import { loadRules, type PoolRules } from './settings.ts';
 import { cleanUp } from './take-back.ts';
 import { FOLLOW_CHECK, LAUNCH_CHECK, type NodeFinding } from './rule/verdict.ts';
 import { nodeSubject, PASS_SPACING, poolSubject } from './wake-ups.ts';
+import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { toJson } from '../../shared/domain/json.ts';
@@ -135,10 +137,8 @@ async function withIntent(
 ): Promise<NodeRecord> {
   const { attempt } = granted;
   switch (attempt.action) {
-    case 'Replace': {
-      const { replacement } = attempt;
-      return replacement === undefined ? record : { ...record, ours: { ...record.ours, replacement } };
-    }
+    case 'Replace':
+      return { ...record, ours: { ...record.ours, replacement: attempt.replacement } };
     case 'CustomResource': {
       const ours = await intendedResource(deps, observed, { ...granted, attempt }, record);
       return { ...record, ...(ours && { ours }) };
@@ -217,8 +217,8 @@ async function actOn(
   const calledOff: Outcome = { kind: 'calledOff' };
   const looked = await inParallel([
     wanted,
-    readLiveNode(deps, finding.node.name),
-    listedClaim ?? (attempt.claim && readLiveClaim(deps, attempt.claim.name)),
+    getNodeView(deps, finding.node.name),
+    listedClaim ?? (attempt.claim && getNodeClaimView(deps, attempt.claim.name)),
     attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, finding.node.name),
   ]).catch(notRead);
   if ('cause' in looked) return looked;
@@ -234,7 +234,6 @@ async function actOn(
   if (still !== 'act') return { kind: still };
   const perform = actionOf(attempt, action.template);
   if (perform === undefined) return calledOff;
-
   const outcome = await orRefusal(async () => {
     if (ours?.resources !== undefined) await endRemediations(deps, ours);
     return await perform({ deps, now, ours, acts, node, claim, pool, nodePool, room, pods, message, recordMade });
@@ -386,8 +385,8 @@ async function writePool(
   state: PoolRecord,
   wakeTime: EpochMs | undefined,
 ): Promise<void> {
-  const { inFlight, followed, held, ramp, terminations, attemptsOfBefore = [], counts } = state;
-  const lists = [Object.keys(inFlight), followed, held, terminations, attemptsOfBefore];
+  const { inFlight, followed, holdingGuards, ramp, terminations, attemptsOfBefore = [], counts } = state;
+  const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, attemptsOfBefore];
   const isAnything = lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined;
   if (!isAnything && wakeTime === undefined) {
     if (isKnown || (await record.load()).kind === 'known') await record.closeNow();

@@ -1,7 +1,7 @@
 /** What repair says beside its verdicts and acts. */
 import { attemptDetails } from './rule/attempt.ts';
 import type { DecisionScope, PassDeps } from './context.ts';
-import type { Attempt } from './record.ts';
+import type { Attempt } from './attempt-record.ts';
 import type { End } from './replace.ts';
 import { aboutNode, metricOf, OUTCOME_UNKNOWN, scopeOf } from './report.ts';
 import type { NodeName } from './rule/verdict.ts';

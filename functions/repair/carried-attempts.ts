@@ -1,8 +1,9 @@
 /** Attempts that an earlier version kept in the record of their pool go into the records of their nodes. */
-import { newNode } from './rule/attempt.ts';
+import { annotationOf, newNode } from './rule/attempt.ts';
 import { keyOf, ladderOf } from './rule/ladder.ts';
-import type { CarriedAttempt, NodeRecord, PoolRecord, StoredNode } from './record.ts';
+import { type CarriedAttempt, type NodeRecord, type PoolRecord, readAttempt, type StoredNode } from './record.ts';
 import type { LadderAction } from './rule/verdict.ts';
+import { toJson } from '../../shared/domain/json.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
@@ -30,24 +31,25 @@ export function carryOver(
  * @param ladder of its pool, by which places in it are read
  */
 export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: readonly LadderAction[]): NodeRecord {
-  const { number, phase, intendedTime: time, node, incident: dueCondition, claim, action, isLeft } = carried;
-  const { requestId, resources, mayHaveMade, terminationTimestamp, previousTimestamp } = carried;
+  const { number, phase, intendedTime: time, node, incident: dueCondition, action, isLeft } = carried;
+  const { requestId, resources, mayHaveMade } = carried;
   const at = ladder[carried.rung];
   const isSame = at?.type === action;
   const key = isSame ? keyOf(at) : keyOf({ type: action, timeout: hours(1) });
   const isOver = phase === 'observed' || phase === 'refused' || carried.notTaken === true || isLeft === true;
   const until = carried.until ?? addDuration(time, hours(1));
   const drain = action === 'CustomResource' ? undefined : requestId;
-  const annotation =
-    terminationTimestamp === undefined
-      ? undefined
-      : { set: terminationTimestamp, ...(previousTimestamp !== undefined && { previous: previousTimestamp }) };
+  // What else stands in it belongs to no attempt of its action.
+  const attempt = readAttempt(
+    toJson({ ...carried, phase: phase === 'accepted' ? phase : 'intended', time, key, until }),
+  );
+  const annotation = isOver ? annotationOf(attempt) : undefined;
   const ours = {
     ...record.ours,
     ...(drain !== undefined && { drain }),
     ...(resources && { resources: [...resources] }),
     ...(mayHaveMade && { mayHaveMade: [...mayHaveMade] }),
-    ...(isOver && action === 'Terminate' && annotation && claim && { annotation: { ...annotation, claim } }),
+    ...(annotation && { annotation }),
   };
   const kept = Object.keys(ours).length > 0 ? { ours } : {};
   if (isLeft === true) return { ...record, ...kept, name: node.name, number: Math.max(record.number, number) };
@@ -63,22 +65,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
     number: Math.max(record.number, number),
     incident: { type: dueCondition.conditionType, taken },
     acts: [...record.acts, ...acts],
-    ...(!isOver && {
-      attempt: {
-        number,
-        phase: phase === 'intended' ? 'intended' : 'accepted',
-        time,
-        ...(claim && { claim }),
-        dueCondition,
-        action,
-        key,
-        until,
-        ...(carried.answer && { answer: carried.answer }),
-        ...(annotation && { annotation }),
-        ...(carried.bootID !== undefined && { bootID: carried.bootID }),
-        ...(requestId !== undefined && { requestId }),
-      },
-    }),
+    ...(!isOver && attempt && { attempt }),
   };
 }
 

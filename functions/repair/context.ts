@@ -1,7 +1,8 @@
 /** What a pass works with, and what came of an act. Types only. */
 import type { MadeObjects } from './action.ts';
 import type { GrantedRepair, RULES } from './decide.ts';
-import type { Attempt, EndedDrain, NodeRecord } from './record.ts';
+import type { Attempt, EndedDrain } from './attempt-record.ts';
+import type { NodeRecord } from './record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';

@@ -2,22 +2,30 @@
  * The rule of repair for a whole pool: which due nodes are repaired now, in their rank, as far as guards, budgets,
  * limits and the ramp allow, and what the pool remembers. Pure.
  */
-import { calledOff, createAttempt, failureOf, newNode, terminationOf, withoutAttempt } from './rule/attempt.ts';
-import { budgetBlocker } from './rule/concurrency-limits.ts';
+import {
+  calledOff,
+  createAttempt,
+  failureOf,
+  newNode,
+  replacementOf,
+  terminationOf,
+  withoutAttempt,
+} from './rule/attempt.ts';
+import { budgetBlocker, type Gate } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
 import { readableSettings, unconfirmed } from './rule/incident.ts';
-import { dueOf, isBeforeReboot } from './rule/ladder.ts';
+import { countsAs, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './rule/ramp.ts';
-import type { Attempt, Incident, NodeRecord, PoolRecord } from './record.ts';
+import type { Attempt } from './attempt-record.ts';
+import type { Incident, NodeRecord, PoolRecord } from './record.ts';
 import { nextPause, pauseAt } from './rule/replacement.ts';
 import {
   type Blocker,
   type Candidate,
   type DueNode,
   FOLLOW_CHECK,
-  type Gate,
   type LadderAction,
   type NodeFinding,
   type PresentNode,
@@ -94,7 +102,13 @@ export function decide(observation: PoolObservation): PoolDecision {
   const inFlight = inFlightOf(findings, state, now);
   const isOn = rules.gateOpen && readableSettings(rules) !== undefined;
   if (!isOn || surroundings === undefined)
-    return nextPoolState(observation, { findings, granted: [], inFlight, ramp: state.ramp, holdingGuards: state.held });
+    return nextPoolState(observation, {
+      findings,
+      granted: [],
+      inFlight,
+      ramp: state.ramp,
+      holdingGuards: state.holdingGuards,
+    });
 
   const candidates = findings.flatMap((finding): Candidate[] => {
     const due = dueOf(finding);
@@ -105,9 +119,9 @@ export function decide(observation: PoolObservation): PoolDecision {
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
   const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
   const isAnythingDue = candidates.length > 0;
-  const mayRamp = before !== undefined || state.held.length > 0;
+  const mayRamp = before !== undefined || state.holdingGuards.length > 0;
   const ramp = mayRamp
-    ? nextRamp({ ramp: before, held: state.held }, { holdingGuards, isAnythingDue }, now)
+    ? nextRamp({ ramp: before, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
     : undefined;
   const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
@@ -127,19 +141,11 @@ function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolReco
   }).length;
 }
 
-/** Verdicts after which no run is about to act on the node. */
-const OVER: readonly (NonNullable<NodeFinding['verdict']>['kind'] | undefined)[] = [
-  'recovered',
-  'stuck',
-  'exhausted',
-  'retry',
-];
-
 /** Nodes with an attempt under way, and nodes on which a run that may still be at work set out to act. */
 function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
   const isBegun = ({ kind, node, verdict }: NodeFinding): boolean => {
     const since = state.inFlight[node.uid];
-    if (kind === 'gone' || since === undefined || OVER.includes(verdict?.kind)) return false;
+    if (kind === 'gone' || since === undefined || countsAs(verdict, 'over')) return false;
     return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
   };
   const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));
@@ -246,7 +252,7 @@ function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Gra
   const { record } = finding;
   const { dueCondition } = due;
   const { message, until: time } = blocker;
-  const verdict: Verdict = { kind: 'held', node: finding.node, blocker, dueCondition, message, rank };
+  const verdict: Verdict = { kind: 'notAllowed', node: finding.node, blocker, dueCondition, message, rank };
   // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
@@ -300,7 +306,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
     ...(ramp && { ramp }),
     inFlight: places,
     followed: findings.filter(each => isFollowed(each, places)).map(({ node }) => node.uid),
-    held: holdingGuards.toSorted(),
+    holdingGuards: holdingGuards.toSorted(),
     ...(pause && { launchPause: pause }),
     terminations: terminations.slice(-MOST_TERMINATIONS),
     counts: { held: findings.filter(isHeld).length, repairing: findings.filter(isRepairing).length },
@@ -323,10 +329,9 @@ const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
   record?.ours !== undefined &&
   record.attempt === undefined &&
   verdict !== undefined &&
-  !['due', 'retry', 'repair'].includes(verdict.kind);
+  !countsAs(verdict, 'usesMarks');
 
-const isHeld = ({ verdict }: NodeFinding): boolean =>
-  verdict !== undefined && ['held', 'blocked', 'vetoed', 'unclaimed', 'exhausted', 'retry'].includes(verdict.kind);
+const isHeld = ({ verdict }: NodeFinding): boolean => countsAs(verdict, 'held');
 
 /** A node that has to be followed, and takes no place. */
 const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight']): boolean =>
@@ -356,7 +361,7 @@ export function poolAfter(
       attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
   );
   const hasReplaced = of('accepted', 'overtaken').some(
-    ({ granted: { attempt } }) => attempt.action === 'Terminate' && attempt.replacement !== undefined,
+    ({ granted: { attempt } }) => attempt.action === 'Terminate' && replacementOf(attempt) !== undefined,
   );
   const undone = new Set(of('calledOff', 'refused').map(({ granted }) => granted.finding.node.uid));
   const isFree = (each: NodeFinding): boolean => undone.has(each.node.uid) && each.state !== 'inFlight';

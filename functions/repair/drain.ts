@@ -4,7 +4,7 @@
  * ended.
  */
 import { type ActionContext, type ActionDeps, ACTED } from './action.ts';
-import type { EndedDrain } from './record.ts';
+import type { EndedDrain } from './attempt-record.ts';
 import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../shared/contract/names.ts';
 import { type Parsed, parsed } from '../../shared/contract/policy-schema.ts';

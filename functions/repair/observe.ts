@@ -31,7 +31,7 @@ import {
 import { openReservations, type OpenReservations } from './reservations.ts';
 import { effectiveRepair, loadRules, type PoolRules } from './settings.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
-import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
+import { getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
@@ -68,11 +68,47 @@ export interface ObservedPool extends PoolFacts {
   readonly elsewhere: readonly NodeElsewhere[];
 }
 
-/** `newer`: a later version of this function keeps the pool. */
-type PoolLookup = { readonly kind: 'newer' } | { readonly kind: 'here'; readonly observation: ObservedPool };
+/** A later version of this function keeps a record of the pool. */
+interface Newer {
+  readonly kind: 'newer';
+}
+
+/** What is decided on: the nodes as they were judged, and with them all that it was judged by. */
+export interface DueObservation {
+  readonly kind: 'here';
+  readonly observed: ObservedPool;
+  readonly observation: PoolObservation;
+  /** What others have reserved; undefined: no limit is in force, or none counts. */
+  readonly reserved: OpenReservations | undefined;
+}
+
+/**
+ * Reads a pool in rounds: what each node is judged by, then what the judgement asks for, nothing twice, and at last
+ * what others have reserved and EC2 says of the nodes that are due. `nothing`: the pool has neither rules nor anything that is remembered.
+ */
+export async function observe(
+  deps: PassDeps,
+  pool: string | undefined,
+  asks: RepairRequests,
+): Promise<Newer | { readonly kind: 'nothing'; readonly observed: ObservedPool } | DueObservation> {
+  const found = await observePool(deps, pool, asks);
+  if (found.kind === 'newer') return found;
+  let { observed } = found;
+  let judged = judgePool(observed, deps.judgeNode);
+  for (let next = nextRead(observed, judged); next !== undefined; next = nextRead(observed, judged)) {
+    observed = await readOn(deps, observed, next);
+    judged = judgePool(observed, deps.judgeNode, judged);
+  }
+  if (!observed.isKnown && judged.findings.length === 0) return { kind: 'nothing', observed };
+  return observeDue(deps, observed, judged);
+}
 
 /** Reads what each node is judged by. */
-export async function observe(deps: PassDeps, pool: string | undefined, asks: RepairRequests): Promise<PoolLookup> {
+async function observePool(
+  deps: PassDeps,
+  pool: string | undefined,
+  asks: RepairRequests,
+): Promise<Newer | { readonly kind: 'here'; readonly observed: ObservedPool }> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
   const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
   if (loaded.kind === 'newer') return loaded;
@@ -96,7 +132,7 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: Re
   const { gone, elsewhere } = missing.length === 0 ? NONE_MISSING : await readMissing(deps, pool, missing);
   return {
     kind: 'here',
-    observation: {
+    observed: {
       now: deps.clock.now(),
       pool,
       rules,
@@ -124,27 +160,8 @@ export async function observe(deps: PassDeps, pool: string | undefined, asks: Re
 const NONE_ELSEWHERE: ReadonlyMap<string, NodeElsewhere> = new Map();
 const NONE_MISSING: MissingNodes = { gone: new Map(), elsewhere: [] };
 
-/** Reads on in rounds, each by what the judgement before it asks for, and nothing twice. */
-export async function judgeInRounds(
-  deps: PassDeps,
-  first: ObservedPool,
-): Promise<{ readonly observed: ObservedPool; readonly judged: JudgedPool }> {
-  let observed = first;
-  let judged = judgePool(observed, deps.judgeNode);
-  for (let next = nextRead(observed, judged); next !== undefined; next = nextRead(observed, judged)) {
-    observed = await readOn(deps, observed, next);
-    judged = judgePool(observed, deps.judgeNode, judged);
-  }
-  return { observed, judged };
-}
-
-/** `newer`: a later version keeps the reservations. @property reserved undefined: no limit is in force, or none counts */
-type DueLookup =
-  | { readonly kind: 'newer' }
-  | { readonly kind: 'here'; readonly observation: PoolObservation; readonly reserved: OpenReservations | undefined };
-
 /** What is decided on: the nodes as they were judged, what others have reserved, and what EC2 says of those that are due. */
-export async function observeDue(deps: PassDeps, observed: ObservedPool, judged: JudgedPool): Promise<DueLookup> {
+async function observeDue(deps: PassDeps, observed: ObservedPool, judged: JudgedPool): Promise<Newer | DueObservation> {
   const { pool, rules, dueFacts, state } = observed;
   const { limits } = rules.rules;
   const cluster = dueFacts?.cluster;
@@ -160,6 +177,7 @@ export async function observeDue(deps: PassDeps, observed: ObservedPool, judged:
   const { findings } = judged;
   return {
     kind: 'here',
+    observed,
     observation: { now, pool, rules: rules.rules, findings, state, surroundings, answers, gate },
     reserved,
   };
@@ -178,7 +196,7 @@ async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): P
     case 'nodes': {
       const stillThere = new Map(observed.stillThere);
       await fewAtATime(next.nodes, async ({ name, uid }) => {
-        stillThere.set(uid, (await readLiveNode(deps, name))?.uid === uid);
+        stillThere.set(uid, (await getNodeView(deps, name))?.uid === uid);
       });
       return { ...observed, stillThere };
     }
@@ -261,18 +279,6 @@ async function readNodes(
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 
-/** The live Node of this name; undefined: there is none. */
-export async function readLiveNode(deps: Kubernetes, name: string): Promise<NodeView | undefined> {
-  const object = await getNode(deps, name);
-  return object && readNode(object);
-}
-
-/** The live NodeClaim of this name; undefined: there is none. */
-export async function readLiveClaim(deps: Kubernetes, name: string): Promise<NodeClaimView | undefined> {
-  const object = await getNodeClaim(deps, name);
-  return object && readNodeClaim(object);
-}
-
 /**
  * The nodes of a pool with its NodeClaims, both by the label, and those that a NodeClaim names although they lack it.
  * Nodes without the label form a pool of their own, with the few NodeClaims that lack it, too.
@@ -294,7 +300,7 @@ async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise
     claims.flatMap(({ nodeName }) => (nodeName === undefined || known.has(nodeName) ? [] : nodeName)),
   );
   await fewAtATime([...missing], async name => {
-    const node = await readLiveNode(deps, name);
+    const node = await getNodeView(deps, name);
     if (node !== undefined) nodes.push(node);
   });
   return { nodes, claims };

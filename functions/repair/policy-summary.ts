@@ -69,7 +69,7 @@ const BLOCKS = ['repair', 'repairLimits', 'drain', 'termination', 'protection'] 
  * The policies whose block counts for a pool: one as a rule. A protection that is only observed stands before one that
  * is in force.
  */
-function holdersOf(
+function policiesWith(
   pool: KubernetesObject | undefined,
   block: (typeof BLOCKS)[number],
   inForce: PolicySet,
@@ -95,7 +95,7 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
   const selected = pools.filter(({ pool }) => policiesFor(pool, inForce).some(isOwn));
   const source = kindAndName(policy.object);
   const repaired = selected.filter(({ pool }) => effectiveRepair(pool, inForce).source === source);
-  const isInForce = BLOCKS.some(block => selected.some(({ pool }) => holdersOf(pool, block, inForce).some(isOwn)));
+  const isInForce = BLOCKS.some(block => selected.some(({ pool }) => policiesWith(pool, block, inForce).some(isOwn)));
   const sumOf = (key: 'held' | 'repairing'): number =>
     repaired.reduce((total, { repairs }) => total + (repairs?.[key] ?? 0), 0);
   const named = selected.filter(({ pool }) => pool !== undefined);
@@ -128,8 +128,8 @@ function karpentersPools(
   isOwn: (policy: { readonly object: KubernetesObject }) => boolean,
 ): readonly string[] {
   return selected.flatMap(({ pool, karpenters }) => {
-    const holder = policiesFor(pool, inForce).find(({ object }) => object.spec?.['termination'] !== undefined);
-    return pool !== undefined && karpenters > 0 && holder !== undefined && isOwn(holder) ? [pool.metadata.name] : [];
+    const policy = policiesFor(pool, inForce).find(({ object }) => object.spec?.['termination'] !== undefined);
+    return pool !== undefined && karpenters > 0 && policy !== undefined && isOwn(policy) ? [pool.metadata.name] : [];
   });
 }
 
@@ -167,7 +167,7 @@ function active(
   }
   const pools = selected.filter(({ pool }) => pool !== undefined);
   if (pools.length === 0 && specificity(own.selector) > 0) return not('SelectsNothing', 'it selects no NodePool');
-  if (isBlockless(own.object) && own.mode === 'Observe') return HOLDING;
+  if (isBlockless(own.object) && own.mode === 'Observe') return BRAKING;
   const blocks = BLOCKS.filter(block => hasBlock(own.object, block));
   if (blocks.length === 0) return not('NoBlock', `it has none of ${BLOCKS.join(', ')}`);
   if (!isInForce) return not('Overridden', 'a more specific policy, or the first by name, comes before it everywhere');
@@ -182,7 +182,7 @@ function active(
 }
 
 /** The brake. */
-const HOLDING: PolicyCondition = {
+const BRAKING: PolicyCondition = {
   type: 'Active',
   status: 'True',
   reason: 'Observing',

@@ -8,7 +8,7 @@ import { apply } from './apply.ts';
 import type { PassDeps, Ports, Rules } from './context.ts';
 import { RULES } from './decide.ts';
 import { checkReservations, isReservations } from './reservations.ts';
-import { judgeInRounds, observe, observeDue, readLiveNode } from './observe.ts';
+import { observe } from './observe.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER } from './record.ts';
 import { reportNodePool, reportPolicy } from './settings.ts';
@@ -23,6 +23,7 @@ import {
   readAsks,
   settingsRounds,
 } from './wake-ups.ts';
+import { getNodeView } from '../../shared/cluster/lists.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
@@ -81,7 +82,7 @@ async function reconcileAnswer(deps: Deps, { detailType, detail }: MessageOf<'bu
 
 /** The custom resource of a repair changed: its pool's pass looks at it. */
 async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
-  const node = nodeName === undefined ? undefined : await readLiveNode(deps, nodeName);
+  const node = nodeName === undefined ? undefined : await getNodeView(deps, nodeName);
   await askIfRemembered(deps, node?.uid);
 }
 
@@ -94,7 +95,7 @@ async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'
       if (change !== 'Modified') await surroundingsChanged(deps, 'count');
       return askForChange(deps, event);
     case 'NodeClaim': {
-      const node = hints.nodeName === undefined ? undefined : await readLiveNode(deps, hints.nodeName);
+      const node = hints.nodeName === undefined ? undefined : await getNodeView(deps, hints.nodeName);
       if (node !== undefined) await askForNode(deps, node, { pool: hints.nodePool, isClaimed: true });
       else await askIfBusy(deps, hints.nodePool);
       return;
@@ -133,13 +134,10 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   };
   const found = await observe(deps, pool, readAsks(asks));
   if (found.kind === 'newer') return leaveToNewer(pool, asks);
-  for (const { pool: other, ...node } of found.observation.elsewhere) await deps.ask(other, { kind: 'node', ...node });
-  const { observed, judged } = await judgeInRounds(deps, found.observation);
-  // The pool has neither rules nor anything that is remembered.
-  if (!observed.isKnown && judged.findings.length === 0) return spacing(false);
-  const due = await observeDue(deps, observed, judged);
-  if (due.kind === 'newer') return leaveToNewer(pool, asks);
-  const { observation, reserved } = due;
+  const { observed } = found;
+  for (const { pool: other, ...node } of observed.elsewhere) await deps.ask(other, { kind: 'node', ...node });
+  if (found.kind === 'nothing') return spacing(false);
+  const { observation, reserved } = found;
   const decision = deps.decide(observation);
   await apply(deps, observed, decision, { now: observation.now, reserved });
   return spacing(decision.isOutage);

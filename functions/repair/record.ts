@@ -3,6 +3,16 @@
  * remember. Of a node that is unhealthy, or was acted upon in the last day: since when, what was done, and what was
  * said. The schemas are the types; what earlier versions stored is read at the end.
  */
+import {
+  actionType,
+  answer,
+  type Attempt,
+  attempt,
+  deadlineAnnotation,
+  dueCondition,
+  named,
+  replacement,
+} from './attempt-record.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { isJsonObject, toJson } from '../../shared/domain/json.ts';
@@ -11,23 +21,6 @@ import { checkedCodec, type RecordCodec, renamed, storedUnder } from '../../shar
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 
 const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.array(schema));
-
-const named = z.object({ name: z.string(), uid: z.string() });
-
-const dueCondition = z.object({
-  conditionType: z.string(),
-  conditionStatus: z.string(),
-  lastTransitionTime: instant,
-  /** From when on the node may be repaired. */
-  dueTime: instant,
-  /** Where the toleration stands; absent: the provider's default. */
-  field: z.optional(z.string()),
-  /** Of the entry; absent: 0. */
-  priority: z.optional(z.int()),
-});
-
-/** The entry that decides: of those that are due the one with the highest priority, then the one that was due first. */
-export type DueCondition = Readonly<z.output<typeof dueCondition>>;
 
 const resourceName = z.object({
   group: z.string(),
@@ -40,88 +33,6 @@ const resourceName = z.object({
 const madeResource = z.extend(resourceName, { uid: z.string() });
 
 export type MadeResource = Readonly<z.output<typeof madeResource>>;
-
-const actionType = z.enum(['Reboot', 'Drain', 'CustomResource', 'Replace', 'Terminate']);
-
-/** One act; `DrainThenTerminate` of the block is two, `Drain` and `Terminate`. */
-export type ActionType = z.output<typeof actionType>;
-
-const replacement = z.object({
-  name: z.string(),
-  /** Known once it was made. */
-  uid: z.optional(z.string()),
-  /** Its Node. */
-  node: z.optional(z.string()),
-  /** When its taint was first seen to be off. */
-  releasedTime: z.optional(instant),
-});
-
-/** A NodeClaim that was made to take the place of an unhealthy node. */
-export type Replacement = Readonly<z.output<typeof replacement>>;
-
-/** `stopped`: a person took it back, and nothing follows. */
-export const answer = z.object({ kind: z.enum(['succeeded', 'failed', 'stopped']), message: z.string() });
-
-/** How an act itself ended, before its time was over. */
-export type ActionAnswer = Readonly<z.output<typeof answer>>;
-
-/** A drain that a repair may have asked for, by its request. */
-export interface EndedDrain {
-  readonly requestId: string;
-  readonly answer: ActionAnswer;
-}
-
-const anyAttempt = z.object({
-  /** Counts the attempts at this node, from 1. */
-  number: z.int().check(z.positive()),
-  /**
-   * `intended` is written before the first call, `accepted` after the act was taken. An intended attempt whose run
-   * ended is resolved by looking, never by repeating (I4).
-   */
-  phase: z.enum(['intended', 'accepted']),
-  time: instant,
-  /** Absent for a node that Karpenter does not manage. */
-  claim: z.optional(named),
-  dueCondition,
-  /** Type, template and timeout: what makes it the same action (`rule/ladder.ts`). */
-  key: z.string(),
-  /** When its time is over: the next action may follow, and a termination counts as stuck. */
-  until: instant,
-});
-
-/** What somebody else is asked for: how the request is known, the same for each try, and what came of it. */
-const request = { requestId: z.optional(z.string()), answer: z.optional(answer) };
-
-/** The deadline that a termination sets on its NodeClaim. */
-const deadlineAnnotation = z.object({
-  /** The value that was set, so that it is known as ours (I7). */
-  set: z.string(),
-  /** What somebody else had set there before; given back when the attempt is called off. */
-  previous: z.optional(z.string()),
-});
-
-const attempt = z.discriminatedUnion('action', [
-  /** @property bootID the machine's before */
-  z.extend(anyAttempt, { action: z.literal('Reboot'), bootID: z.optional(z.string()) }),
-  z.extend(anyAttempt, { action: z.literal('Drain'), ...request }),
-  z.extend(anyAttempt, { action: z.literal('CustomResource'), ...request }),
-  /** @property replacement what it launches */
-  z.extend(anyAttempt, { action: z.literal('Replace'), replacement: z.optional(replacement) }),
-  z.extend(anyAttempt, {
-    action: z.literal('Terminate'),
-    /** When EC2, which refused to say what came of it, is asked again. */
-    askTime: z.optional(instant),
-    annotation: z.optional(deadlineAnnotation),
-    /** When what is left of the pods goes; absent: when they are gone, or at once where an annotation was set. */
-    podsUntil: z.optional(instant),
-    /** What takes the place of the node, opened before. */
-    replacement: z.optional(replacement),
-  }),
-]);
-
-export type Attempt = Readonly<z.output<typeof attempt>>;
-
-export type AttemptOf<Action extends ActionType> = Extract<Attempt, { readonly action: Action }>;
 
 const act = z.object({ key: z.string(), action: actionType, time: instant, bootID: z.optional(z.string()) });
 
@@ -174,7 +85,7 @@ const incident = z.object({
 export type Incident = Readonly<z.output<typeof incident>>;
 
 const clock = z.object({
-  /** When it began to hold. */
+  /** When it began to be true. */
   start: instant,
   /** The transition time that its condition stated then, or last. */
   stated: z.optional(instant),
@@ -187,7 +98,7 @@ export type Clock = Readonly<z.output<typeof clock>>;
 export const nodeSchema = z.object({
   name: z.string(),
   pool: z.optional(z.string()),
-  /** Of each statement that holds, by its key. */
+  /** Of each statement that is true, by its key. */
   clocks: z.record(z.string(), clock),
   incident: z.optional(incident),
   /** Of the incident before: its condition type, and the action that was taken last. */
@@ -211,7 +122,7 @@ export type NodeRecord = Readonly<z.output<typeof nodeSchema>>;
 
 const ramp = z.object({ step: z.int(), stepTime: instant, granted: z.int() });
 
-/** How fast repairs begin again after a hold: 1, 2, 4 … a minute. `granted` 0: its first minute has yet to begin. */
+/** How fast repairs begin again after an outage: 1, 2, 4 … a minute. `granted` 0: its first minute has yet to begin. */
 export type Ramp = Readonly<z.output<typeof ramp>>;
 
 const termination = z.object({
@@ -259,10 +170,10 @@ export type CarriedAttempt = Readonly<z.output<typeof carriedAttempt>>;
 export const poolSchema = z.object({
   /** By UID: since when. 48 bytes each. */
   inFlight: z.record(z.string(), instant),
-  /** Of repairs that hold nobody and are not over: stuck ones, and those whose Nodes are gone. */
+  /** Of repairs that nobody waits for and that are not over: stuck ones, and those whose Nodes are gone. */
   followed: z._default(list(z.string()), []),
   /** Guards that held a due repair in the last pass that looked: `cluster`, `zone/<name>`, `threshold`. */
-  held: list(z.string()),
+  holdingGuards: list(z.string()),
   ramp: z.optional(ramp),
   /** After a replacement that did not become ready. */
   launchPause: z.optional(launchPause),
@@ -288,7 +199,7 @@ export interface StoredNode {
 export const NEW_POOL: PoolRecord = {
   inFlight: {},
   followed: [],
-  held: [],
+  holdingGuards: [],
   terminations: [],
   counts: { held: 0, repairing: 0 },
 };
@@ -315,7 +226,7 @@ export const nodeCodec: RecordCodec<NodeRecord> = storedUnder(
 );
 
 export const poolCodec: RecordCodec<PoolRecord> = storedUnder(
-  { attemptsOfBefore: 'carried' },
+  { attemptsOfBefore: 'carried', holdingGuards: 'held' },
   checkedCodec(OWNER, poolSchema, 5, poolOfBefore),
 );
 
@@ -332,7 +243,7 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   const { outages = [], repairs = [], ramp } = state;
   return toJson({
     inFlight: Object.fromEntries(under.map(({ node, intendedTime }) => [node.uid, intendedTime])),
-    held: outages,
+    holdingGuards: outages,
     ...(ramp !== undefined && { ramp }),
     terminations: repairs,
     counts: { held: 0, repairing: under.length },
@@ -340,29 +251,38 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   });
 }
 
-type Change = (object: JsonObject) => JsonObject;
+type Change = (object: JsonObject) => JsonObject | undefined;
 
 /** The store keeps names that the code has left: of an incident, … */
 const INCIDENT = { healthySince: 'wellTime', skipped: 'passed', recovering: 'settling' };
 const STORED_INCIDENT = new Map(Object.entries(INCIDENT));
 const OWN_INCIDENT = new Map([...STORED_INCIDENT].map(([own, stored]) => [stored, own]));
 
-/** … and of an attempt, where the two values of an annotation stand beside each other. */
-const attemptStored: Change = ({ dueCondition: condition, annotation, ...rest }) => {
-  const { set, previous } = isJsonObject(annotation) ? annotation : {};
-  return { ...rest, ...toJson({ incident: condition, terminationTimestamp: set, previousTimestamp: previous }) };
+/** … and of an attempt, where what is set for the time of its pods stands beside it. */
+const attemptStored: Change = ({ dueCondition: incident, pods, ...rest }) => {
+  const { annotation, time: podsUntil } = isJsonObject(pods) ? pods : {};
+  const { set: terminationTimestamp, previous: previousTimestamp } = isJsonObject(annotation) ? annotation : {};
+  return { ...rest, ...toJson({ incident, terminationTimestamp, previousTimestamp, podsUntil }) };
 };
-const attemptRead: Change = ({ incident: condition, terminationTimestamp: set, previousTimestamp, ...rest }) => ({
-  ...rest,
-  ...(condition !== undefined && { dueCondition: condition }),
-  ...(set !== undefined && {
-    annotation: { set, ...(previousTimestamp !== undefined && { previous: previousTimestamp }) },
-  }),
-});
+const attemptRead: Change = ({ incident, terminationTimestamp: set, previousTimestamp, podsUntil, ...rest }) => {
+  // An earlier version began launches where there was nothing to replace: they launched nothing.
+  if (rest['action'] === 'Replace' && rest['replacement'] === undefined) return undefined;
+  const annotation = set === undefined ? undefined : { set, previous: previousTimestamp };
+  const kind = podsUntil !== undefined ? 'until' : annotation === undefined ? 'unbounded' : 'none';
+  return toJson({ ...rest, dueCondition: incident, pods: { kind, time: podsUntil, annotation } });
+};
+
+/** An attempt by its stored form; undefined: it was none. */
+export function readAttempt(stored: JsonObject): Attempt | undefined {
+  const read = attemptRead(stored);
+  return read && attempt.parse(read);
+}
 
 const changedIn = (state: JsonObject, part: string, change: Change): JsonObject => {
-  const object = state[part];
-  return isJsonObject(object) ? { ...state, [part]: change(object) } : state;
+  const { [part]: object, ...rest } = state;
+  if (!isJsonObject(object)) return state;
+  const changed = change(object);
+  return changed === undefined ? rest : { ...rest, [part]: changed };
 };
 
 const conditionOfBefore = z.object({

@@ -6,10 +6,11 @@ import { withoutAttempt } from './rule/attempt.ts';
 import type { ActResult, Failure, PassDeps } from './context.ts';
 import { isTransient, nextAction } from './rule/ladder.ts';
 import { reportRefusal } from './attempt-report.ts';
-import { type ObservedPool, readLiveClaim } from './observe.ts';
+import { type ObservedPool } from './observe.ts';
 import type { NodeRecord } from './record.ts';
 import { takeBack } from './take-back.ts';
 import type { NodeFinding } from './rule/verdict.ts';
+import { getNodeClaimView } from '../../shared/cluster/lists.ts';
 import { noteRefusal, type Refusals, textOfRefusal } from '../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../shared/domain/time.ts';
 
@@ -52,7 +53,7 @@ export async function afterRefusal(
       : { refusals }),
     attempt: before.attempt,
   };
-  const live = attempt.claim && undone.ours?.annotation ? await readLiveClaim(deps, attempt.claim.name) : undefined;
+  const live = attempt.claim && undone.ours?.annotation ? await getNodeClaimView(deps, attempt.claim.name) : undefined;
   const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
   let failed: FindingChange['failure'];
   const left = keepsTurn
@@ -70,7 +71,6 @@ export async function afterRefusal(
       basis,
       skipped: undone.incident?.skipped,
       launchesFrom: observed.state.launchPause?.until,
-      hasClaim: attempt.claim !== undefined,
     },
     now,
   );

@@ -5,7 +5,7 @@
  */
 import { type ActionContext, type ActionDeps, CHANGED, type Changed, ACTED } from './action.ts';
 import { replacementClaim, roomFault } from './rule/replacement.ts';
-import type { Replacement } from './record.ts';
+import type { Replacement } from './attempt-record.ts';
 import { getNode, getNodeClaim } from '../../shared/cluster/lists.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -32,8 +32,8 @@ export async function launchReplacement({
   now,
 }: ActionContext<'Replace'>): Promise<StepOutcome> {
   const { kubernetes } = deps;
-  const name = attempt.replacement?.name;
-  if (claim === undefined || nodePool === undefined || name === undefined)
+  const { name } = attempt.replacement;
+  if (claim === undefined || nodePool === undefined)
     return unavailable(`Node ${node.name} has no NodeClaim of a NodePool`);
   if (ours?.replacement?.name !== name)
     return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} has yet to be recorded` };

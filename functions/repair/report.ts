@@ -5,9 +5,10 @@
 import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
 import type { ActResult, DecisionScope, PassDeps } from './context.ts';
 import type { GrantedRepair } from './decide.ts';
-import { verdictOf } from './rule/ladder.ts';
+import { countsAs, verdictOf } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
-import type { Attempt, DueCondition, PoolRecord } from './record.ts';
+import type { Attempt, DueCondition } from './attempt-record.ts';
+import type { PoolRecord } from './record.ts';
 import { protectedNames } from './settings.ts';
 import { type GuardSetting, type NodeFinding, type NodeName, SAID, type Verdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
@@ -126,7 +127,7 @@ function wordingOf(verdict: Verdict): Wording {
     }
     case 'blocked':
       return { reason: verdict.reason, event: BLOCKED, code: `blocked ${verdict.reason}` };
-    case 'held': {
+    case 'notAllowed': {
       const { reason } = verdict.blocker;
       return { reason, event: BLOCKED, code: `blocked ${reason}` };
     }
@@ -170,7 +171,11 @@ function wordingOf(verdict: Verdict): Wording {
 export const OUTCOME_UNKNOWN = 'OutcomeUnknown';
 
 /** As audit lines and metrics name it, where that is another word. */
-const DECISIONS: Partial<Record<Verdict['kind'], string>> = { unclaimed: 'ignore', held: 'blocked', gone: 'close' };
+const DECISIONS: Partial<Record<Verdict['kind'], string>> = {
+  unclaimed: 'ignore',
+  notAllowed: 'blocked',
+  gone: 'close',
+};
 
 async function reportVerdict(
   deps: PassDeps,
@@ -216,7 +221,7 @@ async function reportDoubts(
   const reason = EVENT_REASONS.transitionTimeDoubted;
   const shared = { about: aboutNode(node), decision: 'warn', reason, details: scopeOf(scope), event: WARNING };
   for (const doubt of doubts) {
-    await reporter.report({ ...shared, message: `${doubt}; the illness counts from the first look` });
+    await reporter.report({ ...shared, message: `${doubt}; the incident counts from the first look` });
   }
 }
 
@@ -264,11 +269,8 @@ export async function countRepairs(
   { counts: after }: PoolRecord,
   findings: readonly NodeFinding[],
 ): Promise<void> {
-  const held = findings.flatMap(({ verdict }) =>
-    verdict?.kind === 'blocked' || verdict?.kind === 'held' || verdict?.kind === 'vetoed'
-      ? wordingOf(verdict).reason
-      : [],
-  );
+  const verdicts = findings.flatMap(finding => verdictOf(finding) ?? []);
+  const held = verdicts.filter(each => countsAs(each, 'countedByReason')).map(each => wordingOf(each).reason);
   for (const [reason, { length }] of Map.groupBy(held, each => each))
     metrics.count(REPAIR_METRICS.held, length, { nodePool: pool, reason });
   metrics.count(REPAIR_METRICS.underWay, after.repairing, { nodePool: pool });

@@ -3,9 +3,8 @@
  * pass reserves what it grants before its nodes have the intents, and gives back what has ended. Whoever finds a limit
  * full looks again. Only while some policy states a limit; otherwise the record is not even read.
  */
-import { createGate, type LimitsScope } from './rule/concurrency-limits.ts';
+import { createGate, type Gate, type LimitsScope, type ZonedNode } from './rule/concurrency-limits.ts';
 import { OWNER, poolCodec, poolRecordId, type PoolRecord } from './record.ts';
-import type { Gate, ZonedNode } from './rule/verdict.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import type { Subject } from '../../shared/contract/subject.ts';

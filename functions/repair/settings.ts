@@ -1,7 +1,7 @@
 /**
  * Which repair block is in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific
  * policy over a general one, ties by name. Of a policy that an edit broke, the generation that was accepted last stays
- * in force until the mistake is mended; a policy that never was valid holds the repairs of the pools that it selects
+ * in force until the mistake is mended; a policy that never was valid stops the repairs of the pools that it selects
  * (I6). One record per policy, written when its event is looked at.
  */
 import { OWNER } from './record.ts';
@@ -49,7 +49,7 @@ import { objectOf } from '../../shared/ports/read-answer.ts';
 export interface PoolRules {
   readonly rules: RepairRules;
   readonly pool: KubernetesObject | undefined;
-  /** The same, or as it was before it went: what it granted to pods still holds. */
+  /** The same, or as it was before it went: what it granted to pods still counts. */
   readonly known: KubernetesObject | undefined;
   readonly policies: PolicySet;
   readonly config: Configuration;
@@ -67,7 +67,7 @@ export async function loadRules(deps: RuleDeps, pool: string | undefined, seen?:
     loadPool(deps, pool),
     loadPolicySets(deps, OWNER, [OWN]),
   ]);
-  // Nothing is repaired for the sake of a NodePool that went; what it granted to pods still holds.
+  // Nothing is repaired for the sake of a NodePool that went; what it granted to pods still counts.
   const nodePool = known?.metadata.uid === '' ? undefined : known;
   const value = nodePool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
   const poolVeto = nodePool && {
@@ -113,19 +113,19 @@ export function effectiveRepair(
 ): EffectiveRepair {
   const applying = policiesFor(pool, policySet);
   const unreadable = unreadableFor(pool, policySet);
-  const holders = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
-  const holder = holders.find(hasBlock);
+  const objects = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
+  const stated = objects.find(hasBlock);
   const { mode } = decisionFor(pool, 'repair', policySet);
   const limits = policySet.policies.some(hasLimits) ? limitsInForce(applying, policySet, mode) : undefined;
   const found = { mode, ...(limits && { limits }) };
-  if (holder === undefined) return { settings: undefined, source: undefined, ...found };
-  const source = kindAndName(holder);
+  if (stated === undefined) return { settings: undefined, source: undefined, ...found };
+  const source = kindAndName(stated);
   const [fault] = unreadable;
   if (fault !== undefined) {
     const by = kindAndName(fault.object);
     return { settings: { invalid: `${by}: ${fault.message}` }, source: by, ...found };
   }
-  const block = parseRepairBlock(holder.spec?.['repair'], 'spec.repair');
+  const block = parseRepairBlock(stated.spec?.['repair'], 'spec.repair');
   if (!block.ok) return { settings: { invalid: `${source}: ${block.message}` }, source, ...found };
   if (limits?.fault !== undefined) return { settings: { invalid: limits.fault }, source, ...found };
   return { settings: { ...block.value, provided: statementsOfProvider(profile) }, source, ...found };
@@ -141,11 +141,11 @@ type Policies = PolicySet['policies'];
  * @param applying the policies that select the pool
  */
 function limitsInForce(applying: Policies, { policies }: PolicySet, mode: Mode): LimitsInForce {
-  const stating = policies.filter(({ object }) => object.spec?.['repairLimits'] !== undefined);
-  const basis = stating.map(({ object: { metadata } }) => `${metadata.uid}@${metadata.generation ?? 0}`).toSorted();
+  const objects = policies.filter(({ object }) => object.spec?.['repairLimits'] !== undefined);
+  const basis = objects.map(({ object: { metadata } }) => `${metadata.uid}@${metadata.generation ?? 0}`).toSorted();
   const binding: StatedLimits[] = [];
   let fault: string | undefined;
-  for (const policy of stating) {
+  for (const policy of objects) {
     if (!applying.includes(policy) || (policy.mode === 'Observe' && mode === 'Enforce')) continue;
     const { spec } = policy.object;
     const source = kindAndName(policy.object);

@@ -12,7 +12,9 @@ import {
   ACTED,
 } from './action.ts';
 import { openReplacement } from './replace.ts';
-import type { AttemptOf, Ours } from './record.ts';
+import { annotationOf, replacementOf } from './rule/attempt.ts';
+import type { InstanceTermination } from './attempt-record.ts';
+import type { Ours } from './record.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { endsBy, type NodeClaimView } from '../../shared/domain/node-claim.ts';
@@ -22,14 +24,13 @@ import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts
 import { orNotKnown } from '../../shared/ports/read-answer.ts';
 
 export const terminate: Action<'Terminate'> = async context => {
-  const { deps, attempt } = context;
-  const { replacement } = attempt;
+  const { deps, attempt, claim } = context;
+  if (claim === undefined)
+    return callInstance(context, (instances, providerID) => instances.terminateInAutoScalingGroup(providerID));
+  const replacement = replacementOf(attempt);
   // The point of no return: pods may come to the replacement.
   const changed = replacement?.node === undefined ? undefined : await openReplacement(deps, replacement);
-  if (changed !== undefined) return changed;
-  return context.claim === undefined
-    ? callInstance(context, (instances, providerID) => instances.terminateInAutoScalingGroup(providerID))
-    : deleteClaim(context, context.claim);
+  return changed ?? deleteClaim(context, claim);
 };
 
 /**
@@ -44,7 +45,7 @@ async function deleteClaim(
   const { name, uid } = claim;
   const ref = { type: RESOURCES.NodeClaim, name };
   let { resourceVersion } = claim;
-  const wanted = attempt.annotation?.set;
+  const wanted = annotationOf(attempt)?.set;
   const deadline = wanted === undefined ? undefined : parseTimestamp(wanted);
   const isMarked = deadline === undefined || endsBy(claim, deadline);
   if (wanted !== undefined && !isMarked) {
@@ -68,9 +69,9 @@ const UNKNOWN_INSTANCE_CHECK = minutes(5);
  */
 export async function askForEnd(
   { instances, clock }: Pick<ActionDeps, 'instances' | 'clock'>,
-  attempt: AttemptOf<'Terminate'>,
+  attempt: InstanceTermination,
   providerID: string,
-): Promise<AttemptOf<'Terminate'> | undefined> {
+): Promise<InstanceTermination | undefined> {
   const found = await orNotKnown(instances.describe(providerID));
   // Nobody knows, and nothing is repeated (I4): it is asked again, and the other repairs of the pool go on.
   if (found !== undefined && 'kind' in found)

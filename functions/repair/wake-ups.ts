@@ -3,11 +3,12 @@
  * share the next one, and the coalescer keeps them (`shared/lifecycle/coalesce.ts`).
  */
 import type { PassAsk, PassDeps } from './context.ts';
-import { readLiveClaim, readLiveNode } from './observe.ts';
 import type { RepairRequests } from './rule/pool-facts.ts';
 import { isMarked } from './rule/attempt.ts';
 import { poolOf } from './rule/node-verdict.ts';
-import { answer, type EndedDrain, nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
+import { answer, type EndedDrain } from './attempt-record.ts';
+import { nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
+import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { loadCluster } from '../../shared/cluster/owner.ts';
@@ -239,7 +240,7 @@ export async function askForChange(
 ): Promise<void> {
   const { subject, change, changed, hints, resync } = event;
   const { uid, name } = subject;
-  const node = change === 'Deleted' ? undefined : await readLiveNode(deps, name);
+  const node = change === 'Deleted' ? undefined : await getNodeView(deps, name);
   if (node?.uid !== uid && !(await askIfRemembered(deps, uid))) await askIfBusy(deps, hints.nodePool);
   if (node === undefined) return;
   const isChange = change === 'Modified' && resync !== true && changed.includes('conditions');
@@ -280,12 +281,12 @@ const poolsOf = (...names: readonly (string | undefined)[]): readonly string[] =
 /**
  * The pools whose rules the node may be judged by: that of its label, and that of the NodeClaim that owns it. The
  * first one is asked, and its pass asks the other where the NodeClaim names that. Where the label says one, a NodeClaim
- * that cannot be read holds nothing.
+ * that cannot be read stops nothing.
  */
 async function poolsOfNode(deps: Deps, node: NodeView): Promise<readonly string[]> {
   const label = nodePoolOf(node);
   if (node.ownerClaim === undefined) return poolsOf(label);
-  const reading = readLiveClaim(deps, node.ownerClaim);
+  const reading = getNodeClaimView(deps, node.ownerClaim);
   const claim = label === undefined ? await reading : await orNotKnown(reading);
   const isRead = claim !== undefined && !('error' in claim);
   return poolsOf(label, isRead ? nodePoolOf(claim) : undefined);

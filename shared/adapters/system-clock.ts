@@ -2,7 +2,7 @@
 import { toEpochMs } from '../domain/time.ts';
 import type { LimitClock } from '../ports/clock.ts';
 
-/** Node's timers hold 2^31-1 ms (24.8 days); a longer one would fire at once. */
+/** Node's timers take 2^31-1 ms (24.8 days); a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: LimitClock = {

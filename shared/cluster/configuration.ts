@@ -1,7 +1,7 @@
 /**
  * The configuration in force for one function. A ConfigMap that cannot be read leaves the last good configuration in force: what
- * was parsed of it is kept in a record of the function's own. Without a ConfigMap the defaults hold, in which every gate is off and
- * drains are held.
+ * was parsed of it is kept in a record of the function's own. Without a ConfigMap the defaults apply, in which every gate is off and
+ * drains are paused.
  */
 import { createHash } from 'node:crypto';
 import { DEFAULT_CONFIG, formatConfigFaults, type ConfigFault } from '../contract/config-schema.ts';
@@ -40,7 +40,7 @@ const stateSchema = z.object({
 });
 type ConfigurationState = z.infer<typeof stateSchema>;
 
-/** One for each function. What version 1 stored holds nothing that the ConfigMap does not say again. */
+/** One for each function. What version 1 stored says nothing that the ConfigMap does not say again. */
 const codecOf = (owner: FunctionName): RecordCodec<ConfigurationState> =>
   checkedCodec(owner, stateSchema, 2, state => stateSchema.safeParse(state).data ?? {});
 

@@ -39,7 +39,7 @@ export function limitTo(count: number): <Result>(work: () => Promise<Result>) =>
 export const AT_ONCE = 10;
 
 /**
- * Does the work for every item, a few at a time: the next one begins when any has ended, so that a slow one holds up nobody. Nor does one
+ * Does the work for every item, a few at a time: the next one begins when any has ended, so that a slow one delays nobody. Nor does one
  * that fails.
  */
 export async function fewAtATime<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * NodePools as they were last seen. `kubectl delete nodepool` removes the NodePool first and its NodeClaims after it: what it said, and which
- * policies its labels select, still holds for its nodes, for every function. The finalizer function remembers them; the others read.
+ * policies its labels select, still applies to its nodes, for every function. The finalizer function remembers them; the others read.
  */
 import { KNOWN_POOLS } from '../contract/table.ts';
 import { parsePoolTermination } from '../contract/termination-schema.ts';

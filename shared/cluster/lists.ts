@@ -5,6 +5,8 @@
 import { RESOURCES } from '../contract/resources.ts';
 import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectMeta } from '../domain/kubernetes-object.ts';
+import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
+import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery, ObjectProjection } from '../ports/kubernetes-api.ts';
 import { objectOf, objectsOf, type NotServedMeaning } from '../ports/read-answer.ts';
@@ -21,6 +23,18 @@ export const getNode = async ({ kubernetes }: Deps, name: string): Promise<Kuber
 /** The NodeClaim of this name; undefined: there is none. */
 export const getNodeClaim = async ({ kubernetes }: Deps, name: string): Promise<KubernetesObject | undefined> =>
   objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
+
+/** The Node of this name, read; undefined: there is none. */
+export async function getNodeView(deps: Deps, name: string): Promise<NodeView | undefined> {
+  const object = await getNode(deps, name);
+  return object && readNode(object);
+}
+
+/** The NodeClaim of this name, read; undefined: there is none. */
+export async function getNodeClaimView(deps: Deps, name: string): Promise<NodeClaimView | undefined> {
+  const object = await getNodeClaim(deps, name);
+  return object && readNodeClaim(object);
+}
 
 /** Matching Nodes, with all that `readNode` reads, and the taints. */
 export async function listNodes({ kubernetes }: Deps, query: ListQuery = {}): Promise<readonly KubernetesObject[]> {

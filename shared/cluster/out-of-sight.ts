@@ -29,8 +29,8 @@ export interface OutOfSightSubject<Value> {
   readonly isRequest?: boolean;
 }
 
-/** Does the work, or holds its subject by its record. */
-export type HoldOutOfSight = <Value>(work: () => Promise<void>, unseen: OutOfSightSubject<Value>) => Promise<void>;
+/** Does the work, or pauses its subject by its record. */
+export type PauseOutOfSight = <Value>(work: () => Promise<void>, unseen: OutOfSightSubject<Value>) => Promise<void>;
 
 /** What is said of a kind that is not served. Throws what is another error. */
 export function textOutOfSight(error: unknown): string {
@@ -40,7 +40,7 @@ export function textOutOfSight(error: unknown): string {
 }
 
 /** What was said is remembered as long as the environment lives: an Event that is said again is the same Event. */
-export function createHoldOutOfSight({ clock, reporter }: OutOfSightDeps): HoldOutOfSight {
+export function createPauseOutOfSight({ clock, reporter }: OutOfSightDeps): PauseOutOfSight {
   const reportTimes = new Map<string, EpochMs>();
   return async (work, { openedRecord, firstState, isRequest = false }) => {
     try {

@@ -1,5 +1,5 @@
 /**
- * When a disruption budget of a NodePool is in force: its schedule is a cron expression in UTC, as Karpenter reads it, and it holds for
+ * When a disruption budget of a NodePool is in force: its schedule is a cron expression in UTC, as Karpenter reads it, and it lasts for
  * `duration` from each hit on. What is read is what both croner and Karpenter's own reader (robfig/cron) read, and mean the same by.
  */
 import { Cron } from 'croner';

@@ -33,7 +33,7 @@ export interface CurfewConfig {
   readonly featureGates: { readonly nodeRepair: boolean };
   /** Which statements of the provider count; undefined: those before 1.15. */
   readonly providerPolicies?: ProviderPolicies | undefined;
-  /** Undefined while no configuration was ever valid, or none says how nodes are drained: drains are held. */
+  /** Undefined while no configuration was ever valid, or none says how nodes are drained: drains are paused. */
   readonly drain: DrainSettings | undefined;
   readonly healthEvents: HealthEventSettings;
 }

@@ -22,7 +22,7 @@ export function plainJson(value: unknown, depth = 0): unknown {
   return Object.fromEntries(entries.map(([key, field]) => [key, plainJson(field, depth + 1)]));
 }
 
-/** Undefined: the value is not what this wrapper holds. */
+/** Undefined: the value is not what this wrapper is for. */
 type Unwrap = (inner: unknown) => { readonly value: unknown } | undefined;
 
 const asText: Unwrap = inner => (typeof inner === 'string' ? { value: inner } : undefined);

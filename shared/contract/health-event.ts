@@ -70,7 +70,7 @@ const NAMES = z.madeOnce(
 /** Depth of a HealthEvent: entities in their list. */
 const MAX_DEPTH = 4;
 
-/** The value with its field names as this file spells them; null is absent, as in protobuf's JSON. What `metadata` holds stays as it is. */
+/** The value with its field names as this file spells them; null is absent, as in protobuf's JSON. What is in `metadata` stays as it is. */
 function canonical(value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) return value;
   if (Array.isArray(value)) return value.map(item => canonical(item, depth + 1));

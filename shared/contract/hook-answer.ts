@@ -1,13 +1,8 @@
 /** What a Lambda function returns, or a worker's event carries, in answer to a hook or a clean-up. */
 import { cutText } from '../domain/cut-text.ts';
+import type { HookAnswer } from '../domain/hook-answer.ts';
 import { parsed } from './policy-schema.ts';
 import * as z from './zod.ts';
-
-export type HookAnswer =
-  | { readonly kind: 'succeeded' }
-  | { readonly kind: 'failed'; readonly message: string }
-  /** Taken on; the worker answers later by an event. */
-  | { readonly kind: 'pending' };
 
 /** Wire form of an answer. */
 export const hookAnswerSchema = z.object({

@@ -102,7 +102,7 @@ export const REPAIR_METRICS = {
   decision: 'RepairDecision',
   /** Actions that were carried out, by `condition` and `action`. */
   started: 'RepairStarted',
-  /** Due nodes that the last pass held back, by `reason`. */
+  /** Due nodes that the last pass did not repair, by `reason`. */
   held: 'RepairHeld',
   /** Attempts under way after a pass. */
   underWay: 'RepairsUnderWay',

@@ -93,7 +93,7 @@ export interface PolicyFrame {
 
 const nodePoolSelector = z._default(labelSelectorSchema, {});
 
-/** Strict, so that a misspelt block or mode does not pass for an absent one; what the blocks hold is read by their own schemas. */
+/** Strict, so that a misspelt block or mode does not pass for an absent one; what is in the blocks is read by their own schemas. */
 const policyFrameSchema = z.strictObject({
   nodePoolSelector,
   mode: z._default(z.enum(MODES), 'Enforce'),

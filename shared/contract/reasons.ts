@@ -8,7 +8,7 @@ export const EVENT_REASONS = {
   nodeRepairStarted: 'NodeRepairStarted',
   /** Normal on a Node whose pool is in `Observe` mode: a repair would have begun. */
   nodeRepairObserved: 'NodeRepairObserved',
-  /** Normal on a Node that is due (Warning when the value cannot be read): `curfew.dev/do-not-repair` holds its repair. */
+  /** Normal on a Node that is due (Warning when the value cannot be read): `curfew.dev/do-not-repair` forbids its repair. */
   nodeRepairVetoed: 'NodeRepairVetoed',
   /** Normal on a Node: it is well again after an action that left it in place. */
   nodeRepairSucceeded: 'NodeRepairSucceeded',
@@ -66,7 +66,7 @@ export const EVENT_REASONS = {
   invalidTerminationTimestamp: 'InvalidTerminationTimestamp',
   /** Warning on a NodePool or NodeLifecyclePolicy: what it says of terminations is not valid. */
   invalidTerminationConfiguration: 'InvalidTerminationConfiguration',
-  /** Also the reason in the audit for an instance that neither a NodeClaim nor a Node has. Warning on an object that our finalizer held: it went before its clean-up or termination was over. On a NodeClaim: it went while its termination was under way, and its instance still runs. */
+  /** Also the reason in the audit for an instance that neither a NodeClaim nor a Node has. Warning on an object that our finalizer kept: it went before its clean-up or termination was over. On a NodeClaim: it went while its termination was under way, and its instance still runs. */
   possibleOrphan: 'PossibleOrphan',
   /** Warning on a NodeClaim: one of its Nodes went while its termination was under way. */
   finalizerStripped: 'FinalizerStripped',
@@ -84,7 +84,7 @@ export const EVENT_REASONS = {
   terminationHookFailed: 'TerminationHookFailed',
   /** Warning on NodeClaim and Node: the deadline has come; which hooks were called without waiting, and which were not. */
   terminationHooksForced: 'TerminationHooksForced',
-  /** Warning on a policy, and on NodeClaim and Node: hooks were called that hold nothing, because Karpenter ends the instance by itself. */
+  /** Warning on a policy, and on NodeClaim and Node: hooks were called that delay nothing, because Karpenter ends the instance by itself. */
   hooksDoNotHold: 'HooksDoNotHold',
   /** Warning on an object: its finalizer is that of a FinalizerRule which is gone or cannot be read, and nothing cleans up. Daily. */
   finalizerWithoutRule: 'FinalizerWithoutRule',

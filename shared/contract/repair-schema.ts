@@ -104,7 +104,7 @@ const action = z.madeOnce(() =>
       timeout: z.exactOptional(positiveDuration),
       attempts: z._default(z.int().check(z.minimum(1), z.maximum(MOST_ATTEMPTS)), DEFAULT_ATTEMPTS),
       within: z._default(positiveDuration, DEFAULT_WITHIN),
-      /** The key of the ConfigMap `curfew/curfew-config` that holds the template of the custom resource. */
+      /** The key of the ConfigMap `curfew/curfew-config` with the template of the custom resource. */
       template: z.exactOptional(z.string().check(z.minLength(1), atMost(LIMITS.key))),
     })
     .check(

@@ -109,7 +109,7 @@ function matchesValue(wanted: Value, found: unknown): boolean {
     : values.includes(wanted);
 }
 
-/** What is published only while the pods of a node are watched: changes of them, and what can hold them. */
+/** What is published only while the pods of a node are watched: changes of them, and what can keep them. */
 const changesOfBlockers = (owner: FunctionName, ...kinds: readonly WatchedKind[]): Route['pattern'] =>
   // `podsFor`: the one function that waits for the pods.
   published([NODE_PODS_CHANGED, ...typesOf(kinds)], { hints: { podsFor: [{ exists: false }, owner] } });

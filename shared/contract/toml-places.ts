@@ -69,7 +69,7 @@ function bodyOf(text: string): readonly (AST.TOMLKeyValue | AST.TOMLTable)[] {
   try {
     return parseTOML(text).body[0].body;
   } catch (error) {
-    // RangeError: the parser cannot hold a string of some hundred thousand characters.
+    // RangeError: the parser cannot take a string of some hundred thousand characters.
     if (error instanceof ParseError || error instanceof RangeError) return [];
     throw error;
   }

@@ -9,7 +9,7 @@ mini.config(en());
 
 export * from 'zod/mini';
 
-/** Checks of a length look at texts and lists only: JSON may hold an object whose own `length` cannot be compared. */
+/** Checks of a length look at texts and lists only: JSON may have an object whose own `length` cannot be compared. */
 function ofTextsAndLists<Check extends ReturnType<typeof mini.minLength> | ReturnType<typeof mini.maxLength>>(
   check: Check,
 ): Check {

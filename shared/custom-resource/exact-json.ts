@@ -1,7 +1,7 @@
 /**
- * JSON in which integers keep all their digits, as Go's int64 does: an ID of 18 digits is another one after a double has held it.
+ * JSON in which integers keep all their digits, as Go's int64 does: an ID of 18 digits is another one after it was a double.
  *
- * @param value as a YAML parser gives it: integers that a double cannot hold are bigints
+ * @param value as a YAML parser gives it: integers that are no exact double are bigints
  * @returns the same as JSON; such an integer is its text (`JSON.rawJSON`), which `JSON.stringify` writes as it stands
  * @throws RangeError for a number that JSON does not have
  */

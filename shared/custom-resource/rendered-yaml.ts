@@ -1,6 +1,6 @@
 /**
  * Reads what a template rendered as NVSentinel's converter (`sigs.k8s.io/yaml`) does: YAML 1.1, in which `yes` is true and `012` is
- * ten, with Go's numbers and no dates. A name such as `e1` is text. Of a key that stands twice the last value holds, as there.
+ * ten, with Go's numbers and no dates. A name such as `e1` is text. Of a key that stands twice the last value counts, as there.
  */
 import type { ScalarTag, Tags } from 'yaml';
 import { isJsonObject } from '../domain/json.ts';

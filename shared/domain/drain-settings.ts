@@ -11,14 +11,14 @@ export const DRAIN_MODES = ['Immediate', 'DeleteAfterTimeout', 'AllowCompletion'
  */
 export type DrainMode = (typeof DRAIN_MODES)[number];
 
-/** Pods of the namespaces that a pattern matches are drained this way. Of several patterns the most forceful mode holds. */
+/** Pods of the namespaces that a pattern matches are drained this way. Of several patterns the most forceful mode applies. */
 export interface NamespaceRule {
   /** Go's `filepath.Match`. */
   readonly name: string;
   readonly mode: DrainMode;
 }
 
-/** Pods that a label selector matches are drained this way; of several rules the first that matches holds. */
+/** Pods that a label selector matches are drained this way; of several rules the first that matches applies. */
 export interface PodDrainPolicy {
   readonly name: string;
   /** Go's `filepath.Match`. */
@@ -32,7 +32,7 @@ export interface PodDrainPolicy {
 export interface CustomDrainSettings {
   /** Text of a label selector on Nodes; empty: all nodes. Nodes that it leaves out are drained by the built-in modes. */
   readonly nodeSelector: string;
-  /** Key of the ConfigMap that holds the template. */
+  /** Key of the ConfigMap with the template. */
   readonly templateFileName: string;
   readonly namespace: string;
   readonly apiGroup: string;

@@ -1,4 +1,4 @@
-/** A FinalizerRule (docs/finalizer-rules.md): which kind it holds, and what cleans up. Pure. */
+/** A FinalizerRule (docs/finalizer-rules.md): which kind it keeps, and what cleans up. Pure. */
 import { minutes, type DurationMs } from './time.ts';
 
 export type Cleanup =

@@ -1,9 +1,9 @@
 /**
  * Label selectors as text: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, with commas between, all of which must
- * hold. The grammar of `kubectl -l`; `<` and `>` compare whole numbers.
+ * are met. The grammar of `kubectl -l`; `<` and `>` compare whole numbers.
  */
 import { quoteCut } from './cut-text.ts';
-import { holds, valueOf, type LabelSelectorRequirement } from './label-selector.ts';
+import { isMet, valueOf, type LabelSelectorRequirement } from './label-selector.ts';
 
 /** One requirement; `GreaterThan` and `LessThan` have one value, a whole number. */
 export interface LabelRequirement {
@@ -34,7 +34,7 @@ export function parseLabelSelector(text: string): ParsedLabelSelector {
   }
 }
 
-/** Whether all requirements hold. `!=` and `notin` also hold for an absent key. */
+/** Whether all requirements are met. `!=` and `notin` also are by an absent key. */
 export function selectsLabels(
   requirements: readonly LabelRequirement[],
   labels: Readonly<Record<string, string>>,
@@ -43,7 +43,7 @@ export function selectsLabels(
 }
 
 function meets({ key, operator, values }: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
-  if (operator !== 'GreaterThan' && operator !== 'LessThan') return holds({ key, operator, values }, labels);
+  if (operator !== 'GreaterThan' && operator !== 'LessThan') return isMet({ key, operator, values }, labels);
   const value = valueOf(labels, key);
   if (value === undefined || !/^[+-]?\d+$/.test(value)) return false;
   const [limit = '0'] = values;

@@ -1,4 +1,4 @@
-/** `metav1.LabelSelector`: `matchLabels` and `matchExpressions`, all of which must hold. An empty selector selects everything. */
+/** `metav1.LabelSelector`: `matchLabels` and `matchExpressions`, all of which must be met. An empty selector selects everything. */
 
 export interface LabelSelectorRequirement {
   readonly key: string;
@@ -11,12 +11,12 @@ export interface LabelSelector {
   readonly matchExpressions?: readonly LabelSelectorRequirement[] | undefined;
 }
 
-/** Whether all requirements hold. `NotIn` also holds for an absent key, as in Kubernetes. */
+/** Whether all requirements are met. `NotIn` also is by an absent key, as in Kubernetes. */
 export function selects(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
   const labelsMatch = Object.entries(selector.matchLabels ?? {}).every(
     ([key, value]) => valueOf(labels, key) === value,
   );
-  return labelsMatch && (selector.matchExpressions ?? []).every(requirement => holds(requirement, labels));
+  return labelsMatch && (selector.matchExpressions ?? []).every(requirement => isMet(requirement, labels));
 }
 
 /** How specific a selector is: the number of its requirements. */
@@ -28,8 +28,8 @@ export function specificity(selector: LabelSelector): number {
 export const valueOf = (labels: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(labels, key) ? labels[key] : undefined;
 
-/** Whether the requirement holds. `NotIn` also holds for an absent key. */
-export function holds(
+/** Whether the requirement is met. `NotIn` also is by an absent key. */
+export function isMet(
   { key, operator, values = [] }: LabelSelectorRequirement,
   labels: Readonly<Record<string, string>>,
 ): boolean {
@@ -66,6 +66,6 @@ function isSatisfiable(requirements: readonly LabelSelectorRequirement[]): boole
   // A value that nobody names stands for all others.
   const other = `${named.join('')}-`;
   return [{}, ...[...named, other].map(value => ({ [key]: value }))].some(labels =>
-    requirements.every(requirement => holds(requirement, labels)),
+    requirements.every(requirement => isMet(requirement, labels)),
   );
 }

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue, KubernetesObject } from './kubernetes-objec
 import { parseTimestamp, type EpochMs } from './time.ts';
 
 export const ZONE_LABEL = 'topology.kubernetes.io/zone';
-/** A person's veto against repair, on a Node, NodeClaim or NodePool; the value may be an RFC 3339 instant until which it holds. */
+/** A person's veto against repair, on a Node, NodeClaim or NodePool; the value may be an RFC 3339 instant until which it counts. */
 export const DO_NOT_REPAIR_ANNOTATION = 'curfew.dev/do-not-repair';
 
 /** On the NodeClaim and the Node of a replacement that is not in use yet: the UID of the Node that it replaces. */

@@ -89,7 +89,7 @@ type ProtectedPod = Pick<
   'namespace' | 'annotations' | 'phase' | 'creationTime' | 'startTime' | 'deletionTime'
 >;
 
-/** The protection that a pod has under a policy; `isActive` tells whether it holds at an instant. */
+/** The protection that a pod has under a policy; `isActive` tells whether it is in force at an instant. */
 export function protectionOf(pod: ProtectedPod, policy: ProtectionPolicy): Protection {
   const value = pod.annotations[DO_NOT_DISRUPT_ANNOTATION];
   if (value === undefined) return { kind: 'none', reason: 'NotAnnotated' };
@@ -100,7 +100,7 @@ export function protectionOf(pod: ProtectedPod, policy: ProtectionPolicy): Prote
   return longer(underRules(pod, value, 'Design', cap), underRules(pod, value, 'Karpenter', cap));
 }
 
-/** Whether a protection holds at `now`. */
+/** Whether a protection is in force at `now`. */
 export function isActive(protection: Protection, now: EpochMs): boolean {
   if (protection.kind === 'until') return !isDue(now, protection.expiry);
   return protection.kind === 'indefinite';

@@ -55,7 +55,7 @@ const LONGEST_TOLERATION = hours(8760);
 /** A toleration of a year and more is one that never ends. */
 export const isNever = (toleration: DurationMs): boolean => toleration >= LONGEST_TOLERATION;
 
-/** What a statement is known by while it holds. */
+/** What a statement is known by while it is true. */
 export const keyOfStatement = ({ type, status, reason }: Pick<RepairStatement, 'type' | 'status' | 'reason'>): string =>
   `${type}=${status}${reason === undefined ? '' : `~${reason}`}`;
 
@@ -91,7 +91,7 @@ export const REPAIR_ACTIONS = [
 export interface RepairAction {
   readonly type: (typeof REPAIR_ACTIONS)[number];
   readonly timeout: DurationMs;
-  /** `CustomResource`: the key of the ConfigMap that holds the template. */
+  /** `CustomResource`: the key of the ConfigMap with the template. */
   readonly template?: string | undefined;
   /** How often a node has this action at most, over all its incidents, … */
   readonly attempts: number;
@@ -157,7 +157,7 @@ export const DEFAULT_ACTIONS: readonly RepairAction[] = [
 ];
 
 /**
- * Every statement that holds under these settings, with the toleration in force. Resolution order of a provider's statement: the entry for its
+ * Every statement that counts under these settings, with the toleration in force. Resolution order of a provider's statement: the entry for its
  * type, else the block's default, else the provider's. A user's entry without a reason replaces all of the provider's of that type; one
  * with a reason stands beside them.
  */

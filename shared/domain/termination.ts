@@ -18,7 +18,7 @@ export const HOOK_POINTS = ['before-drain', 'before-terminate', 'after-terminate
 export type HookPoint = (typeof HOOK_POINTS)[number];
 
 export const ON_TIMEOUTS = ['Proceed', 'Abort', 'Escalate'] as const;
-/** `Proceed`: go on without it; `Abort`: hold the termination until a person acts or its deadline forces; `Escalate`: as at the deadline. */
+/** `Proceed`: go on without it; `Abort`: stop the termination until a person acts or its deadline forces; `Escalate`: as at the deadline. */
 export type OnTimeout = (typeof ON_TIMEOUTS)[number];
 
 export type HookTarget =
@@ -43,7 +43,7 @@ export interface TerminationHook {
 export const HOOKS_HOLD_NOTHING =
   'cannot hold anything beside Karpenter, which drains and ends instances by itself under builtin: Keep; only after-terminate holds there, and every hook under builtin: Replace';
 
-/** The paths of the hooks that hold nothing while Karpenter ends the instance by itself; undefined: all of them hold. */
+/** The paths of the hooks that delay nothing while Karpenter ends the instance by itself; undefined: each delays it. */
 export function idleHooks(hooks: readonly Pick<TerminationHook, 'name' | 'at'>[], path: string): string | undefined {
   const idle = hooks.flatMap(({ name, at }, index) =>
     at === 'after-terminate' ? [] : [`${path}[${index}] (${name})`],

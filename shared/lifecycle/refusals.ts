@@ -1,6 +1,6 @@
 /**
  * Changes that are refused, for one subject: remembered in its record, said, tried ever less often (I5, I11). A refusal is an answer, not
- * a failure: it holds the one change, and nothing else of the subject.
+ * a failure: it stops the one change, and nothing else of the subject.
  *
  * | cause | tried again | said |
  * |---|---|---|
@@ -64,6 +64,12 @@ export interface Refused {
   /** To be thrown once the record is written (`TimedRecord.save`): it may pass within seconds. */
   readonly goesBack: RetryableError | undefined;
 }
+
+/** When a subject of which several changes were refused is looked at again, and what goes back for all of them. */
+export const joinRefusals = (refused: readonly Refused[]) => ({
+  until: refused.map(({ until }) => until).reduce<EpochMs | undefined>(earliest, undefined),
+  goesBack: refused.find(({ goesBack }) => goesBack !== undefined)?.goesBack,
+});
 
 export interface RefusableChange {
   /** Tells the changes of one subject apart. */

@@ -51,13 +51,7 @@ export function createReporter(owner: FunctionName, deps: Deps): Reporter {
     if (metric !== undefined) deps.metrics.count(metric.name, 1, metric.dimensions);
   };
   const record = async ({ about, reason, message, event }: Report): Promise<void> => {
-    if (event === undefined) return;
-    await deps.events.record({
-      type: event.type,
-      reason: event.reason ?? reason,
-      message: event.message ?? message,
-      about,
-    });
+    if (event !== undefined) await deps.events.record({ reason, message, ...event, about });
   };
   return {
     report(report) {

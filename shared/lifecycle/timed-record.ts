@@ -154,12 +154,8 @@ export function openRecord<Value>(
         return outcome.kind === 'deleted' ? DONE : again(`another run needs ${id}`);
       }
       const nextWakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
-      const marked = await put({
-        ...key,
-        subject: stored.subject,
-        state: { ...stored.state, [CLOSING]: true },
-        nextWakeTime,
-      });
+      const state = { ...stored.state, [CLOSING]: true };
+      const marked = await put({ ...key, subject: stored.subject, state, nextWakeTime });
       if (marked === undefined) return again(`another run wrote ${id} first`);
       loaded = { kind: 'known', value, stored: marked };
       markedVersion = marked.version;

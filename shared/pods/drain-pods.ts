@@ -24,7 +24,7 @@ import type { About, Report, Reporter } from '../lifecycle/reporter.ts';
 import { deletePod, evictPod, NO_SUCH_POD } from './eviction.ts';
 import type { DeletionAnswer, EvictionAnswer, PodDeps } from './eviction.ts';
 
-/** What is to be done with one pod. `overriddenProtection`: the one that would hold it otherwise; the audit says so (I2). */
+/** What is to be done with one pod. `overriddenProtection`: the one that would keep it otherwise; the audit says so (I2). */
 export type PodEnd =
   | {
       readonly kind: 'evict';
@@ -45,7 +45,7 @@ export type PodAnswer =
   | EvictionAnswer
   | DeletionAnswer
   /** An eviction that was not granted a moment ago, and is not asked for again yet. */
-  | { readonly kind: 'held'; readonly message: string; readonly until: EpochMs }
+  | { readonly kind: 'askedBefore'; readonly message: string; readonly until: EpochMs }
   /** An eviction that a run asked for a moment ago; what was answered is not known here. */
   | { readonly kind: 'intended' }
   /** 404: the pod has just gone, or the API server contradicts itself. The next look tells which. */
@@ -61,15 +61,15 @@ export interface EndedPod<End extends PodEnd> {
  * Evictions that were asked for a moment ago, by UID of the pod: until when none of them is asked for again, and why it was not granted; empty:
  * it was, or the run that asks has not noted the answer yet.
  */
-export type HeldEvictions = Readonly<Record<string, { readonly message: string; readonly until: EpochMs }>>;
+export type AskedEvictions = Readonly<Record<string, { readonly message: string; readonly until: EpochMs }>>;
 
-export const heldEvictionsSchema = z.record(z.string(), z.object({ message: z.string(), until: instant }));
+export const askedEvictionsSchema = z.record(z.string(), z.object({ message: z.string(), until: instant }));
 
 export interface PodsToEnd<End extends PodEnd> {
   readonly ends: readonly End[];
   /** A deletion is only of what was looked at (I2); else of whatever the pod is by now. */
   readonly requiresUnchanged: boolean;
-  readonly heldEvictions: HeldEvictions | undefined;
+  readonly askedEvictions: AskedEvictions | undefined;
   /** When it was looked at: each retry counts from then, or two runs would set two timers for one. */
   readonly now: EpochMs;
   readonly tries: Tries;
@@ -127,20 +127,20 @@ function batchesOf<End extends PodEnd>({ ends, refusals }: PodsToEnd<End>): read
 }
 
 const RETRY = seconds(10);
-/** The most characters of an answer that are kept: a record holds 400 KB, and a node has hundreds of pods. */
+/** The most characters of an answer that are kept: a record has room for 400 KB, and a node has hundreds of pods. */
 const MESSAGE_CHARS = 300;
 
 async function answerTo<End extends PodEnd>(
   deps: PodDeps,
-  { requiresUnchanged, heldEvictions, now, tries, refusals, restsOn, deadline, isLast, report }: PodsToEnd<End>,
+  { requiresUnchanged, askedEvictions, now, tries, refusals, restsOn, deadline, isLast, report }: PodsToEnd<End>,
   end: End,
 ): Promise<PodAnswer> {
   const { kind, pod } = end;
-  const known = kind === 'evict' ? heldEvictions?.[pod.uid] : undefined;
+  const known = kind === 'evict' ? askedEvictions?.[pod.uid] : undefined;
   if (known !== undefined && known.until > now) {
     const { message, until } = known;
     if (message === '') return { kind: 'intended' };
-    return message === NO_SUCH_POD ? { kind: 'noSuchPod', until } : { kind: 'held', message, until };
+    return message === NO_SUCH_POD ? { kind: 'noSuchPod', until } : { kind: 'askedBefore', message, until };
   }
   const { uid, annotations, labels, deletionTime } = pod;
   let isFromThisRun = false;
@@ -201,11 +201,11 @@ function reportEnd(
  * @param refusals those whose schedule says when they are tried
  */
 export function withEvictionIntents(
-  before: HeldEvictions,
+  before: AskedEvictions,
   ends: readonly { readonly kind: string; readonly pod: PodView }[],
   now: EpochMs,
   refusals?: Refusals,
-): HeldEvictions {
+): AskedEvictions {
   const intents = ends.flatMap(({ kind, pod }) => {
     const { uid } = pod;
     const known = before[uid];
@@ -217,12 +217,12 @@ export function withEvictionIntents(
 }
 
 /** Which evictions are not asked for again for a moment. @param intents what the record has said since before these pods were tried */
-export function heldEvictionsAfter(
-  before: HeldEvictions | undefined,
+export function askedEvictionsAfter(
+  before: AskedEvictions | undefined,
   ended: readonly EndedPod<PodEnd>[],
   now: EpochMs,
-  intents: HeldEvictions = {},
-): HeldEvictions {
+  intents: AskedEvictions = {},
+): AskedEvictions {
   const next = ended.flatMap(({ end: { kind, pod }, answer }) => {
     const known = before?.[pod.uid];
     if (kind !== 'evict') return [];
@@ -271,7 +271,7 @@ export function remainingAfter(before: number, ended: readonly EndedPod<PodEnd>[
   const answers = ended.map(({ answer }) => answer);
   const isChanged = answers.some(({ kind }) => kind === 'changed');
   const isCounted = isChanged || answers.some(({ kind }) => kind === 'blocked');
-  const isEmpty = !isCounted && answers.every(({ kind }) => kind !== 'held' && kind !== 'intended');
+  const isEmpty = !isCounted && answers.every(({ kind }) => kind !== 'askedBefore' && kind !== 'intended');
   const failures = isEmpty ? 0 : Math.min(before + (isCounted ? 1 : 0), PATIENT_AFTER + 1);
   const asked = answers.map(answer => (answer.kind === 'blocked' ? (answer.retryAfter ?? 0) : 0));
   const own = failures > PATIENT_AFTER ? PATIENT_RETRY : RETRY;

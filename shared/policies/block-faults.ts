@@ -12,7 +12,7 @@ export interface BlockFault {
   readonly fault: string | undefined;
   /** The reason of the Event that says so. */
   readonly reason: string;
-  /** What holds until it can be read. */
+  /** What applies until it can be read. */
   readonly effect: string;
   /** The object is only published again: the Events alone are recorded once more. */
   readonly isRepeated: boolean;

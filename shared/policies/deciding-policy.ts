@@ -18,15 +18,15 @@ export interface BlockReader {
 
 export interface BlockDecision {
   /** The policy whose block is in force; undefined: none states it. A NodePool's own block comes before it. */
-  readonly holder: ReadPolicy | undefined;
+  readonly policy: ReadPolicy | undefined;
   readonly mode: Mode;
-  /** The policy whose mode that is; undefined: none says anything, so `Enforce` holds. */
+  /** The policy whose mode that is; undefined: none says anything, so `Enforce` applies. */
   readonly modePolicy: ReadPolicy | undefined;
-  /** The brake alone makes it `Observe`: it holds what would begin, and what has begun goes on. */
+  /** The brake alone makes it `Observe`: nothing begins, and what has begun goes on. */
   readonly isBraked: boolean;
 }
 
-/** These are no blocks: they say where the blocks hold, and how. */
+/** These are no blocks: they say where the blocks apply, and how. */
 const FRAME_KEYS: readonly string[] = ['nodePoolSelector', 'mode'];
 
 /** Whether the policy has the block, readable or not. */
@@ -38,7 +38,7 @@ export const isBlockless = ({ spec = {} }: Pick<KubernetesObject, 'spec'>): bool
   Object.entries(spec).every(([key, value]) => FRAME_KEYS.includes(key) || value === undefined);
 
 /**
- * The most specific policy that states the block, with its own mode. The brake in mode `Observe` holds what no policy states that is at
+ * The most specific policy that states the block, with its own mode. The brake in mode `Observe` stops what no policy states that is at
  * least as specific as the brake; of several brakes the most specific one counts. For `protection` ask `protectionDecisions`.
  *
  * @param pool undefined: the nodes without a NodePool
@@ -49,12 +49,17 @@ export function decisionFor(
   policySet: PolicySet,
 ): BlockDecision {
   const applying = policiesFor(pool, policySet);
-  const holder = applying.find(({ object }) => hasBlock(object, block));
+  const policy = applying.find(({ object }) => hasBlock(object, block));
   const brake = applying.find(({ object }) => isBlockless(object));
-  const isHeld =
-    brake?.mode === 'Observe' && (holder === undefined || specificity(brake.selector) > specificity(holder.selector));
-  const modePolicy = isHeld ? brake : (holder ?? brake);
-  return { holder, mode: modePolicy?.mode ?? 'Enforce', modePolicy, isBraked: isHeld && holder?.mode !== 'Observe' };
+  const isBrakeNearer =
+    brake?.mode === 'Observe' && (policy === undefined || specificity(brake.selector) > specificity(policy.selector));
+  const modePolicy = isBrakeNearer ? brake : (policy ?? brake);
+  return {
+    policy,
+    mode: modePolicy?.mode ?? 'Enforce',
+    modePolicy,
+    isBraked: isBrakeNearer && policy?.mode !== 'Observe',
+  };
 }
 
 /**

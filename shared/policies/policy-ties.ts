@@ -16,12 +16,12 @@ export type TiedBlock = (typeof TIED_BLOCKS)[number];
 
 /** All that lose a tie over this block: each with the first policy that comes before it. */
 export function tiesOver(block: TiedBlock, { policies }: PolicySet): readonly Tie[] {
-  const holders = policies.filter(policy => policy.object.spec?.[block] !== undefined);
-  return holders.flatMap((own, index) => {
+  const stating = policies.filter(policy => policy.object.spec?.[block] !== undefined);
+  return stating.flatMap((own, index) => {
     // A protection that is only observed takes nothing from one that is enforced.
     const isShadow = (other: ReadPolicy): boolean =>
       block === 'protection' && other.mode === 'Observe' && own.mode === 'Enforce';
-    const before = holders
+    const before = stating
       .slice(0, index)
       .find(
         other =>

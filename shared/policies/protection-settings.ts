@@ -12,7 +12,7 @@ import { unreadableFor, type PolicySet } from './policy-set.ts';
 /** Rules of protection, and whose they are. */
 export interface SourcedProtection {
   readonly policy: ProtectionPolicy;
-  /** Where the block stands, e.g. `NodeLifecyclePolicy batch`; undefined: the defaults hold. */
+  /** Where the block stands, e.g. `NodeLifecyclePolicy batch`; undefined: the defaults apply. */
   readonly source: string | undefined;
 }
 
@@ -39,19 +39,19 @@ export function effectiveProtection(pool: KubernetesObject | undefined, policySe
 function inForce(
   pool: KubernetesObject | undefined,
   policySet: PolicySet,
-  holder: KubernetesObject | undefined,
+  object: KubernetesObject | undefined,
 ): SourcedProtection {
   const isMeant = (object: KubernetesObject): boolean => hasProtection(object) && !isObserved(object);
   // One that selects the pool, and does not say all that it means, comes before what another one grants less.
   const unreadable = unreadableFor(pool, policySet).find(({ object }) => isMeant(object));
   if (unreadable !== undefined) return { policy: UNREADABLE, source: kindAndName(unreadable.object) };
-  if (holder !== undefined) return blockOf(holder);
+  if (object !== undefined) return blockOf(object);
   // A policy whose selector cannot be read might be meant for this pool.
   const isUnknown = policySet.faults.some(({ object, selector }) => selector === undefined && isMeant(object));
   return { policy: isUnknown ? UNREADABLE : DEFAULT_PROTECTION_POLICY, source: undefined };
 }
 
-function blockOf(holder: KubernetesObject): SourcedProtection {
-  const block = parseProtectionBlock(holder.spec?.['protection'], 'spec.protection');
-  return { policy: block.ok ? block.value : UNREADABLE, source: kindAndName(holder) };
+function blockOf(object: KubernetesObject): SourcedProtection {
+  const block = parseProtectionBlock(object.spec?.['protection'], 'spec.protection');
+  return { policy: block.ok ? block.value : UNREADABLE, source: kindAndName(object) };
 }

@@ -6,7 +6,7 @@ import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import { isBlockless } from './deciding-policy.ts';
 
-/** `enforces on all NodePools (no nodePoolSelector, no mode)`; undefined: the policy states where it holds, or enforces nothing. */
+/** `enforces on all NodePools (no nodePoolSelector, no mode)`; undefined: the policy states where it applies, or enforces nothing. */
 export function unstatedReach(spec: JsonObject): string | undefined {
   const { nodePoolSelector, mode } = spec;
   if (isBlockless({ spec }) || (mode !== undefined && mode !== 'Enforce')) return undefined;

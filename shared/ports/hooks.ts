@@ -2,7 +2,7 @@
  * Work that somebody else does for Curfew: a hook of a termination, or the clean-up of a FinalizerRule. Each call carries a key that stays the same when it is repeated,
  * so that a worker that has done the work already can say so.
  */
-import type { HookAnswer } from '../contract/hook-answer.ts';
+import type { HookAnswer } from '../domain/hook-answer.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import type { HookTarget } from '../domain/termination.ts';
 import type { DurationMs } from '../domain/time.ts';

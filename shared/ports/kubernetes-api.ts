@@ -44,7 +44,7 @@ export interface Preconditions {
 export type WriteOutcome =
   | { readonly kind: 'ok'; readonly object: KubernetesObject }
   | { readonly kind: 'notFound' }
-  /** A precondition did not hold, or the object changed in between: look again. */
+  /** A precondition was not met, or the object changed in between: look again. */
   | { readonly kind: 'conflict'; readonly message: string };
 
 export type CreateOutcome =
@@ -56,7 +56,7 @@ export type CreateOutcome =
   | { readonly kind: 'invalid'; readonly message: string };
 
 export type DeleteOutcome =
-  /** Accepted: gone at once, or `deletionTimestamp` is set and finalizers or the grace period hold it. */
+  /** Accepted: gone at once, or `deletionTimestamp` is set and finalizers or the grace period keep it. */
   { readonly kind: 'ok' } | { readonly kind: 'notFound' } | { readonly kind: 'conflict'; readonly message: string };
 
 export type EvictOutcome =
@@ -88,7 +88,7 @@ export interface KubernetesApi {
     ref: ObjectRef,
     options: { preconditions: Preconditions; gracePeriodSeconds?: number; propagationPolicy?: 'Background' },
   ): Promise<DeleteOutcome>;
-  /** Without `gracePeriodSeconds` the pod's own grace period holds. */
+  /** Without `gracePeriodSeconds` the pod's own grace period applies. */
   evict(ref: ObjectRef, options: { preconditions: Preconditions; gracePeriodSeconds?: number }): Promise<EvictOutcome>;
   /** The resource that serves a kind, by discovery; undefined when it is not served. */
   resolve(kind: GroupVersionKind): Promise<ResourceType | undefined>;

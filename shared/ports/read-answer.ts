@@ -75,7 +75,7 @@ export interface NotKnown {
 }
 
 /**
- * What a call answers, or that its answer is not known: for a failure that holds one thing only, while others go on. What is thrown for
+ * What a call answers, or that its answer is not known: for a failure that stops one thing only, while others go on. What is thrown for
  * any other reason is a fault of ours, and goes up.
  */
 export async function orNotKnown<Answer>(call: Promise<Answer>): Promise<Answer | NotKnown> {

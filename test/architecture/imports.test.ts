@@ -36,6 +36,14 @@ const rules = sources.filter(file => /^(functions|examples)\/.*\/decide\.ts$/.te
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   'functions/repair': ['decide', 'rule/node-verdict', 'rule/concurrency-limits'],
   'functions/drain': ['decide'],
+  'functions/finalizer/termination': [
+    'decide',
+    'rule/drain-plan',
+    'rule/hooks',
+    'rule/hook',
+    'rule/instance',
+    'rule/turn',
+  ],
 };
 const filesOfRule = (concern: string): readonly string[] => sources.filter(file => file.startsWith(`${concern}/rule/`));
 const ruleFiles = [...new Set([...rules.flatMap(ownFiles), ...Object.keys(ENTRIES).flatMap(filesOfRule)])];

@@ -53,7 +53,7 @@ const COINED = [
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const PRODUCT = sources.filter(file => /^(functions|shared|forwarder|runtime)\//.test(file));
 
-/** `createHoldOutOfSight` ▶ create, hold, out, of, sight. */
+/** `createPauseOutOfSight` ▶ create, hold, out, of, sight. */
 const wordsOf = (name: string): readonly string[] =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -11,8 +11,10 @@ import { decide, type PoolDecision } from '../../functions/repair/decide.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { verdictOf } from '../../functions/repair/rule/ladder.ts';
 import { judgeNode, surroundingsOf } from '../../functions/repair/rule/node-verdict.ts';
-import { type Attempt, NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
-import type { Gate, JudgeContext, PresentNode, RepairRules } from '../../functions/repair/rule/verdict.ts';
+import type { Attempt } from '../../functions/repair/attempt-record.ts';
+import { NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
+import type { Gate } from '../../functions/repair/rule/concurrency-limits.ts';
+import type { JudgeContext, NodeFinding, PresentNode, RepairRules } from '../../functions/repair/rule/verdict.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
   const instant = parseTimestamp(text);
@@ -147,9 +149,22 @@ function contextOf(nodes: readonly NodeView[], { claims, ...given }: Omit<Look, 
   };
 }
 
+/** What holds of every finding, as `Finding` says: how the node counts by what is said of it, and by its attempt. */
+export function checked<Found extends NodeFinding>(finding: Found): Found {
+  const { verdict, state, takesBack, record, node } = finding;
+  const kind = verdict?.kind ?? '';
+  const isBroken =
+    (['underWay', 'settle', 'repair'].includes(kind) && state !== 'inFlight') ||
+    (state === 'idle' && (kind === 'stuck' || record?.attempt !== undefined)) ||
+    (kind === 'recovered' && !takesBack) ||
+    (kind === 'gone' && state !== 'idle');
+  if (isBroken) throw new Error(`${node.name} is ${state} under ${kind}, takes back ${takesBack}`);
+  return finding;
+}
+
 /** What a pass finds of one node, before the pool decides. */
 export const aFinding = (node: NodeView, { record, others = [], ...given }: Look = {}): PresentNode =>
-  judgeNode(contextOf([node, ...others], given), node, record);
+  checked(judgeNode(contextOf([node, ...others], given), node, record));
 
 /** What a pass decides over these nodes, each with its NodeClaim. */
 export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWorld> = {}): PoolDecision {
@@ -176,7 +191,9 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const surroundings =
     settings &&
     surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, findings, activity });
-  return rule({ now, pool, rules, findings, state, surroundings, gate });
+  const decision = rule({ now, pool, rules, findings, state, surroundings, gate });
+  decision.findings.forEach(checked);
+  return decision;
 }
 
 /** What a pass says: `repair n1`, `blocked n2 UnhealthyThreshold`, sorted. */
@@ -186,7 +203,7 @@ export function verdictsOf(decision: PoolDecision): readonly string[] {
       const verdict = verdictOf(look);
       if (verdict === undefined) return [];
       const { kind, node } = verdict;
-      if (kind === 'held') return [`blocked ${node.name} ${verdict.blocker.reason}`];
+      if (kind === 'notAllowed') return [`blocked ${node.name} ${verdict.blocker.reason}`];
       return [`${kind} ${node.name}${kind === 'blocked' ? ` ${verdict.reason}` : ''}`];
     })
     .toSorted();
@@ -205,7 +222,7 @@ export function anAttempt(name: string, overrides: Partial<Attempt> = {}): Attem
     action: 'Terminate',
     key: 'Terminate||3600000',
     until: addDuration(time, hours(1)),
-    annotation: { set: '2024-11-01T15:32:48Z' },
+    pods: { kind: 'until', time, annotation: { set: '2024-11-01T15:32:48Z' } },
     ...overrides,
-  };
+  } as Attempt;
 }

@@ -45,7 +45,7 @@ describe('curfew explain', () => {
     expect(out).toContain('policies: none selects this node');
   });
 
-  it('says what is done about a node that is ill, how it stands among those that are due, and what EC2 has yet to say', async () => {
+  it('says what is done about a node that is unhealthy, how it stands among those that are due, and what EC2 has yet to say', async () => {
     const linesOf = async (name: string, scenario: string, at: string): Promise<readonly string[]> =>
       (await run('node', name, { scenario: `examples/scenarios/${scenario}`, at })).out.split('\n').slice(1, 5);
     const confirmed = await linesOf('gpu-0', 'repair-confirmed-by-ec2.yaml#repair-not-confirmed', '20m');
@@ -163,7 +163,7 @@ describe('curfew explain', () => {
     it('says which action, since when, until when, and what follows', async () => {
       const scenario = 'repair-reboots-first.yaml#repair-reboot-does-not-help';
       const text =
-        'under way, since 2024-11-01T15:30:00Z (2m0s ago), by NodePool default: Reboot has begun, and has time until 2024-11-01T15:40:00Z; after it, while the node is ill: Terminate: Ready=False since 2024-11-01T15:00:00Z';
+        'under way, since 2024-11-01T15:30:00Z (2m0s ago), by NodePool default: Reboot has begun, and has time until 2024-11-01T15:40:00Z; after it, while the node is unhealthy: Terminate: Ready=False since 2024-11-01T15:00:00Z';
       expect(await lineOf(scenario, 'n1', '32m', '  repair: ')).toContain(text);
       expect(await lineOf(scenario, 'n1', '32m', 'Node n1')).toBe(
         'Node n1 (NodePool default) has been under repair since 2024-11-01T15:30:00Z (2m0s ago)',

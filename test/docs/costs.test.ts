@@ -1,7 +1,7 @@
 /** docs/costs.md: what a deployment costs and uses up, counted from the template and the routing table. `COSTS=print` prints the rows. */
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_DEFINITIONS } from '../../packages/curfew-cdk/src/function-definitions.ts';
-import { instanceLook, type TerminationContext } from '../../functions/finalizer/termination/context.ts';
+import { instanceLook } from '../../functions/finalizer/termination/rule/instance.ts';
 import { toBusEntry } from '../../shared/contract/cluster-event.ts';
 import { PERMISSIONS } from '../../shared/contract/permissions.ts';
 import { matchesPattern, ROUTES } from '../../shared/contract/routes.ts';
@@ -71,7 +71,7 @@ const fixed =
 function looksAtAnEnd(): number {
   let looks = 0;
   const began = toEpochMs(0);
-  for (let now = began; now < minutes(1); looks += 1) now = instanceLook({ now } as TerminationContext, began);
+  for (let now = began; now < minutes(1); looks += 1) now = instanceLook(now, began);
   return looks;
 }
 

@@ -52,12 +52,12 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0046'),
     text: 'delay the end by {} s',
-    constant: 'functions/finalizer/termination/unawaited-hooks.ts: MAX_DELAY_PER_HOOK',
+    constant: 'functions/finalizer/termination/rule/hook.ts: MAX_DELAY_PER_HOOK',
   },
   {
     document: decision('0046'),
     text: 'all of them by {} s',
-    constant: 'functions/finalizer/termination/unawaited-hooks.ts: MAX_DELAY_OF_HOOKS',
+    constant: 'functions/finalizer/termination/rule/hook.ts: MAX_DELAY_OF_HOOKS',
   },
   {
     document: decision('0047'),

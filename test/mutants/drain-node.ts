@@ -5,7 +5,7 @@ import { deciding, seeing } from './drain-mutations.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { annotated, isA, withKubernetes, withObjects, withPortsOfRun, type Mutant } from './mutant.ts';
 
-const uncordoned = (prepare: Preparation): Preparation => ({ ...prepare, hold: { ...prepare.hold, cordon: 'none' } });
+const uncordoned = (prepare: Preparation): Preparation => ({ ...prepare, cordon: { ...prepare.cordon, by: 'none' } });
 
 export const DRAIN_NODE_MUTANTS: readonly Mutant[] = [
   {
@@ -92,7 +92,7 @@ export const DRAIN_NODE_MUTANTS: readonly Mutant[] = [
     seed: 108,
     scenario: 'drain-is-cancelled.yaml#drain-is-cancelled-by-hand',
     mutation: seeing(seen =>
-      seen.record.active?.hold === undefined ? seen : { ...seen, node: { ...seen.node, unschedulable: true } },
+      seen.record.active?.cordon === undefined ? seen : { ...seen, node: { ...seen.node, unschedulable: true } },
     ),
   },
   {

@@ -21,7 +21,7 @@ const frameOf = ({ nodePoolSelector, mode }: JsonObject): JsonObject => ({
 
 const drainHeldOnTheWay = (seen: DrainObservation): DrainDecision =>
   seen.mode === 'Observe' && seen.record.active !== undefined
-    ? { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' }
+    ? { kind: 'pause', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' }
     : decideDrain(seen);
 
 const FILE = 'modes-belong-to-their-blocks.yaml';

@@ -1,7 +1,8 @@
 /** Mistakes about who counts and holds, and about what guards remember. */
 import type { PoolDecision, PoolObservation } from '../../functions/repair/decide.ts';
 import { failureOf } from '../../functions/repair/rule/attempt.ts';
-import type { DueCondition, PoolRecord } from '../../functions/repair/record.ts';
+import type { DueCondition } from '../../functions/repair/attempt-record.ts';
+import type { PoolRecord } from '../../functions/repair/record.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { withoutEvents } from './denials.ts';
 import { type Mutant, withRecords, withRepairRules } from './mutant.ts';
@@ -137,7 +138,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mistake: 'forgets the ramp when the gate is closed for a moment',
     breaks: ['I3', 'I12'],
     scenario: 'repair-ramp.yaml#repair-ramp-outlives-the-gate',
-    mutation: remembersOfPool((_, seen) => (isOff(seen) ? { held: [], ramp: undefined } : {})),
+    mutation: remembersOfPool((_, seen) => (isOff(seen) ? { holdingGuards: [], ramp: undefined } : {})),
   },
   {
     name: 'futility-forgotten-while-off',

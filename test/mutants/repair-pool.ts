@@ -74,7 +74,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     breaks: ['I3'],
     seed: 200025,
     scenario: 'repair-freezes-when-the-cluster-goes-dark.yaml#repair-ramps-up-after-a-freeze',
-    mutation: poolSeeing(seen => ({ ...seen, state: { ...seen.state, held: [], ramp: undefined } })),
+    mutation: poolSeeing(seen => ({ ...seen, state: { ...seen.state, holdingGuards: [], ramp: undefined } })),
   },
   {
     name: 'repair-outage-of-the-pool',

@@ -158,9 +158,11 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
         const findings = decision.findings.map(look => {
           const { record } = look;
           if (!isGranted.has(look.node.uid) || record?.attempt?.action !== 'Terminate') return look;
-          if (record.attempt.annotation === undefined) return look;
-          const annotation = { ...record.attempt.annotation, set: toTimestamp(seen.now) };
-          const attempt = { ...record.attempt, annotation };
+          if (record.attempt.claim === undefined) return look;
+          const { pods, ...rest } = record.attempt;
+          if (pods.kind === 'unbounded' || pods.annotation === undefined) return look;
+          const annotation = { ...pods.annotation, set: toTimestamp(seen.now) };
+          const attempt = { ...rest, pods: { ...pods, annotation } };
           return { ...look, record: { ...record, attempt } };
         });
         return { ...decision, findings };

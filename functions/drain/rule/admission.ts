@@ -8,7 +8,7 @@ import { NODE_ANNOTATION } from './node-annotations.ts';
 import { type Incoming, type DrainObservation, type DrainRules } from './observation.ts';
 import { isEnding, isWaiting } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
-import { withoutHold, notOverdue } from './progress.ts';
+import { resumed, notOverdue } from './progress.ts';
 import { mustWait } from './queue.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import { admitCrowded, isFull } from './request-limit.ts';
@@ -137,7 +137,7 @@ export function begin(
     const rest = { ...record, requests: record.requests.filter(each => each !== request) };
     return { kind: 'answer', record: remember(rest, [answer], node), answer, novelty: 'new' };
   }
-  const { requests: waiting, ...rest } = withoutHold(record, now);
+  const { requests: waiting, ...rest } = resumed(record, now);
   const isQueued = mustWait(observation.limits, waiting);
   const requests = isQueued ? waiting : waiting.map(each => notOverdue(each, settings.deleteAfterTimeout, now));
   const [first] = requests;
@@ -154,7 +154,7 @@ export function begin(
     gone: 0,
     drained: 0,
     refusals: 0,
-    heldEvictions: {},
+    askedEvictions: {},
     reported: '',
     pausedFor: toDurationMs(0),
     returns: [],

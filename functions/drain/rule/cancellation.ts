@@ -14,7 +14,7 @@ export interface Cancellation {
   readonly record: DrainRecord;
   readonly because: string;
   readonly answers: readonly FinishedDrain[];
-  /** Nothing holds the node any more. */
+  /** Nothing keeps the node cordoned any more. */
   readonly releasesNode: boolean;
   /** The message is answered for itself after that. */
   readonly answersMessage: boolean;
@@ -133,20 +133,20 @@ function cancelledAhead(
 /** The reason of an end by a person who opened the node. */
 export const UNCORDONED = 'Uncordoned';
 
-/** Why the drain ends early: what held the node was taken back. */
-export function earlyEndOf({ hold }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
-  if (hold === undefined) return undefined;
+/** Why the drain ends early: what kept the node cordoned was taken back. */
+export function earlyEndOf({ cordon }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
+  if (cordon === undefined) return undefined;
   const cancelled = (reason: string, message: string): DrainOutcome => ({
     status: 'Cancelled',
     reason,
     message,
     left: [],
   });
-  if (hold.quarantined && node.quarantine === undefined) {
+  if (cordon.quarantined && node.quarantine === undefined) {
     if (!node.isReleased) return cancelled('UnQuarantined', 'the quarantine is over');
     return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
   }
-  if (hold.cordon !== 'none' && !node.unschedulable) return cancelled(UNCORDONED, 'somebody uncordoned the node');
+  if (cordon.by !== 'none' && !node.unschedulable) return cancelled(UNCORDONED, 'somebody uncordoned the node');
   return undefined;
 }
 

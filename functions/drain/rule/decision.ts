@@ -2,7 +2,7 @@
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { CustomDecision } from './custom-drain.ts';
 import type { PodPlan } from './pod-plan.ts';
-import type { ActiveDrain, DrainRecord, EndingPhase, Hold } from '../record.ts';
+import type { ActiveDrain, DrainRecord, EndingPhase, Cordon } from '../record.ts';
 import type { DrainOutcome, DrainRequest, DrainStatus, FinishedDrain } from '../request-record.ts';
 
 /** What becomes of a request. */
@@ -28,7 +28,7 @@ export type Admission =
  * `UnreadablePolicy`: a policy that may select the pool cannot be read, and may say `Observe`. `UnreadableQuarantine`: nobody can say
  * whether an earlier drain covers what is asked for.
  */
-export type HoldReason =
+export type PauseReason =
   | 'NoConfiguration'
   | 'ObserveMode'
   | 'KindNotServed'
@@ -53,14 +53,14 @@ export type DrainDecision =
       readonly because: string;
       /** Ended by this, without a drain of their own. */
       readonly answers: readonly FinishedDrain[];
-      /** Nothing holds the node any more: our cordon and our state come off. */
+      /** Nothing keeps the node cordoned any more: our cordon and our state come off. */
       readonly releasesNode: boolean;
       /** The message is answered for itself after that. */
       readonly answersMessage: boolean;
     }
   /** Something has to be mended, or a policy says `Observe`. */
-  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
-  /** What is remembered changes, and nothing else: a fault is over that nothing was asked for, or the drain under way is held no more. */
+  | { readonly kind: 'pause'; readonly reason: PauseReason; readonly message: string }
+  /** What is remembered changes, and nothing else: a fault is over that nothing was asked for, or the drain under way is paused no more. */
   | { readonly kind: 'note'; readonly record: DrainRecord }
   | {
       readonly kind: 'begin';
@@ -100,7 +100,7 @@ export type DrainDecision =
 export interface Preparation {
   readonly kind: 'prepare';
   readonly active: ActiveDrain;
-  readonly hold: Hold;
+  readonly cordon: Cordon;
   readonly showDraining: boolean;
   /** What follows; undefined: the custom drain does. */
   readonly plan: PodPlan | undefined;

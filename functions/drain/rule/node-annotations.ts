@@ -9,7 +9,7 @@ import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../
 import type { Incoming, DrainedNode, DrainObservation } from './observation.ts';
 import { openPhaseOf, openRequests } from './phase.ts';
 import { FULL, type DrainScope } from './pods.ts';
-import type { ActiveDrain, DrainRecord, Hold } from '../record.ts';
+import type { ActiveDrain, DrainRecord, Cordon } from '../record.ts';
 
 export interface UnderWay {
   readonly id: string;
@@ -114,12 +114,12 @@ const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(each => typeof each === 'string');
 
 /** A node that is not cordoned is cordoned by the drain, also one that is quarantined by a taint: pods that tolerate that must not come. */
-export function holdFor({ id }: ActiveDrain, { quarantine, unschedulable, cordonMark }: DrainedNode): Hold {
-  return { quarantined: quarantine !== undefined, cordon: unschedulable && cordonMark !== id ? 'other' : 'own' };
+export function cordonFor({ id }: ActiveDrain, { quarantine, unschedulable, cordonMark }: DrainedNode): Cordon {
+  return { quarantined: quarantine !== undefined, by: unschedulable && cordonMark !== id ? 'other' : 'own' };
 }
 
 export function isPrepared({ node }: DrainObservation, active: ActiveDrain, showDraining: boolean): boolean {
-  if (active.hold === undefined || !node.isWatched || node.underWay !== describeUnderWay(active)) return false;
+  if (active.cordon === undefined || !node.isWatched || node.underWay !== describeUnderWay(active)) return false;
   const state = node.labels[STATE_LABEL];
   return !showDraining || state === DRAIN_STATES.draining || state === REMEDIATING;
 }

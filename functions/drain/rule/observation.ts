@@ -117,7 +117,7 @@ export interface DrainObservation {
   readonly maxEventAge: DurationMs;
   /** The mode in which drains of the node's pool are decided. */
   readonly mode: 'Enforce' | 'Observe';
-  /** What is wrong with a policy that may select the pool, and of which no version could be read: whether it holds drains is not known. */
+  /** What is wrong with a policy that may select the pool, and of which no version could be read: whether it pauses drains is not known. */
   readonly unreadable: string | undefined;
   /** Which kind is not served: what is in force for the node is not known. */
   readonly outOfSight?: string | undefined;

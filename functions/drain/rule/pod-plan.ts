@@ -1,6 +1,6 @@
 /**
  * What the built-in modes do with the pods of a node now (I2), also with those that come back onto it because they tolerate the cordon or are
- * bound past the scheduler. Each pod is looked at for itself: one that is blocked holds up no other. Pure: the API server's answers are the
+ * bound past the scheduler. Each pod is looked at for itself: one that is blocked delays no other. Pure: the API server's answers are the
  * caller's.
  */
 import type { DrainMode } from '../../../shared/domain/drain-settings.ts';
@@ -63,7 +63,7 @@ export type PodAct =
   /** The owner is warned first; the deletion comes with the next look, at `deleteTime` or later. */
   | { readonly kind: 'warn'; readonly pod: PodView; readonly deleteTime: EpochMs };
 
-/** The protection that would hold the pod otherwise; the audit says so (I2). */
+/** The protection that would keep the pod otherwise; the audit says so (I2). */
 type Overridden = Protection | undefined;
 
 export type PodWait = {

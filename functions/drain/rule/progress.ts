@@ -96,29 +96,29 @@ export function notOverdue(request: DrainRequest, timeout: DurationMs, now: Epoc
 }
 
 /**
- * The record once nothing is held any more: nobody waited for the time-outs meanwhile, and owners are warned of the new instant. When it is
- * held again, that is said again.
+ * The record once nothing is paused any more: nobody waited for the time-outs meanwhile, and owners are warned of the new instant. When it is
+ * paused again, that is said again.
  */
-export function withoutHold(record: DrainRecord, now: EpochMs): DrainRecord {
-  const { reported, heldSince, active, ...rest } = record;
-  if (reported === undefined && heldSince === undefined) return record;
+export function resumed(record: DrainRecord, now: EpochMs): DrainRecord {
+  const { reported, pausedSince, active, ...rest } = record;
+  if (reported === undefined && pausedSince === undefined) return record;
   const later = (request: DrainRequest): DrainRequest => ({
     ...request,
-    time: postponed(request.time, heldSince, now),
+    time: postponed(request.time, pausedSince, now),
   });
   const requests = rest.requests.map(later);
   if (active === undefined) return { ...rest, requests };
-  if (heldSince === undefined) return { ...rest, requests, active };
+  if (pausedSince === undefined) return { ...rest, requests, active };
   const phase = openPhaseOf(active);
-  const since = latest(heldSince, phase.kind === 'waiting' ? phase.since : active.startTime);
+  const since = latest(pausedSince, phase.kind === 'waiting' ? phase.since : active.startTime);
   const pausedFor = toDurationMs(active.pausedFor + Math.max(0, now - since));
   return { ...rest, requests, active: { ...active, requests: active.requests.map(later), warned: [], pausedFor } };
 }
 
-/** Moves an instant on by as long as the drain was held. Older records do not say since when. */
-function postponed(time: EpochMs | undefined, heldSince: EpochMs | undefined, now: EpochMs): EpochMs {
-  if (time === undefined || heldSince === undefined) return now;
-  return addDuration(time, durationBetween(latest(time, heldSince), now));
+/** Moves an instant on by as long as the drain was paused. Older records do not say since when. */
+function postponed(time: EpochMs | undefined, pausedSince: EpochMs | undefined, now: EpochMs): EpochMs {
+  if (time === undefined || pausedSince === undefined) return now;
+  return addDuration(time, durationBetween(latest(time, pausedSince), now));
 }
 
 /** The pods that the drain has set out to evict or delete, those of this plan among them. */

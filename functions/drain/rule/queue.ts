@@ -22,7 +22,7 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import type { DrainDecision } from './decision.ts';
-import { holdFor, isPrepared, sinceOf } from './node-annotations.ts';
+import { cordonFor, isPrepared, sinceOf } from './node-annotations.ts';
 import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
 import { notOverdue } from './progress.ts';
 import type { ActiveDrain, OpenPhase } from '../record.ts';
@@ -109,8 +109,8 @@ export function decideQueued(observation: DrainObservation, active: ActiveDrain,
   if (latestTime !== undefined && isDue(now, latestTime))
     return { kind: 'finish', active, outcome: WAITED_TOO_LONG, plan: undefined };
   if (!isPrepared(observation, active, false)) {
-    const hold = active.hold ?? holdFor(active, node);
-    return { kind: 'prepare', active, hold, showDraining: false, plan: undefined };
+    const cordon = active.cordon ?? cordonFor(active, node);
+    return { kind: 'prepare', active, cordon, showDraining: false, plan: undefined };
   }
   if (neighbours === undefined) throw new RangeError('nobody has read the other nodes of the pool');
   const self = { uid: node.uid, since: sinceOf(active), takes: phase.takes };

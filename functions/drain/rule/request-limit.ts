@@ -1,5 +1,5 @@
 /**
- * Where as many requests wait on a node as its record holds. One that the drain under way or the next one covers needs no place: it is
+ * Where as many requests wait on a node as its record has room for. One that the drain under way or the next one covers needs no place: it is
  * answered, and theirs stand for it. A wider or forced one is never refused: it takes the place of those that it covers, or of one with which it
  * becomes one wider request. Pure; part of `admission`.
  */
@@ -13,7 +13,7 @@ import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
 /** Requests of one node that wait at once: more than its monitors have checks. */
 const MAX_REQUESTS = 50;
-/** The most bytes of their JSON. A record holds 400 KB with everything in it. */
+/** The most bytes of their JSON. A record has room for 400 KB. */
 const MAX_BYTES = 131_072;
 /** Characters of a message that are kept where room is short. */
 const KEPT_OF_MESSAGE = 256;

@@ -13,10 +13,10 @@ export type InstanceOwner = 'NodeClaim' | 'Node' | 'nothing' | 'unknown';
 export function orphanCandidates<Instance extends { readonly providerID: string; readonly launchTime: EpochMs }>(
   now: EpochMs,
   instances: readonly Instance[],
-  held: ReadonlySet<string | undefined>,
+  owned: ReadonlySet<string | undefined>,
 ): readonly Instance[] {
   return instances.filter(
-    ({ providerID, launchTime }) => !held.has(providerID) && isDue(now, addDuration(launchTime, REGISTRATION_TIMEOUT)),
+    ({ providerID, launchTime }) => !owned.has(providerID) && isDue(now, addDuration(launchTime, REGISTRATION_TIMEOUT)),
   );
 }
 
@@ -40,7 +40,7 @@ export type OrphanDecision =
   | { readonly kind: 'close'; readonly because: 'InstanceEnded' | 'InstanceHeld' };
 
 /**
- * What was left behind is said once a day until it ends, is held again, or somebody has it forgotten. Where NodeClaims
+ * What was left behind is said once a day until it ends, is owned again, or somebody has it forgotten. Where NodeClaims
  * are not served, nothing is said of an instance that only a list brought up (I6).
  */
 export function decide({ now, ends, owner, hasFormerOwner, entry }: OrphanObservation): OrphanDecision {

@@ -70,10 +70,10 @@ async function stateOf(
 }
 
 async function instanceOwnerOf(deps: TerminationDeps, providerID: string): Promise<InstanceOwner> {
-  const held = await listOwnedInstances(deps);
-  if (held === undefined) return 'unknown';
-  if (held.byClaims.has(providerID)) return 'NodeClaim';
-  return held.byNodes.has(providerID) ? 'Node' : 'nothing';
+  const owned = await listOwnedInstances(deps);
+  if (owned === undefined) return 'unknown';
+  if (owned.byClaims.has(providerID)) return 'NodeClaim';
+  return owned.byNodes.has(providerID) ? 'Node' : 'nothing';
 }
 
 export interface OwnedInstances {

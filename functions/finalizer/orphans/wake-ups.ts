@@ -16,10 +16,10 @@ const SECOND_LOOK = minutes(5);
 export async function checkForOrphans(deps: TerminationDeps): Promise<void> {
   // The cloud first: what is launched meanwhile is not in its list.
   const instances = await deps.instances.list();
-  const held = await listOwnedInstances(deps);
-  if (held === undefined) return;
+  const owned = await listOwnedInstances(deps);
+  if (owned === undefined) return;
   const now = deps.clock.now();
-  const found = orphanCandidates(now, instances, held.byClaims.union(held.byNodes));
+  const found = orphanCandidates(now, instances, owned.byClaims.union(owned.byNodes));
   await deps.wakeUps.send(
     found.map(({ providerID }) => ({
       wakeUp: { owner: 'finalizer', subject: instanceSubject(providerID), wakeTime: now },

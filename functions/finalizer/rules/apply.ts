@@ -10,7 +10,7 @@ import { subjectOf, type KubernetesObject } from '../../../shared/domain/kuberne
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { isRefusal, reportWarning, type Tries } from '../../../shared/lifecycle/refusals.ts';
+import { isRefusal, joinRefusals, reportWarning, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { RecordToSave, SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
@@ -65,10 +65,8 @@ export async function apply(
     return isDone ? record.release() : outcome;
   }
   if (!isRefusal(outcome) && outcome.kind === 'again') return outcome;
-  const refused = [kept, outcome].filter(isRefusal);
-  const until = refused.map(each => each.until).toSorted((a, b) => a - b)[0];
-  const goesBack = refused.find(each => each.goesBack !== undefined)?.goesBack;
-  return remember(until ?? deps.clock.now(), { goesBack });
+  const { until = deps.clock.now(), goesBack } = joinRefusals([kept, outcome].filter(isRefusal));
+  return remember(until, { goesBack });
 }
 
 async function applyRule(

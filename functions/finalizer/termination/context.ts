@@ -1,32 +1,25 @@
 /** What the steps of a termination share: the look that they stand on, what is remembered, and how it is reported. */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import {
-  addDuration,
-  durationBetween,
-  minutes,
-  parseTimestamp,
-  seconds,
-  toDurationMs,
-  type DurationMs,
-  type EpochMs,
-} from '../../../shared/domain/time.ts';
+import { minutes, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Deadline } from '../../../shared/domain/termination.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Step, StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
-import type { HoldOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
+import type { PauseOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide } from './decide.ts';
-import type { ResourceAnswer } from './hook-progress.ts';
+import type { ResourceAnswer } from './rule/hook-progress.ts';
+import type { HookOwner } from './rule/hooks.ts';
+import { nextLook } from './rule/turn.ts';
 import type { ObservedTermination } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { KeptSettings, TerminationRecord } from './record.ts';
 
 /** What carries terminations out; other rules than the real ones prove what a mistake in them would do. */
 export interface TargetContext extends FinalizerContext {
-  readonly holdOutOfSight: HoldOutOfSight;
+  readonly pauseOutOfSight: PauseOutOfSight;
   readonly hints: ClaimHints;
   readonly decide: typeof decide;
   readonly steps: readonly Step<TerminationContext>[];
@@ -51,13 +44,6 @@ export interface TerminationContext {
   /** Writes a change of the record now; false when another run wrote first. */
   saveState(change: Partial<TerminationRecord>): Promise<boolean>;
 }
-
-/**
- * `ours`: they are called here; `changed`: another run was faster; `underWay`: in another termination, which has not ended;
- * `over`: they were called in one that has.
- */
-export type HookOwner =
-  { readonly kind: 'ours' | 'changed' | 'over' } | { readonly kind: 'underWay'; readonly termination: string };
 
 export interface TerminationRun {
   /** Number of the attempt on the instance that this run recorded. */
@@ -116,33 +102,6 @@ const LAST_SAFETY_LOOK = minutes(5);
 export function safetyLook({ now, observed }: TerminationContext): EpochMs {
   const begin = parseTimestamp(observed.object.metadata.deletionTimestamp ?? '') ?? now;
   return nextLook(begin, now, FIRST_SAFETY_LOOK, LAST_SAFETY_LOOK);
-}
-
-const FIRST_HOOK_LOOK = seconds(8);
-const LAST_HOOK_LOOK = minutes(1);
-
-/** The same for the custom resource of a hook: after 8 s, 16 s, 32 s, 60 s. @param since when the hook began */
-export function hookLook({ now }: TerminationContext, since: EpochMs): EpochMs {
-  return nextLook(since, now, FIRST_HOOK_LOOK, LAST_HOOK_LOOK);
-}
-
-const FIRST_INSTANCE_LOOK = seconds(5);
-const LAST_INSTANCE_LOOK = minutes(1);
-
-/**
- * When an instance that is about to end is looked at again: after 5 s, 10 s, 15 s, 22 s, 34 s …, so late by half the time that its end takes. Nothing
- * wakes the termination: EC2's events carry no tags, so each deployment of an account would be sent the end of every instance in it.
- *
- * @param since when its end began
- */
-export function instanceLook({ now }: TerminationContext, since: EpochMs): EpochMs {
-  const soFar = toDurationMs(durationBetween(since, now) / 2);
-  return addDuration(now, toDurationMs(Math.min(Math.max(soFar, FIRST_INSTANCE_LOOK), LAST_INSTANCE_LOOK)));
-}
-
-/** After as long as it has taken so far, between these bounds: each wait is twice the one before. */
-function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: DurationMs): EpochMs {
-  return addDuration(now, toDurationMs(Math.min(Math.max(durationBetween(since, now), least), most)));
 }
 
 /** The NodeClaim, if there is one, and its Nodes. */

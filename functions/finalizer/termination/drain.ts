@@ -16,13 +16,13 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import {
   endPods,
   forgetPods,
-  heldEvictionsAfter,
+  askedEvictionsAfter,
   remainingAfter,
   withEvictionIntents,
   type EndedPod,
-  type HeldEvictions,
+  type AskedEvictions,
 } from '../../../shared/pods/drain-pods.ts';
-import { planDrain, type DrainPlan, type PodStep } from './drain-plan.ts';
+import { planDrain, type DrainPlan, type PodStep } from './rule/drain-plan.ts';
 import {
   terminatingNodes,
   lookAgain,
@@ -40,7 +40,7 @@ export const drainNodes = {
   name: 'Drain',
   async run(context: TerminationContext): Promise<StepOutcome> {
     let until: EpochMs | undefined;
-    let heldEvictions: HeldEvictions = {};
+    let askedEvictions: AskedEvictions = {};
     let isOthers = false;
     const all: PodView[] = [];
     const waits: string[] = [];
@@ -53,16 +53,16 @@ export const drainNodes = {
         deadline: context.deadline?.time,
         protection: context.observed.protection.policy,
       });
-      const { heldEvictions: before = {} } = context.state();
+      const { askedEvictions: before = {} } = context.state();
       // To note first tries, too, would cost each termination a write for each round of its pods.
       const again = plan.steps.filter(({ pod }) => before[pod.uid] !== undefined);
       const intents = withEvictionIntents(before, again, context.now);
-      if (intents !== before && !(await context.saveState({ heldEvictions: intents }))) {
+      if (intents !== before && !(await context.saveState({ askedEvictions: intents }))) {
         isOthers = true;
         return;
       }
       const { endedPods, isReportRepeated } = await carryOutSteps(context, node, plan.steps, before);
-      heldEvictions = { ...heldEvictions, ...heldEvictionsAfter(before, endedPods, context.now) };
+      askedEvictions = { ...askedEvictions, ...askedEvictionsAfter(before, endedPods, context.now) };
       if (isDrained(context, plan, endedPods)) return;
       const left = remainingAfter(context.state().refusedEvictions, endedPods, context.now);
       const { failures, texts } = left;
@@ -75,8 +75,8 @@ export const drainNodes = {
     });
     if (isOthers) return lookAgain(context, 'another run tries the same evictions');
     forgetPods(context.run.tries, context.state().refusals, all);
-    if (!isDeepStrictEqual(heldEvictions, context.state().heldEvictions ?? {}))
-      await context.saveState({ heldEvictions });
+    if (!isDeepStrictEqual(askedEvictions, context.state().askedEvictions ?? {}))
+      await context.saveState({ askedEvictions });
     if (waits.length === 0) {
       if (context.state().refusedEvictions > 0) await context.saveState({ refusedEvictions: 0 });
       return stepDone;
@@ -86,12 +86,12 @@ export const drainNodes = {
   },
 };
 
-/** Ends the pods of these steps. `isReportRepeated`: that an eviction is refused is to be said once more. @param heldEvictions before this run */
+/** Ends the pods of these steps. `isReportRepeated`: that an eviction is refused is to be said once more. @param askedEvictions before this run */
 export async function carryOutSteps(
   context: TerminationContext,
   node: KubernetesObject,
   steps: readonly PodStep[],
-  heldEvictions?: HeldEvictions,
+  askedEvictions?: AskedEvictions,
 ): Promise<{ readonly endedPods: EndedPods; readonly isReportRepeated: boolean }> {
   const { deps, reporter, run, now, settings, deadline, isForced } = context;
   const { refusals } = context.state();
@@ -101,7 +101,7 @@ export async function carryOutSteps(
     {
       ends: steps.filter(step => step.kind !== 'wait'),
       requiresUnchanged: false,
-      heldEvictions,
+      askedEvictions,
       now,
       tries: run.tries,
       refusals,

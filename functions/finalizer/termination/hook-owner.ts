@@ -9,7 +9,8 @@ import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { openNodeRecord } from './observe.ts';
 import { EMPTY_TERMINATION, hookOwnerUidOf, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
-import type { HookOwner, TerminationContext } from './context.ts';
+import type { TerminationContext } from './context.ts';
+import type { HookOwner } from './rule/hooks.ts';
 
 /** A Node that lives on is looked at this often, should the event of its end be lost. */
 export const NODE_RECORD_CHECK = hours(24);

@@ -1,158 +1,133 @@
 /**
- * Runs the user's hooks at one point of a termination, one after the other in the order of the policy. A call is noted down before it
- * is made; one that did not answer is made again with the same key. What a hook may take is its deadline; how long it may be silent,
- * its heartbeat; what happens then, its `onTimeout`. At the termination's own deadline, and where Karpenter ends the instance by itself,
- * nothing waits for them (`unawaited-hooks.ts`).
+ * Runs the user's hooks at one point of a termination, one after the other, as their rules say (`rule/hooks.ts`, `rule/hook.ts`): carries out
+ * what is next for a hook, notes down what came of it, and asks again.
  */
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookPoint, TerminationHook } from '../../../shared/domain/termination.ts';
-import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
-import {
-  addDuration,
-  earliest,
-  isDue,
-  minutes,
-  toTimestamp,
-  type DurationMs,
-  type EpochMs,
-} from '../../../shared/domain/time.ts';
+import { addDuration, toTimestamp, type DurationMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
+import { KARPENTER_FINALIZER } from './decide.ts';
 import type { HookProgress } from './record.ts';
 import { followResource, keyOfHook, makeHookResource } from './hook-resource.ts';
-import { hookModeOf } from './hook-mode.ts';
-import { callUnawaitedHook, reportUnawaitedHooks, type HookCaller, type UnawaitedReason } from './unawaited-hooks.ts';
-import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown, type ResourceAnswer } from './hook-progress.ts';
-import { reportHook } from './report.ts';
-import { hookLook, lookAgain, safetyLook, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
-
-/** A hook that holds a termination is looked at this often: its policy may have changed. */
-const TIMED_OUT_CHECK = minutes(5);
+import { isInstanceEnding } from './missing-instance.ts';
+import { nextForHook, type HookObservation } from './rule/hook.ts';
+import { afterAnswer, progressOf, type ResourceAnswer } from './rule/hook-progress.ts';
+import { nextAtPoint, unawaitedNews } from './rule/hooks.ts';
+import { shareOf } from './rule/instance.ts';
+import { reportHook, reportUnawaitedHooks } from './report.ts';
+import { lookAgain, safetyLook, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
 
 /** The step that runs the hooks of one point. */
 export function hooksAt(point: HookPoint) {
-  return {
-    name: `Hooks:${point}`,
-    async run(context: TerminationContext): Promise<StepOutcome> {
-      const hooks = context.settings?.hooks.filter(({ at }) => at === point) ?? [];
-      // One that is at work goes on, whatever became of the NodeClaim meanwhile.
-      const begun = hooks.filter(({ name }) => progressOf(context, name) !== undefined);
-      if (hooks.every(hook => isHookDone(context, hook))) return stepDone;
-      const mode = await hookModeOf(context, point);
-      const { hookOwner: owner } = context;
-      if (mode.kind !== 'never' && owner.kind === 'over') return stepDone;
-      if (mode.kind !== 'never' && owner.kind === 'underWay') {
-        const on = `the hooks are called in the termination of ${owner.termination}`;
-        return context.isForced ? stepDone : waitFor(on, safetyLook(context));
-      }
-      if (mode.kind === 'forced' || mode.kind === 'once') {
-        return await callEachOnce(context, point, mode.kind, hooks);
-      }
-      for (const hook of mode.kind === 'never' ? begun : hooks) {
-        const outcome = await runHook(context, hook);
+  return { name: `Hooks:${point}`, run: (context: TerminationContext) => runPoint(context, point) };
+}
+
+/** @param isEnding of an instance that no NodeClaim has, once that was looked at */
+async function runPoint(context: TerminationContext, point: HookPoint, isEnding?: boolean): Promise<StepOutcome> {
+  const { observed, isForced, hookOwner: owner } = context;
+  const hooks = context.settings?.hooks.filter(({ at }) => at === point) ?? [];
+  const isKarpenters = observed.claim?.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
+  const share = shareOf(observed);
+  const record = context.state();
+  const effect = nextAtPoint({ point, hooks, record, owner, isForced, share, isKarpenters, isEnding });
+  switch (effect.kind) {
+    case 'done':
+      return stepDone;
+    case 'wait':
+      return waitFor(effect.on, safetyLook(context));
+    case 'lookAtInstance':
+      return await runPoint(context, point, await isInstanceEnding(context));
+    case 'call': {
+      for (const hook of effect.hooks) {
+        const outcome = await runHook(context, hook, effect.mode);
         if (outcome.kind !== 'done') return outcome;
       }
-      // The run that called an unawaited hook may have died before it reported the outcome.
-      await reportUnawaitedHooks(context, point, hooks);
+      // Also of a run that called an unawaited hook and died before it said so. Said before it is noted down (I9).
+      const news = unawaitedNews(point, hooks, context.state());
+      if (news === undefined) return stepDone;
+      await reportUnawaitedHooks(context, point, news);
+      const { reportedHookPoints = [] } = context.state();
+      await context.saveState({ reportedHookPoints: [...reportedHookPoints, point] });
       return stepDone;
-    },
-  };
-}
-
-/** Its answer is there, or it was passed over, and that was said where it must be. */
-function isHookDone(context: TerminationContext, { name, at }: TerminationHook): boolean {
-  const progress = progressOf(context, name);
-  // One that came to the policy later is called, too, although its point was told of.
-  if (progress?.unawaited !== undefined)
-    return progress.phase !== 'intended' && context.state().reportedHookPoints?.includes(at) === true;
-  if (context.isForced) return progress !== undefined && progress.phase !== 'intended';
-  return progress?.phase === 'succeeded' || progress?.phase === 'passed';
-}
-
-/** A hook may be called `constructor`: own names only. */
-function progressOf(context: TerminationContext, name: string): HookProgress | undefined {
-  const { hooks } = context.state();
-  return Object.hasOwn(hooks, name) ? hooks[name] : undefined;
-}
-
-/** Each of them once, in their order; nothing waits for their work. */
-async function callEachOnce(
-  context: TerminationContext,
-  point: HookPoint,
-  how: UnawaitedReason,
-  hooks: readonly TerminationHook[],
-): Promise<StepOutcome> {
-  const caller: HookCaller = {
-    progressOf: ({ name }) => progressOf(context, name),
-    noteCall: (hook, { unawaited }) => noteCall(context, hook, progressOf(context, hook.name), unawaited),
-    hasNoted: (hook, progress) => context.run.ownHooks.delete(callId(hook, progress)),
-    call: (hook, progress, within) => callFor(context, hook, progress, within),
-    saveProgress: (hook, progress) => saveProgress(context, hook, progress),
-  };
-  for (const hook of hooks) {
-    const outcome = await callUnawaitedHook(context, hook, how, caller);
-    if (outcome.kind !== 'done') return outcome;
+    }
   }
-  await reportUnawaitedHooks(context, point, hooks);
-  return stepDone;
-}
-
-async function runHook(context: TerminationContext, hook: TerminationHook): Promise<StepOutcome> {
-  const { now } = context;
-  const progress = progressOf(context, hook.name);
-  if (progress === undefined) return await noteCall(context, hook, undefined);
-  // Called when nothing waited for it. One that was only noted down then may not have been.
-  if (progress.unawaited !== undefined && progress.phase !== 'intended') return stepDone;
-  if (progress.phase === 'succeeded' || progress.phase === 'passed') return stepDone;
-
-  // A run that ended may not have called it: whether it ran out of time is asked once it was called for certain.
-  if (progress.phase === 'intended') {
-    if (context.run.ownHooks.has(callId(hook, progress))) return await callHook(context, hook, progress);
-    const settled = addDuration(progress.lastSeenTime, RUN_ENDS_WITHIN);
-    if (isDue(now, settled)) return await noteCall(context, hook, progress);
-    return waitFor(`hook ${hook.name} is being called`, settled);
-  }
-  const timeout = hookTimeoutTime(hook, progress);
-  // What ran out of time once has: a worker that fell silent is not called a second time when its deadline is still ahead.
-  if (progress.phase === 'timedOut' || isDue(now, timeout)) return await handleTimeout(context, hook, progress);
-  if (progress.phase === 'pending') return await follow(context, hook, progress, timeout);
-  const retryTime = addDuration(progress.lastSeenTime, hookRetryDelay(progress.attempts));
-  if (isDue(now, retryTime)) return await noteCall(context, hook, progress);
-  return waitFor(`hook ${hook.name} failed: ${progress.message ?? ''}`, earliest(retryTime, timeout));
 }
 
 const callId = ({ name }: TerminationHook, { attempts }: HookProgress): string => `${name}/${attempts}`;
 
-async function noteCall(
+/** Asks the rule what is next, and does that. @param progress what was set out for it, where another run may have written the record */
+async function runHook(
   context: TerminationContext,
   hook: TerminationHook,
-  before: HookProgress | undefined,
-  unawaited?: UnawaitedReason,
+  mode: HookObservation['mode'],
+  progress = progressOf(context.state().hooks, hook.name),
 ): Promise<StepOutcome> {
-  const isFirst = before === undefined || isFirstCallUnknown(before) || before.unawaited !== unawaited;
-  const next: HookProgress = {
-    phase: 'intended',
-    firstInvokedTime: isFirst ? context.now : before.firstInvokedTime,
-    lastSeenTime: context.now,
-    attempts: (before?.unawaited === unawaited ? (before?.attempts ?? 0) : 0) + 1,
-    ...(unawaited !== undefined && { unawaited }),
-  };
-  if (await saveProgress(context, hook, next)) context.run.ownHooks.add(callId(hook, next));
-  return lookAgain(context, `the call of hook ${hook.name} was noted down`);
+  const { now, deps, run } = context;
+  const { hooks } = context.state();
+  const isOwn = progress !== undefined && run.ownHooks.has(callId(hook, progress));
+  const effect = nextForHook({ now, hook, mode, progress, isOwn, hooks });
+  switch (effect.kind) {
+    case 'done':
+      return stepDone;
+    case 'wait':
+      return waitFor(effect.on, effect.until);
+    case 'noteCall':
+      if (await saveProgress(context, hook, effect.progress)) run.ownHooks.add(callId(hook, effect.progress));
+      return lookAgain(context, `the call of hook ${hook.name} was noted down`);
+    case 'call': {
+      run.ownHooks.delete(callId(hook, effect.progress));
+      const answer = await callFor(context, hook, effect.progress, effect.within);
+      if (effect.within === undefined) return await saveAnswer(context, hook, effect.progress, answer);
+      await saveProgress(context, hook, afterAnswer(effect.progress, answer, deps.clock.now()));
+      return lookAgain(context, `hook ${hook.name} was called`);
+    }
+    case 'look': {
+      const answer = await followResource(context, { ...hook, target: effect.target }, effect.resource);
+      const isSame = answer.kind === 'pending' && answer.resource?.seenVersion === effect.resource.seenVersion;
+      return isSame ? waitFor(effect.on, effect.until) : await saveAnswer(context, hook, effect.progress, answer);
+    }
+    case 'timeOut':
+      await reportOnAll(context, {
+        decision: 'hookTimedOut',
+        reason: EVENT_REASONS.terminationHookFailed,
+        message: effect.message,
+        details: { hook: hook.name, onTimeout: hook.onTimeout, attempts: effect.progress.attempts },
+        metric: { name: TERMINATION_METRICS.hookTimedOut, dimensions: { onTimeout: hook.onTimeout } },
+        event: { type: 'Warning' },
+      });
+      await saveProgress(context, hook, effect.progress);
+      return await runHook(context, hook, mode, effect.progress);
+    case 'giveUp':
+      run.ownHooks.delete(callId(hook, effect.progress));
+      await saveProgress(context, hook, effect.progress);
+      return await runHook(context, hook, mode, effect.progress);
+    case 'force':
+      await context.saveState({ deadline: { time: now, source: `hook ${hook.name}` } });
+      return lookAgain(context, effect.because);
+  }
 }
 
 const saveProgress = (context: TerminationContext, { name }: TerminationHook, progress: HookProgress) =>
   context.saveState({ hooks: { ...context.state().hooks, [name]: progress } });
 
-async function callHook(
+/** Stores what was answered to a hook that is waited for, says it, and goes on from there. */
+async function saveAnswer(
   context: TerminationContext,
   hook: TerminationHook,
-  progress: HookProgress,
+  before: HookProgress,
+  answer: ResourceAnswer,
 ): Promise<StepOutcome> {
-  context.run.ownHooks.delete(callId(hook, progress));
-  return saveAnswer(context, hook, progress, await callFor(context, hook, progress));
+  const progress = afterAnswer(before, answer, context.now);
+  if (!(await saveProgress(context, hook, progress))) {
+    // Its worker may have answered already: both answers count in the next turn.
+    context.run.answers.set(hook.name, answer);
+    return lookAgain(context, `hook ${hook.name} changed`);
+  }
+  await reportHook(context, hook.name, progress);
+  return await runHook(context, hook, 'awaited', progress);
 }
 
 /** A call whose outcome is not known is a failure. @param within nobody waits for the work, and the call takes this long at most */
@@ -199,82 +174,4 @@ async function invoke(
     },
     ...(within !== undefined && { takenOnWithin: within }),
   });
-}
-
-/** Work is under way: a worker answers by an event, and the forwarder reports a custom resource; should that be lost, it is looked at. */
-async function follow(
-  context: TerminationContext,
-  hook: TerminationHook,
-  progress: HookProgress,
-  timeout: EpochMs,
-): Promise<StepOutcome> {
-  const { resource, firstInvokedTime } = progress;
-  const { target } = hook;
-  const on = `hook ${hook.name} is at work`;
-  if (target.kind !== 'customResource' || resource === undefined) return waitFor(on, timeout);
-  const answer = await followResource(context, { ...hook, target }, resource);
-  const isSame = answer.kind === 'pending' && answer.resource?.seenVersion === resource.seenVersion;
-  if (!isSame) return saveAnswer(context, hook, progress, answer);
-  const next = hookLook(context, firstInvokedTime);
-  return waitFor(on, earliest(next, timeout));
-}
-
-/** Stores what was answered, says it, and goes on from there. */
-async function saveAnswer(
-  context: TerminationContext,
-  hook: TerminationHook,
-  progress: HookProgress,
-  answer: ResourceAnswer,
-): Promise<StepOutcome> {
-  const { message: _, ...rest } = progress;
-  const next: HookProgress = {
-    ...rest,
-    phase: answer.kind,
-    lastSeenTime: context.now,
-    ...(answer.kind === 'failed' && { message: answer.message }),
-    ...(answer.resource !== undefined && { resource: answer.resource }),
-  };
-  if (!(await saveProgress(context, hook, next))) {
-    // Its worker may have answered already: both answers count in the next turn.
-    context.run.answers.set(hook.name, answer);
-    return lookAgain(context, `hook ${hook.name} changed`);
-  }
-  await reportHook(context, hook.name, next);
-  return answer.kind === 'succeeded' ? stepDone : runHook(context, hook);
-}
-
-async function handleTimeout(
-  context: TerminationContext,
-  hook: TerminationHook,
-  progress: HookProgress,
-): Promise<StepOutcome> {
-  const { onTimeout, name } = hook;
-  const effect = {
-    Proceed: 'the termination goes on without it',
-    Abort: 'the termination is held until somebody takes the hook out of its policy, or until its deadline',
-    Escalate: 'the termination is forced from now on',
-  }[onTimeout];
-  const last = progress.message === undefined ? '' : `; it last said: ${progress.message}`;
-  const message = `hook ${name} did not succeed in time${last}: ${effect}`;
-  if (progress.phase !== 'timedOut') {
-    await reportOnAll(context, {
-      decision: 'hookTimedOut',
-      reason: EVENT_REASONS.terminationHookFailed,
-      message,
-      details: { hook: name, onTimeout, attempts: progress.attempts },
-      metric: { name: TERMINATION_METRICS.hookTimedOut, dimensions: { onTimeout } },
-      event: { type: 'Warning' },
-    });
-    await saveProgress(context, hook, { ...progress, phase: onTimeout === 'Proceed' ? 'passed' : 'timedOut' });
-  }
-  switch (onTimeout) {
-    case 'Proceed':
-      return stepDone;
-    case 'Escalate':
-      // Also after a run that died before it, and when the policy of a hook that holds says so from now on.
-      await context.saveState({ deadline: { time: context.now, source: `hook ${name}` } });
-      return lookAgain(context, message);
-    case 'Abort':
-      return waitFor(message, addDuration(context.now, TIMED_OUT_CHECK));
-  }
 }

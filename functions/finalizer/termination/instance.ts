@@ -1,90 +1,70 @@
 /**
- * Ends the instance: look first, one call, then look again until it is gone (I4). Where Karpenter's finalizer is next to ours,
- * Karpenter ends it and we wait. An instance that several NodeClaims name is not ended with one of them.
+ * Ends the instance, as its rule says: looks first, makes one call, and says what came of it. An instance that several NodeClaims name is
+ * not ended with one of them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isGone, isUnknownYet, unknownUntil, type KnownState } from '../cluster/instances.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
-import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
-import {
-  addDuration,
-  doubledWait,
-  earliest,
-  isDue,
-  minutes,
-  parseTimestamp,
-  seconds,
-  toDurationMs,
-  type EpochMs,
-} from '../../../shared/domain/time.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
-import { isRefusal, type RefusableChange, type Refused } from '../../../shared/lifecycle/refusals.ts';
+import { isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
 import { launchTimeOf } from './objects.ts';
+import type { ObservedTermination } from './observe.ts';
 import { lastReportOf, withReport, type CallAttempt } from './record.ts';
-import { instanceLook, lookAgain, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
+import { afterRefusedCall, nextForInstance, shareOf, type InstanceLook } from './rule/instance.ts';
+import { lookAgain, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
 
 export const terminateInstance = {
   name: 'TerminateInstance',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    const { observed, isForced, now } = context;
-    const { claim, providerID, sharedWith } = observed;
-    // Without a NodeClaim the instance is not ours to end; without a providerID there is none.
-    if (claim === undefined || providerID === undefined || sharedWith.length > 0) return stepDone;
+    const { claim, providerID } = context.observed;
+    if (claim === undefined || providerID === undefined || shareOf(context.observed) !== 'ours') return stepDone;
     const state = await lookAtInstance(context, providerID);
-    if (isGone(state)) return stepDone;
-    if (state === 'notFoundYet') return waitUntilKnown(context, providerID);
-    const { instance } = context.state();
-    const isKarpenters = claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
-    const deletion = parseTimestamp(claim.metadata.deletionTimestamp ?? '') ?? now;
-    if (state === 'shutting-down') {
-      // At the deadline nobody waits for an end that is certain.
-      const since = isKarpenters ? deletion : (instance?.intendedTime ?? deletion);
-      return isForced ? stepDone : waitFor(`instance ${providerID} is shutting down`, instanceLook(context, since));
-    }
-    if (isKarpenters) {
-      const end = takeOverTime(context, deletion);
-      const next = instanceLook(context, deletion);
-      if (end === undefined || !isDue(now, end)) {
-        return waitFor(`Karpenter ends instance ${providerID}`, earliest(next, end));
-      }
-    }
-
-    if (instance !== undefined && context.run.ownAttempt !== instance.number) {
-      const settled = addDuration(instance.intendedTime, RUN_ENDS_WITHIN);
-      if (!isDue(now, settled)) {
-        const attempt = `attempt ${instance.number} to end instance ${providerID}`;
-        return waitFor(
-          instance.phase === 'intended' ? `${attempt} may be under way` : `the instance runs after ${attempt}`,
-          settled,
-        );
-      }
-    }
-    const waiting = context.run.tries.waiting(terminateChange(context, providerID));
-    if (waiting !== undefined) return waitForRetry(providerID, waiting);
-    if (instance?.phase === 'intended' && context.run.ownAttempt === instance.number) {
-      return await callTerminate(context, providerID, instance);
-    }
-    const next: CallAttempt = { number: (instance?.number ?? 0) + 1, phase: 'intended', intendedTime: now };
-    if (await context.saveState({ instance: next })) context.run.ownAttempt = next.number;
-    return lookAgain(context, `the end of instance ${providerID} was noted down`);
+    return await carryOut(context, claim, providerID, state);
   },
 };
 
-/** How much longer than the deadline Karpenter may take; its own deadline is the same. */
-const KARPENTER_GRACE = minutes(1);
-
-/** When an instance that Karpenter should have ended is ended by us: the deadline is a promise (I5). undefined: there is none. */
-function takeOverTime({ deadline }: TerminationContext, deletion: EpochMs): EpochMs | undefined {
-  if (deadline === undefined) return undefined;
-  return addDuration(deadline.time > deletion ? deadline.time : deletion, KARPENTER_GRACE);
+/** Asks the rule what is next, and does that. @param state undefined: the cloud knows no such instance */
+async function carryOut(
+  context: TerminationContext,
+  claim: KubernetesObject,
+  providerID: string,
+  state: KnownState | undefined,
+): Promise<StepOutcome> {
+  const { observed, run, now, deadline, isForced } = context;
+  const effect = nextForInstance({
+    now,
+    providerID,
+    look: lookOf(state, unknownUntil(launchTimeOf(observed)) ?? now),
+    isKarpenters: claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true,
+    deletion: parseTimestamp(claim.metadata.deletionTimestamp ?? '') ?? now,
+    deadline: deadline?.time,
+    isForced,
+    attempt: context.state().instance,
+    ownAttempt: run.ownAttempt,
+    refused: run.tries.waiting(terminateChange(context, providerID)),
+  });
+  switch (effect.kind) {
+    case 'done':
+      return stepDone;
+    case 'wait':
+      return waitFor(effect.on, effect.until);
+    case 'noteCall':
+      if (await context.saveState({ instance: effect.attempt })) run.ownAttempt = effect.attempt.number;
+      return lookAgain(context, `the end of instance ${providerID} was noted down`);
+    case 'call':
+      return await callTerminate(context, claim, providerID, effect.attempt);
+  }
 }
 
-function waitUntilKnown({ observed, now }: TerminationContext, providerID: string): StepOutcome {
-  const message = `EC2 does not know instance ${providerID}, which is too young for that to be certain`;
-  return waitFor(message, unknownUntil(launchTimeOf(observed)) ?? now);
+/** @param knownFrom from when on EC2 knows the instance for certain */
+function lookOf(state: KnownState | undefined, knownFrom: EpochMs): InstanceLook {
+  if (state === 'notFoundYet') return { kind: 'tooYoung', until: knownFrom };
+  return { kind: isGone(state) ? 'gone' : state === 'shutting-down' ? 'shuttingDown' : 'here' };
 }
 
 /** The state now; undefined: the cloud knows no such instance. Throws where it does not say. */
@@ -93,8 +73,12 @@ export async function instanceStateOf(
   providerID: string,
 ): Promise<KnownState | undefined> {
   const found = await deps.instances.describe(providerID);
-  return found === undefined && isUnknownYet(launchTimeOf(observed), now) ? 'notFoundYet' : found?.state;
+  return found === undefined ? stateUnknown(observed, now) : found.state;
 }
+
+/** What it means that EC2 knows no such instance. */
+const stateUnknown = (observed: ObservedTermination, now: EpochMs): 'notFoundYet' | undefined =>
+  isUnknownYet(launchTimeOf(observed), now) ? 'notFoundYet' : undefined;
 
 /** What cannot be looked at is not ended (I6): said once, before the message goes back to the queue; what lasts is said as a refusal. */
 export async function lookAtInstance(context: TerminationContext, providerID: string): Promise<KnownState | undefined> {
@@ -144,18 +128,16 @@ function terminateChange(context: TerminationContext, providerID: string): Refus
   };
 }
 
-const waitForRetry = (providerID: string, { message, until }: Pick<Refused, 'message' | 'until'>): StepOutcome =>
-  waitFor(`instance ${providerID} could not be ended: ${message}`, until);
-
 async function callTerminate(
   context: TerminationContext,
+  claim: KubernetesObject,
   providerID: string,
   attempt: CallAttempt,
 ): Promise<StepOutcome> {
-  const { instances } = context.deps;
-  const outcome = await context.run.tries.make(terminateChange(context, providerID), async () => {
+  const { deps, run, observed, now } = context;
+  const outcome = await run.tries.make(terminateChange(context, providerID), async () => {
     try {
-      const answer = await instances.terminate(providerID);
+      const answer = await deps.instances.terminate(providerID);
       if (answer.kind === 'refused') throw new TerminalError(answer.reason, answer.message);
       return answer;
     } catch (error) {
@@ -164,13 +146,17 @@ async function callTerminate(
       throw error;
     }
   });
-  if (isRefusal(outcome)) return await settleRefusedCall(context, providerID, attempt, outcome);
-  if (outcome.kind === 'unknown') throw outcome.error;
-  if (outcome.kind === 'notFound') {
-    return isUnknownYet(launchTimeOf(context.observed), context.now) ? waitUntilKnown(context, providerID) : stepDone;
+  if (isRefusal(outcome)) {
+    const { message, until, goesBack } = outcome;
+    const next = afterRefusedCall(now, attempt, { until, isPassing: goesBack !== undefined });
+    await context.saveState({ instance: next.attempt });
+    run.ownAttempt = undefined;
+    return waitFor(`instance ${providerID} could not be ended: ${message}`, next.until);
   }
+  if (outcome.kind === 'unknown') throw outcome.error;
+  if (outcome.kind === 'notFound') return await carryOut(context, claim, providerID, stateUnknown(observed, now));
   await context.saveState({ instance: { ...attempt, phase: 'accepted' } });
-  context.run.ownAttempt = undefined;
+  run.ownAttempt = undefined;
   await reportOnAll(context, {
     decision: 'terminateInstance',
     reason: 'InstanceTerminating',
@@ -179,20 +165,4 @@ async function callTerminate(
     metric: { name: 'InstanceTermination' },
   });
   return lookAgain(context, `instance ${providerID} is being ended`);
-}
-
-/** The attempt had no effect, and has settled. What may pass is tried again after 5 s, 10 s, 20 s … 60 s, and is said at once. */
-async function settleRefusedCall(
-  context: TerminationContext,
-  providerID: string,
-  { number }: CallAttempt,
-  { message, until, goesBack }: Refused,
-): Promise<StepOutcome> {
-  const { now } = context;
-  const delay = goesBack === undefined ? seconds(0) : doubledWait(seconds(5), number, minutes(1));
-  // Dated so that it has settled when the next one is due, and not before, whatever wakes us.
-  const intendedTime = addDuration(now, toDurationMs(delay - RUN_ENDS_WITHIN));
-  await context.saveState({ instance: { number, phase: 'accepted', intendedTime } });
-  context.run.ownAttempt = undefined;
-  return waitForRetry(providerID, { message, until: goesBack === undefined ? until : addDuration(now, delay) });
 }

@@ -1,8 +1,9 @@
-/** Without an instance that runs nothing runs on the Node: there is nothing to drain or detach, as in Karpenter. */
+/** Whether the instance still runs: without one nothing runs on the Node, and there is nothing to drain or detach, as in Karpenter. */
 import { isGone } from '../cluster/instances.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { RetryableError } from '../../../shared/errors.ts';
+import { orRefused } from '../../../shared/lifecycle/refusals.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { stepDone, type TerminationContext } from './context.ts';
@@ -39,6 +40,14 @@ export async function isInstanceMissing(context: TerminationContext): Promise<bo
   }
   if (isNeeded && answer.error instanceof RetryableError) throw answer.error;
   return false;
+}
+
+/** Whether the instance of a Node that no NodeClaim stands for is about to end, or has. What EC2 refuses for good is known by nobody. */
+export async function isInstanceEnding(context: TerminationContext): Promise<boolean> {
+  const { providerID } = context.observed;
+  if (providerID === undefined) return false;
+  const state = await orRefused(lookAtInstance(context, providerID));
+  return typeof state !== 'object' && (isGone(state) || state === 'shutting-down');
 }
 
 const isReady = ({ status }: KubernetesObject): boolean =>

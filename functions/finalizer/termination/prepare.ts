@@ -3,9 +3,14 @@ import type { FinalizerContext } from '../cluster/context.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
-import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { isRefusal, reportWarning, type Refused, type Tries } from '../../../shared/lifecycle/refusals.ts';
+import {
+  isRefusal,
+  joinRefusals,
+  reportWarning,
+  type Refused,
+  type Tries,
+} from '../../../shared/lifecycle/refusals.ts';
 import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
 import { releaseRecord } from './end.ts';
@@ -73,7 +78,6 @@ function tryAgain(tries: Tries, refused: readonly Refused[], observed: ObservedT
   const why = refused.map(({ message }) => message).join('; ');
   const waiting = withWait(storedOrEmpty({ stored }), { kind: 'refused', message: why });
   const value = { ...waiting, ...(refusals !== undefined && { refusals }) };
-  const wakeTime = refused.map(({ until }) => until).reduce<EpochMs | undefined>(earliest, undefined) ?? observed.now;
-  const goesBack = refused.find(each => each.goesBack !== undefined)?.goesBack;
-  return record.save({ subject, value, wakeTime, goesBack });
+  const { until = observed.now, goesBack } = joinRefusals(refused);
+  return record.save({ subject, value, wakeTime: until, goesBack });
 }

@@ -1,6 +1,6 @@
 /** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
-import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
@@ -62,7 +62,7 @@ export async function reconcileTarget(
       (decision.kind === 'terminate' ? await awaitClaim(context, observed) : undefined) ??
       apply(context, run, decision, observed),
   };
-  await context.holdOutOfSight(() => settle(concern), {
+  await context.pauseOutOfSight(() => settle(concern), {
     openedRecord: () => opened?.record,
     firstState: (message, saidTime) => opened?.object && awaitedFirst(opened.object, { message, saidTime }),
     isRequest: answers.size > 0,

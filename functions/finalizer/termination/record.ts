@@ -11,7 +11,7 @@ import {
 import { toDurationMs, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
-import { heldEvictionsSchema } from '../../../shared/pods/drain-pods.ts';
+import { askedEvictionsSchema } from '../../../shared/pods/drain-pods.ts';
 
 /** A call that may happen once only (I4). */
 const attempt = z.object({
@@ -103,7 +103,7 @@ const schema = z.object({
   /** Looks in a row at which an eviction was not granted, or a pod had changed. */
   refusedEvictions: z.number(),
   /** Evictions that are not asked for again for a moment. */
-  heldEvictions: z.exactOptional(heldEvictionsSchema),
+  askedEvictions: z.exactOptional(askedEvictionsSchema),
   /** The last audit line: step, and what it waits on. */
   reported: z.exactOptional(z.string()),
   /** The settings when they were last valid: they stay in force when NodePool and policy go, or become unreadable. */
@@ -185,6 +185,7 @@ const CODEC = storedUnder(
     hookKeyUid: 'keyUid',
     hookOwnerUid: 'hooksOf',
     reportedHookPoints: 'hooksSaid',
+    askedEvictions: 'heldEvictions',
     finalizerGone: 'unheld',
     skippedSteps: 'passedOver',
   },

@@ -3,12 +3,15 @@ import type { TerminationDeps } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { HookPoint } from '../../../shared/domain/termination.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { TerminationDecision } from './decide.ts';
 import { claimAndNodes, reportOnAll, type TerminationContext } from './context.ts';
 import type { HookProgress } from './record.ts';
+import { progressOf } from './rule/hook-progress.ts';
+import type { UnawaitedNews } from './rule/hooks.ts';
 
 /** What the steps wait on. */
 export type StepWait = Exclude<StepsOutcome, { kind: 'done' }>;
@@ -179,8 +182,8 @@ export async function reportAnswers(
 ): Promise<void> {
   const { hooks } = context.state();
   for (const name of context.run.answers.keys()) {
-    const now = Object.hasOwn(hooks, name) ? hooks[name] : undefined;
-    const was = Object.hasOwn(before, name) ? before[name] : undefined;
+    const now = progressOf(hooks, name);
+    const was = progressOf(before, name);
     if (now === undefined) {
       await reportOnAll(context, {
         decision: 'ignore',
@@ -193,3 +196,26 @@ export async function reportAnswers(
     }
   }
 }
+
+/** Which hooks of the point were called, and which were not. */
+export async function reportUnawaitedHooks(
+  context: TerminationContext,
+  at: HookPoint,
+  { how, called, left }: UnawaitedNews,
+): Promise<void> {
+  const wasCalled = called.length === 0 ? [] : [`${namesWere(called)} called, and not waited for`];
+  const wasNot = left.length === 0 ? [] : [`not called: ${left.join(', ')}`];
+  const why =
+    how === 'forced'
+      ? `hooks ${at} at the deadline`
+      : `hooks ${at} hold nothing, because Karpenter drains and ends the instance by itself (builtin: Keep)`;
+  await reportOnAll(context, {
+    decision: how === 'forced' ? 'force' : 'hook',
+    reason: how === 'forced' ? EVENT_REASONS.terminationHooksForced : EVENT_REASONS.hooksDoNotHold,
+    message: `${why}: ${[...wasCalled, ...wasNot].join('; ')}`,
+    details: { at, called: [...called], left: [...left] },
+    event: { type: 'Warning' },
+  });
+}
+
+const namesWere = (names: readonly string[]): string => `${names.join(', ')} ${names.length === 1 ? 'was' : 'were'}`;

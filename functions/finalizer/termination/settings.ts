@@ -44,14 +44,14 @@ type TerminationInForce =
 
 /** The settings for the NodeClaims and Nodes of a pool; `undefined` stands for those without a NodePool. */
 export function effectiveTermination(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveTermination {
-  const { mode, isBraked, holder } = decisionFor(pool, 'termination', policySet);
-  return { ...inForce(pool, policySet, holder?.object), mode, isBraked };
+  const { mode, isBraked, policy } = decisionFor(pool, 'termination', policySet);
+  return { ...inForce(pool, policySet, policy?.object), mode, isBraked };
 }
 
 function inForce(
   pool: KubernetesObject | undefined,
   policySet: PolicySet,
-  holder: KubernetesObject | undefined,
+  policy: KubernetesObject | undefined,
 ): TerminationInForce {
   const ofPool = parsePoolTermination(pool?.spec?.['disruption'], 'spec.disruption');
   if (pool !== undefined && !ofPool.ok) return invalid(pool, ofPool.message, undefined);
@@ -60,14 +60,14 @@ function inForce(
   const unreadable = unreadableMaybeFor(pool, policySet);
   const ofPoolItself = gracePeriodOf(pool, fromPool?.terminationGracePeriod, undefined, undefined);
   if (unreadable !== undefined) return invalid(unreadable.object, unreadable.message, ofPoolItself);
-  const block = holder && parseTerminationBlock(holder.spec?.['termination'], 'spec.termination');
-  if (holder !== undefined && block?.ok === false) return invalid(holder, block.message, ofPoolItself);
+  const block = policy && parseTerminationBlock(policy.spec?.['termination'], 'spec.termination');
+  if (policy !== undefined && block?.ok === false) return invalid(policy, block.message, ofPoolItself);
   const fromPolicy = block?.ok === true ? block.value : undefined;
 
   const named = fromPool?.customFinalizerName;
   if (named === undefined && fromPolicy === undefined) return { kind: 'none' };
   const base: TerminationBlock = fromPolicy ?? DEFAULT_BLOCK;
-  const sourceOfName = pool !== undefined && named !== undefined ? pool : holder;
+  const sourceOfName = pool !== undefined && named !== undefined ? pool : policy;
   return {
     kind: 'custom',
     source: sourceOfName === undefined ? '' : kindAndName(sourceOfName),
@@ -76,7 +76,7 @@ function inForce(
       scope: base.scope,
       builtin: base.builtin,
       hooks: base.hooks,
-      gracePeriod: gracePeriodOf(pool, fromPool?.terminationGracePeriod, holder, fromPolicy?.terminationGracePeriod),
+      gracePeriod: gracePeriodOf(pool, fromPool?.terminationGracePeriod, policy, fromPolicy?.terminationGracePeriod),
     },
   };
 }

@@ -3,18 +3,9 @@
  * reached, as record, conditions and audit line. Every run starts at the first step; each step looks at the live state, so a run that
  * dies anywhere is made up for by the next one.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { TerminationDeps } from '../cluster/context.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
-import {
-  addDuration,
-  earliest,
-  hours,
-  isDue,
-  minutes,
-  parseTimestamp,
-  type EpochMs,
-} from '../../../shared/domain/time.ts';
+import { earliest, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, ONWARD, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
@@ -23,7 +14,8 @@ import { writeDeadline } from './deadline-annotation.ts';
 import type { TerminationDecision } from './decide.ts';
 import { closeTermination } from './end.ts';
 import { takeHookOwnership } from './hook-owner.ts';
-import { lastReportOf, withReport } from './record.ts';
+import { withReport, type TerminationRecord } from './record.ts';
+import { nextAnnouncement, waitOfTurn, type Announcement } from './rule/turn.ts';
 import { settingsInForce } from './settings-in-force.ts';
 import type { ObservedTermination } from './observe.ts';
 import { withTurnIntent, openStateWriter, type StateWriter } from './state-writer.ts';
@@ -65,9 +57,6 @@ export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [
   releaseObjects,
 ];
 
-/** Whatever is waited for, a termination is looked at this often (I5). */
-const SAFETY_NET = minutes(5);
-
 export interface TerminateOptions {
   readonly deps: TerminationDeps;
   readonly reporter: Reporter;
@@ -105,25 +94,14 @@ export async function terminate(
   if (!saved.written) return saved;
   await reportAnswers(context, before.hooks);
   run.answers.clear();
-  const last = lastReportOf(before);
-  if (last === undefined) {
-    await reportStart(context);
-    const marked = await writer.saveForSweep(withReport(writer.value(), { isForced: false, text: STARTED }));
-    if (!marked.written) return marked;
-    return ONWARD;
-  }
-  if (isForced && !last.isForced) {
-    await reportForce(context);
-    // At once: the steps may fail for hours, and what was said is not said again.
-    const marked = await writer.saveForSweep(withReport(writer.value(), { isForced, text: '' }));
-    if (!marked.written) return marked;
-  }
-
   const shown = decision.badTimestamp && cutText(decision.badTimestamp, SHOWN_CHARS);
-  if (shown !== undefined && shown !== before.badTimestamp) {
-    await reportBadTimestamp(context, shown);
-    const marked = await writer.saveForSweep({ ...writer.value(), badTimestamp: shown });
+  for (;;) {
+    const news = nextAnnouncement(writer.value(), { isForced, shown });
+    if (news === undefined) break;
+    // Recorded at once: the steps may fail for hours, and what was said is not said again.
+    const marked = await writer.saveForSweep(await announce(context, news));
     if (!marked.written) return marked;
+    if (news.kind === 'start') return ONWARD;
   }
 
   if (await writeDeadline(context)) {
@@ -144,9 +122,23 @@ export async function terminate(
   return closeTermination(deps, observed, writer.value());
 }
 
-const STARTED = 'started';
 /** How much of an unreadable value is shown. */
 const SHOWN_CHARS = 64;
+
+/** Says it. Answers the record with that. */
+async function announce(context: TerminationContext, news: Announcement): Promise<TerminationRecord> {
+  switch (news.kind) {
+    case 'start':
+      await reportStart(context);
+      return withReport(context.state(), news.report);
+    case 'force':
+      await reportForce(context);
+      return withReport(context.state(), news.report);
+    case 'badTimestamp':
+      await reportBadTimestamp(context, news.shown);
+      return { ...context.state(), badTimestamp: news.shown };
+  }
+}
 
 /**
  * Ends the turn: the timer of what is waited on is in the record; what is new is reported first and recorded as
@@ -158,37 +150,28 @@ async function waitForStep(
   writer: StateWriter,
   podsDue: EpochMs | undefined,
 ): Promise<Turn> {
-  const { isForced } = context;
-  const value = writer.value();
-  const report = { isForced, text: `${outcome.step}: ${messageOfWait(outcome)}` };
-  const isNews = !isDeepStrictEqual(lastReportOf(value), report);
-  const becomesOverdue = value.overdue !== true && isOverdue(context);
+  const { now, deadline, isForced, observed } = context;
+  const record = writer.value();
+  const { step } = outcome;
+  const on = messageOfWait(outcome);
+  const deletion = parseTimestamp(observed.object.metadata.deletionTimestamp ?? '');
+  const until = earliest(outcome.until, podsDue);
+  const { wakeTime, report, isNews, becomesOverdue } = waitOfTurn({
+    now,
+    deletion,
+    deadline,
+    isForced,
+    record,
+    step,
+    on,
+    until,
+  });
   if (isNews) await showProgress(context, outcome);
-  const wakeTime = wakeTimeOf(context, earliest(outcome.until, podsDue));
-  const turn = await writer.save(value, wakeTime);
+  const turn = await writer.save(record, wakeTime);
   if (!turn.written) return turn;
-  if (becomesOverdue) await reportOverdue(context, messageOfWait(outcome));
+  if (becomesOverdue) await reportOverdue(context, on);
   if (isNews) await reportWait(context, outcome);
   if (!isNews && !becomesOverdue) return turn;
-  const said = await writer.save(withReport(becomesOverdue ? { ...value, overdue: true } : value, report), wakeTime);
+  const said = await writer.save(withReport(becomesOverdue ? { ...record, overdue: true } : record, report), wakeTime);
   return said.written ? turn : said;
-}
-
-/** Past its deadline by this much, somebody should look; without a deadline after a day. */
-const OVERDUE_AFTER_DEADLINE = minutes(15);
-const OVERDUE_WITHOUT_DEADLINE = hours(24);
-
-function isOverdue({ now, deadline, observed }: TerminationContext): boolean {
-  const deletion = parseTimestamp(observed.object.metadata.deletionTimestamp ?? '') ?? now;
-  const due =
-    deadline === undefined || deadline.time < deletion
-      ? addDuration(deletion, deadline === undefined ? OVERDUE_WITHOUT_DEADLINE : OVERDUE_AFTER_DEADLINE)
-      : addDuration(deadline.time, OVERDUE_AFTER_DEADLINE);
-  return isDue(now, due);
-}
-
-function wakeTimeOf({ now, deadline }: TerminationContext, until: EpochMs | undefined): EpochMs {
-  const atDeadline = deadline !== undefined && deadline.time > now ? deadline.time : undefined;
-  const net = addDuration(now, SAFETY_NET);
-  return earliest(earliest(until, atDeadline), net);
 }

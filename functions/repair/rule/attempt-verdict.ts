@@ -2,11 +2,12 @@
  * What became of an attempt, by what is seen now (I4): it goes on, it is over, it is called off, or the next action
  * follows. Pure.
  */
-import { accepted, calledOff, describe, runOverTime, withoutAttempt } from './attempt.ts';
+import { accepted, annotationOf, calledOff, describe, replacementOf, runOverTime, withoutAttempt } from './attempt.ts';
 import {
   answerOf,
   allActionsOf,
   awaitsReboot,
+  countsAs,
   dueOf,
   hasTime,
   isBeforeReboot,
@@ -15,8 +16,9 @@ import {
   terminationAfter,
 } from './ladder.ts';
 import { readableSettings } from './incident.ts';
-import type { Attempt, AttemptOf, NodeRecord, Replacement } from '../record.ts';
-import { type ReplacementStatus, replacementStatusOf } from './replacement.ts';
+import type { Attempt, AttemptOf, Replacement } from '../attempt-record.ts';
+import type { NodeRecord } from '../record.ts';
+import { replacementStatusOf } from './replacement.ts';
 import {
   BLOCKED_CHECK,
   type DueNode,
@@ -95,14 +97,14 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
     case 'CustomResource':
       return false;
     case 'Replace':
-      return attempt.replacement !== undefined && replacementStatusOf(attempt.replacement, context).kind !== 'gone';
+      return replacementStatusOf(attempt.replacement, context).kind !== 'gone';
     case 'Terminate': {
       // Without a NodeClaim the instance was looked at before (`functions/repair/inquiry.ts`), and had not
       // been ended.
       if (attempt.claim === undefined) return false;
       const claim = claims.get(attempt.claim.uid);
       if (claim?.deletionTime === undefined) return claim === undefined;
-      const deadline = parseTimestamp(attempt.annotation?.set ?? '');
+      const deadline = parseTimestamp(annotationOf(attempt)?.set ?? '');
       return deadline === undefined || endsBy(claim, latest(now, deadline));
     }
   }
@@ -131,8 +133,9 @@ function retryTime(judged: NodeFacts, { action, key }: Attempt): EpochMs | undef
 function judgeUnfinished(judged: NodeFacts, attempt: Attempt): Finding {
   const rest = { ...judged, record: withoutAttempt(judged.record, attempt) };
   // Its replacement may be open by now.
-  if (attempt.action === 'Terminate' && attempt.replacement !== undefined)
-    return judgeReplacing(rest, { ...attempt, action: 'Replace', phase: 'accepted' });
+  const replacement = replacementOf(attempt);
+  if (attempt.action === 'Terminate' && attempt.claim !== undefined && replacement !== undefined)
+    return judgeReplacing(rest, { ...attempt, action: 'Replace', phase: 'accepted', replacement });
   const turn = judgeByLadder(rest, isEnforced(judged) ? attempt : undefined);
   return dueOf(turn)?.unfinished === undefined ? { ...turn, takesBack: true, state: 'followed' } : turn;
 }
@@ -213,7 +216,7 @@ function judgeInPlace(judged: NodeFacts, attempt: Attempt): Finding {
     if (due === undefined) return judgeCalledOff(judged, attempt);
     return { ...judgeByLadder({ ...judged, record: over }), state: 'inFlight', takesBack };
   }
-  const hasNext = turn.verdict?.kind !== 'exhausted' && turn.verdict?.kind !== 'retry';
+  const hasNext = !countsAs(turn.verdict, 'over');
   return { ...turn, state: hasNext ? 'inFlight' : 'followed', takesBack };
 }
 
@@ -235,8 +238,8 @@ function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Findi
   const { context, node, isUnhealthy, decision } = judged;
   const { now } = context;
   const replacement = judged.record.ours?.replacement ?? attempt.replacement;
-  const name = replacement?.name ?? '';
-  const status: ReplacementStatus = replacement ? replacementStatusOf(replacement, context) : { kind: 'gone' };
+  const { name } = replacement;
+  const status = replacementStatusOf(replacement, context);
   const isReleased = 'isReleased' in status && status.isReleased;
   const record = { ...judged.record, attempt };
   const over = withoutAttempt(record, attempt);
@@ -266,7 +269,7 @@ function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Findi
     }
     case 'ready': {
       if (decision.kind === 'due') {
-        const found = { ...replacement, name, node: status.node.name };
+        const found = { ...replacement, node: status.node.name };
         return judgeReadyReplacement({ ...judged, record }, decision, attempt, found);
       }
       // A veto, or somebody else at work: the replacement is kept until that is over.
@@ -290,7 +293,8 @@ function judgeReadyReplacement(
   const basis = context.basisOf(decision.claim);
   const until = refusedUntil({ refusals: record.refusals, basis }, attempt.key, action, now);
   if (until === undefined) {
-    const verdict = { kind: 'due', due: decision, action, rest: [], unfinished: undefined, replacement } as const;
+    const opening = { ...action, replacement };
+    const verdict = { kind: 'due', due: decision, action: opening, rest: [], unfinished: undefined } as const;
     return { ...IN_FLIGHT, record, verdict, time: addDuration(now, LAUNCH_CHECK) };
   }
   const message = `${decision.message}; the termination was refused: it is tried again at ${toTimestamp(until)}`;

@@ -1,19 +1,18 @@
-/** An attempt: how it begins, and what is remembered of it once it is over. Pure. */
-import { GOES_ON_WITHIN } from './incident.ts';
+/** An attempt: how it begins, whether it is still wanted then, and what is remembered of it once it is over. Pure. */
+import { GOES_ON_WITHIN, readableSettings, unhealthyStatementsOf } from './incident.ts';
 import { answerOf, keyOf } from './ladder.ts';
-import type { Act, Attempt, AttemptOf, DueCondition, NodeRecord, Ours, Replacement } from '../record.ts';
+import type { Attempt, AttemptOf, ClaimTermination, DueCondition, Replacement } from '../attempt-record.ts';
+import type { Act, NodeRecord, Ours } from '../record.ts';
 import { replacementName } from './replacement.ts';
-import type { Candidate, LadderAction } from './verdict.ts';
+import type { Candidate, LadderAction, NodeDecision, NodeFacts, RepairRules } from './verdict.ts';
+import type { NodeObservation } from './pool-facts.ts';
 import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
-import {
-  deadlineBy,
-  NODE_POOL_LABEL,
-  type NodeClaimView,
-  TERMINATION_TIMESTAMP_ANNOTATION,
-} from '../../../shared/domain/node-claim.ts';
+import { deadlineBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
 import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
+import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
+import type { Confirmation } from '../../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
@@ -28,7 +27,7 @@ import {
 /** From when on an attempt without an outcome is judged by what is seen. */
 export function runOverTime(attempt: Attempt): EpochMs {
   const runOver = addDuration(attempt.time, RUN_ENDS_WITHIN);
-  const askTime = attempt.action === 'Terminate' ? attempt.askTime : undefined;
+  const askTime = attempt.action === 'Terminate' && attempt.claim === undefined ? attempt.askTime : undefined;
   return askTime === undefined ? runOver : latest(runOver, askTime);
 }
 
@@ -38,7 +37,10 @@ const requestOf = (attempt: Attempt): string | undefined =>
 
 /** The replacement that the attempt launches, or that takes the place of the node. */
 export const replacementOf = (attempt: Attempt | undefined): Replacement | undefined =>
-  attempt?.action === 'Replace' || attempt?.action === 'Terminate' ? attempt.replacement : undefined;
+  attempt?.action === 'Replace' ? attempt.replacement : claimTerminationOf(attempt)?.replacement;
+
+const claimTerminationOf = (attempt: Attempt | undefined): ClaimTermination | undefined =>
+  attempt?.action === 'Terminate' && attempt.claim !== undefined ? attempt : undefined;
 
 /** The record once the act is accepted. */
 export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): NodeRecord {
@@ -73,7 +75,7 @@ export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord
   const isIntended = attempt.phase === 'intended';
   const drain = attempt.action === 'Drain' ? attempt.requestId : undefined;
   const requestId = isIntended ? requestOf(attempt) : undefined;
-  const annotation = isIntended && attempt.action === 'Terminate' ? annotationOf(attempt) : undefined;
+  const annotation = isIntended ? annotationOf(attempt) : undefined;
   const ours: Ours = {
     ...record.ours,
     ...(annotation && { annotation }),
@@ -84,8 +86,11 @@ export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord
 }
 
 /** What a termination sets on its NodeClaim. */
-const annotationOf = ({ claim, annotation }: AttemptOf<'Terminate'>): Ours['annotation'] =>
-  annotation && claim && { ...annotation, claim };
+export function annotationOf(attempt: Attempt | undefined): Ours['annotation'] {
+  const { pods, claim } = claimTerminationOf(attempt) ?? {};
+  const annotation = pods?.kind === 'unbounded' ? undefined : pods?.annotation;
+  return annotation && claim && { ...annotation, claim };
+}
 
 /** The attempt is called off: not taken. */
 export function calledOff(before: NodeRecord, attempt: Attempt): NodeRecord {
@@ -102,7 +107,7 @@ export function describe(attempt: Attempt): string {
   if (answer !== undefined) return `${action} is over: ${answer.message}`;
   const since = `since ${toTimestamp(time)}`;
   if (action === 'Replace')
-    return `NodeClaim ${attempt.replacement?.name ?? ''} is being launched ${since}, until ${toTimestamp(until)}`;
+    return `NodeClaim ${attempt.replacement.name} is being launched ${since}, until ${toTimestamp(until)}`;
   if (action !== 'Terminate') return `${action} is under way ${since}, until ${toTimestamp(until)}`;
   return claim === undefined
     ? `the instance was terminated in its Auto Scaling group, ${since}`
@@ -110,111 +115,108 @@ export function describe(attempt: Attempt): string {
 }
 
 export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
-  const { finding, due, action, unfinished, replacement: ready } = candidate;
+  const { finding, due, action, unfinished } = candidate;
   const { node, record } = finding;
+  const claim = due.claim && { name: due.claim.name, uid: due.claim.uid };
   const asked = record?.ours?.asked;
   const base = {
     number: unfinished?.number ?? (record?.number ?? 0) + 1,
     phase: 'intended' as const,
     time: now,
-    ...(due.claim && { claim: { name: due.claim.name, uid: due.claim.uid } }),
     dueCondition: due.dueCondition,
     key: keyOf(action),
     until: addDuration(now, action.timeout),
   };
-  const { type } = action;
-  switch (type) {
+  switch (action.type) {
     case 'Reboot':
-      return { ...base, action: type, ...(node.bootID !== undefined && { bootID: node.bootID }) };
+      return { ...base, action: action.type, claim, ...(node.bootID !== undefined && { bootID: node.bootID }) };
     case 'Drain':
-    case 'CustomResource':
-      return { ...base, action: type, requestId: asked?.key === base.key ? asked.requestId : `${node.uid}.${now}` };
-    case 'Replace': {
-      const pool = due.claim?.labels[NODE_POOL_LABEL];
-      if (due.claim === undefined || pool === undefined) return { ...base, action: type };
-      const launched = (record?.launched ?? 0) + 1;
-      const name = replacementOf(unfinished)?.name ?? replacementName(pool, due.claim.uid, launched);
-      return { ...base, action: type, replacement: { name } };
+    case 'CustomResource': {
+      const requestId = asked?.key === base.key ? asked.requestId : `${node.uid}.${now}`;
+      return { ...base, action: action.type, claim, requestId };
     }
-    case 'Terminate':
-      return {
-        ...base,
-        action: type,
-        ...(ready && { replacement: ready }),
-        ...(due.claim && deadlineOf(candidate, due.claim, now)),
-      };
+    case 'Replace': {
+      const { pool, claim: replaced } = action.launch;
+      const launched = (record?.launched ?? 0) + 1;
+      const name = replacementOf(unfinished)?.name ?? replacementName(pool, replaced.uid, launched);
+      return { ...base, action: action.type, claim: replaced, replacement: { name } };
+    }
+    case 'Terminate': {
+      if (claim === undefined || due.claim === undefined) return { ...base, action: action.type };
+      const pods = podsTimeOf(candidate, due.claim, now);
+      const { type, replacement } = action;
+      return { ...base, action: type, claim, pods, ...(replacement && { replacement }) };
+    }
   }
 }
 
-/** The annotation that a termination sets, and the value that it replaces. */
-function deadlineOf(
+/** How long the pods have, with the annotation that a termination sets, and the value that it replaces. */
+function podsTimeOf(
   { finding: { record }, due, unfinished }: Candidate,
   claim: NodeClaimView,
   now: EpochMs,
-): Pick<AttemptOf<'Terminate'>, 'annotation' | 'podsUntil'> {
+): ClaimTermination['pods'] {
   const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
   const standing = set === undefined ? undefined : parseTimestamp(set);
   // The annotation of an earlier attempt is still ours, and so is the value that it replaced.
-  const before = unfinished ?? record?.attempt;
-  const known = [before?.action === 'Terminate' ? annotationOf(before) : undefined, record?.ours?.annotation];
+  const known = [annotationOf(unfinished ?? record?.attempt), record?.ours?.annotation];
   const ours = set === undefined ? undefined : known.find(each => each?.set === set);
   const previous = ours === undefined ? set : ours.previous;
   const wanted = deadlineBy(claim, due.entryPolicy.drainBound, now);
   const isLater = wanted !== undefined && (standing === undefined || standing > wanted);
   const timestamp = isLater ? toTimestamp(wanted) : ours?.set;
-  const podsUntil = earliest(standing, wanted);
-  return {
-    ...(timestamp !== undefined && {
-      annotation: { set: timestamp, ...(previous !== undefined && { previous }) },
-    }),
-    ...(podsUntil !== undefined && { podsUntil }),
-  };
+  const time = earliest(standing, wanted);
+  if (time === undefined) return { kind: 'unbounded' };
+  const annotation = timestamp === undefined ? undefined : { set: timestamp, previous };
+  return { kind: 'until', time, annotation };
 }
 
 /** What an act does, when it begins. @param isObserved mode `Observe` leaves it out */
 export function describeAct(attempt: Attempt, isObserved = false): string {
-  const { action, claim } = attempt;
+  const { action } = attempt;
   const until = toTimestamp(attempt.until);
   const replacement = replacementOf(attempt);
   const is = isObserved ? 'would be' : 'is';
   const has = isObserved ? 'have' : 'has';
-  switch (action) {
+  switch (attempt.action) {
     case 'Replace':
-      return `a replacement, NodeClaim ${replacement?.name ?? ''}, ${is} launched, and ${has} time until ${until}`;
+      return `a replacement, NodeClaim ${attempt.replacement.name}, ${is} launched, and ${has} time until ${until}`;
     case 'Reboot':
     case 'Drain':
     case 'CustomResource':
       return `${action} ${isObserved ? 'would begin' : 'has begun'}, and ${has} time until ${until}`;
     case 'Terminate': {
-      if (claim === undefined)
+      if (attempt.claim === undefined)
         return isObserved
           ? 'the Auto Scaling group of the instance would replace it'
           : 'the instance is terminated in its Auto Scaling group, which replaces it';
       const place = replacement && !isObserved ? `; NodeClaim ${replacement.name} takes its place` : '';
-      return `NodeClaim ${claim.name} ${is} terminated${podsText(attempt)}${place}`;
+      return `NodeClaim ${attempt.claim.name} ${is} terminated${podsText(attempt)}${place}`;
     }
   }
 }
 
 /** What a termination means for the pods of the node. */
-function podsText({ time, podsUntil, annotation }: AttemptOf<'Terminate'>): string {
-  if (podsUntil === undefined)
-    return annotation === undefined ? ', and waits for its pods as long as they take' : ' forcefully';
-  return podsUntil <= time ? ' forcefully' : `, and its pods have until ${toTimestamp(podsUntil)}`;
+function podsText(attempt: ClaimTermination): string {
+  const end = graceEnd(attempt);
+  if (end !== undefined) return `, and its pods have until ${toTimestamp(end)}`;
+  return isUnbounded(attempt) ? ', and waits for its pods as long as they take' : ' forcefully';
+}
+
+/** When what is left of the pods goes; undefined: no time is set. */
+export function podsUntil(attempt: Attempt): EpochMs | undefined {
+  const pods = claimTerminationOf(attempt)?.pods;
+  return pods?.kind === 'until' ? pods.time : undefined;
 }
 
 /** Pods have time until then; undefined: none, or no end. */
-export const graceEnd = (attempt: Attempt): EpochMs | undefined =>
-  attempt.action === 'Terminate' && attempt.podsUntil !== undefined && attempt.podsUntil > attempt.time
-    ? attempt.podsUntil
-    : undefined;
+export function graceEnd(attempt: Attempt): EpochMs | undefined {
+  const until = podsUntil(attempt);
+  return until !== undefined && until > attempt.time ? until : undefined;
+}
 
 /** The termination waits for its pods, however long that takes. */
-export const isUnbounded = (attempt: Attempt): boolean =>
-  attempt.action === 'Terminate' &&
-  attempt.claim !== undefined &&
-  attempt.podsUntil === undefined &&
-  attempt.annotation === undefined;
+export const isUnbounded = (attempt: Attempt): boolean => claimTerminationOf(attempt)?.pods.kind === 'unbounded';
 
 /** What is remembered of a node at first. */
 export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
@@ -321,7 +323,7 @@ export const conditionDetails = (dueCondition: DueCondition): JsonObject => ({
 export function attemptDetails(attempt: Attempt): JsonObject {
   const { number, claim, action, dueCondition, until } = attempt;
   const replacement = replacementOf(attempt);
-  const podsUntil = action === 'Terminate' ? attempt.podsUntil : undefined;
+  const goneBy = podsUntil(attempt);
   return {
     ...conditionDetails(dueCondition),
     attempt: number,
@@ -329,22 +331,68 @@ export function attemptDetails(attempt: Attempt): JsonObject {
     ...(claim && { nodeClaim: claim.name }),
     ...(action !== 'Terminate' && { until: toIsoText(until) }),
     ...(replacement !== undefined && { replacement: replacement.name }),
-    ...(podsUntil !== undefined && { podsUntil: toIsoText(podsUntil) }),
+    ...(goneBy !== undefined && { podsUntil: toIsoText(goneBy) }),
   };
 }
 
 /** What comes next, at the end of a message. */
 export const followedBy = (rest: readonly LadderAction[]): string =>
-  rest.length === 0 ? '' : `; after it, while the node is ill: ${rest.map(({ type }) => type).join(', ')}`;
+  rest.length === 0 ? '' : `; after it, while the node is unhealthy: ${rest.map(({ type }) => type).join(', ')}`;
 
 /** How a condition is named among the terminations. */
 export const failureOf = (dueCondition: { readonly conditionType: string; readonly conditionStatus: string }): string =>
   `${dueCondition.conditionType}=${dueCondition.conditionStatus}`;
 
 /** What futility counts of it. */
-export const terminationOf = (node: string, { dueCondition, time, replacement }: AttemptOf<'Terminate'>) => ({
-  condition: failureOf(dueCondition),
-  time,
+export const terminationOf = (node: string, attempt: AttemptOf<'Terminate'>) => ({
+  condition: failureOf(attempt.dueCondition),
+  time: attempt.time,
   node,
-  ...(replacement && { isReplaced: true as const }),
+  ...(replacementOf(attempt) && { isReplaced: true as const }),
 });
+
+/** What is seen once the intent of an act is recorded. */
+export interface SecondLook {
+  readonly now: EpochMs;
+  readonly node: NodeView;
+  readonly claim: NodeClaimView | undefined;
+  readonly rules: RepairRules;
+  readonly asked: string | undefined;
+  /** The NodeClaim is as the pass has listed it. */
+  readonly isClaimListed: boolean;
+  /** Its place is reserved in the limits of zone and cluster. */
+  readonly isCounted: boolean;
+}
+
+/**
+ * `readClaim`: the listed NodeClaim says no, and a read may say otherwise. `overtaken`: somebody else terminates the node
+ * forcefully by now.
+ */
+export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
+
+/** Whether a granted act is still wanted. @param confirm what its entry asks EC2 for */
+export function stillWanted(
+  {
+    attempt,
+    record,
+    confirm,
+  }: Pick<NodeFacts, 'record'> & {
+    readonly attempt: Pick<Attempt, 'key'>;
+    readonly confirm: Confirmation | undefined;
+  },
+  { now, node, claim, rules, asked, isClaimListed, isCounted }: SecondLook,
+  decide: (observation: NodeObservation) => NodeDecision,
+): StillWanted {
+  const settings = readableSettings(rules);
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
+  const decision = decide({ now, node, owner, rules, unhealthy, episodes: record.episodes, asked });
+  if (isClaimListed && decision.kind !== 'due') return 'readClaim';
+  if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
+  // Limits that came into force since may not count this repair.
+  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
+  if (decision.kind === 'finishing') return 'overtaken';
+  // The entry that decides by now may have another list, or ask EC2.
+  const isSame = decision.ladder.some(each => keyOf(each) === attempt.key) && decision.entryPolicy.confirm === confirm;
+  return isSame ? 'act' : 'calledOff';
+}

@@ -2,12 +2,20 @@
  * How many repairs may be in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster
  * (`repairLimits`). Pure.
  */
-import { BLOCKED_CHECK, type Blocker, type Gate, type LimitsInForce, type ZonedNode } from './verdict.ts';
-import { ZONE_LABEL } from '../../../shared/domain/node.ts';
+import { BLOCKED_CHECK, type Blocker, type LimitsInForce } from './verdict.ts';
+import { type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import { resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, seconds } from '../../../shared/domain/time.ts';
 
-/** What holds a node back while its pool has as many repairs in flight as it may. */
+/** Whether a limit lets one more repair begin. */
+export interface Gate {
+  /** undefined: it may begin, and counts from now on. */
+  admit(node: ZonedNode): Blocker | undefined;
+}
+
+export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;
+
+/** What keeps a node back while its pool has as many repairs in flight as it may. */
 export function budgetBlocker(scope: string, inFlight: number, limit: number, now: EpochMs): Blocker {
   return {
     kind: 'budget',
@@ -72,7 +80,7 @@ export function createGate(
 }
 
 /**
- * The limits that hold for a node of the zone: that of the zone, then that of the cluster; of several the strictest.
+ * The limits that apply to a node of the zone: that of the zone, then that of the cluster; of several the strictest.
  */
 function strictest(
   { binding }: LimitsInForce,
@@ -106,5 +114,5 @@ function strictest(
 /** Who finds a limit full looks again after this long. */
 const FULL_CHECK = seconds(30);
 
-/** One record holds the reservations of all pools, and its size is limited. */
+/** One record has the reservations of all pools, and its size is limited. */
 const MOST = 1_000;

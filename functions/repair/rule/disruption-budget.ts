@@ -125,7 +125,7 @@ function isCounted(node: NodeView, claim: NodeClaimView | undefined): boolean {
   );
 }
 
-/** A termination of ours that is stuck holds nobody any more, nor does what leaves the node in its place. */
+/** A termination of ours that is stuck delays nobody any more, nor does what leaves the node in its place. */
 function isDisrupted(node: NodeView, claim: NodeClaimView | undefined, finding: NodeFinding | undefined): boolean {
   if (finding?.verdict?.kind === 'stuck') return false;
   const attempt = finding?.state === 'inFlight' ? finding.record?.attempt : undefined;

@@ -1,10 +1,11 @@
 /**
- * When an incident starts and ends (docs/node-repair.md). Each statement that holds has a clock of its own. The clock
+ * When an incident starts and ends (docs/node-repair.md). Each statement that is true has a clock of its own. The clock
  * starts at the condition's transition, but never before the Node was made, and at the first look if that time cannot
  * be right. The record keeps the clock: an agent may write a new time with each report. Pure.
  */
 import { cumulativeDueTime } from './flapping.ts';
-import type { Clock, DueCondition, Episode, Incident, NodeRecord } from '../record.ts';
+import type { DueCondition } from '../attempt-record.ts';
+import type { Clock, Episode, Incident, NodeRecord } from '../record.ts';
 import type { Blocker, DueNode, RepairRules, UnhealthyStatement } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -51,7 +52,7 @@ export interface ClockContext {
   readonly ownTime?: EpochMs | undefined;
 }
 
-/** Every statement that holds for the node, with its clock. */
+/** Every statement that is true of the node, with its clock. */
 export function unhealthyStatementsOf(
   node: Pick<NodeView, 'conditions' | 'creationTime'>,
   observed: ClockContext,
@@ -72,7 +73,7 @@ export function unhealthyStatementsOf(
 }
 
 /**
- * The clock of a statement that held at the last look. Its condition may get a new time although its status stayed;
+ * The clock of a statement that was true at the last look. Its condition may get a new time although its status stayed;
  * an event that comes at once proves that. Without such an event the node may have been healthy for a while (I3):
  * undefined, the clock starts anew.
  */
@@ -108,7 +109,7 @@ export type Health =
       readonly dueCondition: DueCondition;
       /** The condition and its due time in words. */
       readonly message: string;
-      /** How many statements hold: how unhealthy the node is. */
+      /** How many statements are true: how unhealthy the node is. */
       readonly severity: number;
       /** The statement that decides. */
       readonly entry: UnhealthyStatement;
@@ -233,7 +234,7 @@ export const CONFIRMED = 'impaired';
 /** No event tells that EC2 says something else. */
 const CONFIRM_CHECK = minutes(1);
 
-/** Holds a node that EC2 does not call impaired; undefined: EC2 does, or the entry does not ask (`confirm`). */
+/** Stops the repair of a node that EC2 does not call impaired; undefined: EC2 does, or the entry does not ask (`confirm`). */
 export function unconfirmed(
   { entryPolicy: { confirm }, dueCondition: { field = '' } }: DueNode,
   answer: string | undefined,

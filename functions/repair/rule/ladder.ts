@@ -5,7 +5,8 @@
  * new one. Pure.
  */
 import { GOES_ON_WITHIN, readableSettings } from './incident.ts';
-import type { Act, ActionAnswer, Attempt, NodeRecord } from '../record.ts';
+import type { ActionAnswer, Attempt } from '../attempt-record.ts';
+import type { Act, NodeRecord } from '../record.ts';
 import {
   BLOCKED_CHECK,
   type DueNode,
@@ -16,11 +17,14 @@ import {
   type LadderAction,
   type NodeDecision,
   type NodeFinding,
+  type PossibleAction,
   IDLE,
+  type Standing,
+  STANDINGS,
   type Verdict,
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
-import { deadlineBy, endsBy, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { deadlineBy, endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { nextTry, TRANSIENT_FAILURE, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
 import {
@@ -93,21 +97,16 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
   const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
   const { skipped } = incident ?? {};
   const basis = context.basisOf(claim);
-  const hasClaim = claim !== undefined;
   const asked = ladder.findIndex(each => keyOf(each) === record.ours?.asked?.key);
   const left = ladder.slice(Math.max(0, asked));
-  const next = nextAction({ ladder: left, taken, acts, refusals, basis, skipped, launchesFrom, hasClaim }, now);
+  const next = nextAction({ ladder: left, taken, acts, refusals, basis, skipped, launchesFrom }, now);
   switch (next.kind) {
     case 'next': {
       const { action } = next;
       if (action.type === 'Terminate' && claim !== undefined && endsAnyway(claim, decision.entryPolicy, now)) {
         const message = `NodeClaim ${claim.name} is being deleted already, and a repair would not end it sooner`;
-        return {
-          ...IDLE,
-          record,
-          verdict: { kind: 'finishing', node, dueCondition, message },
-          time: addDuration(now, BLOCKED_CHECK),
-        };
+        const verdict = { kind: 'finishing', node, dueCondition, message } as const;
+        return { ...IDLE, record, verdict, time: addDuration(now, BLOCKED_CHECK) };
       }
       const rest = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
@@ -126,7 +125,8 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
     case 'exhausted': {
       const returns = next.until === undefined ? '' : `; an allowance returns at ${toTimestamp(next.until)}`;
       const list = ladder.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
-      const message = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
+      const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
+      const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
       const time = earliest(next.until, addDuration(now, BLOCKED_CHECK));
       return { ...IDLE, record, verdict: { kind: 'exhausted', node, message }, time };
     }
@@ -169,6 +169,10 @@ const isKept = ({ incident, acts, ours, episodes, clocks, attempt, said }: NodeR
 export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | undefined =>
   verdict?.kind === 'due' ? verdict : undefined;
 
+/** Whether a node of which this is said counts as that. */
+export const countsAs = (verdict: NodeFinding['verdict'], standing: Standing): boolean =>
+  verdict !== undefined && STANDINGS[verdict.kind].includes(standing);
+
 /** What is decided of the node. */
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>
   verdict?.kind === 'due' ? undefined : verdict;
@@ -198,6 +202,17 @@ export function ladderOf(
       { ...rest, type: 'Drain' },
       { ...rest, type: 'Terminate', timeout: STUCK_AFTER },
     ];
+  });
+}
+
+/** What of a ladder may be done at a node: without a NodeClaim of a NodePool there is nothing to replace. */
+export function possibleOf(ladder: readonly LadderAction[], claim?: NodeClaimView): readonly PossibleAction[] {
+  const pool = claim?.labels[NODE_POOL_LABEL];
+  const launch = claim && pool !== undefined ? { claim: { name: claim.name, uid: claim.uid }, pool } : undefined;
+  return ladder.flatMap((action): PossibleAction[] => {
+    const { type } = action;
+    if (type !== 'Replace') return [{ ...action, type }];
+    return launch ? [{ ...action, type, launch }] : [];
   });
 }
 
@@ -233,8 +248,10 @@ export const keyOf = ({
   key,
 }: Pick<LadderAction, 'type' | 'template' | 'timeout' | 'key'>): string => key ?? `${type}|${template}|${timeout}`;
 
+type Termination = LadderAction & { readonly type: 'Terminate' };
+
 /** The termination that follows once a replacement is ready; undefined: the list no longer has that action. */
-export function terminationAfter(key: string, ladder: readonly LadderAction[]): LadderAction | undefined {
+export function terminationAfter(key: string, ladder: readonly LadderAction[]): Termination | undefined {
   const action = ladder.find(each => keyOf(each) === key);
   return action && { ...action, type: 'Terminate', timeout: STUCK_AFTER, key };
 }
@@ -279,8 +296,8 @@ export function takenBefore(
   return ladder.slice(0, mayRepeat ? first : index + 1).map(keyOf);
 }
 
-export type NextAction =
-  | { readonly kind: 'next'; readonly action: LadderAction }
+export type NextAction<Action extends LadderAction> =
+  | { readonly kind: 'next'; readonly action: Action }
   /** All that is left was refused, and is tried again then. */
   | { readonly kind: 'refused'; readonly until: EpochMs; readonly message: string }
   /** All that is left is to launch a replacement, which the pool does again then. */
@@ -288,8 +305,8 @@ export type NextAction =
   /** Nothing is left. @param until an allowance returns */
   | { readonly kind: 'exhausted'; readonly until: EpochMs | undefined };
 
-interface LadderState {
-  readonly ladder: readonly LadderAction[];
+interface LadderState<Action extends LadderAction> {
+  readonly ladder: readonly Action[];
   readonly taken: readonly string[];
   readonly acts: readonly Act[];
   readonly refusals: Refusals | undefined;
@@ -299,15 +316,13 @@ interface LadderState {
   readonly skipped?: readonly string[] | undefined;
   /** When the pool launches replacements again; undefined: now. */
   readonly launchesFrom?: EpochMs | undefined;
-  /** Without one there is nothing to replace. */
-  readonly hasClaim?: boolean;
 }
 
 /** Which action is next. */
-export function nextAction(state: LadderState, now: EpochMs): NextAction {
-  const { ladder, taken, acts, refusals = {}, basis, skipped = [], launchesFrom, hasClaim = true } = state;
+export function nextAction<Action extends LadderAction>(state: LadderState<Action>, now: EpochMs): NextAction<Action> {
+  const { ladder, taken, acts, refusals = {}, basis, skipped = [], launchesFrom } = state;
   const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
-  let launch: LadderAction | undefined;
+  let launch: Action | undefined;
   let returns: EpochMs | undefined;
   let again: { readonly until: EpochMs; readonly message: string } | undefined;
   let isUndrained = false;
@@ -323,7 +338,6 @@ export function nextAction(state: LadderState, now: EpochMs): NextAction {
       isUndrained = isBeforeReboot({ key });
       continue;
     }
-    if (action.type === 'Replace' && !hasClaim) continue;
     if (action.type === 'Replace' && (skipped.includes(key) || !mayLaunch)) {
       launch ??= action;
       continue;
@@ -355,9 +369,7 @@ export const isTransient = (refusal: Refusal, action: LadderAction): boolean =>
 function tryTime(refusal: Refusal, action: LadderAction): EpochMs {
   if (!isTransient(refusal, action)) return nextTry(refusal);
   const delay = action.type === 'CustomResource' ? RESOURCE_CHECK : doubledWait(seconds(5), refusal.count, minutes(1));
-  const next = addDuration(refusal.lastTime, delay);
-  const last = transientUntil(refusal, action);
-  return next < last ? next : last;
+  return earliest(addDuration(refusal.lastTime, delay), transientUntil(refusal, action));
 }
 
 /** Until when a refused act waits; undefined: it may be tried. */

@@ -21,9 +21,9 @@ import {
   readableSettings,
   unhealthyStatementsOf,
 } from './incident.ts';
-import { dueOf, isRebootTried, isRebootUnderWay, judgeByLadder, keyOf, ladderOf } from './ladder.ts';
-import type { Attempt, Episode, NodeRecord, PoolRecord } from '../record.ts';
-import type { Activity, DueFacts, ClusterNodes, PoolFacts } from './pool-facts.ts';
+import { dueOf, isRebootTried, isRebootUnderWay, judgeByLadder, ladderOf, possibleOf } from './ladder.ts';
+import type { NodeRecord, PoolRecord } from '../record.ts';
+import type { Activity, DueFacts, ClusterNodes, NodeObservation, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import {
   type Finding,
@@ -33,10 +33,8 @@ import {
   type NodeFinding,
   type NodeName,
   type PresentNode,
-  type RepairRules,
   SAID,
   type EntryPolicy,
-  type UnhealthyStatement,
 } from './verdict.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
@@ -178,39 +176,25 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
 /** Adds what ends by itself: an incident after a while, and the marks of a replacement. */
 function withEnds(finding: Finding, { node, record: { incident }, context: { now } }: NodeFacts): PresentNode {
   const { record } = finding;
-  const healthySince = record?.incident?.healthySince ?? incident?.healthySince;
-  const wellEnds =
-    healthySince === undefined || record === undefined ? undefined : addDuration(healthySince, HEALTHY_FOR);
-  const { replacement, annotation, maintenance } = record?.ours ?? {};
+  const { attempt, refusals, ours } = record ?? {};
+  const healthySince = record && (record.incident?.healthySince ?? incident?.healthySince);
+  const wellEnds = healthySince && addDuration(healthySince, HEALTHY_FOR);
+  const { replacement, annotation, maintenance } = ours ?? {};
   const unmarks = replacement && unmarkTime(replacement);
-  const isMarked = unmarks !== undefined && isDue(now, unmarks);
-  const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(record?.attempt) === undefined;
-  // A run that died has left this, and nothing begins now that would use it.
-  const { attempt, refusals } = record ?? {};
+  const isUnmarkDue = unmarks !== undefined && isDue(now, unmarks);
+  const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(attempt) === undefined;
   const mayReboot = isRebootUnderWay(attempt, now) || isRebootTried(refusals);
   const isClosed = maintenance === true && !mayReboot && (attempt === undefined || attempt.action === 'Reboot');
-  const isLeftover = isUnused || isClosed || (attempt === undefined && annotation !== undefined);
+  // A run that died has left it: nothing that begins now would use it.
+  const isLeft = isUnused || isClosed || (attempt === undefined && annotation !== undefined);
   return {
     ...finding,
     kind: 'present',
     node,
-    takesBack: finding.takesBack || isMarked || (isLeftover && dueOf(finding) === undefined),
+    takesBack: finding.takesBack || isUnmarkDue || (isLeft && dueOf(finding) === undefined),
     state: finding.state === 'idle' && replacement !== undefined ? 'followed' : finding.state,
     time: earliest(earliest(finding.time, wellEnds), unmarks),
   };
-}
-
-export interface NodeObservation {
-  readonly now: EpochMs;
-  readonly node: NodeView;
-  readonly owner: Owner;
-  readonly rules: RepairRules;
-  /** The statements that hold, with their clocks; empty where the rules have no settings. */
-  readonly unhealthy: readonly UnhealthyStatement[];
-  /** What is remembered of earlier unhealthy times. */
-  readonly episodes: readonly Episode[];
-  /** A request for the node in another system. */
-  readonly asked?: string | undefined;
 }
 
 /** What becomes of one node, by its conditions, its NodeClaim and the rules of its pool. Pure, total. */
@@ -263,54 +247,8 @@ export function decideNode({ now, node, owner, rules, unhealthy, episodes, asked
   }
   const { priority = 0 } = entry.statement;
   const entryPolicy: EntryPolicy = { priority, ...termsOf(settings, entry) };
-  const ladder = ladderOf(entryPolicy, claim?.terminationGracePeriod);
+  const ladder = possibleOf(ladderOf(entryPolicy, claim?.terminationGracePeriod), claim);
   return { kind: 'due', dueCondition, claim, severity, entryPolicy, ladder, dueSince, message };
-}
-
-/** What is seen once the intent of an act is recorded. */
-export interface SecondLook {
-  readonly now: EpochMs;
-  readonly node: NodeView;
-  readonly claim: NodeClaimView | undefined;
-  readonly rules: RepairRules;
-  readonly asked: string | undefined;
-  /** The NodeClaim is as the pass has listed it. */
-  readonly isClaimListed: boolean;
-  /** Its place is reserved in the limits of zone and cluster. */
-  readonly isCounted: boolean;
-}
-
-/**
- * `readClaim`: the listed NodeClaim says no, and a read may say otherwise. `overtaken`: somebody else terminates the node
- * forcefully by now.
- */
-export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
-
-/** Whether a granted act is still wanted. @param confirm what its entry asks EC2 for */
-export function stillWanted(
-  {
-    attempt,
-    record,
-    confirm,
-  }: Pick<NodeFacts, 'record'> & {
-    readonly attempt: Pick<Attempt, 'key'>;
-    readonly confirm: Confirmation | undefined;
-  },
-  { now, node, claim, rules, asked, isClaimListed, isCounted }: SecondLook,
-  decide = decideNode,
-): StillWanted {
-  const settings = readableSettings(rules);
-  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
-  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
-  const decision = decide({ now, node, owner, rules, unhealthy, episodes: record.episodes, asked });
-  if (isClaimListed && decision.kind !== 'due') return 'readClaim';
-  if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
-  // Limits that came into force since may not count this repair.
-  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
-  if (decision.kind === 'finishing') return 'overtaken';
-  // The entry that decides by now may have another list, or ask EC2.
-  const isSame = decision.ladder.some(each => keyOf(each) === attempt.key) && decision.entryPolicy.confirm === confirm;
-  return isSame ? 'act' : 'calledOff';
 }
 
 /** Karpenter has nothing to do with this instance. A node of Karpenter's may only be waiting for its NodeClaim. */

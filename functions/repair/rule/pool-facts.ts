@@ -1,8 +1,9 @@
 /** What was read of a pool, which its nodes are judged by. Types only. */
-import type { NodeRecord, PoolRecord, StoredNode } from '../record.ts';
-import type { JudgeContext, RepairRules } from './verdict.ts';
+import type { Episode, NodeRecord, PoolRecord, StoredNode } from '../record.ts';
+import type { JudgeContext, RepairRules, UnhealthyStatement } from './verdict.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { Owner } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairStatement } from '../../../shared/domain/repair-policy.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
@@ -64,4 +65,18 @@ export interface DueFacts {
   readonly cluster: ClusterNodes | undefined;
   /** What stands for a node in other systems, by its name. */
   readonly asked: ReadonlyMap<string, string>;
+}
+
+/** What one node is judged by. */
+export interface NodeObservation {
+  readonly now: EpochMs;
+  readonly node: NodeView;
+  readonly owner: Owner;
+  readonly rules: RepairRules;
+  /** The statements that are true, with their clocks; empty where the rules have no settings. */
+  readonly unhealthy: readonly UnhealthyStatement[];
+  /** What is remembered of earlier unhealthy times. */
+  readonly episodes: readonly Episode[];
+  /** A request for the node in another system. */
+  readonly asked?: string | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * The ramp: after a hold of freeze, zone or threshold repairs begin again slowly, 1, 2, 4 … a minute and pool. Pure.
+ * The ramp: after freeze, zone outage or threshold repairs begin again slowly, 1, 2, 4 … a minute and pool. Pure.
  */
 import type { PoolRecord, Ramp } from '../record.ts';
 import type { Blocker } from './verdict.ts';
@@ -13,7 +13,7 @@ const KEPT_FOR = hours(24);
 
 /** The ramp of this pass; undefined: repairs are not slowed down. @param holdingGuards those that hold a due repair now */
 export function nextRamp(
-  { ramp, held: before }: Pick<PoolRecord, 'ramp' | 'held'>,
+  { ramp, holdingGuards: before }: Pick<PoolRecord, 'ramp' | 'holdingGuards'>,
   { holdingGuards, isAnythingDue }: { readonly holdingGuards: readonly string[]; readonly isAnythingDue: boolean },
   now: EpochMs,
 ): Ramp | undefined {

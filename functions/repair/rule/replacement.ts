@@ -4,7 +4,8 @@
  * the taint goes before the unhealthy NodeClaim does, and from then on it stays, whatever becomes of the unhealthy
  * node. The NodePool must have room for it: its limits are not asked for a NodeClaim that somebody else makes. Pure.
  */
-import type { LaunchPause, Replacement } from '../record.ts';
+import type { Replacement } from '../attempt-record.ts';
+import type { LaunchPause } from '../record.ts';
 import { isJsonObject } from '../../../shared/domain/json.ts';
 import type {
   JsonObject,

@@ -2,7 +2,8 @@
  * What a pass finds out about one node, and what it may begin there: types, how often things are looked at, and what
  * records say of it.
  */
-import type { ActionAnswer, ActionType, Attempt, DueCondition, NodeRecord, Replacement } from '../record.ts';
+import type { ActionAnswer, ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
+import type { NodeRecord } from '../record.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -41,7 +42,7 @@ export interface EffectiveRepair {
   readonly limits?: LimitsInForce | undefined;
 }
 
-/** What holds for the nodes of one pool. */
+/** What applies to the nodes of one pool. */
 export interface RepairRules extends EffectiveRepair {
   readonly gateOpen: boolean;
   /** The veto of the pool itself. */
@@ -79,7 +80,7 @@ export interface Veto {
   /** When it ends; undefined: when somebody takes it away. */
   readonly until: EpochMs | undefined;
   readonly message: string;
-  /** The value says nothing that can be read; it holds nevertheless. */
+  /** The value says nothing that can be read; it counts nevertheless. */
   readonly invalid: boolean;
   readonly by: VetoCarrier;
 }
@@ -88,11 +89,11 @@ export interface Veto {
 export interface OtherWork {
   /** Whose mark it is, e.g. `taint karpenter.sh/disrupted`. */
   readonly what: string;
-  /** For so long after it was first seen. After that it holds its own node alone. */
+  /** For so long after it was first seen. After that it stops the repair of its own node alone. */
   readonly inFlightFor: DurationMs;
 }
 
-/** A statement that holds, and since when. */
+/** A statement that is true, and since when. */
 export interface UnhealthyStatement extends UnhealthyMatch {
   readonly key: string;
   /** undefined: its condition does not say. */
@@ -109,6 +110,14 @@ export interface LadderAction extends Omit<RepairAction, 'type'> {
   readonly key?: string | undefined;
 }
 
+/** One that may be taken at a node: a launch with what it takes the place of, a termination with what is ready for that. */
+export type PossibleAction = LadderAction &
+  (
+    | { readonly type: Exclude<ActionType, 'Replace' | 'Terminate'> }
+    | { readonly type: 'Replace'; readonly launch: { readonly claim: NodeName; readonly pool: string } }
+    | { readonly type: 'Terminate'; readonly replacement?: Replacement }
+  );
+
 /** What the entry that decides says of a repair. */
 export interface EntryPolicy {
   readonly priority: number;
@@ -124,12 +133,12 @@ export interface DueNode {
   readonly dueCondition: DueCondition;
   /** Absent for a node that Karpenter does not manage, where the block covers those. */
   readonly claim: NodeClaimView | undefined;
-  /** How many statements hold. */
+  /** How many statements are true. */
   readonly severity: number;
   /** Of the entry that decides: its priority, and what is done. */
   readonly entryPolicy: EntryPolicy;
-  /** The actions of that entry, in their order. */
-  readonly ladder: readonly LadderAction[];
+  /** The actions of that entry that are possible here, in their order. */
+  readonly ladder: readonly PossibleAction[];
   /** Since when any entry has been due. */
   readonly dueSince: EpochMs;
   readonly message: string;
@@ -158,7 +167,7 @@ export type Undue = { readonly message: string } &
 /** What becomes of a node by itself. */
 export type NodeDecision = Undue | DueNode;
 
-/** What holds a node by itself. */
+/** Why a node by itself is not due. */
 type OwnReason = 'AmbiguousNodeClaim' | 'BeingDisrupted' | 'ReplacementUnavailable';
 
 /** What a guard rests on. */
@@ -219,9 +228,9 @@ export type NodeName = Pick<NodeView, 'name' | 'uid'>;
 /** What is said of a node. */
 export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | Undue
-  /** Due, and held by what the pool allows. */
+  /** Due, and the pool does not allow it now. */
   | {
-      readonly kind: 'held';
+      readonly kind: 'notAllowed';
       readonly blocker: Blocker;
       readonly dueCondition: DueCondition;
       readonly rank: Rank;
@@ -248,14 +257,44 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
 export interface DueAction {
   readonly kind: 'due';
   readonly due: DueNode;
-  readonly action: LadderAction;
+  readonly action: PossibleAction;
   /** What follows it. */
   readonly rest: readonly LadderAction[];
   /** An attempt that another run did not carry out, at the same action. */
   readonly unfinished: Attempt | undefined;
-  /** It is ready, and opened before the node goes. */
-  readonly replacement?: Replacement | undefined;
 }
+
+/** What a node counts as by what is said of it. */
+export type Standing =
+  /** Among the nodes of its pool that are due and not repaired. */
+  | 'held'
+  /** The same, where its reason is a metric. */
+  | 'countedByReason'
+  /** No run is about to act on it. */
+  | 'over'
+  /** What an attempt before has left is used by the one that comes. */
+  | 'usesMarks';
+
+export const STANDINGS: Readonly<Record<(Verdict | DueAction)['kind'], readonly Standing[]>> = {
+  ignore: [],
+  refuse: [],
+  tolerate: [],
+  unclaimed: ['held'],
+  blocked: ['held', 'countedByReason'],
+  vetoed: ['held', 'countedByReason'],
+  finishing: [],
+  due: ['usesMarks'],
+  notAllowed: ['held', 'countedByReason'],
+  repair: ['usesMarks'],
+  wouldRepair: [],
+  settle: [],
+  underWay: [],
+  retry: ['held', 'over', 'usesMarks'],
+  exhausted: ['held', 'over'],
+  stuck: ['over'],
+  recovered: ['over'],
+  gone: [],
+};
 
 /** A node that may be repaired now. */
 export interface Candidate extends DueAction {
@@ -273,8 +312,8 @@ export type Unreported =
 
 /**
  * What a pass finds of a node, whether or not the Node is there. `verdict` is what is said, `state` is who is counted,
- * `takesBack` is what is undone. Each is set by itself, but for these: `underWay` and `settle` are in flight,
- * `stuck` is followed at least, `recovered` takes back, and `gone` is idle.
+ * `takesBack` is what is undone. Each is set by itself, but for these: `underWay`, `settle` and `repair` are in flight,
+ * `stuck` is followed at least, as is any node with an attempt, `recovered` takes back, and `gone` is idle.
  */
 export interface Finding {
   /** As it is to be remembered; undefined: not at all. */
@@ -285,7 +324,7 @@ export interface Finding {
   readonly time: EpochMs | undefined;
   /**
    * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`:
-   * something is still to be followed, though it holds nobody.
+   * something is still to be followed, though nobody waits for it.
    */
   readonly state: 'idle' | 'followed' | 'inFlight';
   /** What the repair made is to be taken back. */
@@ -339,18 +378,10 @@ export interface NodeFacts {
   readonly context: JudgeContext;
   readonly node: NodeView;
   readonly record: NodeRecord;
-  /** A statement held at the last look. */
+  /** A statement was true at the last look. */
   readonly wasUnhealthy: boolean;
   readonly decision: NodeDecision;
   readonly isUnhealthy: boolean;
   /** Something may be repaired. */
   readonly isOn: boolean;
 }
-
-/** Whether a limit lets one more repair begin. */
-export interface Gate {
-  /** undefined: it may begin, and counts from now on. */
-  admit(node: ZonedNode): Blocker | undefined;
-}
-
-export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;

@@ -97,7 +97,7 @@ export function fromItem(raw: unknown): { record: StoredRecord; writeId: string 
   return { writeId: item.writeId, record: toRecord(item) };
 }
 
-/** The record that a checked item holds; shares the item's objects. */
+/** The record in a checked item; shares the item's objects. */
 export function toRecord(item: Item): StoredRecord {
   const state: JsonObject = item.state;
   return {

@@ -121,7 +121,7 @@ async function attempt<Answer>(what: StoreCall, send: () => Promise<Answer>): Pr
   }
 }
 
-/** Resolves to undefined when the condition held, else to the item that stands there, if the store says. */
+/** Resolves to undefined when the condition was met, else to the item that stands there, if the store says. */
 async function attemptConditional(
   what: StoreCall,
   send: () => Promise<unknown>,

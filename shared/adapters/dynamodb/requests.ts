@@ -1,4 +1,4 @@
-/** Command inputs, built without sending anything. Each clause of a condition has a name that says when it holds. */
+/** Command inputs, built without sending anything. Each clause of a condition has a name that says when it is met. */
 import type {
   DeleteItemCommandInput,
   GetItemCommandInput,

@@ -112,7 +112,7 @@ export function toDeleteOutcome(failure: ApiFailure, { type }: Pick<ObjectRef, '
   if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
   if (isKindNotServed(failure)) throw new OutOfSight(type);
   if (isNotFound(failure)) return { kind: 'notFound' };
-  if (failure.status === 409) return conflict(failure); // A precondition does not hold.
+  if (failure.status === 409) return conflict(failure); // A precondition is not met.
   throw toThrown(failure, { doing, write: true });
 }
 
@@ -123,7 +123,7 @@ export function toEvictOutcome(failure: ApiFailure, doing: string): EvictOutcome
   if (isDeniedByPolicy(failure)) return blocked(failure);
   if (isNotFound(failure)) return { kind: 'notFound' };
   switch (failure.status) {
-    case 409: // The UID precondition does not hold: another pod of that name.
+    case 409: // The UID precondition is not met: another pod of that name.
       return conflict(failure);
     case 429: // A budget allows no disruption now, or its status is not up to date. Throttling has no such cause.
       if (isAboutDisruptionBudget(failure)) return blocked(failure);

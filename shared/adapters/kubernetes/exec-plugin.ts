@@ -133,7 +133,7 @@ function run(exec: unknown, options: ExecPluginOptions): Promise<Credential> {
       refuse(`cannot be started: ${error.message}`, error);
     });
     child.once('exit', () => {
-      // What it has started may hold them open.
+      // What it has started may keep them open.
       if (child.killed) for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });
     child.once('close', code => {

@@ -98,7 +98,7 @@ export function createTransport(options: TransportOptions): Transport {
     return secure ? new https.Agent({ ...agentOptions, ...options.tls }) : new http.Agent(agentOptions);
   };
   const agent = options.agent ?? agentWith(FIRST_SOCKETS);
-  /** Watches hold their connections. */
+  /** Watches keep their connections. */
   const streams = options.agent ?? agentWith(MAX_SOCKETS);
   const prefix = server.pathname.replace(/\/$/, '');
   // No more than is needed: Node copies every option of every request several times.

@@ -113,7 +113,7 @@ describe('a request that needs no drain', () => {
     });
     expect(decide(observation({ ...listed(), record }))).toMatchObject({ kind: 'begin' });
     const unreadable = { node: { unschedulable: true, quarantine: 'unreadable' as const }, record };
-    expect(decide(observation(unreadable))).toMatchObject({ kind: 'hold', reason: 'UnreadableQuarantine' });
+    expect(decide(observation(unreadable))).toMatchObject({ kind: 'pause', reason: 'UnreadableQuarantine' });
   });
 });
 
@@ -196,10 +196,10 @@ describe('a drain that is asked for', () => {
 
   it('is held without a configuration, and in Observe', () => {
     expect(decide(observation({ record, rules: undefined }))).toMatchObject({
-      kind: 'hold',
+      kind: 'pause',
       reason: 'NoConfiguration',
     });
-    expect(decide(observation({ record, mode: 'Observe' }))).toMatchObject({ kind: 'hold', reason: 'ObserveMode' });
+    expect(decide(observation({ record, mode: 'Observe' }))).toMatchObject({ kind: 'pause', reason: 'ObserveMode' });
   });
 
   it('counts from when it came, but not the time that it was held', () => {
@@ -223,21 +223,21 @@ describe('the drain under way', () => {
 
   it('prepares the node first: cordoned by us unless it is cordoned, also under a quarantine by taint', () => {
     const fresh = active();
-    const { hold: _, ...unheld } = fresh;
-    const first = (node: object) => decide(observation({ pods: [pod('a')], node, record: { active: unheld } }));
+    const { cordon: _, ...uncordoned } = fresh;
+    const first = (node: object) => decide(observation({ pods: [pod('a')], node, record: { active: uncordoned } }));
     expect(first({})).toMatchObject({
       kind: 'prepare',
-      hold: { cordon: 'own', quarantined: false },
+      cordon: { by: 'own', quarantined: false },
       showDraining: true,
     });
-    expect(first({ unschedulable: true })).toMatchObject({ hold: { cordon: 'other' } });
-    expect(first({ quarantine: ['e1'] })).toMatchObject({ hold: { cordon: 'own', quarantined: true } });
+    expect(first({ unschedulable: true })).toMatchObject({ cordon: { by: 'other' } });
+    expect(first({ quarantine: ['e1'] })).toMatchObject({ cordon: { by: 'own', quarantined: true } });
     // By a run that died before it could note that down.
-    expect(first({ unschedulable: true, cordonMark: 'e1' })).toMatchObject({ hold: { cordon: 'own' } });
+    expect(first({ unschedulable: true, cordonMark: 'e1' })).toMatchObject({ cordon: { by: 'own' } });
   });
 
   it('goes on in a quarantine without a cordon', () => {
-    const quarantined = active({ hold: { quarantined: true, cordon: 'none' } });
+    const quarantined = active({ cordon: { quarantined: true, by: 'none' } });
     const node = { ...prepared(quarantined), unschedulable: false, cordonMark: undefined, quarantine: ['e1'] };
     expect(decide(observation({ node, pods: [pod('a')], record: { active: quarantined } })).kind).toBe('drain');
   });
@@ -257,7 +257,7 @@ describe('the drain under way', () => {
   it('goes on in Observe, which holds what would begin: of those under way the one that waits for its turn', () => {
     expect(step({ mode: 'Observe' })).toMatchObject({ kind: 'drain' });
     const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });
-    expect(step({ mode: 'Observe' }, waiting)).toMatchObject({ kind: 'hold', reason: 'ObserveMode' });
+    expect(step({ mode: 'Observe' }, waiting)).toMatchObject({ kind: 'pause', reason: 'ObserveMode' });
     const following = { active: active(), requests: [request('e2')] };
     expect(step({ mode: 'Observe', record: following })).toMatchObject({ kind: 'drain' });
   });
@@ -271,9 +271,9 @@ describe('the drain under way', () => {
       requests: [],
       finished: [],
       reported: 'NoConfiguration',
-      heldSince: addDuration(NOW, minutes(-30)),
+      pausedSince: addDuration(NOW, minutes(-30)),
     };
-    expect(step({ record, rules: undefined })).toMatchObject({ kind: 'hold' });
+    expect(step({ record, rules: undefined })).toMatchObject({ kind: 'pause' });
     const resumed = step({ record });
     expect(resumed).toMatchObject({
       kind: 'note',
@@ -282,7 +282,7 @@ describe('the drain under way', () => {
       },
     });
     expect(resumed).not.toHaveProperty('record.reported');
-    expect(resumed).not.toHaveProperty('record.heldSince');
+    expect(resumed).not.toHaveProperty('record.pausedSince');
   });
 
   it('E12b to E12d: does each mode for itself', () => {
@@ -341,11 +341,11 @@ mode = "DeleteAfterTimeout"`);
 
   it.each([
     ['an uncordon', { unschedulable: false }, active(), 'Uncordoned'],
-    ['the end of the quarantine', {}, active({ hold: { quarantined: true, cordon: 'none' } }), 'UnQuarantined'],
+    ['the end of the quarantine', {}, active({ cordon: { quarantined: true, by: 'none' } }), 'UnQuarantined'],
     [
       'a release by hand',
       { isReleased: true },
-      active({ hold: { quarantined: true, cordon: 'other' } }),
+      active({ cordon: { quarantined: true, by: 'other' } }),
       'ManuallyReleased',
     ],
   ])('is cancelled by %s', (_, node, under, reason) => {
@@ -495,7 +495,7 @@ describe('a node that a drain has left as it was', () => {
   });
 
   it('is remembered for no cordon of a drain that had begun, and had not cordoned, when somebody opened the node', () => {
-    const { hold: _, ...begun } = active({ id: 'e2', requests: [request('e2')] });
+    const { cordon: _, ...begun } = active({ id: 'e2', requests: [request('e2')] });
     const record = { active: begun, finished: [finished('e1')] };
     for (const cordonMark of ['e1', undefined]) {
       const decision = decide(observation({ node: { cordonMark }, record, pods: [pod('a')] }));

@@ -12,9 +12,9 @@ import { active, NOW } from './observations.ts';
 
 const ref = { type: RESOURCES.Node, name: 'n1' };
 const STATE = 'dgxc.nvidia.com/nvsentinel-state';
-const { hold: _, ...FRESH } = active();
+const { cordon: _, ...FRESH } = active();
 const ACTIVE: ActiveDrain = { ...FRESH, requests: [] };
-const PREPARED = { active: ACTIVE, hold: { quarantined: false, cordon: 'own' }, showDraining: true } as const;
+const PREPARED = { active: ACTIVE, cordon: { quarantined: false, by: 'own' }, showDraining: true } as const;
 
 function cluster() {
   const core = createApiServer({ clock: { now: () => Date.parse('2024-11-01T15:00:00Z') } });

@@ -4,6 +4,7 @@ import { newNode } from '../../../functions/repair/rule/attempt.ts';
 import { intoNode, isNothingLeft } from '../../../functions/repair/carried-attempts.ts';
 import { keyOf, ladderOf, nextAction } from '../../../functions/repair/rule/ladder.ts';
 import { type CarriedAttempt, nodeCodec, poolCodec, poolOfBefore } from '../../../functions/repair/record.ts';
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
 import { anAttempt, someSettings, T } from '../../builders/repair.ts';
 import { RECORD_TYPES, storedState } from '../../fixtures/items/record-types.ts';
@@ -69,7 +70,12 @@ describe('an attempt of before', () => {
   });
 
   it('under way goes on with its times, number and what it is known by', () => {
-    expect(carry({ bootID: 'boot-1', answer: { kind: 'failed', message: 'no' } })).toMatchObject({
+    const answer = { kind: 'failed', message: 'no' } as const;
+    expect(carry({ rung: 1, action: 'Drain', requestId: 'r1', answer }).attempt).toMatchObject({
+      requestId: 'r1',
+      answer,
+    });
+    expect(carry({ bootID: 'boot-1' })).toMatchObject({
       number: 3,
       attempt: {
         number: 3,
@@ -78,7 +84,6 @@ describe('an attempt of before', () => {
         until: addDuration(T, minutes(10)),
         key: REBOOT,
         bootID: 'boot-1',
-        answer: { kind: 'failed', message: 'no' },
       },
       acts: [{ key: REBOOT, action: 'Reboot', time: T, bootID: 'boot-1' }],
     });
@@ -113,7 +118,9 @@ describe('an attempt of before', () => {
       set: '2024-11-01T15:00:00Z',
       previous: 'x',
     });
-    expect(carry(set).attempt).toMatchObject({ annotation: { set: '2024-11-01T15:00:00Z' } });
+    expect(carry(set).attempt).toMatchObject({
+      pods: { kind: 'none', annotation: { set: '2024-11-01T15:00:00Z' } },
+    });
   });
 
   it('of a node that is gone is over, unless something of it is left', () => {
@@ -141,7 +148,11 @@ describe('a stored record of any version', () => {
       const attempts = Array.isArray(state['attempts']) ? state['attempts'].length : 0;
       const left = Array.isArray(state['left']) ? state['left'].length : 0;
       expect(pool.attemptsOfBefore).toHaveLength(attempts + left);
-      expect(pool).toMatchObject({ held: state['outages'], terminations: state['repairs'], ramp: state['ramp'] });
+      expect(pool).toMatchObject({
+        holdingGuards: state['outages'],
+        terminations: state['repairs'],
+        ramp: state['ramp'],
+      });
       const under = pool.attemptsOfBefore?.filter(({ phase, isLeft }) => phase !== 'observed' && isLeft !== true) ?? [];
       expect(Object.keys(pool.inFlight).toSorted()).toEqual(under.map(({ node }) => node.uid).toSorted());
       // What is not carried over yet is stored again as it is.
@@ -183,14 +194,50 @@ describe('a stored record of any version', () => {
   it.each([{ set: '2024-11-01T15:32:48Z' }, { set: '2024-11-01T15:32:48Z', previous: '2024-11-01T18:00:00Z' }])(
     'keeps the annotation of an attempt as two fields beside each other: %j',
     annotation => {
-      const node = { ...newNode('n1', 'default'), attempt: anAttempt('n1', { annotation }) };
+      const pods = { kind: 'until', time: T, annotation } as const;
+      const node = { ...newNode('n1', 'default'), attempt: anAttempt('n1', { pods }) };
       const stored = nodeCodec.toState(node)['attempt'];
-      expect(stored).toMatchObject({ terminationTimestamp: annotation.set });
-      expect(stored).not.toHaveProperty('annotation');
+      expect(stored).toMatchObject({ terminationTimestamp: annotation.set, podsUntil: T });
+      expect(stored).not.toHaveProperty('pods');
       expect((stored as Record<string, unknown>)['previousTimestamp']).toBe(annotation.previous);
       expect(nodeCodec.parse(nodeCodec.toState(node))).toEqual(node);
     },
   );
+
+  const { attempt: STORED = {}, ...without } = nodeCodec.toState({
+    ...newNode('n1', 'default'),
+    attempt: anAttempt('n1', { pods: { kind: 'unbounded' } }),
+  });
+  const read = (more: JsonObject) => {
+    const node = nodeCodec.parse({ ...without, attempt: { ...(STORED as JsonObject), ...more } });
+    expect(nodeCodec.parse(nodeCodec.toState(node))).toEqual(node);
+    return node.attempt;
+  };
+  const SET = { terminationTimestamp: '2024-11-01T15:32:48Z' };
+  const annotation = { set: '2024-11-01T15:32:48Z' };
+
+  it.each<[string, JsonObject, object]>([
+    ['neither: they are waited for', {}, { kind: 'unbounded' }],
+    ['an annotation alone: they go at once', SET, { kind: 'none', annotation }],
+    ['a time alone', { podsUntil: T }, { kind: 'until', time: T }],
+    ['both', { ...SET, podsUntil: T }, { kind: 'until', time: T, annotation }],
+  ])('reads the time of the pods of a termination by what stands there: %s', (_, stored, pods) => {
+    expect(read(stored)).toMatchObject({ action: 'Terminate', claim: { name: 'claim-n1' } });
+    expect(read(stored)).toHaveProperty('pods', pods);
+  });
+
+  it('tells the end of an instance by its lack of a NodeClaim, and takes none that cannot be read for it', () => {
+    const { claim: _, ...instance } = STORED as JsonObject;
+    const node = nodeCodec.parse({ ...without, attempt: { ...instance, askTime: T } });
+    expect(node.attempt).toMatchObject({ action: 'Terminate', askTime: T });
+    expect(nodeCodec.toState(node)['attempt']).toEqual({ ...instance, askTime: T });
+    expect(() => read({ claim: { name: 'claim-n1' } })).toThrow('Invalid input');
+  });
+
+  it('takes a launch of which an earlier version noted nothing for none: it launched nothing', () => {
+    expect(read({ action: 'Replace' })).toBeUndefined();
+    expect(read({ action: 'Replace', replacement: { name: 'r' } })).toMatchObject({ replacement: { name: 'r' } });
+  });
 
   it('has samples of each', () => {
     const names = RECORD_TYPES.filter(({ codec }) => codec.owner === 'repair').map(({ name }) => name);

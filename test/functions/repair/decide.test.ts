@@ -34,7 +34,7 @@ describe('what a pool allows', () => {
   it('begins slowly after a hold, and gives back what a run that died had granted', () => {
     const nodes = aPoolOf(2, 2);
     const rules = someRules(OPEN);
-    const first = aDecision(nodes, { rules, state: { ...NEW_POOL, held: ['threshold'] } });
+    const first = aDecision(nodes, { rules, state: { ...NEW_POOL, holdingGuards: ['threshold'] } });
     expect(verdictsOf(first)).toEqual(['blocked n2 RampUp', 'repair n1']);
     // The run that granted it died before its node had the intent.
     const later = aDecision(nodes, { rules, state: first.state, now: addDuration(DUE, seconds(61)) });
@@ -107,7 +107,7 @@ describe('what a pool allows', () => {
     const rules = someRules({ maxUnhealthy: '100%', zoneOutage: 'Off' });
     const dark = aPoolOf(7, 7).map(node => ({ ...node, conditions: [aCondition('Ready', 'Unknown', T)] }));
     let { state } = aDecision(dark, { rules });
-    expect(state.held).toEqual(['cluster']);
+    expect(state.holdingGuards).toEqual(['cluster']);
     let nodes = dark.map(node => ({ ...node, conditions: [aCondition('Ready', 'False', T)] }));
     const begun: number[] = [];
     for (let now: EpochMs = DUE; now < DUE + minutes(3); now = addDuration(now, seconds(20))) {

@@ -180,7 +180,7 @@ describe('a node is judged', () => {
     const claims = new Map([claimOf(due), claim].map(each => [each.uid, each]));
     const records = new Map([[due.uid, { value: record, isOld: false }]]);
     const { present } = judgePool(facts([due, fresh], { rules, claims, records, concerned: [due] }), judgeNode);
-    expect(present[0]?.verdict).toMatchObject({ kind: 'due', replacement: { name: 'r1', node: 'fresh' } });
+    expect(present[0]?.verdict).toMatchObject({ kind: 'due', action: { replacement: { name: 'r1', node: 'fresh' } } });
   });
 
   it('also where its Node is gone', () => {

@@ -9,9 +9,9 @@ import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import {
   endPods,
   forgetPods,
-  heldEvictionsAfter,
+  askedEvictionsAfter,
   remainingAfter,
-  type HeldEvictions,
+  type AskedEvictions,
   type PodEnd,
 } from '../../../shared/pods/drain-pods.ts';
 import { NO_SUCH_POD } from '../../../shared/pods/eviction.ts';
@@ -39,7 +39,7 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodEnd['kind'] = '
     readonly time: DurationMs;
   }[] = [];
   let refusals: Refusals | undefined;
-  let held: HeldEvictions | undefined;
+  let held: AskedEvictions | undefined;
   let failures = 0;
   const time = (): DurationMs => durationBetween(MANUAL_CLOCK_START, clock.now());
   const call = async ({ type, name }: { type: { resource: string }; name: string }): Promise<never> => {
@@ -69,7 +69,7 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodEnd['kind'] = '
             kind === 'evict' ? { kind, pod } : { kind, pod, gracePeriodSeconds: 1, overriddenProtection: undefined },
           ),
           requiresUnchanged: true,
-          heldEvictions: held,
+          askedEvictions: held,
           now: clock.now(),
           tries,
           refusals,
@@ -81,7 +81,7 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodEnd['kind'] = '
       );
       const left = remainingAfter(failures, ended, clock.now());
       ({ failures } = left);
-      held = heldEvictionsAfter(held, ended, clock.now());
+      held = askedEvictionsAfter(held, ended, clock.now());
       forgetPods(tries, refusals, views);
       refusals = tries.after(refusals);
       return { ...left, answers: ended.map(({ answer }) => answer), kinds: ended.map(({ answer }) => answer.kind) };

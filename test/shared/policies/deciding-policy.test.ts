@@ -18,52 +18,52 @@ function policy(name: string, requirements: 0 | 1 | 2, mode: 'Enforce' | 'Observ
   return object('NodeLifecyclePolicy', name, { nodePoolSelector: SELECTORS[requirements], mode, ...stated });
 }
 function decided(policies: readonly KubernetesObject[], block: 'repair' | 'termination' | 'drain' = 'termination') {
-  const { mode, modePolicy, holder } = decisionFor(pool, block, readPolicies(policies));
-  return { mode, by: modePolicy?.object.metadata.name, holder: holder?.object.metadata.name };
+  const { mode, modePolicy, policy } = decisionFor(pool, block, readPolicies(policies));
+  return { mode, by: modePolicy?.object.metadata.name, policy: policy?.object.metadata.name };
 }
 
 describe('the mode of a block', () => {
   it.each([
-    ['Enforce without a policy', [], { mode: 'Enforce', by: undefined, holder: undefined }],
+    ['Enforce without a policy', [], { mode: 'Enforce', by: undefined, policy: undefined }],
     [
       'that of the most specific policy that states it',
       [policy('a', 0, 'Enforce', 'termination'), policy('b', 1, 'Observe', 'termination')],
-      { mode: 'Observe', by: 'b', holder: 'b' },
+      { mode: 'Observe', by: 'b', policy: 'b' },
     ],
     [
       'not that of a more specific policy about something else',
       [policy('a', 0, 'Enforce', 'termination'), policy('b', 2, 'Observe', 'repair')],
-      { mode: 'Enforce', by: 'a', holder: 'a' },
+      { mode: 'Enforce', by: 'a', policy: 'a' },
     ],
     [
       'not lifted by a more specific policy about something else',
       [policy('a', 0, 'Observe', 'termination'), policy('b', 2, 'Enforce', 'repair')],
-      { mode: 'Observe', by: 'a', holder: 'a' },
+      { mode: 'Observe', by: 'a', policy: 'a' },
     ],
     [
       'the brake holds what no policy states',
       [policy('a', 0, 'Observe')],
-      { mode: 'Observe', by: 'a', holder: undefined },
+      { mode: 'Observe', by: 'a', policy: undefined },
     ],
     [
       'the brake holds what a more general policy states',
       [policy('a', 0, 'Enforce', 'termination'), policy('b', 1, 'Observe')],
-      { mode: 'Observe', by: 'b', holder: 'a' },
+      { mode: 'Observe', by: 'b', policy: 'a' },
     ],
     [
       'the brake does not hold what a policy states that is as specific, whatever their names',
       [policy('a', 1, 'Observe'), policy('b', 1, 'Enforce', 'termination')],
-      { mode: 'Enforce', by: 'b', holder: 'b' },
+      { mode: 'Enforce', by: 'b', policy: 'b' },
     ],
     [
       'a more specific policy without a block lifts the brake',
       [policy('a', 0, 'Observe'), policy('b', 1, 'Enforce')],
-      { mode: 'Enforce', by: 'b', holder: undefined },
+      { mode: 'Enforce', by: 'b', policy: undefined },
     ],
     [
       'a policy that states another block is no brake',
       [policy('a', 0, 'Observe', 'protection')],
-      { mode: 'Enforce', by: undefined, holder: undefined },
+      { mode: 'Enforce', by: undefined, policy: undefined },
     ],
   ] as const)('%s', (_name, policies, expected) => {
     expect(decided(policies)).toEqual(expected);

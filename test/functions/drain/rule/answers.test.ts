@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { admit, begin, toFinished } from '../../../../functions/drain/rule/admission.ts';
 import { cancellationOf, isCordonKnown, earlyEndOf } from '../../../../functions/drain/rule/cancellation.ts';
 import { faultOf } from '../../../../functions/drain/rule/faults.ts';
-import { holdOfActive, holdOfBegin } from '../../../../functions/drain/rule/holds.ts';
+import { pauseWhileActive, pauseBeforeBegin } from '../../../../functions/drain/rule/pauses.ts';
 import type { Incoming } from '../../../../functions/drain/rule/observation.ts';
 import { FULL } from '../../../../functions/drain/rule/pods.ts';
 import type { ActiveDrain } from '../../../../functions/drain/record.ts';
@@ -144,7 +144,7 @@ describe('the drain that begins', () => {
     return begin(seen, seen.rules);
   };
   const fresh = (requests: readonly DrainRequest[], more: Partial<ActiveDrain> = {}): ActiveDrain => {
-    const { hold: _, ...rest } = active({ requests, ...more });
+    const { cordon: _, ...rest } = active({ requests, ...more });
     return rest;
   };
 
@@ -191,21 +191,21 @@ describe('the drain that begins', () => {
 
 describe('what holds a drain', () => {
   const none = {
-    kind: 'hold',
+    kind: 'pause',
     reason: 'NoConfiguration',
     message:
       'no key of a valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain',
   };
-  const outOfSight = { kind: 'hold', reason: 'KindNotServed', message: 'NodeClaims are not served' };
-  const observed = { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
-  const unreadable = { kind: 'hold', reason: 'UnreadableLimits', message: 'block limits' };
+  const outOfSight = { kind: 'pause', reason: 'KindNotServed', message: 'NodeClaims are not served' };
+  const observed = { kind: 'pause', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
+  const unreadable = { kind: 'pause', reason: 'UnreadableLimits', message: 'block limits' };
   const policy = {
-    kind: 'hold',
+    kind: 'pause',
     reason: 'UnreadablePolicy',
     message: 'policy p; whether it holds drains is not known: nothing begins until it can be read',
   };
   const coverage = {
-    kind: 'hold',
+    kind: 'pause',
     reason: 'UnreadableQuarantine',
     message: 'the annotation quarantineHealthEvent cannot be read: whether an earlier drain covers this one is unknown',
   };
@@ -230,8 +230,8 @@ describe('what holds a drain', () => {
       undefined,
     ],
     ['no list that can be read', { node: { quarantine: ['e0'] }, record: { requests: covered } }, undefined],
-  ])('from its begin: %s', (_, given, hold) => {
-    expect(holdOfBegin(observation({ record: { requests: [request('e1')] }, ...given }))).toEqual(hold);
+  ])('from its begin: %s', (_, given, pause) => {
+    expect(pauseBeforeBegin(observation({ record: { requests: [request('e1')] }, ...given }))).toEqual(pause);
   });
 
   it.each<[string, Given, unknown, unknown]>([
@@ -241,32 +241,35 @@ describe('what holds a drain', () => {
     ['the mode', { mode: 'Observe' }, undefined, observed],
     ['limits that cannot be read', { limits: 'block limits' }, undefined, unreadable],
   ])('under way, or in the queue: %s', (_, given, underWay, queued) => {
-    expect(holdOfActive(observation(given), active())).toEqual(underWay);
+    expect(pauseWhileActive(observation(given), active())).toEqual(underWay);
     const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });
-    expect(holdOfActive(observation(given), waiting)).toEqual(queued);
+    expect(pauseWhileActive(observation(given), waiting)).toEqual(queued);
   });
 });
 
-describe('a drain whose hold somebody takes back', () => {
-  const of = (hold: ActiveDrain['hold'], node: Given['node']): unknown => {
-    const { hold: _, ...rest } = active();
-    return earlyEndOf({ ...rest, ...(hold !== undefined && { hold }) }, observation({ ...(node && { node }) }).node);
+describe('a drain whose cordon somebody takes back', () => {
+  const of = (given: ActiveDrain['cordon'], node: Given['node']): unknown => {
+    const { cordon: _, ...rest } = active();
+    return earlyEndOf(
+      { ...rest, ...(given !== undefined && { cordon: given }) },
+      observation({ ...(node && { node }) }).node,
+    );
   };
   const cancelled = (reason: string, message: string): unknown => ({ status: 'Cancelled', reason, message, left: [] });
 
   it('ends, and says who took what back', () => {
-    const quarantined = { quarantined: true, cordon: 'none' } as const;
+    const quarantined = { quarantined: true, by: 'none' } as const;
     expect(of(quarantined, {})).toEqual(cancelled('UnQuarantined', 'the quarantine is over'));
     expect(of(quarantined, { isReleased: true })).toEqual(
       cancelled('ManuallyReleased', 'somebody took the quarantine of the node back'),
     );
     expect(of(quarantined, { quarantine: ['e1'] })).toBeUndefined();
-    for (const cordon of ['own', 'other'] as const) {
-      const hold = { quarantined: false, cordon };
-      expect(of(hold, {})).toEqual(cancelled('Uncordoned', 'somebody uncordoned the node'));
-      expect(of(hold, { unschedulable: true })).toBeUndefined();
+    for (const by of ['own', 'other'] as const) {
+      const given = { quarantined: false, by };
+      expect(of(given, {})).toEqual(cancelled('Uncordoned', 'somebody uncordoned the node'));
+      expect(of(given, { unschedulable: true })).toBeUndefined();
     }
-    expect(of({ quarantined: false, cordon: 'none' }, {})).toBeUndefined();
+    expect(of({ quarantined: false, by: 'none' }, {})).toBeUndefined();
     expect(of(undefined, {})).toBeUndefined();
   });
 

@@ -8,7 +8,7 @@ import {
   notOverdue,
   pastDeadline,
   stuckTime,
-  withoutHold,
+  resumed,
   withProgress,
   withTriedPods,
 } from '../../../../functions/drain/rule/progress.ts';
@@ -162,13 +162,13 @@ describe('a drain that was held', () => {
 
   it('is as it was where it was not', () => {
     const idle = { ...record, requests: [waiting] };
-    expect(withoutHold(idle, NOW)).toBe(idle);
+    expect(resumed(idle, NOW)).toBe(idle);
   });
 
   it('moves all its instants on by as long as that lasted, and warns anew', () => {
     const drain = active({ startTime: at(-50), requests: [{ ...request('e1'), time: at(-50) }], warned: ['uid-a'] });
-    const held = { ...record, requests: [waiting, request('e3')], active: drain, heldSince: at(-30), reported: 'x' };
-    expect(withoutHold(held, NOW)).toEqual({
+    const held = { ...record, requests: [waiting, request('e3')], active: drain, pausedSince: at(-30), reported: 'x' };
+    expect(resumed(held, NOW)).toEqual({
       ...record,
       requests: [
         { ...waiting, time: at(-10) },
@@ -186,7 +186,7 @@ describe('a drain that was held', () => {
   it('was not held before it began, or before it had its turn to wait for', () => {
     const drain = active({ startTime: at(-10), pausedFor: minutes(1) });
     const since = (of: typeof drain): unknown =>
-      withoutHold({ ...record, active: of, heldSince: at(-30) }, NOW).active?.pausedFor;
+      resumed({ ...record, active: of, pausedSince: at(-30) }, NOW).active?.pausedFor;
     expect(since(drain)).toBe(minutes(11));
     expect(since({ ...drain, phase: { kind: 'waiting', since: at(-5), takes: false } })).toBe(minutes(6));
     expect(since({ ...drain, startTime: at(10) })).toBe(toDurationMs(60_000));
@@ -195,8 +195,8 @@ describe('a drain that was held', () => {
   it('forgets what was said of it, where a record of before does not know since when', () => {
     const drain = active({ warned: ['uid-a'] });
     const held = { ...record, requests: [waiting], active: drain, reported: 'x' };
-    expect(withoutHold(held, NOW)).toEqual({ ...record, requests: [{ ...waiting, time: NOW }], active: drain });
-    expect(withoutHold({ ...record, requests: [waiting], reported: 'x' }, NOW)).toEqual({
+    expect(resumed(held, NOW)).toEqual({ ...record, requests: [{ ...waiting, time: NOW }], active: drain });
+    expect(resumed({ ...record, requests: [waiting], reported: 'x' }, NOW)).toEqual({
       ...record,
       requests: [{ ...waiting, time: NOW }],
     });

@@ -122,7 +122,7 @@ it('lets a drain begin at once that repair, a termination or a person asks for',
 describe('a drain that waits for its turn', () => {
   const limits = { ...NO_DRAIN_LIMITS, maxConcurrent: { count: 1 }, deadline: minutes(30) };
   const phase = { kind: 'waiting', since: NOW, takes: false } as const;
-  const waiting = active({ phase, hold: { quarantined: false, cordon: 'own' } });
+  const waiting = active({ phase, cordon: { quarantined: false, by: 'own' } });
   const full = around({ drainingCount: 1 });
   const on = (given: Parameters<typeof observation>[0] = {}, drain = waiting) => {
     const node = { ...prepared(drain), labels: {} };
@@ -204,11 +204,11 @@ describe('a drain that waits for its turn', () => {
   });
 
   it('has its node cordoned first, which shows no drain', () => {
-    const { hold: _, ...fresh } = waiting;
+    const { cordon: _, ...fresh } = waiting;
     expect(on({ node: {} }, fresh)).toEqual({
       kind: 'prepare',
       active: fresh,
-      hold: { quarantined: false, cordon: 'own' },
+      cordon: { quarantined: false, by: 'own' },
       showDraining: false,
       plan: undefined,
     });

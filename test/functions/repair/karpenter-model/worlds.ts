@@ -1,6 +1,6 @@
 /** Random clusters, and what Curfew does there: one pass of each pool at the same instant, with the records of having seen each condition begin. */
 import fc from 'fast-check';
-import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { newNode, podsUntil } from '../../../../functions/repair/rule/attempt.ts';
 import { decide } from '../../../../functions/repair/decide.ts';
 import { clocksOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/incident.ts';
 import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
@@ -60,7 +60,7 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
               claim: claim.name,
               pool,
               action: 'Replace',
-              deadline: action === 'Terminate' ? attempt.podsUntil : undefined,
+              deadline: podsUntil(attempt),
             },
       ];
     });

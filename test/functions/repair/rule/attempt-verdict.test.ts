@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { PoolDecision } from '../../../../functions/repair/decide.ts';
-import { type Attempt, NEW_POOL, type NodeRecord } from '../../../../functions/repair/record.ts';
+import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
+import { NEW_POOL, type NodeRecord } from '../../../../functions/repair/record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, hours, minutes, seconds, toEpochMs, toTimestamp } from '../../../../shared/domain/time.ts';
 import {
@@ -44,7 +45,7 @@ describe('an attempt of which no run said how it ended', () => {
   const intended = anAttempt('n1', {
     phase: 'intended',
     time: NOW,
-    annotation: { set, previous: DEADLINE },
+    pods: { kind: 'until', time: NOW, annotation: { set, previous: DEADLINE } },
   });
 
   it('I4 is left alone until a call of that run must have had its outcome', () => {
@@ -66,7 +67,7 @@ describe('an attempt of which no run said how it ended', () => {
         attempt: {
           number: 1,
           time: SETTLED,
-          annotation: { set, previous: DEADLINE },
+          pods: { kind: 'until', annotation: { set, previous: DEADLINE } },
         },
       },
     ]);

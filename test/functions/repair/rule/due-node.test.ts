@@ -9,17 +9,30 @@ import {
   keyOf,
   ladderOf,
   nextAction,
+  possibleOf,
   refusedUntil,
   takenBefore,
   terminationAfter,
   verdictOf,
 } from '../../../../functions/repair/rule/ladder.ts';
-import type { Act, Attempt, NodeRecord } from '../../../../functions/repair/record.ts';
+import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
+import type { Act, NodeRecord } from '../../../../functions/repair/record.ts';
 import type { LadderAction, PresentNode } from '../../../../functions/repair/rule/verdict.ts';
+import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { Refusal } from '../../../../shared/domain/refusal.ts';
 import { addDuration, type EpochMs, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
-import { aFinding, anAttempt, aPoolNode, type Look, someRules, someSettings, T } from '../../../builders/repair.ts';
+import {
+  aFinding,
+  anAttempt,
+  aNodeClaim,
+  aPoolNode,
+  claimOf,
+  type Look,
+  someRules,
+  someSettings,
+  T,
+} from '../../../builders/repair.ts';
 
 const NOW = addDuration(T, minutes(30));
 /** Minutes from now; negative: before. */
@@ -107,6 +120,14 @@ describe('a due node gets', () => {
       {},
       REPLACE,
       [],
+    ],
+    [
+      'no replacement where its NodeClaim is of no NodePool, nor does one follow',
+      'reboot replace terminate',
+      {},
+      { claims: [claimOf(NODE, { labels: {} })] },
+      REBOOT,
+      [TERMINATE],
     ],
     ['in place what is in place while the pool launches none', 'reboot', {}, { launchesFrom: at(1) }, REBOOT, []],
   ])('%s', (_, actions, record, given, action, rest) => {
@@ -212,6 +233,14 @@ describe('a due node waits', () => {
       },
     ],
     [
+      'in vain where there is nothing to replace',
+      'replace',
+      {},
+      { claims: [claimOf(NODE, { labels: {} })] },
+      5,
+      { kind: 'exhausted', message: 'without a NodeClaim of a NodePool there is nothing to replace' },
+    ],
+    [
       'for an allowance',
       'reboot',
       { acts: acts(REBOOT, -1438, -60) },
@@ -266,22 +295,17 @@ describe('the turn', () => {
     expect(turn(ladder('reboot'), { [REBOOT]: refused('request', 0) })).toMatchObject({ message: 'no by request' });
   });
 
-  it('is no replacement where there is no NodeClaim to replace', () => {
-    const without = (hasClaim?: boolean) =>
-      nextAction(
-        {
-          ladder: ladder('replace terminate'),
-          taken: [],
-          acts: [],
-          refusals: undefined,
-          basis: '',
-          ...(hasClaim !== undefined && { hasClaim }),
-        },
-        NOW,
-      );
-    expect(without(false)).toMatchObject({ kind: 'next', action: { type: 'Terminate' } });
-    for (const hasClaim of [true, undefined])
-      expect(without(hasClaim)).toMatchObject({ kind: 'next', action: { type: 'Replace' } });
+  it('is no replacement where there is no NodeClaim of a NodePool to replace', () => {
+    const next = (claim?: NodeClaimView) => {
+      const possible = possibleOf(ladder('replace terminate'), claim);
+      return nextAction({ ladder: possible, taken: [], acts: [], refusals: undefined, basis: '' }, NOW);
+    };
+    expect(next()).toMatchObject({ kind: 'next', action: { type: 'Terminate' } });
+    expect(next(aNodeClaim({ labels: {} }))).toMatchObject({ kind: 'next', action: { type: 'Terminate' } });
+    expect(next(aNodeClaim())).toMatchObject({
+      kind: 'next',
+      action: { type: 'Replace', launch: { pool: 'default' } },
+    });
   });
 
   it('comes back when fewer acts count than it may have, in whatever order they stand', () => {

@@ -5,7 +5,7 @@ import { judgeGone } from '../../../../functions/repair/rule/attempt-verdict.ts'
 import type { NodeRecord, Ours } from '../../../../functions/repair/record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
-import { anAttempt, aPoolNode, claimOf, T } from '../../../builders/repair.ts';
+import { anAttempt, aPoolNode, checked, claimOf, T } from '../../../builders/repair.ts';
 
 const ACTED = addDuration(T, minutes(30));
 /** Minutes from the act; its termination has an hour. */
@@ -19,7 +19,7 @@ const OURS: Ours = { resources: [{ group: 'g', version: 'v1', resource: 'fixes',
 
 const remembered = (more: Partial<NodeRecord> = {}): NodeRecord => ({ ...newNode('n1', 'default'), ...more });
 const judge = (record: NodeRecord, minute: number, ...claims: readonly NodeClaimView[]) =>
-  judgeGone('uid-n1', record, { now: at(minute), claims: new Map(claims.map(claim => [claim.uid, claim])) });
+  checked(judgeGone('uid-n1', record, { now: at(minute), claims: new Map(claims.map(claim => [claim.uid, claim])) }));
 
 const CLOSED = {
   kind: 'gone',
@@ -44,7 +44,7 @@ describe('is closed', () => {
     ],
     [
       'where its instance ended without a NodeClaim, although another one goes',
-      remembered({ attempt: { ...TERMINATE, claim: undefined } }),
+      remembered({ attempt: anAttempt('n1', { claim: undefined }) }),
       [GOING],
       false,
       [],

@@ -56,8 +56,12 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
     if (allowed === size) return;
     const { findings, wakeTime } = aDecision(pool(allowed + 1));
     const message = `${allowed + 1} of ${size} nodes of NodePool default are unhealthy, repair stops above ${allowed} (maxUnhealthy)`;
-    expect(findings.filter(({ verdict }) => verdict?.kind === 'held')).toHaveLength(allowed + 1);
-    expect(findings[0]?.verdict).toMatchObject({ kind: 'held', blocker: { reason: 'UnhealthyThreshold' }, message });
+    expect(findings.filter(({ verdict }) => verdict?.kind === 'notAllowed')).toHaveLength(allowed + 1);
+    expect(findings[0]?.verdict).toMatchObject({
+      kind: 'notAllowed',
+      blocker: { reason: 'UnhealthyThreshold' },
+      message,
+    });
     expect(wakeTime).toBe(addDuration(NOW, minutes(5)));
   });
 
@@ -176,12 +180,12 @@ describe('outages', () => {
       well('n4'),
       well('n5'),
     ]);
-    expect(aDecision(nodes, { rules }).state.held).toEqual(counts ? ['zone/a'] : []);
+    expect(aDecision(nodes, { rules }).state.holdingGuards).toEqual(counts ? ['zone/a'] : []);
     const dark = nodes.map(node =>
       node.conditions[0]?.status === 'False' ? { ...node, conditions: [aCondition('Ready', 'Unknown')] } : node,
     );
     const frozen = someRules({ ...all, zoneOutage: 'Off' });
-    expect(aDecision(dark, { rules: frozen }).state.held).toEqual(counts ? ['cluster'] : []);
+    expect(aDecision(dark, { rules: frozen }).state.holdingGuards).toEqual(counts ? ['cluster'] : []);
   });
 });
 
@@ -308,7 +312,7 @@ describe('settling', () => {
                 ? 'Settling'
                 : undefined;
           const reasons = decision.findings.flatMap(({ verdict }) =>
-            verdict?.kind === 'held' ? verdict.blocker.reason : [],
+            verdict?.kind === 'notAllowed' ? verdict.blocker.reason : [],
           );
           expect(new Set(reasons)).toEqual(
             new Set(expected === undefined || count('unhealthy') === 0 ? [] : [expected]),
@@ -323,9 +327,9 @@ describe('settling', () => {
 
 describe('after a hold', () => {
   it.each([
-    ['of the threshold', { held: ['threshold'] }],
-    ['of a zone', { held: ['zone/a'] }],
-    ['of the cluster', { held: ['cluster'] }],
+    ['of the threshold', { holdingGuards: ['threshold'] }],
+    ['of a zone', { holdingGuards: ['zone/a'] }],
+    ['of the cluster', { holdingGuards: ['cluster'] }],
   ])('%s repairs begin again one by one', (_, state) => {
     const rules = someRules({ maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' });
     const decision = aDecision(aPoolOf(3, 3), { rules, state: { ...NEW_POOL, ...state } });
@@ -334,13 +338,13 @@ describe('after a hold', () => {
 
   it('the ramp is remembered while the gate is closed, the block cannot be read or mode is Observe', () => {
     const ramp = { step: 0, stepTime: NOW, granted: 0 };
-    const state = { ...NEW_POOL, held: ['threshold'], ramp };
+    const state = { ...NEW_POOL, holdingGuards: ['threshold'], ramp };
     const nodes = [unhealthyNode('n1'), aPoolNode('n2', SICK), well('n3')];
     const closed = aDecision(nodes, { rules: someRules({}, { gateOpen: false }), state });
     const typo = aDecision(nodes, { rules: someRules({}, { settings: { invalid: 'a typo' } }), state });
-    for (const { state: after } of [closed, typo]) expect(after).toMatchObject({ held: ['threshold'], ramp });
+    for (const { state: after } of [closed, typo]) expect(after).toMatchObject({ holdingGuards: ['threshold'], ramp });
     const open = { maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' };
     const observed = aDecision(nodes, { rules: someRules(open, { mode: 'Observe' }), state });
-    expect(observed.state).toMatchObject({ held: [], ramp: { step: 0, granted: 0 } });
+    expect(observed.state).toMatchObject({ holdingGuards: [], ramp: { step: 0, granted: 0 } });
   });
 });

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
-import type { ActionAnswer, Attempt, NodeRecord } from '../../../../functions/repair/record.ts';
+import type { ActionAnswer, Attempt } from '../../../../functions/repair/attempt-record.ts';
+import type { NodeRecord } from '../../../../functions/repair/record.ts';
 import type { PresentNode, RepairRules } from '../../../../functions/repair/rule/verdict.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import type { Refusal } from '../../../../shared/domain/refusal.ts';

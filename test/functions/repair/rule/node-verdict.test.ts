@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 import { endsBy } from '../../../../shared/domain/node-claim.ts';
 import { clocksOf, readableSettings, unhealthyStatementsOf } from '../../../../functions/repair/rule/incident.ts';
-import { decideNode, type NodeObservation } from '../../../../functions/repair/rule/node-verdict.ts';
+import type { NodeObservation } from '../../../../functions/repair/rule/pool-facts.ts';
+import { decideNode } from '../../../../functions/repair/rule/node-verdict.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';
 import {

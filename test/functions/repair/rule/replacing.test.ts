@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
-import type { AttemptOf, NodeRecord, Replacement } from '../../../../functions/repair/record.ts';
+import type { AttemptOf, Replacement } from '../../../../functions/repair/attempt-record.ts';
+import type { NodeRecord } from '../../../../functions/repair/record.ts';
 import type { PresentNode, RepairRules } from '../../../../functions/repair/rule/verdict.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
@@ -148,9 +149,8 @@ describe('once it is ready, the repair', () => {
   ])('terminates the node, whether the replacement is %s', (_, given) => {
     const finding = look(given);
     expect(dueOf(finding)).toMatchObject({
-      action: { type: 'Terminate', timeout: 3_600_000, key: KEY },
+      action: { type: 'Terminate', timeout: 3_600_000, key: KEY, replacement: { ...MADE, node: 'new' } },
       rest: [],
-      replacement: { ...MADE, node: 'new' },
     });
     expect(dueOf(finding)?.unfinished).toBeUndefined();
     expect(finding).toMatchObject({
@@ -250,9 +250,8 @@ describe('a node that gets well meanwhile', () => {
 });
 
 describe('its replacement is known', () => {
-  const { replacement: _, ...unnamed } = attempt();
   it.each<[string, Partial<NodeRecord>]>([
-    ['by what is ours, where its attempt does not name it', { attempt: unnamed }],
+    ['by what is ours, where its attempt names another one', { attempt: attempt({ replacement: { name: 'before' } }) }],
     ['by its attempt, where nothing of ours is noted', { ours: undefined }],
   ])('%s', (_name, more) => {
     const record = remembered(more);
@@ -260,11 +259,6 @@ describe('its replacement is known', () => {
       message: expect.stringContaining(`NodeClaim ${NAME} stays beside it`),
     });
     expect(look({ ...LAUNCHING, record }).verdict).toMatchObject({ kind: 'underWay' });
-  });
-
-  it('to be gone where nothing names it', () => {
-    const record = remembered({ attempt: unnamed, ours: undefined });
-    expect(look({ ...LAUNCHING, record }).unreported).toMatchObject([{ kind: 'failedLaunch' }]);
   });
 });
 
@@ -288,14 +282,11 @@ describe('I7 the replacement is taken back where', () => {
 });
 
 describe('a launch of which no run said how it ended', () => {
-  const asked = (replacement?: Replacement): AttemptOf<'Replace'> => {
-    const { replacement: _, ...rest } = attempt({ phase: 'intended' });
-    return replacement === undefined ? rest : { ...rest, replacement };
-  };
+  const ASKED = attempt({ phase: 'intended', replacement: { name: NAME } });
 
   it('I4 was carried out where its NodeClaim is there, known by its name and our mark', () => {
     const claim = newClaim({ nodeName: undefined, annotations: { 'curfew.dev/replaces': 'uid-n1' } });
-    const record = remembered({ attempt: asked({ name: NAME }), ours: { replacement: { name: NAME } } });
+    const record = remembered({ attempt: ASKED, ours: { replacement: { name: NAME } } });
     const finding = look({ claims: [claimOf(NODE), claim], record });
     expect(finding).toMatchObject({
       unreported: [{ kind: 'carriedOut', attempt: { action: 'Replace' } }],
@@ -304,11 +295,8 @@ describe('a launch of which no run said how it ended', () => {
     });
   });
 
-  it.each<[string, Replacement | undefined]>([
-    ['its NodeClaim is not there', { name: NAME }],
-    ['it was asked for by an earlier version, which noted no name', undefined],
-  ])('I4 was not where %s, and is taken over', (_, replacement) => {
-    const record = remembered({ attempt: asked(replacement), ours: {} });
+  it('I4 was not where its NodeClaim is not there, and is taken over', () => {
+    const record = remembered({ attempt: ASKED, ours: {} });
     const finding = look({ ...GONE, record });
     expect(finding.unreported).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Replace' }, unfinished: { number: 1 } });
@@ -317,7 +305,7 @@ describe('a launch of which no run said how it ended', () => {
   it('goes on with its replacement where the termination that follows was not carried out', () => {
     const terminate = anAttempt('n1', { phase: 'intended', key: KEY, time: LAUNCHED, replacement: MADE });
     const finding = look({ ...READY_RESERVED, record: remembered({ attempt: terminate }) });
-    expect(dueOf(finding)).toMatchObject({ action: { key: KEY }, replacement: { name: NAME } });
+    expect(dueOf(finding)).toMatchObject({ action: { key: KEY, replacement: { name: NAME } } });
     expect(finding.record?.attempt).toMatchObject({ action: 'Replace', phase: 'accepted' });
     expect(look({ ...GONE, record: remembered({ attempt: terminate }) }).unreported).toMatchObject([
       { kind: 'failedLaunch' },

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
-import type { Attempt, NodeRecord, Ours } from '../../../../functions/repair/record.ts';
+import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
+import type { NodeRecord, Ours } from '../../../../functions/repair/record.ts';
 import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import type { Refusal } from '../../../../shared/domain/refusal.ts';
@@ -121,7 +122,7 @@ describe('a termination', () => {
   });
 
   it('I7 keeps the drain of an instance without a NodeClaim, which has not ended', () => {
-    const alone = { ...TERMINATE, claim: undefined };
+    const alone = anAttempt('n1', { time: ACTED, claim: undefined });
     const given = { claims: [], node: { ...WELL, labels: {} }, more: { ours: { drain: 'r1' } } };
     expect(look(alone, given)).toMatchObject({ takesBack: false, state: 'inFlight' });
     expect(look(alone, { ...given, node: { ...NODE, labels: {} } }).verdict).toMatchObject({
@@ -132,7 +133,11 @@ describe('a termination', () => {
 
 describe('a termination of which no run said how it ended', () => {
   const set = '2024-11-01T15:32:48Z';
-  const INTENDED = anAttempt('n1', { phase: 'intended', time: ACTED, annotation: { set } });
+  const INTENDED = anAttempt('n1', {
+    phase: 'intended',
+    time: ACTED,
+    pods: { kind: 'until', time: ACTED, annotation: { set } },
+  });
   const annotated = (value: string) => ({ annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': value } });
 
   it('I4 may still be under way for a minute', () => {
@@ -157,12 +162,12 @@ describe('a termination of which no run said how it ended', () => {
   });
 
   it('I4 that sets no deadline was carried out where its NodeClaim goes, however it goes', () => {
-    const graceful = anAttempt('n1', { phase: 'intended', time: ACTED, annotation: undefined });
+    const graceful = anAttempt('n1', { phase: 'intended', time: ACTED, pods: { kind: 'unbounded' } });
     expect(look(graceful, { claims: [GOING] }).unreported).toMatchObject([{ kind: 'carriedOut' }]);
   });
 
   it('I4 of an instance without a NodeClaim was not: its instance was looked at before', () => {
-    const alone = { ...INTENDED, claim: undefined };
+    const alone = anAttempt('n1', { phase: 'intended', time: ACTED, claim: undefined });
     const given = { claims: [], node: { ...NODE, labels: {} }, pool: undefined };
     const rules = someRules({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' });
     const finding = look(alone, { ...given, rules });

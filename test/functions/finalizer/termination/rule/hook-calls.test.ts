@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isFirstCallUnknown } from '../../../../functions/finalizer/termination/hook-progress.ts';
-import type { HookProgress } from '../../../../functions/finalizer/termination/record.ts';
-import { addDuration, seconds, toEpochMs } from '../../../../shared/domain/time.ts';
+import { isFirstCallUnknown } from '../../../../../functions/finalizer/termination/rule/hook-progress.ts';
+import type { HookProgress } from '../../../../../functions/finalizer/termination/record.ts';
+import { addDuration, seconds, toEpochMs } from '../../../../../shared/domain/time.ts';
 
 const start = toEpochMs(Date.parse('2024-11-01T15:00:00Z'));
 const intended = (attempts: number, later = seconds(0)): HookProgress => ({

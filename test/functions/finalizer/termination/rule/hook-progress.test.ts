@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withAnswers } from '../../../../functions/finalizer/termination/hook-progress.ts';
-import { toEpochMs } from '../../../../shared/domain/time.ts';
+import { afterAnswer, withAnswers } from '../../../../../functions/finalizer/termination/rule/hook-progress.ts';
+import { toEpochMs } from '../../../../../shared/domain/time.ts';
 
 const NOW = toEpochMs(1000);
 const called = { phase: 'intended', firstInvokedTime: toEpochMs(0), lastSeenTime: toEpochMs(0), attempts: 1 } as const;
@@ -19,5 +19,16 @@ describe('an answer to a hook that waits for the next turn, because another run 
       NOW,
     );
     expect(backup).toEqual({ ...called, phase: 'pending', lastSeenTime: NOW, resource });
+  });
+});
+
+describe('an answer to the call that was just made', () => {
+  it.each([
+    ['is the end of the hook', { kind: 'succeeded' }, { phase: 'succeeded' }],
+    ['says why it failed', { kind: 'failed', message: 'no space' }, { phase: 'failed', message: 'no space' }],
+    ['says where its custom resource is found', { kind: 'pending', resource }, { phase: 'pending', resource }],
+  ] as const)('%s, and what it said before is forgotten', (_, answer, changed) => {
+    const { message: _message, ...rest } = { ...called, message: '429' };
+    expect(afterAnswer({ ...called, message: '429' }, answer, NOW)).toEqual({ ...rest, lastSeenTime: NOW, ...changed });
   });
 });

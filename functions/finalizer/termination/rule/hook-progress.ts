@@ -1,6 +1,6 @@
 /** How a hook goes on, as the record keeps it: what its worker answered, when it has run out of time, when it is called again. Pure. */
-import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
-import type { TerminationHook } from '../../../shared/domain/termination.ts';
+import type { HookAnswer } from '../../../../shared/domain/hook-answer.ts';
+import type { TerminationHook } from '../../../../shared/domain/termination.ts';
 import {
   addDuration,
   doubledWait,
@@ -8,8 +8,8 @@ import {
   seconds,
   type DurationMs,
   type EpochMs,
-} from '../../../shared/domain/time.ts';
-import type { HookProgress } from './record.ts';
+} from '../../../../shared/domain/time.ts';
+import type { HookProgress } from '../record.ts';
 
 /** `resource`: how the custom resource of a hook is found again; its version as it was last seen. */
 export type ResourceAnswer = HookAnswer & { readonly resource?: HookProgress['resource'] };
@@ -29,6 +29,22 @@ export function withAnswers(
       return [name, answer === undefined ? progress : withAnswer(progress, answer, now)];
     }),
   );
+}
+
+/** A hook may be called `constructor`: own names only. */
+export const progressOf = (hooks: Readonly<Record<string, HookProgress>>, name: string): HookProgress | undefined =>
+  Object.hasOwn(hooks, name) ? hooks[name] : undefined;
+
+/** The progress after the answer to a call that was just made, or to a look at its custom resource. */
+export function afterAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
+  const { message: _, ...rest } = progress;
+  return {
+    ...rest,
+    phase: answer.kind,
+    lastSeenTime: now,
+    ...(answer.kind === 'failed' && { message: answer.message }),
+    ...(answer.resource !== undefined && { resource: answer.resource }),
+  };
 }
 
 function withAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {

@@ -1,9 +1,10 @@
 /** What becomes of an act by the look after its intent was recorded. */
 import { expect, it } from 'vitest';
-import { type SecondLook, stillWanted } from '../../../functions/repair/rule/node-verdict.ts';
-import { addDuration, minutes } from '../../../shared/domain/time.ts';
-import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRules, T } from '../../builders/repair.ts';
-import { newNode } from '../../../functions/repair/rule/attempt.ts';
+import { type SecondLook, stillWanted } from '../../../../functions/repair/rule/attempt.ts';
+import { addDuration, minutes } from '../../../../shared/domain/time.ts';
+import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRules, T } from '../../../builders/repair.ts';
+import { decideNode } from '../../../../functions/repair/rule/node-verdict.ts';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 
 const NOW = addDuration(T, minutes(30));
 const node = aPoolNode('n1');
@@ -23,7 +24,7 @@ const CONFIRMS = { policies: [{ conditionType: 'Ready', toleration: '10m', confi
 function answer(given: Partial<SecondLook>): string {
   const record = newNode('n1', 'default');
   const look = { now: NOW, node, claim, rules: someRules(), asked: undefined, isClaimListed: false, isCounted: true };
-  return stillWanted({ attempt: anAttempt('n1'), record, confirm: undefined }, { ...look, ...given });
+  return stillWanted({ attempt: anAttempt('n1'), record, confirm: undefined }, { ...look, ...given }, decideNode);
 }
 
 it.each<[string, Partial<SecondLook>, string]>([

@@ -1,4 +1,4 @@
-/** What holds a drain: something has to be mended, or a policy says `Observe`. Pure; part of `decide`. */
+/** What pauses a drain: something has to be mended, or a policy says `Observe`. Pure; part of `decide`. */
 import type { LimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { QUARANTINE_ANNOTATION } from '../../../shared/domain/quarantine.ts';
 import type { DrainDecision } from './decision.ts';
@@ -8,14 +8,14 @@ import { waitsForNobody } from './queue.ts';
 import type { ActiveDrain } from '../record.ts';
 import type { DrainRequest } from '../request-record.ts';
 
-type HoldDecision = Extract<DrainDecision, { kind: 'hold' }>;
+type PauseDecision = Extract<DrainDecision, { kind: 'pause' }>;
 
 /** What keeps the next drain from beginning. */
-export function holdOfBegin(observation: DrainObservation): HoldDecision | undefined {
+export function pauseBeforeBegin(observation: DrainObservation): PauseDecision | undefined {
   const { rules, mode, limits, record } = observation;
   return (
     outOfSight(observation) ??
-    holdOf(rules, mode) ??
+    pauseByRules(rules, mode) ??
     policyUnknown(observation) ??
     unreadableLimits(limits, record.requests) ??
     coverageUnknown(observation)
@@ -23,48 +23,48 @@ export function holdOfBegin(observation: DrainObservation): HoldDecision | undef
 }
 
 /** What keeps the drain under way from going on. What has begun does, whatever mode and limits are by now: one that waits has not. */
-export function holdOfActive(observation: DrainObservation, active: ActiveDrain): HoldDecision | undefined {
+export function pauseWhileActive(observation: DrainObservation, active: ActiveDrain): PauseDecision | undefined {
   const { rules, mode, limits } = observation;
   const waits = isWaiting(active);
   return (
     outOfSight(observation) ??
-    holdOf(rules, waits ? mode : 'Enforce') ??
+    pauseByRules(rules, waits ? mode : 'Enforce') ??
     (waits ? unreadableLimits(limits, active.requests) : undefined)
   );
 }
 
 /** Nothing begins where nobody can say how many drains are allowed, but what waits for nobody. */
-function unreadableLimits(limits: LimitsInForce, requests: readonly DrainRequest[]): HoldDecision | undefined {
+function unreadableLimits(limits: LimitsInForce, requests: readonly DrainRequest[]): PauseDecision | undefined {
   if (typeof limits !== 'string' || requests.some(waitsForNobody)) return undefined;
-  return { kind: 'hold', reason: 'UnreadableLimits', message: limits };
+  return { kind: 'pause', reason: 'UnreadableLimits', message: limits };
 }
 
-function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): HoldDecision | undefined {
+function pauseByRules(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): PauseDecision | undefined {
   if (rules === undefined) {
     const message =
       'no key of a valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain';
-    return { kind: 'hold', reason: 'NoConfiguration', message };
+    return { kind: 'pause', reason: 'NoConfiguration', message };
   }
   if (mode === 'Enforce') return undefined;
-  return { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
+  return { kind: 'pause', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
 }
 
 /** Nobody can say whether the drain is only observed, nor which pods are protected (I6): it stands still, and so do its time-outs. */
-function outOfSight({ outOfSight: message }: DrainObservation): HoldDecision | undefined {
-  return message === undefined ? undefined : { kind: 'hold', reason: 'KindNotServed', message };
+function outOfSight({ outOfSight: message }: DrainObservation): PauseDecision | undefined {
+  return message === undefined ? undefined : { kind: 'pause', reason: 'KindNotServed', message };
 }
 
 /** What begins by a guess might be what an author only observes (I6). A drain under way goes on. */
-function policyUnknown({ unreadable }: DrainObservation): HoldDecision | undefined {
+function policyUnknown({ unreadable }: DrainObservation): PauseDecision | undefined {
   if (unreadable === undefined) return undefined;
   const message = `${unreadable}; whether it holds drains is not known: nothing begins until it can be read`;
-  return { kind: 'hold', reason: 'UnreadablePolicy', message };
+  return { kind: 'pause', reason: 'UnreadablePolicy', message };
 }
 
-function coverageUnknown({ node, record }: DrainObservation): HoldDecision | undefined {
+function coverageUnknown({ node, record }: DrainObservation): PauseDecision | undefined {
   const isUnknown =
     node.quarantine === 'unreadable' && record.requests.every(({ quarantine }) => quarantine === 'AlreadyQuarantined');
   if (!isUnknown) return undefined;
   const message = `the annotation ${QUARANTINE_ANNOTATION} cannot be read: whether an earlier drain covers this one is unknown`;
-  return { kind: 'hold', reason: 'UnreadableQuarantine', message };
+  return { kind: 'pause', reason: 'UnreadableQuarantine', message };
 }

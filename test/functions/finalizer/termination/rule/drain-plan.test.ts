@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planDrain, type DrainPlan } from '../../../../functions/finalizer/termination/drain-plan.ts';
-import { forcedGraceSeconds, isForced } from '../../../../shared/domain/forced-deletion.ts';
-import type { PodView } from '../../../../shared/domain/pod.ts';
-import { addDuration, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
-import { aPod, aPolicy, CREATED } from '../../../builders/pods.ts';
+import { planDrain, type DrainPlan } from '../../../../../functions/finalizer/termination/rule/drain-plan.ts';
+import { forcedGraceSeconds, isForced } from '../../../../../shared/domain/forced-deletion.ts';
+import type { PodView } from '../../../../../shared/domain/pod.ts';
+import { addDuration, minutes, seconds, toDurationMs, type EpochMs } from '../../../../../shared/domain/time.ts';
+import { aPod, aPolicy, CREATED } from '../../../../builders/pods.ts';
 
 const T = addDuration(CREATED, minutes(60));
 const after = (count: number): EpochMs => addDuration(T, seconds(count));

@@ -9,17 +9,17 @@ import {
   stuckTime,
   type DrainGroup,
   type SkipReason,
-} from '../../../shared/domain/drainable-pod.ts';
-import { forcedGraceSeconds, forceTime, isForced } from '../../../shared/domain/forced-deletion.ts';
-import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
+} from '../../../../shared/domain/drainable-pod.ts';
+import { forcedGraceSeconds, forceTime, isForced } from '../../../../shared/domain/forced-deletion.ts';
+import { isTerminating, type PodView } from '../../../../shared/domain/pod.ts';
 import {
   isActive,
   protectedWait,
   protectionOf,
   type Protection,
   type ProtectionPolicy,
-} from '../../../shared/domain/protection.ts';
-import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
+} from '../../../../shared/domain/protection.ts';
+import { earliest, type EpochMs } from '../../../../shared/domain/time.ts';
 
 export interface DrainSituation {
   readonly now: EpochMs;

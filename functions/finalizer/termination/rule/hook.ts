@@ -1,0 +1,195 @@
+/**
+ * What is next for one hook. A call is noted down before it is made, and one that did not answer is made again with the same key. What a
+ * hook may take is its deadline; how long it may be silent, its heartbeat; what happens then, its `onTimeout`. Where nothing waits for it, it is
+ * called once, and the termination goes on; at a deadline a call that is not taken on is tried once more, and how long that may delay the end
+ * is bounded. Pure: no I/O, no clock.
+ */
+import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
+import type { HookTarget, TerminationHook } from '../../../../shared/domain/termination.ts';
+import {
+  addDuration,
+  durationBetween,
+  earliest,
+  isDue,
+  minutes,
+  seconds,
+  toDurationMs,
+  type DurationMs,
+  type EpochMs,
+} from '../../../../shared/domain/time.ts';
+import type { HookProgress } from '../record.ts';
+import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown } from './hook-progress.ts';
+import { nextLook } from './turn.ts';
+
+export type UnawaitedReason = NonNullable<HookProgress['unawaited']>;
+
+export interface HookObservation {
+  readonly now: EpochMs;
+  readonly hook: TerminationHook;
+  /** `once`, `forced`: nothing waits for it. */
+  readonly mode: 'awaited' | UnawaitedReason;
+  /** undefined: no call was noted down. */
+  readonly progress: HookProgress | undefined;
+  /** This run noted the call down, and has not made it. */
+  readonly isOwn: boolean;
+  /** All of the termination, by name. */
+  readonly hooks: Readonly<Record<string, HookProgress>>;
+}
+
+export type HookEffect =
+  /** Nothing more is tried. */
+  | { readonly kind: 'done' }
+  | { readonly kind: 'wait'; readonly on: string; readonly until: EpochMs }
+  /** Note the call down; the next turn makes it (I4). */
+  | { readonly kind: 'noteCall'; readonly progress: HookProgress }
+  /** `within`: nobody waits for the work, and the call takes this long at most. */
+  | { readonly kind: 'call'; readonly progress: HookProgress; readonly within?: DurationMs }
+  /** Look at the custom resource that stands for the call. While it is the same, wait. */
+  | {
+      readonly kind: 'look';
+      readonly progress: HookProgress;
+      readonly target: Extract<HookTarget, { kind: 'customResource' }>;
+      readonly resource: NonNullable<HookProgress['resource']>;
+      readonly on: string;
+      readonly until: EpochMs;
+    }
+  /** Say that it ran out of time, and note that down. */
+  | { readonly kind: 'timeOut'; readonly progress: HookProgress; readonly message: string }
+  /** Note down that it is passed over. */
+  | { readonly kind: 'giveUp'; readonly progress: HookProgress }
+  /** Force the termination from now on. */
+  | { readonly kind: 'force'; readonly because: string };
+
+const DONE: HookEffect = { kind: 'done' };
+
+export function nextForHook(observation: HookObservation): HookEffect {
+  const { mode } = observation;
+  return mode === 'awaited' ? nextForAwaited(observation) : nextForUnawaited(observation, mode);
+}
+
+function nextForAwaited(observation: HookObservation): HookEffect {
+  const { now, hook, progress, isOwn } = observation;
+  if (progress === undefined) return noteCall(observation);
+  // Called when nothing waited for it. One that was only noted down then may not have been.
+  if (progress.unawaited !== undefined && progress.phase !== 'intended') return DONE;
+  if (progress.phase === 'succeeded' || progress.phase === 'passed') return DONE;
+  // A run that ended may not have called it: whether it ran out of time is asked once it was called for certain.
+  if (progress.phase === 'intended') {
+    if (isOwn) return { kind: 'call', progress };
+    const settled = addDuration(progress.lastSeenTime, RUN_ENDS_WITHIN);
+    if (isDue(now, settled)) return noteCall(observation);
+    return { kind: 'wait', on: `hook ${hook.name} is being called`, until: settled };
+  }
+  const timeout = hookTimeoutTime(hook, progress);
+  // What ran out of time once has: a worker that fell silent is not called a second time when its deadline is still ahead.
+  if (progress.phase === 'timedOut' || isDue(now, timeout)) return outOfTime(now, hook, progress);
+  if (progress.phase === 'pending') {
+    const on = `hook ${hook.name} is at work`;
+    const { target } = hook;
+    const { resource, firstInvokedTime } = progress;
+    // A worker answers by an event, and the forwarder reports a custom resource; should that be lost, it is looked at.
+    if (target.kind !== 'customResource' || resource === undefined) return { kind: 'wait', on, until: timeout };
+    const next = nextLook(firstInvokedTime, now, FIRST_RESOURCE_LOOK, LAST_RESOURCE_LOOK);
+    return { kind: 'look', progress, target, resource, on, until: earliest(next, timeout) };
+  }
+  const retryTime = addDuration(progress.lastSeenTime, hookRetryDelay(progress.attempts));
+  if (isDue(now, retryTime)) return noteCall(observation);
+  const on = `hook ${hook.name} failed: ${progress.message ?? ''}`;
+  return { kind: 'wait', on, until: earliest(retryTime, timeout) };
+}
+
+/** A custom resource is looked at after 8 s, 16 s, 32 s, 60 s. */
+const FIRST_RESOURCE_LOOK = seconds(8);
+const LAST_RESOURCE_LOOK = minutes(1);
+
+/** The call that is noted down now. The time of a hook counts from the first call that was made. */
+function noteCall({ now, mode, progress: before }: HookObservation): HookEffect {
+  const unawaited = mode === 'awaited' ? undefined : mode;
+  const isFirst = before === undefined || isFirstCallUnknown(before) || before.unawaited !== unawaited;
+  const progress: HookProgress = {
+    phase: 'intended',
+    firstInvokedTime: isFirst ? now : before.firstInvokedTime,
+    lastSeenTime: now,
+    attempts: (before?.unawaited === unawaited ? (before?.attempts ?? 0) : 0) + 1,
+    ...(unawaited !== undefined && { unawaited }),
+  };
+  return { kind: 'noteCall', progress };
+}
+
+/** A hook that holds a termination is looked at this often: its policy may have changed. */
+const TIMED_OUT_CHECK = minutes(5);
+
+const TIMEOUT_EFFECTS: Readonly<Record<TerminationHook['onTimeout'], string>> = {
+  Proceed: 'the termination goes on without it',
+  Abort: 'the termination is held until somebody takes the hook out of its policy, or until its deadline',
+  Escalate: 'the termination is forced from now on',
+};
+
+/** Also after a run that died before it forced, and when the policy of a hook that holds says so from now on. */
+function outOfTime(now: EpochMs, { name, onTimeout }: TerminationHook, progress: HookProgress): HookEffect {
+  const last = progress.message === undefined ? '' : `; it last said: ${progress.message}`;
+  const message = `hook ${name} did not succeed in time${last}: ${TIMEOUT_EFFECTS[onTimeout]}`;
+  if (progress.phase !== 'timedOut') {
+    const phase = onTimeout === 'Proceed' ? 'passed' : 'timedOut';
+    return { kind: 'timeOut', progress: { ...progress, phase }, message };
+  }
+  switch (onTimeout) {
+    case 'Proceed':
+      return DONE;
+    case 'Escalate':
+      return { kind: 'force', because: message };
+    case 'Abort':
+      return { kind: 'wait', on: message, until: addDuration(now, TIMED_OUT_CHECK) };
+  }
+}
+
+/** How long one hook may delay a forced end, and all of them. */
+const MAX_DELAY_PER_HOOK = seconds(5);
+const MAX_DELAY_OF_HOOKS = seconds(15);
+/** A call that was not taken on is tried once more after this long. */
+const RETRY_AFTER = seconds(2);
+const MAX_CALLS = 2;
+
+/** A hook that was called before, whoever waited for it then, is not called again. */
+function nextForUnawaited(observation: HookObservation, mode: UnawaitedReason): HookEffect {
+  const { now, hook, progress, isOwn } = observation;
+  // What a run noted down that ended may not have been called: its key is the same when it is called again.
+  if (progress === undefined || (progress.phase === 'intended' && progress.unawaited === undefined)) {
+    return noteCall(observation);
+  }
+  if (progress.unawaited === undefined) return DONE;
+  const giveUp = (message: string): HookEffect => {
+    return { kind: 'giveUp', progress: { ...progress, phase: 'passed', lastSeenTime: now, message } };
+  };
+  if (progress.phase === 'intended') {
+    if (isOwn) {
+      const within = progress.unawaited === 'forced' ? timeLeft(observation, progress) : MAX_DELAY_PER_HOOK;
+      if (within <= 0) return giveUp('the hooks before it took all the time that there was');
+      return { kind: 'call', progress, within };
+    }
+    const settled = addDuration(progress.lastSeenTime, MAX_DELAY_PER_HOOK);
+    if (!isDue(now, settled)) return { kind: 'wait', on: `hook ${hook.name} is being called`, until: settled };
+    if (progress.attempts < MAX_CALLS) return noteCall(observation);
+    return giveUp('nobody knows whether it was called');
+  }
+  if (progress.phase !== 'failed' || mode === 'once' || progress.attempts >= MAX_CALLS) return DONE;
+  const retryTime = addDuration(progress.lastSeenTime, RETRY_AFTER);
+  if (addDuration(now, timeLeft(observation, progress)) <= retryTime) return DONE;
+  if (isDue(now, retryTime)) return noteCall(observation);
+  return { kind: 'wait', on: `hook ${hook.name} was not taken on: ${progress.message ?? ''}`, until: retryTime };
+}
+
+/** How much longer this hook may delay a forced end. */
+function timeLeft({ now, hook, hooks }: HookObservation, own: HookProgress): DurationMs {
+  const others = Object.entries(hooks).filter(
+    ([other, { unawaited }]) => unawaited === 'forced' && other !== hook.name,
+  );
+  const spent = others.reduce(
+    (sum, [, { firstInvokedTime, lastSeenTime }]) =>
+      sum + Math.min(durationBetween(firstInvokedTime, lastSeenTime), MAX_DELAY_PER_HOOK),
+    0,
+  );
+  return toDurationMs(
+    Math.min(MAX_DELAY_PER_HOOK, MAX_DELAY_OF_HOOKS - spent) - durationBetween(own.firstInvokedTime, now),
+  );
+}

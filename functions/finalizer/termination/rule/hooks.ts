@@ -1,0 +1,94 @@
+/**
+ * Which hooks are called at one point of a termination, and whether anything waits for them. Under the deadline nothing does; while Karpenter's
+ * finalizer is on the NodeClaim, Karpenter drains and ends the instance by itself, so only what comes after that can hold anything. Where no
+ * instance ends with the termination, nothing is called. Pure: no I/O, no clock.
+ */
+import type { HookPoint, TerminationHook } from '../../../../shared/domain/termination.ts';
+import type { TerminationRecord } from '../record.ts';
+import type { HookObservation, UnawaitedReason } from './hook.ts';
+import { progressOf } from './hook-progress.ts';
+import type { InstanceShare } from './instance.ts';
+
+/**
+ * `ours`: they are called here; `changed`: another run was faster; `underWay`: in another termination, which has not ended;
+ * `over`: they were called in one that has.
+ */
+export type HookOwner =
+  { readonly kind: 'ours' | 'changed' | 'over' } | { readonly kind: 'underWay'; readonly termination: string };
+
+export interface HookPointObservation {
+  readonly point: HookPoint;
+  /** Of that point, in the order of the policy. */
+  readonly hooks: readonly TerminationHook[];
+  readonly record: Pick<TerminationRecord, 'hooks' | 'reportedHookPoints'>;
+  readonly owner: HookOwner;
+  readonly isForced: boolean;
+  readonly share: InstanceShare;
+  /** Karpenter's finalizer is on the NodeClaim, too. */
+  readonly isKarpenters: boolean;
+  /** Whether an instance that no NodeClaim has is about to end or has ended; undefined: that was not looked at. */
+  readonly isEnding: boolean | undefined;
+}
+
+export type HookPointEffect =
+  | { readonly kind: 'done' | 'lookAtInstance' }
+  | { readonly kind: 'wait'; readonly on: string }
+  /** Each in its turn. */
+  | { readonly kind: 'call'; readonly hooks: readonly TerminationHook[]; readonly mode: HookObservation['mode'] };
+
+export function nextAtPoint(observation: HookPointObservation): HookPointEffect {
+  const { point, hooks, record, owner, isForced, share, isEnding } = observation;
+  if (hooks.every(hook => isHookDone(observation, hook))) return { kind: 'done' };
+  if (share === 'unclaimed' && isEnding === undefined) return { kind: 'lookAtInstance' };
+  // A Node that no NodeClaim stands for ends no instance, but goes after one that has ended.
+  if (share !== 'ours' && isEnding !== true) {
+    // One that is at work goes on, whatever became of the NodeClaim meanwhile.
+    const begun = hooks.filter(({ name }) => progressOf(record.hooks, name) !== undefined);
+    return { kind: 'call', hooks: begun, mode: 'awaited' };
+  }
+  if (owner.kind === 'over' || (owner.kind === 'underWay' && isForced)) return { kind: 'done' };
+  if (owner.kind === 'underWay') {
+    return { kind: 'wait', on: `the hooks are called in the termination of ${owner.termination}` };
+  }
+  if (isForced) return { kind: 'call', hooks, mode: 'forced' };
+  const isOnce = observation.isKarpenters && point !== 'after-terminate';
+  return { kind: 'call', hooks, mode: isOnce ? 'once' : 'awaited' };
+}
+
+/** Its answer is there, or it was passed over, and that was said where it must be. */
+function isHookDone({ record, isForced }: HookPointObservation, { name, at }: TerminationHook): boolean {
+  const progress = progressOf(record.hooks, name);
+  // One that came to the policy later is called, too, although its point was told of.
+  if (progress?.unawaited !== undefined)
+    return progress.phase !== 'intended' && record.reportedHookPoints?.includes(at) === true;
+  if (isForced) return progress !== undefined && progress.phase !== 'intended';
+  return progress?.phase === 'succeeded' || progress?.phase === 'passed';
+}
+
+/** What is to be said of hooks that nothing waited for. */
+export interface UnawaitedNews {
+  readonly how: UnawaitedReason;
+  readonly called: readonly string[];
+  /** Those that were not called, and why. */
+  readonly left: readonly string[];
+}
+
+/** undefined: there were none, or it was said. What was called before has Events of its own. */
+export function unawaitedNews(
+  point: HookPoint,
+  hooks: readonly TerminationHook[],
+  { reportedHookPoints = [], hooks: progress }: HookPointObservation['record'],
+): UnawaitedNews | undefined {
+  if (reportedHookPoints.includes(point)) return undefined;
+  const unawaited = hooks.flatMap(({ name }) => {
+    const own = progressOf(progress, name);
+    return own?.unawaited === undefined ? [] : [{ name, ...own }];
+  });
+  if (unawaited.length === 0) return undefined;
+  const wasCalled = ({ phase }: { readonly phase: string }): boolean => phase !== 'failed' && phase !== 'passed';
+  return {
+    how: unawaited.some(each => each.unawaited === 'forced') ? 'forced' : 'once',
+    called: unawaited.filter(wasCalled).map(({ name }) => name),
+    left: unawaited.filter(each => !wasCalled(each)).map(({ name, message = '' }) => `${name} (${message})`),
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * How an instance ends: one call, whose intent is in the record before it, then looks until it is gone (I4). Where Karpenter's finalizer is
+ * next to ours, Karpenter ends it, and the deadline is a promise all the same (I5). Pure: no I/O, no clock.
+ */
+import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
+import {
+  addDuration,
+  doubledWait,
+  durationBetween,
+  earliest,
+  isDue,
+  minutes,
+  seconds,
+  toDurationMs,
+  type EpochMs,
+} from '../../../../shared/domain/time.ts';
+import type { CallAttempt } from '../record.ts';
+
+/** What an instance is to a termination. `none`: there never was one; `shared`: other NodeClaims have it; `unclaimed`: no NodeClaim has it. */
+export type InstanceShare = 'ours' | 'none' | 'shared' | 'unclaimed';
+
+/** Only one that a single NodeClaim has ends with it. */
+export function shareOf(observed: {
+  readonly claim: object | undefined;
+  readonly providerID: string | undefined;
+  readonly sharedWith: readonly string[];
+}): InstanceShare {
+  if (observed.providerID === undefined) return 'none';
+  if (observed.sharedWith.length > 0) return 'shared';
+  return observed.claim === undefined ? 'unclaimed' : 'ours';
+}
+
+/** How the instance was seen. `until`: EC2 does not know it, which is no answer before then. */
+export type InstanceLook =
+  { readonly kind: 'gone' | 'shuttingDown' | 'here' } | { readonly kind: 'tooYoung'; readonly until: EpochMs };
+
+export interface InstanceObservation {
+  readonly now: EpochMs;
+  readonly providerID: string;
+  readonly look: InstanceLook;
+  /** Karpenter's finalizer is on the NodeClaim, too. */
+  readonly isKarpenters: boolean;
+  /** Of the NodeClaim. */
+  readonly deletion: EpochMs;
+  readonly deadline: EpochMs | undefined;
+  readonly isForced: boolean;
+  /** The last call that the record knows. */
+  readonly attempt: CallAttempt | undefined;
+  /** Number of the call that this run has noted down and not made yet. */
+  readonly ownAttempt: number | undefined;
+  /** The refusal that the next call waits for. */
+  readonly refused: { readonly message: string; readonly until: EpochMs } | undefined;
+}
+
+interface Wait {
+  readonly kind: 'wait';
+  readonly on: string;
+  readonly until: EpochMs;
+}
+
+export type InstanceEffect =
+  | { readonly kind: 'done' }
+  | Wait
+  /** Note the call down; the next turn makes it. */
+  | { readonly kind: 'noteCall'; readonly attempt: CallAttempt }
+  | { readonly kind: 'call'; readonly attempt: CallAttempt };
+
+/** How much longer than the deadline Karpenter may take; its own deadline is the same. */
+const KARPENTER_GRACE = minutes(1);
+
+export function nextForInstance(observation: InstanceObservation): InstanceEffect {
+  const { now, providerID, look, isKarpenters, deletion, deadline, attempt, ownAttempt, refused } = observation;
+  const wait = (on: string, until: EpochMs): Wait => ({ kind: 'wait', on, until });
+  if (look.kind === 'gone') return { kind: 'done' };
+  if (look.kind === 'tooYoung') {
+    return wait(`EC2 does not know instance ${providerID}, which is too young for that to be certain`, look.until);
+  }
+  if (look.kind === 'shuttingDown') {
+    // At the deadline nobody waits for an end that is certain.
+    if (observation.isForced) return { kind: 'done' };
+    const since = isKarpenters ? deletion : (attempt?.intendedTime ?? deletion);
+    return wait(`instance ${providerID} is shutting down`, instanceLook(now, since));
+  }
+  if (isKarpenters) {
+    const end =
+      deadline === undefined ? undefined : addDuration(deadline > deletion ? deadline : deletion, KARPENTER_GRACE);
+    if (end === undefined || !isDue(now, end)) {
+      return wait(`Karpenter ends instance ${providerID}`, earliest(instanceLook(now, deletion), end));
+    }
+  }
+  const isOwn = attempt !== undefined && attempt.number === ownAttempt;
+  if (attempt !== undefined && !isOwn) {
+    const settled = addDuration(attempt.intendedTime, RUN_ENDS_WITHIN);
+    const which = `attempt ${attempt.number} to end instance ${providerID}`;
+    const on = attempt.phase === 'intended' ? `${which} may be under way` : `the instance runs after ${which}`;
+    if (!isDue(now, settled)) return wait(on, settled);
+  }
+  if (refused !== undefined)
+    return wait(`instance ${providerID} could not be ended: ${refused.message}`, refused.until);
+  if (isOwn && attempt.phase === 'intended') return { kind: 'call', attempt };
+  return { kind: 'noteCall', attempt: { number: (attempt?.number ?? 0) + 1, phase: 'intended', intendedTime: now } };
+}
+
+/**
+ * A call that was refused had no effect, and has settled. What may pass is tried again after 5 s, 10 s, 20 s … 60 s.
+ *
+ * @param refused `isPassing`: it may pass within seconds
+ */
+export function afterRefusedCall(
+  now: EpochMs,
+  { number }: Pick<CallAttempt, 'number'>,
+  refused: { readonly until: EpochMs; readonly isPassing: boolean },
+): { readonly attempt: CallAttempt; readonly until: EpochMs } {
+  const delay = refused.isPassing ? doubledWait(seconds(5), number, minutes(1)) : seconds(0);
+  // Dated so that it has settled when the next one is due, and not before, whatever wakes us.
+  const intendedTime = addDuration(now, toDurationMs(delay - RUN_ENDS_WITHIN));
+  return {
+    attempt: { number, phase: 'accepted', intendedTime },
+    until: refused.isPassing ? addDuration(now, delay) : refused.until,
+  };
+}
+
+const FIRST_LOOK = seconds(5);
+const LAST_LOOK = minutes(1);
+
+/**
+ * When an instance that is about to end is looked at again: after 5 s, 10 s, 15 s, 22 s, 34 s …, so late by half the time that its end takes. Nothing
+ * wakes the termination: EC2's events carry no tags, so each deployment of an account would be sent the end of every instance in it.
+ *
+ * @param since when its end began
+ */
+export function instanceLook(now: EpochMs, since: EpochMs): EpochMs {
+  const soFar = toDurationMs(durationBetween(since, now) / 2);
+  return addDuration(now, toDurationMs(Math.min(Math.max(soFar, FIRST_LOOK), LAST_LOOK)));
+}

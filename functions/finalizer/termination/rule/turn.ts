@@ -1,0 +1,82 @@
+/** What one turn of a termination says before its steps, and what it does when they wait. Pure: no I/O, no clock. */
+import type { Deadline } from '../../../../shared/domain/termination.ts';
+import {
+  addDuration,
+  durationBetween,
+  earliest,
+  hours,
+  isDue,
+  minutes,
+  toDurationMs,
+  type DurationMs,
+  type EpochMs,
+} from '../../../../shared/domain/time.ts';
+import type { LastReport, TerminationRecord } from '../record.ts';
+
+/** `start`: it has begun; `force`: its deadline has come; `badTimestamp`: the deadline annotation cannot be read. */
+export type Announcement =
+  | { readonly kind: 'start' | 'force'; readonly report: LastReport }
+  | { readonly kind: 'badTimestamp'; readonly shown: string };
+
+/** What is to be said before the steps, one thing at a time: each is in the record before the next. undefined: nothing is new. */
+export function nextAnnouncement(
+  { standing, badTimestamp }: Pick<TerminationRecord, 'standing' | 'badTimestamp'>,
+  { isForced, shown }: { readonly isForced: boolean; readonly shown: string | undefined },
+): Announcement | undefined {
+  if (standing.kind !== 'reported') return { kind: 'start', report: { isForced: false, text: 'started' } };
+  if (isForced && !standing.last.isForced) return { kind: 'force', report: { isForced, text: '' } };
+  return shown === undefined || shown === badTimestamp ? undefined : { kind: 'badTimestamp', shown };
+}
+
+export interface WaitObservation {
+  readonly now: EpochMs;
+  /** Of what is terminated; undefined: nobody says. */
+  readonly deletion: EpochMs | undefined;
+  readonly deadline: Deadline | undefined;
+  readonly isForced: boolean;
+  readonly record: Pick<TerminationRecord, 'standing' | 'overdue'>;
+  readonly step: string;
+  /** On what, in words. */
+  readonly on: string;
+  readonly until: EpochMs | undefined;
+}
+
+/** How a turn ends whose steps wait. */
+export interface TurnWait {
+  readonly wakeTime: EpochMs;
+  readonly report: LastReport;
+  /** It was not said yet. */
+  readonly isNews: boolean;
+  /** Somebody should look from now on. */
+  readonly becomesOverdue: boolean;
+}
+
+/** Whatever is waited for, a termination is looked at this often (I5). */
+const SAFETY_NET = minutes(5);
+
+export function waitOfTurn({ now, deletion, deadline, isForced, record, ...wait }: WaitObservation): TurnWait {
+  const { standing, overdue } = record;
+  const text = `${wait.step}: ${wait.on}`;
+  const isSaid = standing.kind === 'reported' && standing.last.isForced === isForced && standing.last.text === text;
+  const atDeadline = deadline !== undefined && deadline.time > now ? deadline.time : undefined;
+  return {
+    wakeTime: earliest(earliest(wait.until, atDeadline), addDuration(now, SAFETY_NET)),
+    report: { isForced, text },
+    isNews: !isSaid,
+    becomesOverdue: overdue !== true && isDue(now, overdueTime(deletion ?? now, deadline?.time)),
+  };
+}
+
+/** Past its deadline by this much, somebody should look; without a deadline after a day. */
+const OVERDUE_AFTER_DEADLINE = minutes(15);
+const OVERDUE_WITHOUT_DEADLINE = hours(24);
+
+function overdueTime(deletion: EpochMs, deadline: EpochMs | undefined): EpochMs {
+  if (deadline === undefined) return addDuration(deletion, OVERDUE_WITHOUT_DEADLINE);
+  return addDuration(deadline < deletion ? deletion : deadline, OVERDUE_AFTER_DEADLINE);
+}
+
+/** After as long as it has taken so far, between these bounds: each wait is twice the one before. */
+export function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: DurationMs): EpochMs {
+  return addDuration(now, toDurationMs(Math.min(Math.max(durationBetween(since, now), least), most)));
+}

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import {
+  nextAtPoint,
+  unawaitedNews,
+  type HookPointEffect,
+  type HookPointObservation,
+} from '../../../../../functions/finalizer/termination/rule/hooks.ts';
+import type { HookProgress } from '../../../../../functions/finalizer/termination/record.ts';
+import type { TerminationHook } from '../../../../../shared/domain/termination.ts';
+import { minutes } from '../../../../../shared/domain/time.ts';
+import { at } from '../../../../builders/repair.ts';
+
+const NOW = at('2024-11-01T15:00:00Z');
+const hook = (name: string): TerminationHook => ({
+  name,
+  at: 'before-drain',
+  target: { kind: 'lambda', functionName: 'f' },
+  deadline: minutes(10),
+  heartbeat: undefined,
+  onTimeout: 'Proceed',
+});
+const [a, b] = [hook('a'), hook('b')];
+const progress = (phase: HookProgress['phase'], more: Partial<HookProgress> = {}): HookProgress => ({
+  phase,
+  firstInvokedTime: NOW,
+  lastSeenTime: NOW,
+  attempts: 1,
+  ...more,
+});
+const seen = (fields: Partial<HookPointObservation> = {}): HookPointObservation => ({
+  point: 'before-drain',
+  hooks: [a, b],
+  record: { hooks: {} },
+  owner: { kind: 'ours' },
+  isForced: false,
+  share: 'ours',
+  isKarpenters: false,
+  isEnding: undefined,
+  ...fields,
+});
+const call = (mode: 'awaited' | 'once' | 'forced', ...hooks: readonly TerminationHook[]): HookPointEffect => ({
+  kind: 'call',
+  hooks,
+  mode,
+});
+const done = { kind: 'done' } as const;
+const beside = { isKarpenters: true } as const;
+const forced = { isForced: true } as const;
+const unclaimed = { share: 'unclaimed' } as const;
+const other = { kind: 'underWay', termination: 'NodeClaim nc2' } as const;
+const ended = (state: Record<string, HookProgress>, said = false): HookPointObservation['record'] => ({
+  hooks: state,
+  ...(said && { reportedHookPoints: ['before-drain'] }),
+});
+const once = { unawaited: 'once' } as const;
+
+describe('hooks', () => {
+  it.each<[string, Partial<HookPointObservation>, HookPointEffect]>([
+    ['are awaited where we end the instance', {}, call('awaited', a, b)],
+    ['are called once beside Karpenter', beside, call('once', a, b)],
+    [
+      'are called once beside Karpenter before the end, too',
+      { ...beside, point: 'before-terminate' },
+      call('once', a, b),
+    ],
+    [
+      'are awaited after the end, also beside Karpenter',
+      { ...beside, point: 'after-terminate' },
+      call('awaited', a, b),
+    ],
+    ['are forced at the deadline', forced, call('forced', a, b)],
+    ['are forced at the deadline beside Karpenter', { ...beside, ...forced }, call('forced', a, b)],
+    ['are never called without an instance', { share: 'none' }, call('awaited')],
+    ['are never called for an instance that another NodeClaim has', { share: 'shared' }, call('awaited')],
+    ['are never called for it at the deadline, either', { share: 'shared', ...forced }, call('awaited')],
+    [
+      'that are at work go on when another NodeClaim has the instance meanwhile',
+      { share: 'shared', record: { hooks: { b: progress('pending') } } },
+      call('awaited', b),
+    ],
+    ['of a Node alone depend on its instance', unclaimed, { kind: 'lookAtInstance' }],
+    ['are never called for a Node whose instance runs on', { ...unclaimed, isEnding: false }, call('awaited')],
+    ['are called for a Node whose instance ends', { ...unclaimed, isEnding: true }, call('awaited', a, b)],
+    [
+      'wait for another termination that calls them',
+      { owner: other },
+      {
+        kind: 'wait',
+        on: 'the hooks are called in the termination of NodeClaim nc2',
+      },
+    ],
+    ['do not wait for it at the deadline', { owner: other, ...forced }, done],
+    ['are done where they were called in another termination', { owner: { kind: 'over' } }, done],
+    ['go on without an instance, whoever calls them', { owner: { kind: 'over' }, share: 'none' }, call('awaited')],
+  ])('%s', (_, fields, effect) => {
+    expect(nextAtPoint(seen(fields))).toEqual(effect);
+  });
+});
+
+describe('a point', () => {
+  it.each<[string, boolean, Partial<HookPointObservation>]>([
+    ['without hooks', true, { hooks: [], ...unclaimed }],
+    [
+      'whose hooks have answered or were passed',
+      true,
+      {
+        record: ended({ a: progress('succeeded'), b: progress('passed') }),
+      },
+    ],
+    ['one of whose hooks has not', false, { record: ended({ a: progress('succeeded'), b: progress('pending') }) }],
+    [
+      'whose hooks were called in any way, at the deadline',
+      true,
+      {
+        record: ended({ a: progress('pending'), b: progress('failed') }),
+        ...forced,
+      },
+    ],
+    [
+      'one of whose calls may not have been made, at the deadline',
+      false,
+      {
+        record: ended({ a: progress('pending'), b: progress('intended') }),
+        ...forced,
+      },
+    ],
+    [
+      'whose unawaited hooks were called, which was said',
+      true,
+      {
+        record: ended({ a: progress('pending', once), b: progress('failed', once) }, true),
+      },
+    ],
+    [
+      'whose unawaited hooks were called, which was not said',
+      false,
+      {
+        record: ended({ a: progress('pending', once), b: progress('failed', once) }),
+      },
+    ],
+    [
+      'one of whose unawaited hooks came later',
+      false,
+      {
+        record: ended({ a: progress('pending', once), b: progress('intended', once) }, true),
+      },
+    ],
+  ])('%s: done %s', (_, isDone, fields) => {
+    expect(nextAtPoint(seen(fields)).kind === 'done').toBe(isDone);
+  });
+
+  it('takes a hook by its own name only', () => {
+    expect(nextAtPoint(seen({ hooks: [hook('constructor')], ...forced })).kind).toBe('call');
+  });
+});
+
+describe('what is said of hooks that nothing waited for', () => {
+  const forcedOne = { unawaited: 'forced' } as const;
+  it.each<[string, HookPointObservation['record'], ReturnType<typeof unawaitedNews>]>([
+    ['is nothing where there are none', ended({ a: progress('succeeded') }), undefined],
+    ['is said once', ended({ a: progress('pending', once) }, true), undefined],
+    [
+      'names those that were called, and those that were not with the reason',
+      ended({ a: progress('pending', once), b: progress('failed', { ...once, message: 'no function' }) }),
+      { how: 'once', called: ['a'], left: ['b (no function)'] },
+    ],
+    [
+      'is that of a deadline as soon as one was forced',
+      ended({ a: progress('succeeded', once), b: progress('passed', { ...forcedOne, message: 'no time' }) }),
+      { how: 'forced', called: ['a'], left: ['b (no time)'] },
+    ],
+    [
+      'leaves out one that was waited for',
+      ended({ a: progress('pending'), b: progress('pending', forcedOne) }),
+      { how: 'forced', called: ['b'], left: [] },
+    ],
+  ])('%s', (_, record, news) => {
+    expect(unawaitedNews('before-drain', [a, b], record)).toEqual(news);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import {
+  nextAnnouncement,
+  nextLook,
+  waitOfTurn,
+  type Announcement,
+  type WaitObservation,
+} from '../../../../../functions/finalizer/termination/rule/turn.ts';
+import type { Standing } from '../../../../../functions/finalizer/termination/record.ts';
+import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../../../shared/domain/time.ts';
+import { at } from '../../../../builders/repair.ts';
+
+const NOW = at('2024-11-01T15:00:00Z');
+const later = (count: number): EpochMs => addDuration(NOW, seconds(count));
+const said = (text: string, isForced = false): Standing => ({ kind: 'reported', last: { isForced, text } });
+
+describe('before its steps a turn', () => {
+  const start = { kind: 'start', report: { isForced: false, text: 'started' } } as const;
+  const force = { kind: 'force', report: { isForced: true, text: '' } } as const;
+  it.each<[string, Standing, { isForced?: boolean; shown?: string; badTimestamp?: string }, Announcement | undefined]>([
+    ['says that it has begun', { kind: 'unreported' }, {}, start],
+    ['says so, too, of a Node whose hooks were left to a NodeClaim', { kind: 'hookNote', claimUid: 'u' }, {}, start],
+    ['says that first', { kind: 'unreported' }, { isForced: true, shown: 'soon' }, start],
+    ['says nothing new', said('started'), {}, undefined],
+    ['says that its deadline has come', said('Drain: pods'), { isForced: true, shown: 'soon' }, force],
+    ['says that once', said('', true), { isForced: true }, undefined],
+    ['shows what it cannot read', said(''), { shown: 'soon' }, { kind: 'badTimestamp', shown: 'soon' }],
+    ['shows that once', said(''), { shown: 'soon', badTimestamp: 'soon' }, undefined],
+    ['shows another one', said(''), { shown: 'later', badTimestamp: 'soon' }, { kind: 'badTimestamp', shown: 'later' }],
+  ])('%s', (_, standing, { isForced = false, shown, badTimestamp }, news) => {
+    const record = { standing, ...(badTimestamp !== undefined && { badTimestamp }) };
+    expect(nextAnnouncement(record, { isForced, shown })).toEqual(news);
+  });
+});
+
+describe('a turn whose steps wait', () => {
+  const seen = (fields: Partial<WaitObservation> = {}): WaitObservation => ({
+    now: NOW,
+    deletion: NOW,
+    deadline: undefined,
+    isForced: false,
+    record: { standing: said('started') },
+    step: 'Drain',
+    on: 'pods are stopping',
+    until: later(60),
+    ...fields,
+  });
+  const deadline = (time: EpochMs) => ({ deadline: { time, source: 'NodePool default' } });
+
+  it.each<[string, Partial<WaitObservation>, EpochMs]>([
+    ['when its step says', {}, later(60)],
+    ['after five minutes at the latest (I5)', { until: later(999) }, later(300)],
+    ['after five minutes where its step does not say', { until: undefined }, later(300)],
+    ['at its deadline', deadline(later(30)), later(30)],
+    ['not for a deadline that has come', deadline(NOW), later(60)],
+  ])('looks again %s', (_, fields, wakeTime) => {
+    expect(waitOfTurn(seen(fields)).wakeTime).toBe(wakeTime);
+  });
+
+  it.each<[string, Partial<WaitObservation>, boolean]>([
+    ['that is new', {}, true],
+    ['once', { record: { standing: said('Drain: pods are stopping') } }, false],
+    [
+      'again when its deadline has come',
+      { record: { standing: said('Drain: pods are stopping') }, isForced: true },
+      true,
+    ],
+    ['again for another step', { record: { standing: said('Taint: pods are stopping') } }, true],
+  ])('says what it waits on %s', (_, fields, isNews) => {
+    const turn = waitOfTurn(seen(fields));
+    expect(turn.isNews).toBe(isNews);
+    expect(turn.report).toEqual({ isForced: fields.isForced ?? false, text: 'Drain: pods are stopping' });
+  });
+
+  const reported = { standing: said('') };
+  it.each<[string, Partial<WaitObservation>, boolean]>([
+    [
+      'not yet a quarter of an hour after a deadline that was before its deletion',
+      deadline(addDuration(NOW, minutes(-15))),
+      false,
+    ],
+    [
+      'a quarter of an hour after its deadline, which was after the deletion',
+      { ...deadline(addDuration(NOW, minutes(-15))), deletion: addDuration(NOW, hours(-1)) },
+      true,
+    ],
+    ['a second before that', { ...deadline(later(1 - 15 * 60)), deletion: addDuration(NOW, hours(-1)) }, false],
+    ['a day after its deletion where it has no deadline', { deletion: addDuration(NOW, hours(-24)) }, true],
+    ['a second before that', { deletion: addDuration(later(1), hours(-24)) }, false],
+    ['never, where nobody knows when it was deleted', { deletion: undefined }, false],
+    ['once', { deletion: addDuration(NOW, hours(-24)), record: { ...reported, overdue: true } }, false],
+  ])('is overdue %s', (_, fields, becomesOverdue) => {
+    expect(waitOfTurn(seen(fields)).becomesOverdue).toBe(becomesOverdue);
+  });
+});
+
+it.each([
+  ['after the least', 3, 8],
+  ['after as long as it has taken', 20, 20],
+  ['after the most', 100, 60],
+])('the next look is %s', (_, taken, wait) => {
+  expect(nextLook(later(-taken), NOW, seconds(8), seconds(60))).toBe(later(wait));
+});
