@@ -88,9 +88,7 @@ export function changedBy(call: PortCall): Target {
 }
 
 const podsOn = (node: string | undefined, mirror: Mirror): readonly Named[] =>
-  [...mirror.all('pods').values()]
-    .filter(pod => textOf(dig(pod, 'spec', 'nodeName')) === node)
-    .map(({ metadata }) => metadata);
+  mirror.podsOn(node).map(({ metadata }) => metadata);
 
 /** Undefined for a pod that is gone, or has no node. */
 export const nodeOfPod = ({ name, namespace }: Named, mirror: Mirror): string | undefined =>

@@ -88,7 +88,7 @@ function isNodeHeld(
     if (mode === 'DeleteAfterTimeout' && now() < (begun.get(name) ?? Infinity) + config.deleteAfterMs) return true;
     return namespaces.has(pod.metadata.namespace) || (protectionEnd(pod, facts) ?? 0) > now();
   };
-  return [...mirror.all('pods').values()].some(pod => dig(pod, 'spec', 'nodeName') === name && mayStay(pod));
+  return mirror.podsOn(name).some(mayStay);
 }
 
 /** Whether the custom resource may still be there: its controller has time. */

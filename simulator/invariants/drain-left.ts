@@ -21,10 +21,14 @@ export function checkDrainLeft(
     if (quiet === undefined) return since.clear();
     for (const [uid, node] of mirror.all('nodes')) {
       const mark = leftOn(node);
+      if (mark === undefined) {
+        since.delete(uid);
+        continue;
+      }
       const isOver = labelOf(node, STATE_LABEL) === undefined && node.metadata.deletionTimestamp === undefined;
       // What a node was drained for stands in the table alone, where no annotation of the Node asks.
       const isForgotten = requests.open(node.metadata.name, 0).some(({ time }) => memoryOf(time) !== 'whole');
-      if (mark === undefined || !isOver || isForgotten || requests.open(node.metadata.name, Infinity).length > 0) {
+      if (!isOver || isForgotten || requests.open(node.metadata.name, Infinity).length > 0) {
         since.delete(uid);
         continue;
       }

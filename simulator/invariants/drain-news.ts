@@ -87,6 +87,7 @@ export function checkDrainNews(
       }
     },
     onMinute() {
+      const quiet = quietSince();
       for (const node of mirror.all('nodes').values()) {
         const { name, uid } = node.metadata;
         // I10: another node under that name.
@@ -99,14 +100,17 @@ export function checkDrainNews(
         nodes.set(name, uid);
         if (openedBySomebody.delete(name) && !opened.has(name)) requests.onOpened(name);
         opened.delete(name);
-        const quiet = quietSince();
-        const isLeft = isCordoned(node) && annotationOf(node, CORDON) !== undefined && standing(name).length === 0;
+        const mark = annotationOf(node, CORDON);
+        if (quiet === undefined || mark === undefined || !isCordoned(node)) {
+          free.delete(name);
+          continue;
+        }
+        const isLeft = standing(name).length === 0;
         // What a node is cordoned for stands in the table alone.
         const asked = requests.open(name, 0);
         const all = asked.filter(({ time }) => memoryOf(time) === 'whole');
-        const mark = annotationOf(node, CORDON);
         const isForgotten = asked.some(({ id, time }) => id === mark && memoryOf(time) !== 'whole');
-        if (quiet === undefined || !isLeft || isForgotten || all.length === 0 || !all.every(isOver)) {
+        if (!isLeft || isForgotten || all.length === 0 || !all.every(isOver)) {
           free.delete(name);
           continue;
         }

@@ -14,11 +14,31 @@ export const checkFinalizerOn: MakeCheck = context => {
   const claimsOf = groupObjects(mirror, 'nodeclaims', providerIDOf);
   /** By UID: since when an object lacks which finalizer. */
   const lacking = new Map<string, { readonly name: string; readonly since: number }>();
+  /** Instances whose Node or NodeClaim is another one since the last look, or lacks it: all else is as it was found. */
+  const changed = new Set<string>();
+  const instances = new Map<string, string>();
+  let isAllNew = true;
+  mirror.follow((resource, uid, object) => {
+    if (resource === 'nodepools' || resource === 'nodelifecyclepolicies') isAllNew = true;
+    if (resource !== 'nodes' && resource !== 'nodeclaims') return;
+    const instance = object && providerIDOf(object);
+    for (const each of [instances.get(uid), instance]) if (each !== undefined) changed.add(each);
+    if (instance === undefined) instances.delete(uid);
+    else instances.set(uid, instance);
+  });
   return {
     onMinute() {
       const quiet = quietSince();
-      if (quiet === undefined) return lacking.clear();
-      for (const claim of mirror.all('nodeclaims').values()) {
+      if (quiet === undefined) {
+        isAllNew = true;
+        return lacking.clear();
+      }
+      const claims = isAllNew
+        ? [...mirror.all('nodeclaims').values()]
+        : [...changed].flatMap(instance => claimsOf.get(instance));
+      isAllNew = false;
+      changed.clear();
+      for (const claim of claims) {
         const instance = providerIDOf(claim) ?? '';
         const [node, ...others] = nodesOf.get(instance);
         // Who shares an instance, or states another Node, is judged by nobody here; what is on its way gets nothing more.
@@ -32,6 +52,7 @@ export const checkFinalizerOn: MakeCheck = context => {
             continue;
           }
           const { finalizerName: name } = pair;
+          changed.add(instance);
           const known = lacking.get(uid);
           const denied = lastDenial(object.kind === 'Node' ? 'nodes' : 'nodeclaims', object.metadata);
           const since = Math.max(known?.name === name ? known.since : now(), quiet, denied);

@@ -21,12 +21,14 @@ export const checkHeldBack: MakeCheck = context => {
       const quiet = quietSince();
       if (quiet === undefined) return free.clear();
       const seen = new Set<string>();
+      const isRefused = (pod: KubernetesObject): boolean => refusedUntil('pods', pod.metadata) >= now();
+      const refused = new Set(
+        [...mirror.all('pods').values()].filter(isRefused).map(pod => dig(pod, 'spec', 'nodeName')),
+      );
+      if (refused.size === 0) return free.clear();
       for (const node of mirror.all('nodes').values()) {
-        const pods = [...mirror.all('pods').values()].filter(
-          pod => dig(pod, 'spec', 'nodeName') === node.metadata.name,
-        );
-        const isRefused = (pod: KubernetesObject): boolean => refusedUntil('pods', pod.metadata) >= now();
-        if (!pods.some(isRefused)) continue;
+        if (!refused.has(node.metadata.name)) continue;
+        const pods = mirror.podsOn(node.metadata.name);
         for (const pod of goingFrom(node, pods, context)) {
           const { uid, deletionTimestamp } = pod.metadata;
           if (deletionTimestamp !== undefined || isRefused(pod) || isKept(pod, node, context)) continue;

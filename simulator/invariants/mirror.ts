@@ -4,6 +4,7 @@ import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { followKind } from '../followed-kind.ts';
 import { groupObjects } from './grouping.ts';
 import { dig, textOf } from './reading.ts';
+import { ownershipOf, type Ownership } from './repair-ownership.ts';
 
 const TYPES = {
   nodes: { group: '', version: 'v1', resource: 'nodes' },
@@ -26,6 +27,10 @@ export interface Mirror {
   poolNamed(name: string | undefined): KubernetesObject | undefined;
   /** The NodeClaim of this instance, the first of several. */
   claimOfInstance(instance: string): KubernetesObject | undefined;
+  /** The pods on the Node of this name. */
+  podsOn(node: string | undefined): readonly KubernetesObject[];
+  /** Who shares which instance, and whose pool a node is in. */
+  ownership(): Ownership;
   /** The NodePools of these names as they are, or as they were before they went. */
   lastPools(): ReadonlyMap<string, KubernetesObject>;
   /** Another number after each change. */
@@ -37,11 +42,13 @@ export interface Mirror {
 export function createMirror(core: ApiServerCore): Mirror {
   let changes = 0;
   const pools = new Map<string, KubernetesObject>();
+  let ownership: Ownership | undefined;
   const listeners: ((resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void)[] = [];
   const watch = (resource: Mirrored): Map<string, KubernetesObject> => {
     const objects = new Map<string, KubernetesObject>();
     followKind(core, TYPES[resource], ({ type, object }) => {
       changes += 1;
+      if (resource === 'nodes' || resource === 'nodeclaims') ownership = undefined;
       const { uid } = object.metadata;
       const isGone = type === 'DELETED';
       if (resource === 'nodepools' && !isGone) pools.set(object.metadata.name, object);
@@ -70,10 +77,13 @@ export function createMirror(core: ApiServerCore): Mirror {
   };
   const poolNames = groupObjects({ follow }, 'nodepools', ({ metadata }) => metadata.name);
   const instances = groupObjects({ follow }, 'nodeclaims', ({ status }) => textOf(dig(status, 'providerID')));
+  const podsByNode = groupObjects({ follow }, 'pods', ({ spec }) => textOf(dig(spec, 'nodeName')));
   return {
     all: resource => objects[resource],
     poolNamed: name => (name === undefined ? undefined : poolNames.get(name)[0]),
     claimOfInstance: instance => instances.get(instance)[0],
+    podsOn: node => (node === undefined ? [] : podsByNode.get(node)),
+    ownership: () => (ownership ??= ownershipOf([...objects.nodes.values()], [...objects.nodeclaims.values()])),
     lastPools: () => pools,
     changes: () => changes,
     follow,

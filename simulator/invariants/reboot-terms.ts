@@ -63,12 +63,7 @@ export function createRebootTerms(context: CheckContext, terms: Terms): RebootTe
   const allTimesIn = (node: KubernetesObject): readonly number[] =>
     (statementsIn(node) ?? []).flatMap(each => timesOf(node, each));
   const podLeftOn = (node: KubernetesObject): KubernetesObject | undefined =>
-    [...mirror.all('pods').values()].find(
-      pod =>
-        dig(pod, 'spec', 'nodeName') === node.metadata.name &&
-        isDrainable(pod) &&
-        !isLeftBehind(pod, now() + tolerance),
-    );
+    mirror.podsOn(node.metadata.name).find(pod => isDrainable(pod) && !isLeftBehind(pod, now() + tolerance));
 
   const judgeReboot = (node: KubernetesObject, deciding: readonly Statement[] | undefined): void => {
     const drain = drains.get(node.metadata.uid);

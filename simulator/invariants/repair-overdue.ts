@@ -10,7 +10,7 @@ import { annotationOf, dig, instantOf, textOf, TERMINATION_TIMESTAMP } from './r
 import { countAround, mostRepairs } from './repair-limits.ts';
 import { poolNameOf } from './node-pool.ts';
 import { isGateOpen, repairAnswer, type Past, type RepairAnswer } from './repair-oracle.ts';
-import { ownershipOf, type Ownership } from './repair-ownership.ts';
+import type { Ownership } from './repair-ownership.ts';
 import type { RepairPast } from './repair-past.ts';
 
 /** Others may settle for as long. */
@@ -77,7 +77,7 @@ export function factsOf(
     history,
     nodes,
     instanceState,
-    ownership: ownershipOf(nodes, [...mirror.all('nodeclaims').values()]),
+    ownership: mirror.ownership(),
     everReadable,
     gateOpen: isGateOpen(config) === true,
     profile: profileOf(config),

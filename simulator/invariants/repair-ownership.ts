@@ -1,7 +1,8 @@
 /** Who shares which instance, and whose pool a node is in. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { dig, textOf } from './reading.ts';
-import { poolNameOf } from './node-pool.ts';
+import { dig, labelOf, textOf } from './reading.ts';
+
+const POOL = 'karpenter.sh/nodepool';
 
 /** As one look at the cluster shows it. */
 export interface Ownership {
@@ -20,7 +21,7 @@ export function ownershipOf(nodes: readonly KubernetesObject[], claims: readonly
     const naming = claimsOf(textOf(dig(node, 'spec', 'providerID')) ?? '').filter(
       claim => dig(claim, 'status', 'nodeName') === node.metadata.name,
     );
-    return new Set([node, ...naming].map(poolNameOf));
+    return new Set([node, ...naming].map(each => labelOf(each, POOL)));
   };
   let byPool: ReadonlyMap<string | undefined, readonly KubernetesObject[]> | undefined;
   const readPools = (): ReadonlyMap<string | undefined, readonly KubernetesObject[]> => {

@@ -126,7 +126,7 @@ function isBusy(node: KubernetesObject, { mirror, now }: CheckContext): boolean 
     pod.metadata.deletionTimestamp !== undefined ||
     namespaces.has(pod.metadata.namespace) ||
     (protectionEnd(pod, facts) ?? 0) > now();
-  const pods = [...mirror.all('pods').values()].filter(pod => dig(pod, 'spec', 'nodeName') === name);
+  const pods = mirror.podsOn(name);
   return (
     pods.some(pod => isStaying(pod) && (countsForDrain(pod, now()) || (protectionEnd(pod, facts) ?? 0) > now())) ||
     [...mirror.all('volumeattachments').values()].some(attachment => isAttachedTo(attachment, node))

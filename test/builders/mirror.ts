@@ -1,6 +1,7 @@
 /** What the checks see of a cluster, for tests. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { Mirror, Mirrored } from '../../simulator/invariants/mirror.ts';
+import { ownershipOf } from '../../simulator/invariants/repair-ownership.ts';
 
 /** A mirror of these objects, read anew at each question. Followers hear of no change. */
 export function mirrorOf(objects: Partial<Record<Mirrored, readonly KubernetesObject[]>>): Mirror {
@@ -16,8 +17,12 @@ export function mirrorOf(objects: Partial<Record<Mirrored, readonly KubernetesOb
 }
 
 /** What a mirror finds by name and instance, by looking through all. */
-export const foundIn = (all: Mirror['all']): Pick<Mirror, 'poolNamed' | 'claimOfInstance'> => ({
+export const foundIn = (
+  all: Mirror['all'],
+): Pick<Mirror, 'poolNamed' | 'claimOfInstance' | 'podsOn' | 'ownership'> => ({
   poolNamed: name => [...all('nodepools').values()].find(({ metadata }) => metadata.name === name),
   claimOfInstance: instance =>
     [...all('nodeclaims').values()].find(({ status }) => status?.['providerID'] === instance),
+  podsOn: node => [...all('pods').values()].filter(({ spec }) => spec?.['nodeName'] === node),
+  ownership: () => ownershipOf([...all('nodes').values()], [...all('nodeclaims').values()]),
 });

@@ -181,7 +181,6 @@ function returnOf(
   window: DurationMs,
   { now, statementsOf: rulesFor, isActedUpon }: Surroundings,
 ): { readonly time: EpochMs; readonly types: readonly string[] } | undefined {
-  if (isActedUpon(node)) return undefined;
   const types = new Set(rulesFor(node).map(({ type }) => type));
   // Of two conditions of one type the first counts, here as everywhere.
   const first = node.conditions.filter(
@@ -192,7 +191,7 @@ function returnOf(
     const isOld = node.creationTime === undefined || isDue(time, addDuration(node.creationTime, OLD_ENOUGH));
     return isOld ? [{ type, time }] : [];
   });
-  if (back.length === 0) return undefined;
+  if (back.length === 0 || isActedUpon(node)) return undefined;
   const time = back.map(each => each.time).reduce(latest);
   return { time, types: back.map(({ type }) => type) };
 }

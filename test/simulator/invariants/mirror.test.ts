@@ -50,4 +50,31 @@ describe('what the mirror finds by a key', () => {
     expect(mirror.poolNamed('default')?.metadata.uid).toBe('second');
     expect(mirror.poolNamed(undefined)).toBeUndefined();
   });
+
+  it('is the pods on a Node, once they are bound, until they are gone', () => {
+    const { core, mirror } = aCluster();
+    const names = (node: string): readonly string[] => mirror.podsOn(node).map(({ metadata }) => metadata.name);
+    const pod = { type: RESOURCES.Pod, namespace: 'curfew', name: 'p1' };
+    core.seed({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'curfew', name: 'p1' }, spec: {} });
+    expect([names('n1'), mirror.podsOn(undefined)]).toEqual([[], []]);
+    core.patch(pod, { type: 'merge', body: { spec: { nodeName: 'n1' } } }, { user: 'scheduler' });
+    expect(names('n1')).toEqual(['p1']);
+    core.delete(pod, { user: 'somebody', gracePeriodSeconds: 0 });
+    expect(names('n1')).toEqual([]);
+  });
+
+  it('is who shares an instance, as it is by now', () => {
+    const { seedClaim, setInstance, mirror } = aCluster();
+    const claims = (instance: string): readonly string[] =>
+      mirror
+        .ownership()
+        .claimsOf(instance)
+        .map(({ metadata }) => metadata.name);
+    seedClaim('a', 'i-1');
+    expect(claims('i-1')).toEqual(['a']);
+    seedClaim('b', 'i-1');
+    expect(claims('i-1')).toEqual(['a', 'b']);
+    setInstance('a', 'i-2');
+    expect([claims('i-1'), claims('i-2')]).toEqual([['b'], ['a']]);
+  });
 });
