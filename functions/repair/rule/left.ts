@@ -1,0 +1,70 @@
+/** What is left of repairs that are over, or of attempts that were not carried out: what of it is to be taken back (I7). Pure. */
+import type { NodeRecord, Ours } from '../record.ts';
+import { replacementOf, withoutAttempt } from './attempt.ts';
+import { isRebootUnderWay } from './ladder.ts';
+import { unmarkTime } from './replacement.ts';
+import type { NodeFinding } from './verdict.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { type EpochMs, isDue } from '../../../shared/domain/time.ts';
+
+/**
+ * The record that says what is left; undefined: nothing is to be taken back.
+ * @param stored as the table has it: of a node that is gone, what its last attempt has set is to be taken back, too
+ */
+export function leftOf(
+  { record, takesBack }: Pick<NodeFinding, 'record' | 'takesBack'>,
+  stored: NodeRecord | undefined,
+): NodeRecord | undefined {
+  if (!takesBack) return undefined;
+  return record ?? (stored?.attempt === undefined ? stored : withoutAttempt(stored, stored.attempt));
+}
+
+export interface Left {
+  readonly record: NodeRecord;
+  readonly claims: ReadonlyMap<string, NodeClaimView>;
+  /** The Node is. */
+  readonly isGone?: boolean;
+}
+
+/** Of what the repair has made: what nothing needs any more. */
+export function wantedBack(
+  { record: { ours = {}, attempt, incident }, claims, isGone = false }: Left,
+  now: EpochMs,
+): Ours | undefined {
+  const { annotation, asked, drain, maintenance, resources, mayHaveMade, replacement } = ours;
+  const unmarks = replacement && unmarkTime(replacement);
+  const isUnused = unmarks === undefined && replacementOf(attempt) === undefined;
+  const isDone = isGone || isUnused || (unmarks !== undefined && isDue(now, unmarks));
+  const isOver = attempt === undefined;
+  // Who was asked for help before a termination is not needed once the node is well; its drain is.
+  const isHelped = attempt?.action === 'Terminate' && incident?.healthySince !== undefined;
+  const isClaimGone = isHelped && attempt.claim !== undefined && !claims.has(attempt.claim.uid);
+  const wanted: Ours = {
+    ...(annotation && { annotation }),
+    ...(asked && isOver && { asked }),
+    ...(replacement && isDone && { replacement }),
+    ...(drain !== undefined && (isOver || isClaimGone) && { drain }),
+    ...(maintenance === true && !isRebootUnderWay(attempt, now) && { maintenance }),
+    ...(resources && (isOver || isHelped) && { resources }),
+    ...(mayHaveMade && (isOver || isHelped) && { mayHaveMade }),
+  };
+  return Object.keys(wanted).length === 0 ? undefined : wanted;
+}
+
+/** The record once that is taken back. */
+export function withoutTakenBack({ ours = {}, ...rest }: NodeRecord, taken: Ours): NodeRecord {
+  const kept = Object.entries(ours).filter(([key]) => !(key in taken));
+  return { ...rest, ...(kept.length > 0 && { ours: Object.fromEntries(kept) }) };
+}
+
+/**
+ * How a node counts after the try.
+ * @param isOwed something could not be taken back, and is tried again
+ */
+export function afterTakeBack(finding: NodeFinding, record: NodeRecord, isOwed: boolean): NodeFinding {
+  const kept = finding.record !== undefined || isOwed ? record : undefined;
+  const isOver = kept?.attempt === undefined && finding.verdict?.kind !== 'stuck';
+  const isFollowed = isOwed || (finding.state === 'followed' && !isOver);
+  const state = finding.state === 'inFlight' ? finding.state : isFollowed ? 'followed' : 'idle';
+  return { ...finding, record: kept, state };
+}
