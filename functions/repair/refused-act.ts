@@ -1,21 +1,13 @@
-/**
- * An act that was not carried out: it is reported where that is news, and remembered, so that it is tried ever less
- * often.
- */
-import { withoutAttempt } from './rule/attempt.ts';
+/** An act that was not carried out: it is reported where that is news, and what it has set is taken back. */
 import type { ActResult, Failure, PassDeps } from './context.ts';
-import { isTransient, nextAction } from './rule/ladder.ts';
 import { reportRefusal } from './attempt-report.ts';
-import { type ObservedPool } from './observe.ts';
-import type { NodeRecord } from './record.ts';
+import type { ObservedPool } from './observe.ts';
+import { afterRefusedAct, noteRefusedAct, type NotedRefusal, type RefusedAct } from './rule/refused-act.ts';
 import { takeBack } from './take-back.ts';
 import type { NodeFinding } from './rule/verdict.ts';
 import { getNodeClaimView } from '../../shared/cluster/lists.ts';
-import { noteRefusal, type Refusals, textOfRefusal } from '../../shared/domain/refusal.ts';
-import { addDuration, earliest, type EpochMs, seconds } from '../../shared/domain/time.ts';
-
-/** What was not carried out is looked at again, and others may take its place. */
-export const AT_ONCE = seconds(1);
+import type { Refusals } from '../../shared/domain/refusal.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 
 /** What a node's finding is after its act. */
 export interface FindingChange {
@@ -34,51 +26,21 @@ export async function afterRefusal(
 ): Promise<FindingChange> {
   const { granted, record } = result;
   const { finding, attempt, ladder } = granted;
-  const { key } = attempt;
-  const now = deps.clock.now();
-  const before = finding.record ?? record;
-  const { basis, isSkipped, keepsTurn, refusals } = await rememberRefusal(deps, observed, result, {
-    ...failure,
-    isCertain: true,
-  });
-  const over = withoutAttempt({ ...before, attempt }, attempt);
-  const { incident } = over;
-  const undone: NodeRecord = {
-    ...over,
-    ours: { ...record.ours, ...over.ours },
-    number: record.number,
-    ...(record.launched !== undefined && { launched: record.launched }),
-    ...(isSkipped
-      ? { incident: incident && { ...incident, skipped: [...new Set([...(incident.skipped ?? []), key])] } }
-      : { refusals }),
-    attempt: before.attempt,
-  };
-  const live = attempt.claim && undone.ours?.annotation ? await getNodeClaimView(deps, attempt.claim.name) : undefined;
+  const { refused, noted } = await noteAndReport(deps, observed, result, { ...failure, isCertain: true });
+  const after = afterRefusedAct(refused, noted, { record, ladder, pause: observed.state.launchPause });
+  const isAnnotated = after.record.ours?.annotation !== undefined;
+  const live = attempt.claim && isAnnotated ? await getNodeClaimView(deps, attempt.claim.name) : undefined;
   const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
   let failed: FindingChange['failure'];
-  const left = keepsTurn
-    ? { record: undone }
-    : await takeBack(deps, observed.scope, { node: finding.node, record: undone, claims }).catch((error: unknown) => {
-        failed = { error };
-        return { record: undone };
-      });
-  const turn = nextAction(
-    {
-      ladder,
-      taken: incident?.taken ?? [],
-      acts: undone.acts,
-      refusals: undone.refusals,
-      basis,
-      skipped: undone.incident?.skipped,
-      launchesFrom: observed.state.launchPause?.until,
-    },
-    now,
-  );
-  const isNext = turn.kind === 'next';
-  const state = isNext && before.attempt !== undefined ? 'inFlight' : 'followed';
-  // Its place is free: others look at once.
-  const time = earliest(isNext ? undefined : turn.until, addDuration(now, AT_ONCE));
-  return { change: { record: left.record, verdict: undefined, state }, time, failure: failed };
+  const left = noted.keepsTurn
+    ? after
+    : await takeBack(deps, observed.scope, { node: finding.node, record: after.record, claims }).catch(
+        (error: unknown) => {
+          failed = { error };
+          return after;
+        },
+      );
+  return { change: { record: left.record, verdict: undefined, state: after.state }, time: after.time, failure: failed };
 }
 
 /**
@@ -91,30 +53,22 @@ export async function afterFailure(
   result: ActResult,
   failure: Failure,
 ): Promise<Refusals> {
-  return (await rememberRefusal(deps, observed, result, { ...failure, isCertain: false })).refusals;
+  return (await noteAndReport(deps, observed, result, { ...failure, isCertain: false })).noted.refusals;
 }
 
-/** @param isCertain false: it may have taken effect, and is said only when it lasts */
-async function rememberRefusal(
+/** Says it where that is news. Answers what is to be remembered. */
+async function noteAndReport(
   deps: PassDeps,
   { basisOf, claims, scope }: ObservedPool,
   { granted: { finding, attempt, action }, record }: ActResult,
-  { cause, message, reason, isCertain }: Failure & { readonly isCertain: boolean },
-) {
-  const { key } = attempt;
-  const now = deps.clock.now();
+  { cause, message, reason, isCertain }: Failure & Pick<RefusedAct, 'isCertain'>,
+): Promise<{ readonly refused: RefusedAct; readonly noted: NotedRefusal }> {
   const before = finding.record ?? record;
   const basis = basisOf(attempt.claim && claims.get(attempt.claim.uid));
-  const { refusal, reportKind } = noteRefusal(
-    before.refusals,
-    key,
-    { cause, message, basis, now },
-    { isReportedAtOnce: isCertain },
-  );
-  const keepsTurn = isTransient(refusal, action) && before.attempt === undefined;
-  // What cannot be launched is skipped: the pool's pause says when it may be again.
-  const isSkipped = attempt.action === 'Replace' && !keepsTurn;
-  const refused = { node: finding.node, attempt, reason, text: isSkipped ? message : textOfRefusal(refusal) };
-  if (reportKind !== undefined) await reportRefusal(deps, scope, refused, reportKind);
-  return { basis, keepsTurn, isSkipped, refusals: { ...before.refusals, [key]: refusal } };
+  const refused = { now: deps.clock.now(), attempt, action, before, isCertain, cause, message, basis };
+  const noted = noteRefusedAct(refused);
+  const { text, reportKind } = noted;
+  if (reportKind !== undefined)
+    await reportRefusal(deps, scope, { node: finding.node, attempt, reason, text }, reportKind);
+  return { refused, noted };
 }

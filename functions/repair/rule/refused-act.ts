@@ -1,0 +1,102 @@
+/** An act that was not carried out: what is remembered of it, so that it is tried ever less often, and who is next. Pure. */
+import type { Attempt } from '../attempt-record.ts';
+import type { LaunchPause, NodeRecord } from '../record.ts';
+import { withoutAttempt } from './attempt.ts';
+import { isTransient, nextAction } from './ladder.ts';
+import type { Finding, LadderAction } from './verdict.ts';
+import { noteRefusal, type RefusalCause, type Refusals, textOfRefusal } from '../../../shared/domain/refusal.ts';
+import { addDuration, earliest, type EpochMs, seconds } from '../../../shared/domain/time.ts';
+
+/** What was not carried out is looked at again, and others may take its place. */
+export const AT_ONCE = seconds(1);
+
+export interface RefusedAct {
+  readonly now: EpochMs;
+  readonly attempt: Attempt;
+  readonly action: LadderAction;
+  /** As it was before the act. */
+  readonly before: NodeRecord;
+  /** False: it may have taken effect, and is said only when it lasts. */
+  readonly isCertain: boolean;
+  readonly cause: RefusalCause;
+  readonly message: string;
+  /** What a try rests on. */
+  readonly basis: string;
+}
+
+/** What is remembered of it, and how it is said. */
+export interface NotedRefusal {
+  readonly refusals: Refusals;
+  /** undefined: it is no news. */
+  readonly reportKind: ReturnType<typeof noteRefusal>['reportKind'];
+  readonly text: string;
+  /** It is likely to pass, and the same action is tried again. */
+  readonly keepsTurn: boolean;
+  /** A replacement that cannot be launched: the pool's pause says when it may be again. */
+  readonly isSkipped: boolean;
+}
+
+export function noteRefusedAct(refused: RefusedAct): NotedRefusal {
+  const { now, attempt, action, before, isCertain, cause, message, basis } = refused;
+  const { key } = attempt;
+  const why = { cause, message, basis, now };
+  const { refusal, reportKind } = noteRefusal(before.refusals, key, why, { isReportedAtOnce: isCertain });
+  const keepsTurn = isTransient(refusal, action) && before.attempt === undefined;
+  const isSkipped = attempt.action === 'Replace' && !keepsTurn;
+  const text = isSkipped ? message : textOfRefusal(refusal);
+  return { refusals: { ...before.refusals, [key]: refusal }, reportKind, text, keepsTurn, isSkipped };
+}
+
+/** What becomes of the node. */
+export interface AfterRefusedAct {
+  readonly record: NodeRecord;
+  readonly state: Finding['state'];
+  readonly time: EpochMs;
+}
+
+/**
+ * It certainly was not carried out: the attempt is over, and another action may have its turn.
+ * @param record with the intent
+ */
+export function afterRefusedAct(
+  { now, attempt, before, basis }: RefusedAct,
+  { refusals, isSkipped }: Pick<NotedRefusal, 'refusals' | 'isSkipped'>,
+  {
+    record,
+    ladder,
+    pause,
+  }: {
+    readonly record: NodeRecord;
+    readonly ladder: readonly LadderAction[];
+    readonly pause: LaunchPause | undefined;
+  },
+): AfterRefusedAct {
+  const over = withoutAttempt({ ...before, attempt }, attempt);
+  const { incident } = over;
+  const skipped = incident && [...new Set([...(incident.skipped ?? []), attempt.key])];
+  const undone: NodeRecord = {
+    ...over,
+    ours: { ...record.ours, ...over.ours },
+    number: record.number,
+    ...(record.launched !== undefined && { launched: record.launched }),
+    ...(isSkipped ? { incident: incident && { ...incident, skipped } } : { refusals }),
+    attempt: before.attempt,
+  };
+  const turn = nextAction(
+    {
+      ladder,
+      taken: incident?.taken ?? [],
+      acts: undone.acts,
+      refusals: undone.refusals,
+      basis,
+      skipped: undone.incident?.skipped,
+      launchesFrom: pause?.until,
+    },
+    now,
+  );
+  const isNext = turn.kind === 'next';
+  const state = isNext && before.attempt !== undefined ? 'inFlight' : 'followed';
+  // Its place is free: others look at once.
+  const time = earliest(isNext ? undefined : turn.until, addDuration(now, AT_ONCE));
+  return { record: undone, state, time };
+}

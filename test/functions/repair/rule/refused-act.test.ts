@@ -1,0 +1,171 @@
+/** What is remembered of an act that was not carried out, and who is next. */
+import { describe, expect, it } from 'vitest';
+import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
+import type { LaunchPause, NodeRecord } from '../../../../functions/repair/record.ts';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
+import { afterRefusedAct, noteRefusedAct, type RefusedAct } from '../../../../functions/repair/rule/refused-act.ts';
+import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';
+import { addDuration, type EpochMs, hours, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
+import { anAttempt, T } from '../../../builders/repair.ts';
+
+const NOW = addDuration(T, minutes(30));
+const NEW = newNode('n1', 'default');
+const BEFORE: NodeRecord = { ...NEW, incident: { type: 'Ready', taken: [] } };
+const REPLACE: LadderAction = { type: 'Replace', timeout: hours(1), attempts: 3, within: hours(24) };
+const TERMINATE: LadderAction = { ...REPLACE, type: 'Terminate' };
+const REBOOT: LadderAction = { ...REPLACE, type: 'Reboot' };
+
+const attemptOf = (action: LadderAction, overrides: Partial<Attempt> = {}): Attempt =>
+  anAttempt('n1', {
+    action: action.type,
+    key: keyOf(action),
+    phase: 'intended',
+    time: NOW,
+    ...(action.type === 'Replace' && { replacement: { name: 'new' } }),
+    ...overrides,
+  } as Partial<Attempt>);
+
+const refusedAct = (action: LadderAction, overrides: Partial<RefusedAct> = {}): RefusedAct => ({
+  now: NOW,
+  attempt: attemptOf(action),
+  action,
+  before: BEFORE,
+  isCertain: true,
+  cause: 'request',
+  message: 'denied',
+  basis: 'a',
+  ...overrides,
+});
+
+const noted = (action: LadderAction, since: EpochMs): NodeRecord => ({
+  ...BEFORE,
+  refusals: {
+    [keyOf(action)]: { cause: 'passing', message: 'denied', basis: 'a', count: 1, firstTime: since, lastTime: since },
+  },
+});
+
+describe('a refusal', () => {
+  it.each<readonly [string, RefusedAct, object]>([
+    [
+      'is said, and gives the turn away',
+      refusedAct(TERMINATE),
+      {
+        reportKind: 'news',
+        keepsTurn: false,
+        isSkipped: false,
+        text: 'denied; it is tried again ever less often, after one minute to one hour',
+      },
+    ],
+    [
+      'that may pass keeps the turn',
+      refusedAct(TERMINATE, { cause: 'passing' }),
+      { reportKind: 'news', keepsTurn: true, isSkipped: false },
+    ],
+    [
+      'that may pass, and may have taken effect, is not said',
+      refusedAct(TERMINATE, { cause: 'passing', isCertain: false }),
+      { reportKind: undefined, keepsTurn: true },
+    ],
+    [
+      'that may pass keeps no turn after another attempt',
+      refusedAct(TERMINATE, { cause: 'passing', before: { ...BEFORE, attempt: attemptOf(REBOOT) } }),
+      { keepsTurn: false },
+    ],
+    [
+      'that did not pass within five minutes keeps no turn',
+      refusedAct(TERMINATE, {
+        cause: 'passing',
+        before: noted(TERMINATE, addDuration(NOW, minutes(-4))),
+        now: addDuration(NOW, minutes(1)),
+      }),
+      { keepsTurn: false },
+    ],
+    ['of a launch is skipped', refusedAct(REPLACE), { keepsTurn: false, isSkipped: true, text: 'denied' }],
+    [
+      'of a launch that may pass keeps the turn',
+      refusedAct(REPLACE, { cause: 'passing' }),
+      { keepsTurn: true, isSkipped: false },
+    ],
+  ])('%s', (_, refused, expected) => {
+    expect(noteRefusedAct(refused)).toMatchObject(expected);
+  });
+
+  it('is remembered beside others', () => {
+    const before = noted(REBOOT, NOW);
+    const { refusals } = noteRefusedAct(refusedAct(TERMINATE, { before }));
+    expect(refusals).toMatchObject({
+      ...before.refusals,
+      [keyOf(TERMINATE)]: { cause: 'request', message: 'denied', basis: 'a', count: 1, lastTime: NOW },
+    });
+  });
+});
+
+interface Given {
+  readonly refused: RefusedAct;
+  readonly ladder: readonly LadderAction[];
+  readonly intent?: Partial<NodeRecord>;
+  readonly pause?: LaunchPause;
+}
+
+const after = ({ refused, ladder, intent = {}, pause }: Given) => {
+  const record = { ...refused.before, number: 1, attempt: refused.attempt, ...intent };
+  return afterRefusedAct(refused, noteRefusedAct(refused), { record, ladder, pause });
+};
+
+describe('the node of a refused act', () => {
+  const soon = addDuration(NOW, seconds(1));
+  const pause = { failures: 1, until: addDuration(NOW, minutes(5)) };
+  const running = { ...BEFORE, attempt: attemptOf(REBOOT, { phase: 'accepted' }) };
+
+  it.each<readonly [string, Given, string, EpochMs]>([
+    ['whose next action has its turn', { refused: refusedAct(REBOOT), ladder: [REBOOT, TERMINATE] }, 'followed', soon],
+    ['of which nothing else is left', { refused: refusedAct(TERMINATE), ladder: [TERMINATE] }, 'followed', soon],
+    ['that waits for a launch', { refused: refusedAct(REPLACE), ladder: [REPLACE], pause }, 'followed', soon],
+    [
+      'that waits for a launch within the second',
+      {
+        refused: refusedAct(REPLACE),
+        ladder: [REPLACE],
+        pause: { failures: 1, until: addDuration(NOW, toDurationMs(500)) },
+      },
+      'followed',
+      addDuration(NOW, toDurationMs(500)),
+    ],
+    [
+      'with an attempt before it, and a next action',
+      { refused: refusedAct(TERMINATE, { before: running }), ladder: [TERMINATE, REPLACE] },
+      'inFlight',
+      soon,
+    ],
+    [
+      'with an attempt before it, and no next action',
+      { refused: refusedAct(TERMINATE, { before: running }), ladder: [TERMINATE] },
+      'followed',
+      soon,
+    ],
+  ])('%s', (_, given, state, time) => {
+    expect(after(given)).toMatchObject({ state, time });
+  });
+
+  it('remembers the refusal, the number of the attempt and what it was to make', () => {
+    const refused = refusedAct(TERMINATE);
+    const { record } = after({ refused, ladder: [TERMINATE], intent: { launched: 2, ours: { drain: 'a drain' } } });
+    expect(record).toMatchObject({ number: 1, launched: 2, attempt: undefined, incident: BEFORE.incident });
+    expect(Object.keys(record.ours ?? {}).toSorted()).toEqual(['annotation', 'drain']);
+    expect(record.refusals).toEqual(noteRefusedAct(refused).refusals);
+  });
+
+  it('keeps the attempt before it', () => {
+    const { record } = after({ refused: refusedAct(TERMINATE, { before: running }), ladder: [TERMINATE] });
+    expect(record.attempt).toEqual(running.attempt);
+  });
+
+  it('skips a launch in its incident, and remembers no refusal of it', () => {
+    const { record } = after({ refused: refusedAct(REPLACE), ladder: [REPLACE, TERMINATE] });
+    expect(record.incident?.skipped).toEqual([keyOf(REPLACE)]);
+    expect(record.refusals).toBeUndefined();
+    const again = refusedAct(REPLACE, { before: { ...BEFORE, incident: record.incident } });
+    expect(after({ refused: again, ladder: [REPLACE] }).record.incident?.skipped).toEqual([keyOf(REPLACE)]);
+  });
+});
