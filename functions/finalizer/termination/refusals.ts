@@ -12,6 +12,7 @@ import { claimAndNodes, stepDone, reportOnAll, type TerminationContext } from '.
 import { drainNodes } from './drain.ts';
 import { releaseObjects } from './release.ts';
 import { terminateInstance } from './instance.ts';
+import { afterFailedStep, type StepRole } from './rule/turn.ts';
 import { awaitVolumes } from './volumes.ts';
 
 /** Under which a step that is refused is said. Of the hooks, whatever their point: they change nothing of the Node. */
@@ -22,10 +23,13 @@ function reasonOf(step: string): string {
   return step.startsWith('Hooks:') ? EVENT_REASONS.terminationHookFailed : EVENT_REASONS.nodeChangeRefused;
 }
 
-/**
- * Runs the steps in their order up to the first that is not done. Past the deadline one that is refused or fails is passed over, and said;
- * the steps that end all are not: they need an answer. Only EC2 knows whether the instance has ended, and no finalizer comes off before (I1).
- */
+function roleOf(step: string): StepRole {
+  if (step === deleteClaimWithoutFinalizer.name || step === releaseObjects.name) return 'end';
+  if (step === terminateInstance.name) return 'instance';
+  return step === deleteObjects.name ? 'deletion' : 'other';
+}
+
+/** Runs the steps in their order up to the first that is not done, or that is refused or fails and is not passed over. */
 export function runRefusableSteps(
   steps: readonly Step<TerminationContext>[],
   context: TerminationContext,
@@ -34,8 +38,8 @@ export function runRefusableSteps(
   const asAnswer = (step: Step<TerminationContext>): Step<TerminationContext> => ({
     name: step.name,
     async run(): Promise<StepOutcome> {
-      const isEnd = step.name === deleteClaimWithoutFinalizer.name || step.name === releaseObjects.name;
-      if (isEnd && left !== undefined) return left();
+      const role = roleOf(step.name);
+      if (role === 'end' && left !== undefined) return left();
       const outcome = await orNotKnown(tryStep(context, step));
       if (outcome.kind !== 'notKnown' && !isRefusal(outcome)) return outcome;
       const { error } = outcome;
@@ -45,13 +49,14 @@ export function runRefusableSteps(
         const until = isRefusal(outcome) ? { until: outcome.until } : {};
         return { kind: 'failed', reason: reasonOf(step.name), message: error.message, ...until };
       };
-      if (!context.isForced || isEnd || step.name === terminateInstance.name) {
+      const next = afterFailedStep(role, context.isForced);
+      if (next === 'stop') {
         // Written down before the message goes back.
         if (goesBack !== undefined) await context.saveState({});
         return answer();
       }
       if (error instanceof RetryableError) await reportSkippedStep(context, step.name, error.message);
-      if (step.name === deleteObjects.name) left = answer;
+      if (next === 'passUntilEnd') left = answer;
       return stepDone;
     },
   });

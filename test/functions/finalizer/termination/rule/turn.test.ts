@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  afterFailedStep,
   nextAnnouncement,
   nextLook,
   waitOfTurn,
@@ -30,6 +31,21 @@ describe('before its steps a turn', () => {
   ])('%s', (_, standing, { isForced = false, shown, badTimestamp }, news) => {
     const record = { standing, ...(badTimestamp !== undefined && { badTimestamp }) };
     expect(nextAnnouncement(record, { isForced, shown })).toEqual(news);
+  });
+});
+
+describe('a step that fails', () => {
+  it.each([
+    ['other', false, 'stop'],
+    ['deletion', false, 'stop'],
+    ['instance', false, 'stop'],
+    ['end', false, 'stop'],
+    ['other', true, 'passOver'],
+    ['deletion', true, 'passUntilEnd'],
+    ['instance', true, 'stop'],
+    ['end', true, 'stop'],
+  ] as const)('%s, past the deadline: %s', (step, isForced, expected) => {
+    expect(afterFailedStep(step, isForced)).toBe(expected);
   });
 });
 
