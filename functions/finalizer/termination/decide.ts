@@ -197,3 +197,51 @@ const endOf = ({ period, ...by }: GracePeriod, deletion: EpochMs): Deadline => (
   time: addDuration(deletion, period),
   ...by,
 });
+
+export interface DeletionObservation {
+  readonly claim: TerminatedObject | undefined;
+  readonly nodes: readonly TerminatedObject[];
+  readonly isRegistered: boolean;
+  /** Another NodeClaim has the instance, too. */
+  readonly isShared: boolean;
+  /** The names of our finalizer on these objects. */
+  readonly finalizerNames: readonly string[];
+  readonly settings: Pick<TerminationSettings, 'scope' | 'finalizerName'> | undefined;
+}
+
+export type NextDeletion =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'delete'; readonly object: TerminatedObject }
+  /** A Node without one would be gone with its pods before anybody drains it. */
+  | { readonly kind: 'addFinalizer'; readonly object: TerminatedObject; readonly finalizerName: string };
+
+/** What of NodeClaim and Nodes follows the one that was deleted, one at a time. */
+export function nextDeletion(observation: DeletionObservation): NextDeletion {
+  const { claim, nodes, isRegistered, isShared, finalizerNames } = observation;
+  const isOurs = ({ finalizers }: TerminatedObject): boolean => finalizers.some(name => finalizerNames.includes(name));
+  if (claim === undefined || isShared) return { kind: 'done' };
+  if (claim.deletionTime === undefined) {
+    const isHeld = isOurs(claim) || claim.finalizers.includes(KARPENTER_FINALIZER);
+    return isHeld ? { kind: 'delete', object: claim } : { kind: 'done' };
+  }
+  const node = isRegistered ? nodes.find(({ deletionTime }) => deletionTime === undefined) : undefined;
+  if (node === undefined) return { kind: 'done' };
+  const finalizerName = isOurs(node) ? undefined : finalizerToAdd(observation, node, claim);
+  return finalizerName === undefined
+    ? { kind: 'delete', object: node }
+    : { kind: 'addFinalizer', object: node, finalizerName };
+}
+
+/**
+ * What is in force; where nothing asks for it any more, the one that still keeps the NodeClaim, for a deletion runs our steps then too
+ * (I1, I2). A Node that Karpenter's keeps does not go before it is drained.
+ */
+function finalizerToAdd(
+  { settings, finalizerNames }: DeletionObservation,
+  node: TerminatedObject,
+  claim: TerminatedObject,
+): string | undefined {
+  if (settings !== undefined && settings.scope !== 'None') return settings.finalizerName;
+  if (node.finalizers.includes(KARPENTER_FINALIZER)) return undefined;
+  return claim.finalizers.find(name => finalizerNames.includes(name));
+}

@@ -6,26 +6,29 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { setFinalizers } from './finalizers.ts';
-import { KARPENTER_FINALIZER } from './decide.ts';
+import { nextDeletion } from './decide.ts';
 import { isLive, isRegistered, toTerminatedObject } from './objects.ts';
-import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
+import { claimAndNodes, lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
 export const deleteObjects = {
   name: 'DeleteObjects',
   async run(context: TerminationContext): Promise<StepOutcome> {
+    const { finalizerNames, settings } = context;
     const { claim, nodes, sharedWith } = context.observed;
-    if (claim === undefined || sharedWith.length > 0) return stepDone;
-    if (isLive(claim)) {
-      const isHeld = isOurs(context, claim) || claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
-      return isHeld ? await deleteObject(context, claim) : stepDone;
-    }
-    if (!isRegistered(claim)) return stepDone;
-    for (const node of nodes.filter(isLive)) {
-      const waiting = await addNodeFinalizer(context, node, claim);
-      if (waiting !== undefined) return waiting;
-      return await deleteObject(context, node);
-    }
-    return stepDone;
+    const next = nextDeletion({
+      claim: claim && toTerminatedObject(claim),
+      nodes: nodes.map(toTerminatedObject),
+      isRegistered: claim !== undefined && isRegistered(claim),
+      isShared: sharedWith.length > 0,
+      finalizerNames,
+      settings,
+    });
+    if (next.kind === 'done') return stepDone;
+    const source = claimAndNodes(context).find(({ metadata }) => metadata.uid === next.object.uid);
+    if (source === undefined) return stepDone;
+    return next.kind === 'delete'
+      ? await deleteObject(context, source)
+      : await addNodeFinalizer(context, source, next.finalizerName);
   },
 };
 
@@ -41,9 +44,6 @@ export const deleteClaimWithoutFinalizer = {
     return await deleteObject(context, claim);
   },
 };
-
-const isOurs = ({ finalizerNames }: TerminationContext, { metadata: { finalizers = [] } }: KubernetesObject): boolean =>
-  finalizers.some(name => finalizerNames.includes(name));
 
 /** The version that was looked at is the precondition: nothing is deleted twice (I4), nor what changed in between. */
 async function deleteObject(context: TerminationContext, object: KubernetesObject): Promise<StepOutcome> {
@@ -62,26 +62,10 @@ async function deleteObject(context: TerminationContext, object: KubernetesObjec
 async function addNodeFinalizer(
   context: TerminationContext,
   node: KubernetesObject,
-  claim: KubernetesObject,
-): Promise<StepOutcome | undefined> {
-  const { name, finalizers } = toTerminatedObject(node);
-  const finalizerName = isOurs(context, node) ? undefined : finalizerToAdd(context, finalizers, claim);
-  if (finalizerName === undefined) return undefined;
+  finalizerName: string,
+): Promise<StepOutcome> {
+  const { name, finalizers = [] } = node.metadata;
   const answer = await setFinalizers(context.deps, node, [...finalizers, finalizerName], finalizerName);
   const kind = answer === 'changed' ? 'conflict' : answer === 'gone' ? 'notFound' : 'ok';
   return lookAgainAfter(context, { kind }, `Node ${name} got the finalizer`);
-}
-
-/**
- * What is in force; where nothing asks for it any more, the one that still keeps the NodeClaim, for a deletion runs our steps then too
- * (I1, I2). A Node that Karpenter's keeps does not go before it is drained.
- */
-function finalizerToAdd(
-  { settings, finalizerNames }: TerminationContext,
-  finalizers: readonly string[],
-  claim: KubernetesObject,
-): string | undefined {
-  if (settings !== undefined && settings.scope !== 'None') return settings.finalizerName;
-  if (finalizers.includes(KARPENTER_FINALIZER)) return undefined;
-  return claim.metadata.finalizers?.find(name => finalizerNames.includes(name));
 }

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   decide,
+  nextDeletion,
+  type DeletionObservation,
+  type NextDeletion,
   type TerminatedObject,
   type TerminationObservation,
 } from '../../../../functions/finalizer/termination/decide.ts';
@@ -301,5 +304,52 @@ describe('in mode Observe', () => {
     ['the brake lets what has begun go on without a block', { kind: 'none', ...braked }, true, 'terminate'],
   ] as const)('%s', (_name, settings, hasBegun, kind) => {
     expect(decide(seen({ claim: deleted, storedNames: [OURS], settings, hasBegun }))).toMatchObject({ kind });
+  });
+});
+
+describe('of NodeClaim and Nodes', () => {
+  const KARPENTERS = 'karpenter.sh/termination';
+  const claim = object('NodeClaim', { finalizers: [OURS] });
+  const going = { ...claim, deletionTime: NOW };
+  const node = object('Node');
+  const held = object('Node', { name: 'n2', uid: 'uid-n2', finalizers: [OURS] });
+  const karpenters = object('Node', { finalizers: [KARPENTERS] });
+  const inForce = { scope: 'NodeClaimAndNode', finalizerName: 'example.com/new' } as const;
+  const outOfScope = { ...inForce, scope: 'None' } as const;
+  const DONE: NextDeletion = { kind: 'done' };
+  const add = (finalizerName: string): NextDeletion => ({ kind: 'addFinalizer', object: node, finalizerName });
+
+  it.each<readonly [string, Partial<DeletionObservation>, NextDeletion]>([
+    ['a NodeClaim of ours follows its Node', { claim }, { kind: 'delete', object: claim }],
+    ['one that Karpenter holds follows, too', { claim: karpenters }, { kind: 'delete', object: karpenters }],
+    ['one that nobody holds stays until its instance has ended', { claim: object('NodeClaim') }, DONE],
+    ['a Node gets our finalizer before it follows', {}, add('example.com/new')],
+    ['a Node without settings gets the one of its NodeClaim', { settings: undefined }, add(OURS)],
+    ['a Node out of scope gets the one of its NodeClaim', { settings: outOfScope }, add(OURS)],
+    [
+      'a Node whose NodeClaim has none of ours follows as it is',
+      { settings: undefined, claim: { ...going, finalizers: [KARPENTERS] } },
+      { kind: 'delete', object: node },
+    ],
+    [
+      'a Node that Karpenter holds gets ours where that is in force',
+      { nodes: [karpenters] },
+      { kind: 'addFinalizer', object: karpenters, finalizerName: 'example.com/new' },
+    ],
+    [
+      'a Node that Karpenter holds follows as it is where ours is not in force',
+      { nodes: [karpenters], settings: undefined },
+      { kind: 'delete', object: karpenters },
+    ],
+    ['a Node with our finalizer follows', { nodes: [held] }, { kind: 'delete', object: held }],
+    ['one Node follows at a time', { nodes: [held, node] }, { kind: 'delete', object: held }],
+    ['one that goes already is passed over', { nodes: [{ ...held, deletionTime: NOW }, node] }, add('example.com/new')],
+    ['nothing is left when all go', { nodes: [{ ...node, deletionTime: NOW }] }, DONE],
+    ['a Node of a NodeClaim that has not registered stays', { isRegistered: false }, DONE],
+    ['nothing follows where another NodeClaim has the instance', { isShared: true }, DONE],
+    ['nothing follows a Node without a NodeClaim', { claim: undefined }, DONE],
+  ])('%s', (_, fields, expected) => {
+    const seenNow = { claim: going, nodes: [node], isRegistered: true, isShared: false, finalizerNames: [OURS] };
+    expect(nextDeletion({ ...seenNow, settings: inForce, ...fields })).toEqual(expected);
   });
 });
