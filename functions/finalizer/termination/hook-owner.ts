@@ -10,7 +10,7 @@ import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { openNodeRecord } from './observe.ts';
 import { EMPTY_TERMINATION, hookOwnerUidOf, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import type { TerminationContext } from './context.ts';
-import type { HookOwner } from './rule/hooks.ts';
+import { ownerByNode, type HookOwner } from './rule/hooks.ts';
 
 /** A Node that lives on is looked at this often, should the event of its end be lost. */
 export const NODE_RECORD_CHECK = hours(24);
@@ -43,24 +43,23 @@ export async function takeHookOwnership(context: TerminationContext): Promise<Ho
     const record = openNodeRecord(deps, metadata.uid);
     const loaded = await record.load();
     const value = loaded.kind === 'known' ? loaded.value : EMPTY_TERMINATION;
-    const hookOwnerUid = hookOwnerUidOf(value);
-    if (hookOwnerUid !== undefined && hookOwnerUid !== claim.metadata.uid) {
-      const other = await claimUnderWay(deps, hookOwnerUid);
+    const isCalled = Object.keys(value.hooks).length > 0;
+    const isReported = value.standing.kind === 'reported';
+    const verdict = ownerByNode({ ownerUid: hookOwnerUidOf(value), isReported, isCalled }, claim.metadata.uid);
+    if (verdict.kind === 'elsewhere') {
+      const other = await claimUnderWay(deps, verdict.ownerUid);
       return other === undefined ? { kind: 'over' } : { kind: 'underWay', termination: `NodeClaim ${other.name}` };
     }
-    const isCalled = Object.keys(value.hooks).length > 0;
-    if (hookOwnerUid === undefined) {
-      // It has begun one of its own, when no NodeClaim was seen to stand for it.
-      if (value.standing.kind === 'reported' && !isCalled)
-        return { kind: 'underWay', termination: `Node ${metadata.name}` };
+    if (verdict.kind === 'ofNode') return { kind: 'underWay', termination: `Node ${metadata.name}` };
+    if (verdict.notes) {
       const subject = { apiVersion: 'v1', kind: 'Node', name: metadata.name, uid: metadata.uid };
       const wakeTime = addDuration(observed.now, NODE_RECORD_CHECK);
-      const own = isCalled ? { ...hookCallsOf(value), hookKeyUid: value.hookKeyUid ?? metadata.uid } : value;
+      const own = verdict.goesOn ? { ...hookCallsOf(value), hookKeyUid: value.hookKeyUid ?? metadata.uid } : value;
       const noted: TerminationRecord = { ...own, standing: { kind: 'hookNote', claimUid: claim.metadata.uid } };
       const saved = await record.save({ subject, value: noted, wakeTime, punctual: false });
       if (!saved.written) return { kind: 'changed' };
     }
-    if (!isCalled) continue;
+    if (!verdict.goesOn) continue;
     // Called when no NodeClaim stood for the Node, or another one did: they go on from there.
     const { hooks: called, reportedHookPoints, hookKeyUid = metadata.uid } = value;
     const calls = {

@@ -16,6 +16,30 @@ import type { InstanceShare } from './instance.ts';
 export type HookOwner =
   { readonly kind: 'ours' | 'changed' | 'over' } | { readonly kind: 'underWay'; readonly termination: string };
 
+/** What the record of a Node says of the hooks of its instance. */
+export interface NodeHooks {
+  /** Of the NodeClaim in whose termination they are noted to be called. */
+  readonly ownerUid: string | undefined;
+  /** The Node has begun a termination of its own. */
+  readonly isReported: boolean;
+  readonly isCalled: boolean;
+}
+
+/** `elsewhere`: they are another NodeClaim's; `ofNode`: the Node's own; `ours`: this one calls them. */
+export type NodeHooksVerdict =
+  | { readonly kind: 'elsewhere'; readonly ownerUid: string }
+  | { readonly kind: 'ofNode' }
+  /** `notes`: that is to be noted first; `goesOn`: with calls that were made, of which there is one list for the instance. */
+  | { readonly kind: 'ours'; readonly notes: boolean; readonly goesOn: boolean };
+
+/** Whether the termination of a NodeClaim may call the hooks, by the record of one of its Nodes (I4). */
+export function ownerByNode({ ownerUid, isReported, isCalled }: NodeHooks, claimUid: string): NodeHooksVerdict {
+  if (ownerUid !== undefined && ownerUid !== claimUid) return { kind: 'elsewhere', ownerUid };
+  // It began when no NodeClaim was seen to stand for it.
+  if (ownerUid === undefined && isReported && !isCalled) return { kind: 'ofNode' };
+  return { kind: 'ours', notes: ownerUid === undefined, goesOn: isCalled };
+}
+
 export interface HookPointObservation {
   readonly point: HookPoint;
   /** Of that point, in the order of the policy. */

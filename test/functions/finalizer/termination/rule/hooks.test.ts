@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   nextAtPoint,
+  ownerByNode,
   unawaitedNews,
   type HookPointEffect,
   type HookPointObservation,
+  type NodeHooks,
+  type NodeHooksVerdict,
 } from '../../../../../functions/finalizer/termination/rule/hooks.ts';
 import type { HookProgress } from '../../../../../functions/finalizer/termination/record.ts';
 import type { TerminationHook } from '../../../../../shared/domain/termination.ts';
@@ -176,5 +179,29 @@ describe('what is said of hooks that nothing waited for', () => {
     ],
   ])('%s', (_, record, news) => {
     expect(unawaitedNews('before-drain', [a, b], record)).toEqual(news);
+  });
+});
+
+describe('the hooks of a NodeClaim, by the record of its Node', () => {
+  const ELSEWHERE: NodeHooksVerdict = { kind: 'elsewhere', ownerUid: 'other' };
+  const ours = (notes: boolean, goesOn: boolean): NodeHooksVerdict => ({ kind: 'ours', notes, goesOn });
+  it.each<readonly [string, Partial<NodeHooks>, NodeHooksVerdict]>([
+    ['are noted where nothing is', {}, ours(true, false)],
+    ['are noted, and go on with calls that the Node has made', { isReported: true, isCalled: true }, ours(true, true)],
+    ['are noted, and go on with calls that another run left', { isCalled: true }, ours(true, true)],
+    ['belong to the Node where its termination has begun, and called none', { isReported: true }, { kind: 'ofNode' }],
+    ['are called where that is noted', { ownerUid: 'own' }, ours(false, false)],
+    [
+      'are called where that is noted, though the Node has begun',
+      { ownerUid: 'own', isReported: true },
+      ours(false, false),
+    ],
+    ['go on where that is noted', { ownerUid: 'own', isCalled: true }, ours(false, true)],
+    ['are elsewhere where another NodeClaim is noted', { ownerUid: 'other' }, ELSEWHERE],
+    ['are elsewhere, called or not', { ownerUid: 'other', isReported: true, isCalled: true }, ELSEWHERE],
+  ])('%s', (_, fields, expected) => {
+    expect(ownerByNode({ ownerUid: undefined, isReported: false, isCalled: false, ...fields }, 'own')).toEqual(
+      expected,
+    );
   });
 });
