@@ -14,12 +14,12 @@ import {
 import { budgetBlocker, type Gate } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
-import { readableSettings, unconfirmed } from './rule/incident.ts';
+import { unconfirmed } from './rule/incident.ts';
 import { countsAs, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './rule/ramp.ts';
 import type { Attempt } from './attempt-record.ts';
-import type { Incident, NodeRecord, PoolRecord } from './record.ts';
+import type { Incident, NodeRecord, PoolRecord, Ramp } from './record.ts';
 import { nextPause, pauseAt } from './rule/replacement.ts';
 import {
   type Blocker,
@@ -38,6 +38,7 @@ import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import {
   addDuration,
+  type DurationMs,
   earliest,
   type EpochMs,
   hours,
@@ -100,8 +101,7 @@ export const RULES = { decideNode, judgeNode, decide } as const;
 export function decide(observation: PoolObservation): PoolDecision {
   const { now, findings, state, rules, surroundings } = observation;
   const inFlight = inFlightOf(findings, state, now);
-  const isOn = rules.gateOpen && readableSettings(rules) !== undefined;
-  if (!isOn || surroundings === undefined)
+  if (!rules.gateOpen || surroundings === undefined)
     return nextPoolState(observation, {
       findings,
       granted: [],
@@ -117,25 +117,27 @@ export function decide(observation: PoolObservation): PoolDecision {
   const guards = createGuards(surroundings);
   const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
-  const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
+  const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state.inFlight, state.ramp, now));
   const isAnythingDue = candidates.length > 0;
-  const mayRamp = before !== undefined || state.holdingGuards.length > 0;
-  const ramp = mayRamp
-    ? nextRamp({ ramp: before, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
-    : undefined;
+  const ramp = nextRamp({ ramp: before, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now);
   const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
-  const stepped = ramp && advanceRamp(ramp, granted.length, now);
+  const stepped = advanceRamp(ramp, granted.length, now);
   return nextPoolState(observation, { findings: next, granted, inFlight, ramp: stepped, holdingGuards });
 }
 
 /** How many repairs a run had granted that died before it carried them out. */
-function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
+function undoneOf(
+  findings: readonly NodeFinding[],
+  inFlight: PoolRecord['inFlight'],
+  { stepTime }: Ramp,
+  now: EpochMs,
+): number {
   return findings.filter(({ kind, node: { uid }, record, state }) => {
     const since = inFlight[uid];
-    if (kind === 'gone' || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
+    if (kind === 'gone' || since === undefined || since < stepTime) return false;
     const isRunOver = isDue(now, addDuration(since, RUN_ENDS_WITHIN));
     return isRunOver && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
   }).length;
@@ -288,19 +290,30 @@ interface Decided extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'
   readonly holdingGuards: readonly string[];
 }
 
+/** For how long terminations are remembered; undefined: a block that cannot be read may count them for longer. */
+function windowOf({ settings }: RepairRules): DurationMs | undefined {
+  if (settings !== undefined && 'invalid' in settings) return undefined;
+  return toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
+}
+
 /** What the next pass must know. */
 function nextPoolState({ now, rules, state, findings: before }: PoolObservation, decided: Decided): PoolDecision {
   const { granted, inFlight, holdingGuards } = decided;
   const findings = decided.findings.map(each => (isLeftMarked(each) ? { ...each, takesBack: true } : each));
-  const window = toDurationMs(Math.max(readableSettings(rules)?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
+  const window = windowOf(rules);
+  const endOf = ({ time }: PoolRecord['terminations'][number]): EpochMs | undefined =>
+    window && addDuration(time, window);
   const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
   const newPlaces = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
   const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newPlaces]);
-  const terminations = state.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
+  const terminations = state.terminations.filter(each => {
+    const end = endOf(each);
+    return end === undefined || !isDue(now, end);
+  });
   const hasFailed = findings.some(({ unreported }) => unreported.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause, ramp: _, ...rest } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
-  const ramp = decided.ramp && rampAt(decided.ramp, now);
+  const ramp = rampAt(decided.ramp, now);
   const next: PoolRecord = {
     ...rest,
     ...(ramp && { ramp }),
@@ -317,7 +330,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
     ...findings.map(({ time }) => time),
     ...begun.map(({ node }) => addDuration(since(node.uid), RUN_ENDS_WITHIN)),
     Object.keys(places).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
-    oldest && addDuration(oldest.time, window),
+    oldest && endOf(oldest),
     ramp && rampTime(ramp, now),
   ];
   const isOutage = holdingGuards.some(guard => guard !== 'threshold') && before.some(each => dueOf(each) !== undefined);
@@ -379,7 +392,7 @@ export function poolAfter(
   );
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
   const { ramp: before, launchPause, ...rest } = state;
-  const ramp = before && withoutUndone(before, undone.size);
+  const ramp = withoutUndone(before, undone.size);
   const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
   return {
     ...rest,

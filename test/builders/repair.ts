@@ -8,6 +8,7 @@ import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
 import { type RepairSettings, statementsOf } from '../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, hours, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import { decide, type PoolDecision } from '../../functions/repair/decide.ts';
+import { judgeGone } from '../../functions/repair/rule/attempt-verdict.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { verdictOf } from '../../functions/repair/rule/ladder.ts';
 import { judgeNode, surroundingsOf } from '../../functions/repair/rule/node-verdict.ts';
@@ -113,10 +114,14 @@ export interface PoolWorld {
   readonly claims: readonly NodeClaimView[];
   /** By UID. */
   readonly records: Readonly<Record<string, NodeRecord>>;
+  /** What is remembered of Nodes that are gone, by UID. */
+  readonly gone?: Readonly<Record<string, NodeRecord>>;
   readonly state: PoolRecord;
   /** All nodes of the cluster; absent: those of the pool. */
   readonly cluster?: readonly NodeView[];
   readonly gate?: (own: ReadonlySet<string>) => Gate;
+  /** What EC2 says of nodes, by UID. */
+  readonly answers?: ReadonlyMap<string, string>;
   readonly nodePool?: KubernetesObject | undefined;
   /** The rule, where it is another one. */
   readonly decide?: typeof decide;
@@ -178,10 +183,12 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     state: NEW_POOL,
     ...overrides,
   };
-  const { now, pool, rules, claims, records, state, gate } = world;
+  const { now, pool, rules, claims, records, state, gate, answers } = world;
   const settings = readableSettings(rules);
   const context = contextOf(nodes, { now, pool, rules, claims });
-  const findings = nodes.map(node => judgeNode(context, node, records[node.uid]));
+  const present = nodes.map(node => judgeNode(context, node, records[node.uid]));
+  const gone = Object.entries(world.gone ?? {}).map(([uid, record]) => judgeGone(uid, record, context));
+  const findings = [...present, ...gone];
   const cluster = settings && {
     nodes: world.cluster ?? nodes,
     statementsOf: () => statementsOf(settings),
@@ -190,8 +197,8 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const { nodePool, decide: rule = decide } = world;
   const surroundings =
     settings &&
-    surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, findings, activity });
-  const decision = rule({ now, pool, rules, findings, state, surroundings, gate });
+    surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, findings: present, activity });
+  const decision = rule({ now, pool, rules, findings, state, surroundings, gate, answers });
   decision.findings.forEach(checked);
   return decision;
 }

@@ -15,6 +15,7 @@ import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kub
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, toIsoText } from '../../../../shared/domain/time.ts';
+import { aNodePool } from '../../../builders/pool.ts';
 import { aCondition, aPoolNode, claimOf, READY, SICK, someRules, someSettings, T } from '../../../builders/repair.ts';
 
 const NOW = addDuration(T, minutes(30));
@@ -86,23 +87,17 @@ describe('a guard counts', () => {
 });
 
 describe('the disruption budgets of the NodePool', () => {
-  const nodePool = (spec?: JsonObject): KubernetesObject => ({
-    apiVersion: 'karpenter.sh/v1',
-    kind: 'NodePool',
-    metadata: { name: 'default', uid: 'uid-p', resourceVersion: '1', creationTimestamp: '2024-11-01T00:00:00Z' },
-    ...(spec && { spec }),
-  });
-  const STATED = nodePool({ disruption: { budgets: [{ nodes: '0', reasons: ['Unhealthy'] }] } });
-  const PLAIN = nodePool({ disruption: { budgets: [{ nodes: '0' }] } });
+  const STATED = aNodePool({ disruption: { budgets: [{ nodes: '0', reasons: ['Unhealthy'] }] } });
+  const PLAIN = aNodePool({ disruption: { budgets: [{ nodes: '0' }] } });
 
   it.each<[string, string | undefined, KubernetesObject | undefined, boolean]>([
     ['hold where they name the reason', 'Explicit', STATED, true],
     ['hold by default where they name the reason', undefined, STATED, true],
     ['do not hold where they name none', 'Explicit', PLAIN, false],
     ['hold where they name none and all count', 'All', PLAIN, true],
-    ['hold where the NodePool states none and all count: Karpenter has one', 'All', nodePool({}), true],
-    ['do not hold where the NodePool states none', 'Explicit', nodePool({}), false],
-    ['do not hold where the NodePool has no spec', 'Explicit', nodePool(), false],
+    ['hold where the NodePool states none and all count: Karpenter has one', 'All', aNodePool({}), true],
+    ['do not hold where the NodePool states none', 'Explicit', aNodePool({}), false],
+    ['do not hold where the NodePool has no spec', 'Explicit', aNodePool(), false],
     ['do not hold where they are to be ignored', 'Ignore', STATED, false],
     ['do not hold without a NodePool', 'All', undefined, false],
   ])('%s', (_, disruptionBudgets, pool, expected) => {
