@@ -19,7 +19,7 @@ import { countsAs, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './rule/ramp.ts';
 import type { Attempt } from './attempt-record.ts';
-import type { Incident, NodeRecord, PoolRecord, Ramp } from './record.ts';
+import type { Incident, NodeRecord, PoolRecord } from './record.ts';
 import { nextPause, pauseAt } from './rule/replacement.ts';
 import {
   type Blocker,
@@ -117,27 +117,25 @@ export function decide(observation: PoolObservation): PoolDecision {
   const guards = createGuards(surroundings);
   const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
-  const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state.inFlight, state.ramp, now));
+  const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
   const isAnythingDue = candidates.length > 0;
-  const ramp = nextRamp({ ramp: before, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now);
+  const mayRamp = before !== undefined || state.holdingGuards.length > 0;
+  const ramp = mayRamp
+    ? nextRamp({ ramp: before, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
+    : undefined;
   const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
-  const stepped = advanceRamp(ramp, granted.length, now);
+  const stepped = ramp && advanceRamp(ramp, granted.length, now);
   return nextPoolState(observation, { findings: next, granted, inFlight, ramp: stepped, holdingGuards });
 }
 
 /** How many repairs a run had granted that died before it carried them out. */
-function undoneOf(
-  findings: readonly NodeFinding[],
-  inFlight: PoolRecord['inFlight'],
-  { stepTime }: Ramp,
-  now: EpochMs,
-): number {
+function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
   return findings.filter(({ kind, node: { uid }, record, state }) => {
     const since = inFlight[uid];
-    if (kind === 'gone' || since === undefined || since < stepTime) return false;
+    if (kind === 'gone' || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
     const isRunOver = isDue(now, addDuration(since, RUN_ENDS_WITHIN));
     return isRunOver && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
   }).length;
@@ -301,19 +299,16 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
   const { granted, inFlight, holdingGuards } = decided;
   const findings = decided.findings.map(each => (isLeftMarked(each) ? { ...each, takesBack: true } : each));
   const window = windowOf(rules);
-  const endOf = ({ time }: PoolRecord['terminations'][number]): EpochMs | undefined =>
-    window && addDuration(time, window);
   const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
   const newPlaces = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
   const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newPlaces]);
-  const terminations = state.terminations.filter(each => {
-    const end = endOf(each);
-    return end === undefined || !isDue(now, end);
-  });
+  const terminations = state.terminations.filter(
+    ({ time }) => window === undefined || !isDue(now, addDuration(time, window)),
+  );
   const hasFailed = findings.some(({ unreported }) => unreported.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause, ramp: _, ...rest } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
-  const ramp = rampAt(decided.ramp, now);
+  const ramp = decided.ramp && rampAt(decided.ramp, now);
   const next: PoolRecord = {
     ...rest,
     ...(ramp && { ramp }),
@@ -330,7 +325,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
     ...findings.map(({ time }) => time),
     ...begun.map(({ node }) => addDuration(since(node.uid), RUN_ENDS_WITHIN)),
     Object.keys(places).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
-    oldest && endOf(oldest),
+    oldest && window && addDuration(oldest.time, window),
     ramp && rampTime(ramp, now),
   ];
   const isOutage = holdingGuards.some(guard => guard !== 'threshold') && before.some(each => dueOf(each) !== undefined);
@@ -392,7 +387,7 @@ export function poolAfter(
   );
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
   const { ramp: before, launchPause, ...rest } = state;
-  const ramp = withoutUndone(before, undone.size);
+  const ramp = before && withoutUndone(before, undone.size);
   const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
   return {
     ...rest,
