@@ -302,9 +302,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
   const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
   const newPlaces = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
   const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newPlaces]);
-  const terminations = state.terminations.filter(
-    ({ time }) => window === undefined || !isDue(now, addDuration(time, window)),
-  );
+  const kept = ({ time }: { readonly time: EpochMs }) => window === undefined || !isDue(now, addDuration(time, window));
   const hasFailed = findings.some(({ unreported }) => unreported.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause, ramp: _, ...rest } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
@@ -316,7 +314,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
     followed: findings.filter(each => isFollowed(each, places)).map(({ node }) => node.uid),
     holdingGuards: holdingGuards.toSorted(),
     ...(pause && { launchPause: pause }),
-    terminations: terminations.slice(-MOST_TERMINATIONS),
+    terminations: state.terminations.filter(kept).slice(-MOST_TERMINATIONS),
     counts: { held: findings.filter(isHeld).length, repairing: findings.filter(isRepairing).length },
   };
   const begun = before.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
