@@ -270,7 +270,7 @@ export async function countRepairs(
   findings: readonly NodeFinding[],
 ): Promise<void> {
   const verdicts = findings.flatMap(finding => verdictOf(finding) ?? []);
-  const held = verdicts.filter(each => countsAs(each, 'countedByReason')).map(each => wordingOf(each).reason);
+  const held = verdicts.filter(each => countsAs(each, 'byReason')).map(each => wordingOf(each).reason);
   for (const [reason, { length }] of Map.groupBy(held, each => each))
     metrics.count(REPAIR_METRICS.held, length, { nodePool: pool, reason });
   metrics.count(REPAIR_METRICS.underWay, after.repairing, { nodePool: pool });

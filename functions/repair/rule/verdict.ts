@@ -269,7 +269,7 @@ export type Standing =
   /** Among the nodes of its pool that are due and not repaired. */
   | 'held'
   /** The same, where its reason is a metric. */
-  | 'countedByReason'
+  | 'byReason'
   /** No run is about to act on it. */
   | 'over'
   /** What an attempt before has left is used by the one that comes. */
@@ -280,11 +280,11 @@ export const STANDINGS: Readonly<Record<(Verdict | DueAction)['kind'], readonly 
   refuse: [],
   tolerate: [],
   unclaimed: ['held'],
-  blocked: ['held', 'countedByReason'],
-  vetoed: ['held', 'countedByReason'],
+  blocked: ['held', 'byReason'],
+  vetoed: ['held', 'byReason'],
   finishing: [],
   due: ['usesMarks'],
-  notAllowed: ['held', 'countedByReason'],
+  notAllowed: ['held', 'byReason'],
   repair: ['usesMarks'],
   wouldRepair: [],
   settle: [],
