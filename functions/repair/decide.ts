@@ -117,25 +117,22 @@ export function decide(observation: PoolObservation): PoolDecision {
   const guards = createGuards(surroundings);
   const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
-  const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
+  const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, state.ramp.stepTime, now));
   const isAnythingDue = candidates.length > 0;
-  const mayRamp = before !== undefined || state.holdingGuards.length > 0;
-  const ramp = mayRamp
-    ? nextRamp({ ramp: before, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
-    : undefined;
+  const ramp = nextRamp({ ramp: before, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now);
   const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
-  const stepped = ramp && advanceRamp(ramp, granted.length, now);
+  const stepped = advanceRamp(ramp, granted.length, now);
   return nextPoolState(observation, { findings: next, granted, inFlight, ramp: stepped, holdingGuards });
 }
 
 /** How many repairs a run had granted that died before it carried them out. */
-function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
+function undoneOf(findings: readonly NodeFinding[], { inFlight }: PoolRecord, stepTime: EpochMs, now: EpochMs): number {
   return findings.filter(({ kind, node: { uid }, record, state }) => {
     const since = inFlight[uid];
-    if (kind === 'gone' || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
+    if (kind === 'gone' || since === undefined || since < stepTime) return false;
     const isRunOver = isDue(now, addDuration(since, RUN_ENDS_WITHIN));
     return isRunOver && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
   }).length;
@@ -256,7 +253,7 @@ function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Gra
   // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
-    return { finding: { ...finding, record: opened, verdict, time, takesBack: true, state: 'followed' } };
+    return { finding: { ...finding, record: opened, verdict, time, state: 'followed' } };
   }
   // The annotation of an earlier attempt is taken back while the node is held.
   const takesBack = finding.takesBack || record?.ours?.annotation !== undefined;
@@ -306,7 +303,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
   const hasFailed = findings.some(({ unreported }) => unreported.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause, ramp: _, ...rest } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
-  const ramp = decided.ramp && rampAt(decided.ramp, now);
+  const ramp = rampAt(decided.ramp, now);
   const next: PoolRecord = {
     ...rest,
     ...(ramp && { ramp }),
@@ -385,7 +382,7 @@ export function poolAfter(
   );
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
   const { ramp: before, launchPause, ...rest } = state;
-  const ramp = before && withoutUndone(before, undone.size);
+  const ramp = withoutUndone(before, undone.size);
   const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
   return {
     ...rest,
