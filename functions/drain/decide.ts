@@ -108,7 +108,8 @@ function withPlan(
 ): { readonly active: ActiveDrain; readonly plan: PodPlan } {
   const { deleteAfterTimeout, evictionGracePeriod } = rules.settings;
   const deleteTime = addDuration(sinceOf(before), deleteAfterTimeout);
-  const active = withDeleteTime(before, deleteTime);
+  const forced = forcedBy(before, limits, isCustom);
+  const active = withDeleteTime(before, earliest(deleteTime, forced));
   const plan = planPods({
     now,
     pods,
@@ -119,7 +120,7 @@ function withPlan(
     deleteTime,
     warnedUids: active.warned,
     active,
-    forcedBy: forcedBy(active, limits, isCustom),
+    forcedBy: forced,
   });
   return { active: withProgress(active, plan, now), plan };
 }
