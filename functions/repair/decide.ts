@@ -119,12 +119,15 @@ export function decide(observation: PoolObservation): PoolDecision {
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
   const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, state.ramp.stepTime, now));
   const isAnythingDue = candidates.length > 0;
-  const ramp = nextRamp({ ramp: before, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now);
+  const mayRamp = before !== undefined || state.holdingGuards.length > 0;
+  const ramp = mayRamp
+    ? nextRamp({ ramp: before, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
+    : undefined;
   const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
-  const stepped = advanceRamp(ramp, granted.length, now);
+  const stepped = ramp && advanceRamp(ramp, granted.length, now);
   return nextPoolState(observation, { findings: next, granted, inFlight, ramp: stepped, holdingGuards });
 }
 
@@ -303,7 +306,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
   const hasFailed = findings.some(({ unreported }) => unreported.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause, ramp: _, ...rest } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
-  const ramp = rampAt(decided.ramp, now);
+  const ramp = decided.ramp && rampAt(decided.ramp, now);
   const next: PoolRecord = {
     ...rest,
     ...(ramp && { ramp }),
@@ -382,7 +385,7 @@ export function poolAfter(
   );
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
   const { ramp: before, launchPause, ...rest } = state;
-  const ramp = withoutUndone(before, undone.size);
+  const ramp = before && withoutUndone(before, undone.size);
   const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
   return {
     ...rest,
