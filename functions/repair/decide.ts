@@ -117,7 +117,7 @@ export function decide(observation: PoolObservation): PoolDecision {
   const guards = createGuards(surroundings);
   const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
-  const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, state.ramp.stepTime, now));
+  const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
   const isAnythingDue = candidates.length > 0;
   const mayRamp = before !== undefined || state.holdingGuards.length > 0;
   const ramp = mayRamp
@@ -132,10 +132,10 @@ export function decide(observation: PoolObservation): PoolDecision {
 }
 
 /** How many repairs a run had granted that died before it carried them out. */
-function undoneOf(findings: readonly NodeFinding[], { inFlight }: PoolRecord, stepTime: EpochMs, now: EpochMs): number {
+function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
   return findings.filter(({ kind, node: { uid }, record, state }) => {
     const since = inFlight[uid];
-    if (kind === 'gone' || since === undefined || since < stepTime) return false;
+    if (kind === 'gone' || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
     const isRunOver = isDue(now, addDuration(since, RUN_ENDS_WITHIN));
     return isRunOver && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
   }).length;
@@ -256,7 +256,7 @@ function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Gra
   // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
-    return { finding: { ...finding, record: opened, verdict, time, state: 'followed' } };
+    return { finding: { ...finding, record: opened, verdict, time, takesBack: true, state: 'followed' } };
   }
   // The annotation of an earlier attempt is taken back while the node is held.
   const takesBack = finding.takesBack || record?.ours?.annotation !== undefined;
