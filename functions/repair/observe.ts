@@ -84,7 +84,8 @@ export interface DueObservation {
 
 /**
  * Reads a pool in rounds: what each node is judged by, then what the judgement asks for, nothing twice, and at last
- * what others have reserved and EC2 says of the nodes that are due. `nothing`: the pool has neither rules nor anything that is remembered.
+ * what others have reserved and EC2 says of the nodes that are due. `nothing`: the pool has neither rules nor
+ * anything that is remembered.
  */
 export async function observe(
   deps: PassDeps,
@@ -160,7 +161,7 @@ async function observePool(
 const NONE_ELSEWHERE: ReadonlyMap<string, NodeElsewhere> = new Map();
 const NONE_MISSING: MissingNodes = { gone: new Map(), elsewhere: [] };
 
-/** What is decided on: the nodes as they were judged, what others have reserved, and what EC2 says of those that are due. */
+/** What is decided on: nodes as they were judged, what others have reserved, what EC2 says of those that are due. */
 async function observeDue(deps: PassDeps, observed: ObservedPool, judged: JudgedPool): Promise<Newer | DueObservation> {
   const { pool, rules, dueFacts, state } = observed;
   const { limits } = rules.rules;
