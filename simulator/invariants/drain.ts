@@ -12,9 +12,8 @@ import { checkDrainLeft } from './drain-left.ts';
 import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL } from './drain-oracle.ts';
 import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { annotationOf, dig, instantOf, labelOf, listOf, nameOf } from './reading.ts';
+import { annotationOf, dig, instantOf, labelOf, listOf, nameOf, poolNameOf } from './reading.ts';
 import { isPolicyReadable, modeFor } from './policy-oracle.ts';
-import { poolNameOf } from './node-pool.ts';
 import { does, failedReads, isKubernetes, lastGet, lastList, lastSeen, seenPod, targetOf } from './run-journal.ts';
 
 const MARK = 'curfew.dev/drain';
