@@ -15,10 +15,10 @@ import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kub
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, toIsoText } from '../../../../shared/domain/time.ts';
-import { aNodePool } from '../../../builders/pool.ts';
-import { aCondition, aPoolNode, claimOf, READY, SICK, someRules, someSettings, T } from '../../../builders/repair.ts';
+import { someFacts } from '../../../builders/pool-facts.ts';
+import { aNodePool, NOW } from '../../../builders/pool.ts';
+import { aCondition, aPoolNode, claimOf, READY, SICK, someRules, someSettings } from '../../../builders/repair.ts';
 
-const NOW = addDuration(T, minutes(30));
 const NODE = aPoolNode('n1');
 const TWIN = { ...aPoolNode('n2'), providerID: NODE.providerID };
 const LONE = aPoolNode('n3');
@@ -123,27 +123,12 @@ describe('of a pass', () => {
     policies: [{ conditionType: 'Ready', toleration: '10m', confirm: 'InstanceStatus' }],
   };
   const silent = (name: string): NodeView => aPoolNode(name, SILENT);
-  function facts(nodes: readonly NodeView[], rules = someRules(CONFIRMS), more: Partial<PoolFacts> = {}): PoolFacts {
-    const claims = nodes.map(node => claimOf(node));
-    return {
-      now: NOW,
-      pool: 'default',
+  const facts = (nodes: readonly NodeView[], rules = someRules(CONFIRMS), more: Partial<PoolFacts> = {}): PoolFacts =>
+    someFacts(nodes, {
       rules: { rules, pool: undefined },
-      state: NEW_POOL,
-      nodes,
-      labelled: nodes,
-      concerned: nodes,
-      claims: new Map(claims.map(claim => [claim.uid, claim])),
-      records: new Map(),
-      gone: new Map(),
-      asks: { uids: new Set(), observedTimes: new Map(), changesTime: undefined, drainEnds: new Map() },
-      basisOf: () => '',
-      activity,
       dueFacts: { cluster: { ...CLUSTER, nodes }, asked: new Map() },
-      stillThere: new Map(),
       ...more,
-    };
-  }
+    });
   const asked = (known: PoolFacts) => {
     const judged = judgePool(known, judgeNode);
     return toBeConfirmed(judged, surroundingsIn(known, judged));
