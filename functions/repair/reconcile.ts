@@ -1,6 +1,7 @@
 /**
- * Repair: a message says which pool it is about, and a pass of the pool does everything for its nodes (`runPass`). Reservations, statuses and settings have timers of their own. For a healthy node that nobody knows, no
- * nodes are listed, unless something is held or in flight in its pool.
+ * Repair: a message says which pool it is about, and a pass of the pool does everything for its nodes (`runPass`).
+ * Reservations, statuses and settings have timers of their own. For a healthy node that nobody knows, no nodes are
+ * listed, unless something is held or in flight in its pool.
  */
 import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';
