@@ -185,7 +185,8 @@ describe('curfew explain', () => {
 
     it('says when the deadline of its drain comes, and what it does with pods', async () => {
       const textOf = async (name: string, node: string): Promise<string> =>
-        (await run('node', node, { scenario: `${FOLDER}/drain-limits.yaml#drain-limits-deadline-${name}`, at: '30m' })).out;
+        (await run('node', node, { scenario: `${FOLDER}/drain-limits.yaml#drain-limits-deadline-${name}`, at: '30m' }))
+          .out;
       const forced = await textOf('forces', 'n1');
       expect(forced).toContain(
         '    deadline: at 2026-03-01T11:01:00Z, or later by as long as it was held, the drain has deleted unprotected pods, and ends Failed if others are left (drain.deadline 1h0m0s)\n',
