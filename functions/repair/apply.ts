@@ -55,7 +55,7 @@ export async function apply(
   decision: PoolDecision,
   { now, reserved }: { readonly now: EpochMs; readonly reserved: OpenReservations | undefined },
 ): Promise<void> {
-  const { pool, rules, scope } = observed;
+  const { pool, rules, origin } = observed;
   const needsCleanUp = decision.findings.some(({ takesBack, unreported }) => takesBack || unreported.length > 0);
   const cleaned = needsCleanUp
     ? await cleanUp(deps, observed, decision.findings)
@@ -65,7 +65,7 @@ export async function apply(
   for (const each of results) changes.set(each.granted.finding.node.uid, await afterAct(deps, observed, each));
   const findings = cleaned.findings.map((each): NodeFinding => ({ ...each, ...changes.get(each.node.uid)?.change }));
   for (const each of results) await reportAct(deps, observed, each);
-  const reported = await reportVerdicts(deps, scope, findings, now);
+  const reported = await reportVerdicts(deps, origin, findings, now);
   const wroteAll = await writeNodes(deps, observed, reported.findings, changes);
   const after = poolAfter(decision.state, results, findings, deps.clock.now());
   const missing = await reportMissing(deps, observed, after, now);
@@ -74,7 +74,7 @@ export async function apply(
   const wakeTime = [...times, ...[...changes.values()].map(({ time }) => time)].reduce(earliest, undefined);
   await writePool(deps, observed, { ...after, ...missing.state }, wakeTime);
   if (reserved !== undefined) await reserved.release(new Set(Object.keys(after.inFlight)));
-  else if (rules.rules.limits !== undefined) await giveBack(deps, pool, after);
+  else if (rules.repair.limits !== undefined) await giveBack(deps, pool, after);
   await countRepairs(deps, observed, after, findings);
   const failures = [
     ...cleaned.failures,
@@ -222,12 +222,13 @@ async function actOn(
     attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, finding.node.name),
   ]).catch(notRead);
   if ('cause' in looked) return looked;
-  const [{ rules, pool: nodePool }, node, claim, pods] = looked;
+  const [{ repair: rules, pool: nodePool }, node, claim, pods] = looked;
   if (node?.uid !== finding.node.uid || claim?.uid !== attempt.claim?.uid) return calledOff;
   const now = deps.clock.now();
   const { ours, acts } = record;
   const isClaimListed = listedClaim !== undefined;
-  const look = { now, node, claim, rules, asked: dueFacts?.asked.get(node.name), isClaimListed, isCounted };
+  const otherRequest = dueFacts?.otherRequests.get(node.name);
+  const look = { now, node, claim, rules, otherRequest, isClaimListed, isCounted };
   const confirm = dueOf(finding)?.due.entryPolicy.confirm;
   const still = stillWanted({ attempt, record, confirm }, look, deps.decideNode);
   if (still === 'readClaim') return undefined;
@@ -310,7 +311,7 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResul
   const time = addDuration(now, attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
   switch (outcome.kind) {
     case 'accepted': {
-      const settings = readableSettings(observed.rules.rules);
+      const settings = readableSettings(observed.rules.repair);
       const next = accepted(withMade, outcome.attempt, settings ? allActionsOf(settings) : ladder);
       return { change: { record: next }, time };
     }

@@ -34,7 +34,7 @@ export async function afterRefusal(
   let failed: FindingChange['failure'];
   const left = noted.keepsTurn
     ? after
-    : await takeBack(deps, observed.scope, { node: finding.node, record: after.record, claims }).catch(
+    : await takeBack(deps, observed.origin, { node: finding.node, record: after.record, claims }).catch(
         (error: unknown) => {
           failed = { error };
           return after;
@@ -59,7 +59,7 @@ export async function afterFailure(
 /** Says it where that is news. Answers what is to be remembered. */
 async function noteAndReport(
   deps: PassDeps,
-  { basisOf, claims, scope }: ObservedPool,
+  { basisOf, claims, origin }: ObservedPool,
   { granted: { finding, attempt, action }, record }: ActResult,
   { cause, message, reason, isCertain }: Failure & Pick<RefusedAct, 'isCertain'>,
 ): Promise<{ readonly refused: RefusedAct; readonly noted: NotedRefusal }> {
@@ -69,6 +69,6 @@ async function noteAndReport(
   const noted = noteRefusedAct(refused);
   const { text, reportKind } = noted;
   if (reportKind !== undefined)
-    await reportRefusal(deps, scope, { node: finding.node, attempt, reason, text }, reportKind);
+    await reportRefusal(deps, origin, { node: finding.node, attempt, reason, text }, reportKind);
   return { refused, noted };
 }

@@ -19,8 +19,8 @@ import {
   type NodeFinding,
   type PossibleAction,
   IDLE,
-  type Standing,
-  STANDINGS,
+  type CountedAs,
+  COUNTED_AS,
   type Verdict,
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
@@ -97,8 +97,8 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
   const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
   const { skipped } = incident ?? {};
   const basis = context.basisOf(claim);
-  const asked = ladder.findIndex(each => keyOf(each) === record.ours?.asked?.key);
-  const left = ladder.slice(Math.max(0, asked));
+  const requested = ladder.findIndex(each => keyOf(each) === record.ours?.requested?.key);
+  const left = ladder.slice(Math.max(0, requested));
   const next = nextAction({ ladder: left, taken, acts, refusals, basis, skipped, launchesFrom }, now);
   switch (next.kind) {
     case 'next': {
@@ -170,8 +170,8 @@ export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | un
   verdict?.kind === 'due' ? verdict : undefined;
 
 /** Whether a node of which this is said counts as that. */
-export const countsAs = (verdict: NodeFinding['verdict'], standing: Standing): boolean =>
-  verdict !== undefined && STANDINGS[verdict.kind].includes(standing);
+export const countsAs = (verdict: NodeFinding['verdict'], as: CountedAs): boolean =>
+  verdict !== undefined && COUNTED_AS[verdict.kind].includes(as);
 
 /** What is decided of the node. */
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>
