@@ -207,7 +207,7 @@ function decideRest({ now, node, record }: DrainObservation): DrainDecision {
 
 function decideIdle(observation: DrainObservation): DrainDecision {
   const { node } = observation;
-  if (node.isWatched) return toTidy(observation);
+  if (node.isWatched || node.underWay !== undefined) return toTidy(observation);
   // Nothing keeps it, and the change that opens it was refused.
   const isLeft = node.unschedulable && node.quarantine === undefined;
   if (isLeft && mayUncordon(observation)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };

@@ -64,7 +64,9 @@ export function withoutTakenBack({ ours = {}, ...rest }: NodeRecord, taken: Ours
 export function afterTakeBack(finding: NodeFinding, record: NodeRecord, isOwed: boolean): NodeFinding {
   const kept = finding.record !== undefined || isOwed ? record : undefined;
   const isOver = kept?.attempt === undefined && finding.verdict?.kind !== 'stuck';
-  const isFollowed = isOwed || (finding.state === 'followed' && !isOver);
+  // A replacement keeps its marks for a while after the repair is over.
+  const isMarked = kept?.ours?.replacement !== undefined;
+  const isFollowed = isOwed || isMarked || (finding.state === 'followed' && !isOver);
   const state = finding.state === 'inFlight' ? finding.state : isFollowed ? 'followed' : 'idle';
   return { ...finding, record: kept, state };
 }

@@ -4,7 +4,7 @@
  */
 import { readableSettings } from './incident.ts';
 import type { NodeRecord } from '../record.ts';
-import { type Finding, IDLE, type NodeDecision, type NodeFacts } from './verdict.ts';
+import { BLOCKED_CHECK, type Finding, IDLE, type NodeDecision, type NodeFacts } from './verdict.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, hours, isDue, minutes } from '../../../shared/domain/time.ts';
 
@@ -21,14 +21,14 @@ export function judgeUndue(
   const verdict = { ...decision, node };
   const faulty = { ...IDLE, record, verdict, time: addDuration(now, FAULT_CHECK) };
   if (decision.kind === 'refuse' || decision.reason === 'NoTransitionTime') return faulty;
-  const takesBack = record.ours !== undefined;
+  const looked = { ...IDLE, takesBack: record.ours !== undefined };
   const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
-  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { ...IDLE, record, verdict, takesBack };
+  const check = decision.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
+  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { ...looked, record, verdict, time: check };
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
-  const kept = isKept(record, now) ? record : undefined;
-  return { ...IDLE, record: kept, ...(wasUnhealthy && { verdict }), time, takesBack };
+  return { ...looked, record: isKept(record, now) ? record : undefined, ...(wasUnhealthy && { verdict }), time };
 }
 
 /** Whether anything of a healthy node is worth remembering. */

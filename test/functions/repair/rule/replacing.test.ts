@@ -169,7 +169,7 @@ describe('once it is ready, the repair', () => {
     [
       'a stopped instance',
       { ...READY_RESERVED },
-      { verdict: { kind: 'ignore', reason: 'InstanceStopped' }, time: at(5.5) },
+      { verdict: { kind: 'ignore', reason: 'InstanceStopped' }, time: at(10) },
     ],
   ])('keeps the replacement during %s', (what, given, expected) => {
     const stopped = [{ key: 'node.cloudprovider.kubernetes.io/shutdown', value: '' }];
