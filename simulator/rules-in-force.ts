@@ -13,12 +13,14 @@ import type { Trace } from './trace.ts';
 const TYPES = [RESOURCES.NodePool, RESOURCES.NodeLifecyclePolicy, RESOURCES.ConfigMap] as const;
 
 export function recordRules(core: Pick<ApiServerCore, 'list' | 'watch'>, trace: Pick<Trace, 'addRules'>): void {
-  const said = new Map<string | undefined, string>();
+  const said = new Map<string, string>();
   const listed = (type: ResourceType): readonly KubernetesObject[] => core.list(type).items;
   const say = (): void => {
     const policies = readPolicies(listed(RESOURCES.NodeLifecyclePolicy));
     const gateOpen = isGateOpen(listed(RESOURCES.ConfigMap));
-    for (const pool of listed(RESOURCES.NodePool)) {
+    const pools = listed(RESOURCES.NodePool);
+    for (const name of said.keys()) if (!pools.some(({ metadata }) => metadata.name === name)) said.delete(name);
+    for (const pool of pools) {
       const rules = rulesOf(pool, policies, gateOpen);
       const text = JSON.stringify(rules);
       if (said.get(pool.metadata.name) === text) continue;

@@ -6,7 +6,10 @@ import type { ActorWorld } from '../../simulator/actors/actor.ts';
 const PROVIDER_ID = /^aws:\/\/\/([a-z0-9-]+)\/(i-[0-9a-f]{8}|i-[0-9a-f]{17})$/;
 const [KARPENTER_TAG, NODE_GROUP_TAG] = CLUSTER_TAGS;
 
-/** An instance runs for each providerID of EC2 that is heard of, tagged as the cluster's; once only, even if it has ended since. One that runs already stays as it is. */
+/**
+ * An instance runs for each providerID of EC2 that is heard of, tagged as the cluster's; once only, even if it has ended since, as
+ * long as something names it. One that runs already stays as it is.
+ */
 export function cloudOnEc2(fleet: Fleet, clusterName: string): ActorWorld['cloud'] {
   const known = new Set<string>();
   return {
@@ -23,6 +26,10 @@ export function cloudOnEc2(fleet: Fleet, clusterName: string): ActorWorld['cloud
     remove(providerID) {
       const [, , instanceId] = PROVIDER_ID.exec(providerID) ?? [];
       if (instanceId !== undefined && fleet.look(instanceId) !== undefined) fleet.setState(instanceId, 'terminated');
+    },
+    forget(providerID) {
+      const [, , instanceId] = PROVIDER_ID.exec(providerID) ?? [];
+      if (instanceId !== undefined) known.delete(instanceId);
     },
   };
 }

@@ -20,7 +20,7 @@ export interface LiveHistory {
   shorten(): void;
 }
 
-/** @param keep lines; twice as many may be there before they are shortened */
+/** @param keep lines */
 export function createLiveHistory(trace: Pick<Trace, 'entries' | 'forget'>, start: EpochMs, keep: number): LiveHistory {
   const standing = new Map<string, JsonObject>();
   let begins = start;
@@ -34,8 +34,7 @@ export function createLiveHistory(trace: Pick<Trace, 'entries' | 'forget'>, star
     },
     begin: () => [...standing.values()].map(line => ({ ...line, t: toIsoText(begins) })),
     shorten() {
-      if (trace.entries.length < 2 * keep) return;
-      const gone = trace.entries.slice(0, trace.entries.length - keep);
+      const gone = trace.entries.slice(0, Math.max(0, trace.entries.length - keep));
       for (const entry of gone) stand(standing, entry);
       begins = gone.at(-1)?.time ?? begins;
       forgotten += gone.length;
@@ -49,8 +48,11 @@ function stand(standing: Map<string, JsonObject>, { kind, line }: TraceEntry): v
   if (key === undefined) return;
   const { change, ...rest } = line;
   const before = standing.get(key)?.['object'];
-  if (line['gone'] === true) standing.delete(key);
-  else if (!isJsonObject(change)) standing.set(key, line);
+  if (line['gone'] === true) {
+    standing.delete(key);
+    // A pool takes its rules along.
+    if (line['resource'] === 'nodepools') standing.delete(rulesKey(line['name']));
+  } else if (!isJsonObject(change)) standing.set(key, line);
   else if (isJsonObject(before)) {
     const object: unknown = withChange(before, change);
     if (isJsonObject(object)) standing.set(key, { ...rest, object });
@@ -64,5 +66,7 @@ function keyOf(
 ): string | undefined {
   if (kind === 'object') return JSON.stringify([kind, group, resource, namespace, name]);
   if (kind === 'policy') return JSON.stringify([kind, objectKind, name]);
-  return kind === 'rules' ? JSON.stringify([kind, pool]) : undefined;
+  return kind === 'rules' ? rulesKey(pool) : undefined;
 }
+
+const rulesKey = (pool: unknown): string => JSON.stringify(['rules', pool]);

@@ -4,4 +4,4 @@ export { parseDrainRequested } from './bus-event.ts';
 export { readAnswer, readUnderWay, requestedId, type Answer, type UnderWay } from './rule/node-annotations.ts';
 export type { DrainRules } from './rule/observation.ts';
 export { FULL, podDrainability, type OutOfScope } from './rule/pods.ts';
-export { ALL_PODS, compileSettings } from './settings.ts';
+export { ALL_PODS, compileSettings, drainLimitsFor } from './settings.ts';

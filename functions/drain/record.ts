@@ -228,20 +228,22 @@ export const NO_DRAINS: DrainRecord = { requests: [], finished: [] };
 /** The id of the record of the node with this UID. */
 export const recordIdOf = (nodeUid: string): string => `node/${nodeUid}`;
 
-const checked = storedUnder({ pausedSince: 'heldSince' }, checkedCodec<DrainRecord>('drain', schema, 4));
+const checked = checkedCodec<DrainRecord>('drain', schema, 4);
 
 /** Checked by the schema, and cut to what fits into an item. */
-export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
-  ...checked,
-  toState: ({ active: drain, answered, pausedSince, ...rest }) => {
-    const stored = {
-      ...rest,
-      ...(drain !== undefined && { active: toStoredActive(drain) }),
-      ...(answered !== undefined && { answered: answered.map(toStoredAnswer) }),
-      ...(pausedSince !== undefined && { heldSince: pausedSince }),
-    };
-    const state = parseJsonObject(fittingJson(stored));
-    checked.parse(state);
-    return state;
+export const DRAIN_CODEC: RecordCodec<DrainRecord> = storedUnder(
+  { pausedSince: 'heldSince' },
+  {
+    ...checked,
+    toState: ({ active: drain, answered, ...rest }) => {
+      const stored = {
+        ...rest,
+        ...(drain !== undefined && { active: toStoredActive(drain) }),
+        ...(answered !== undefined && { answered: answered.map(toStoredAnswer) }),
+      };
+      const state = parseJsonObject(fittingJson(stored));
+      checked.parse(state);
+      return state;
+    },
   },
-};
+);

@@ -11,10 +11,10 @@ import {
   terminationOf,
   withoutAttempt,
 } from './rule/attempt.ts';
-import { budgetBlocker, type Gate } from './rule/concurrency-limits.ts';
+import { budgetBlocker, type ConcurrencyLimits } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
-import { readableSettings, unconfirmed } from './rule/incident.ts';
+import { unconfirmed } from './rule/incident.ts';
 import { countsAs, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './rule/ramp.ts';
@@ -38,6 +38,7 @@ import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import {
   addDuration,
+  type DurationMs,
   earliest,
   type EpochMs,
   hours,
@@ -68,7 +69,7 @@ export interface PoolObservation {
   /** What EC2 says of nodes that are to be confirmed, by UID. */
   readonly answers?: ReadonlyMap<string, string> | undefined;
   /** The limits of zone and cluster, by what the pool has in flight. */
-  readonly gate?: ((own: ReadonlySet<string>) => Gate) | undefined;
+  readonly concurrencyLimits?: ((own: ReadonlySet<string>) => ConcurrencyLimits) | undefined;
 }
 
 export interface GrantedRepair {
@@ -100,8 +101,7 @@ export const RULES = { decideNode, judgeNode, decide } as const;
 export function decide(observation: PoolObservation): PoolDecision {
   const { now, findings, state, rules, surroundings } = observation;
   const inFlight = inFlightOf(findings, state, now);
-  const isOn = rules.gateOpen && readableSettings(rules) !== undefined;
-  if (!isOn || surroundings === undefined)
+  if (!rules.gateOpen || surroundings === undefined)
     return nextPoolState(observation, {
       findings,
       granted: [],
@@ -170,10 +170,10 @@ interface Grant {
 function grant(candidates: readonly Candidate[], granting: Granting): readonly Grant[] {
   const { observation, surroundings, guards, blockers, inFlight, ramp } = granting;
   const { now, state, pool, answers, rules } = observation;
-  const { settings, scope, poolNodes, budget } = surroundings;
+  const { settings, area, poolNodes, budget } = surroundings;
   const most = settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
   const limit = Math.min(most ?? MOST_IN_FLIGHT, MOST_IN_FLIGHT);
-  const gate = observation.gate?.(inFlight);
+  const concurrencyLimits = observation.concurrencyLimits?.(inFlight);
   let count = inFlight.size;
   let granted = 0;
   const disrupted = new Set(budget?.disrupted);
@@ -197,9 +197,9 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly G
         ? futility(surroundings, failureOf(due.dueCondition), node, state.terminations)
         : undefined) ??
       unconfirmed(due, answers?.get(node.uid), now) ??
-      (needsPlace && count >= limit ? budgetBlocker(scope, count, limit, now) : undefined) ??
+      (needsPlace && count >= limit ? budgetBlocker(area, count, limit, now) : undefined) ??
       (isDisruptive ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
-      (needsPlace ? gate?.admit(node) : undefined);
+      (needsPlace ? concurrencyLimits?.admit(node) : undefined);
     if (blocker !== undefined) return blocked(judged, blocker, rank);
     const isObserving = rules.mode === 'Observe';
     if (!isObserving && ramp !== undefined && granted >= rampAllows(ramp))
@@ -288,15 +288,21 @@ interface Decided extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'
   readonly holdingGuards: readonly string[];
 }
 
+/** For how long terminations are remembered; undefined: a block that cannot be read may count them for longer. */
+function windowOf({ settings }: RepairRules): DurationMs | undefined {
+  if (settings !== undefined && 'invalid' in settings) return undefined;
+  return toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
+}
+
 /** What the next pass must know. */
 function nextPoolState({ now, rules, state, findings: before }: PoolObservation, decided: Decided): PoolDecision {
   const { granted, inFlight, holdingGuards } = decided;
   const findings = decided.findings.map(each => (isLeftMarked(each) ? { ...each, takesBack: true } : each));
-  const window = toDurationMs(Math.max(readableSettings(rules)?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
+  const window = windowOf(rules);
   const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
   const newPlaces = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
   const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newPlaces]);
-  const terminations = state.terminations.filter(({ time }) => !isDue(now, addDuration(time, window)));
+  const kept = ({ time }: { readonly time: EpochMs }) => window === undefined || !isDue(now, addDuration(time, window));
   const hasFailed = findings.some(({ unreported }) => unreported.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause, ramp: _, ...rest } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
@@ -308,7 +314,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
     followed: findings.filter(each => isFollowed(each, places)).map(({ node }) => node.uid),
     holdingGuards: holdingGuards.toSorted(),
     ...(pause && { launchPause: pause }),
-    terminations: terminations.slice(-MOST_TERMINATIONS),
+    terminations: state.terminations.filter(kept).slice(-MOST_TERMINATIONS),
     counts: { held: findings.filter(isHeld).length, repairing: findings.filter(isRepairing).length },
   };
   const begun = before.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
@@ -317,7 +323,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
     ...findings.map(({ time }) => time),
     ...begun.map(({ node }) => addDuration(since(node.uid), RUN_ENDS_WITHIN)),
     Object.keys(places).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
-    oldest && addDuration(oldest.time, window),
+    oldest && window && addDuration(oldest.time, window),
     ramp && rampTime(ramp, now),
   ];
   const isOutage = holdingGuards.some(guard => guard !== 'threshold') && before.some(each => dueOf(each) !== undefined);

@@ -1,23 +1,14 @@
 /**
  * What a pass reads: the pool's record and rules, its nodes with what is remembered of them, and what only due nodes
- * need. Always live reads.
+ * need. Always live reads. What is read on, the judgement says (`rule/node-verdict.ts`).
  */
 import { carryOver } from './carried-attempts.ts';
-import type { DecisionScope, PassDeps } from './context.ts';
-import type { PoolObservation } from './decide.ts';
+import type { DecisionOrigin, PassDeps } from './context.ts';
 import { readableSettings } from './rule/incident.ts';
 import { inquire } from './inquiry.ts';
-import type { RepairRequests, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
+import type { RepairAsks, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
-import {
-  type JudgedPool,
-  judgePool,
-  type NextRead,
-  nextRead,
-  surroundingsIn,
-  toBeConfirmed,
-  type Unconfirmed,
-} from './rule/node-verdict.ts';
+import type { NextRead, Unconfirmed } from './rule/node-verdict.ts';
 import {
   NEW_POOL,
   nodeCodec,
@@ -59,7 +50,7 @@ import { objectsOf } from '../../shared/ports/read-answer.ts';
 /** What a pass has read of its pool. */
 export interface ObservedPool extends PoolFacts {
   readonly rules: PoolRules;
-  readonly scope: DecisionScope;
+  readonly origin: DecisionOrigin;
   readonly record: TimedRecord<PoolRecord>;
   /** The pool had a record. */
   readonly isKnown: boolean;
@@ -68,59 +59,33 @@ export interface ObservedPool extends PoolFacts {
   readonly elsewhere: readonly NodeElsewhere[];
 }
 
-/** A later version of this function keeps a record of the pool. */
-interface Newer {
-  readonly kind: 'newer';
-}
-
-/** What is decided on: the nodes as they were judged, and with them all that it was judged by. */
-export interface DueObservation {
-  readonly kind: 'here';
-  readonly observed: ObservedPool;
-  readonly observation: PoolObservation;
+/** What holds a node that is due, and does not stand on Nodes and NodeClaims. */
+export interface ObservedLimits {
+  readonly now: EpochMs;
   /** What others have reserved; undefined: no limit is in force, or none counts. */
   readonly reserved: OpenReservations | undefined;
+  /** What EC2 says of nodes that are to be confirmed, by UID. */
+  readonly answers: ReadonlyMap<string, string>;
 }
 
-/**
- * Reads a pool in rounds: what each node is judged by, then what the judgement asks for, nothing twice, and at last
- * what others have reserved and EC2 says of the nodes that are due. `nothing`: the pool has neither rules nor anything that is remembered.
- */
+/** Reads what each node is judged by. `newer`: a later version of this function keeps one of the records. */
 export async function observe(
   deps: PassDeps,
   pool: string | undefined,
-  asks: RepairRequests,
-): Promise<Newer | { readonly kind: 'nothing'; readonly observed: ObservedPool } | DueObservation> {
-  const found = await observePool(deps, pool, asks);
-  if (found.kind === 'newer') return found;
-  let { observed } = found;
-  let judged = judgePool(observed, deps.judgeNode);
-  for (let next = nextRead(observed, judged); next !== undefined; next = nextRead(observed, judged)) {
-    observed = await readOn(deps, observed, next);
-    judged = judgePool(observed, deps.judgeNode, judged);
-  }
-  if (!observed.isKnown && judged.findings.length === 0) return { kind: 'nothing', observed };
-  return observeDue(deps, observed, judged);
-}
-
-/** Reads what each node is judged by. */
-async function observePool(
-  deps: PassDeps,
-  pool: string | undefined,
-  asks: RepairRequests,
-): Promise<Newer | { readonly kind: 'here'; readonly observed: ObservedPool }> {
+  asks: RepairAsks,
+): Promise<ObservedPool | 'newer'> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
   const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
-  if (loaded.kind === 'newer') return loaded;
+  if (loaded.kind === 'newer') return 'newer';
   const state = loaded.kind === 'known' ? loaded.value : NEW_POOL;
-  const settings = readableSettings(rules.rules);
+  const settings = readableSettings(rules.repair);
   const nodes = view.nodes.filter(node => ownsNode(node, pool, view.claims));
   const statements = settings === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
   const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
   const opened = openRecords(deps, nodeCodec);
   const recordOf = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
   const records = await readNodes(deps, recordOf, nodes, { unhealthy, state, asks });
-  if (records === 'newer') return { kind: 'newer' };
+  if (records === 'newer') return 'newer';
   const attemptsOfBefore = state.attemptsOfBefore && carryOver(state.attemptsOfBefore, records, nodes, settings);
   const open = [...records].filter(([, { value }]) => value.attempt !== undefined);
   if (open.length > 0) await inquire(deps, records, nodes);
@@ -131,67 +96,41 @@ async function observePool(
   const missing = [...records].filter(([uid]) => !own.has(uid));
   const { gone, elsewhere } = missing.length === 0 ? NONE_MISSING : await readMissing(deps, pool, missing);
   return {
-    kind: 'here',
-    observed: {
-      now: deps.clock.now(),
-      pool,
-      rules,
-      scope: { pool, source: rules.rules.source },
-      asks,
-      state: { ...state, attemptsOfBefore },
-      record,
-      isKnown: loaded.kind === 'known',
-      nodes,
-      labelled: view.nodes,
-      concerned: found.filter(({ uid }) => !others.has(uid)),
-      claims: new Map(view.claims.map(claim => [claim.uid, claim])),
-      records,
-      recordOf,
-      gone,
-      elsewhere: [...others.values(), ...elsewhere],
-      dueFacts: undefined,
-      stillThere: new Map(),
-      activity,
-      basisOf: claim => basisFor(claim, rules),
-    },
+    now: deps.clock.now(),
+    pool,
+    rules,
+    origin: { pool, source: rules.repair.source },
+    asks,
+    state: { ...state, attemptsOfBefore },
+    record,
+    isKnown: loaded.kind === 'known',
+    nodes,
+    labelled: view.nodes,
+    concerned: found.filter(({ uid }) => !others.has(uid)),
+    claims: new Map(view.claims.map(claim => [claim.uid, claim])),
+    records,
+    recordOf,
+    gone,
+    elsewhere: [...others.values(), ...elsewhere],
+    dueFacts: undefined,
+    stillThere: new Map(),
+    activity,
+    basisOf: claim => basisFor(claim, rules),
   };
 }
 
 const NONE_ELSEWHERE: ReadonlyMap<string, NodeElsewhere> = new Map();
 const NONE_MISSING: MissingNodes = { gone: new Map(), elsewhere: [] };
 
-/** What is decided on: the nodes as they were judged, what others have reserved, and what EC2 says of those that are due. */
-async function observeDue(deps: PassDeps, observed: ObservedPool, judged: JudgedPool): Promise<Newer | DueObservation> {
-  const { pool, rules, dueFacts, state } = observed;
-  const { limits } = rules.rules;
-  const cluster = dueFacts?.cluster;
-  const reserved =
-    limits &&
-    cluster &&
-    (await openReservations(deps, { pool, limits, nodes: cluster.nodes, pools: [undefined, ...cluster.pools] }));
-  if (reserved === 'newer') return { kind: 'newer' };
-  const now = deps.clock.now();
-  const gate = reserved && ((own: ReadonlySet<string>) => reserved.gate(own, now));
-  const surroundings = surroundingsIn(observed, judged);
-  const answers = await askEc2(deps, toBeConfirmed(judged, surroundings));
-  const { findings } = judged;
-  return {
-    kind: 'here',
-    observed,
-    observation: { now, pool, rules: rules.rules, findings, state, surroundings, answers, gate },
-    reserved,
-  };
-}
-
 /** Reads on, as a judgement of what was read asks for. */
-async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
+export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
   switch (next.kind) {
     case 'dueFacts': {
-      const [cluster, asked] = await inParallel([
+      const [cluster, otherRequests] = await inParallel([
         next.countsCluster ? loadClusterNodes(deps, observed.rules) : undefined,
-        loadAskedOfOthers(deps, observed.now),
+        loadOtherRequests(deps, observed.now),
       ]);
-      return { ...observed, dueFacts: { cluster, asked } };
+      return { ...observed, dueFacts: { cluster, otherRequests } };
     }
     case 'nodes': {
       const stillThere = new Map(observed.stillThere);
@@ -201,6 +140,23 @@ async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): P
       return { ...observed, stillThere };
     }
   }
+}
+
+/** Reads the last, once no judgement asks for more. @param unconfirmed nodes that EC2 is asked about */
+export async function observeLimits(
+  deps: PassDeps,
+  { pool, rules, dueFacts }: ObservedPool,
+  unconfirmed: readonly Unconfirmed[],
+): Promise<ObservedLimits | 'newer'> {
+  const { limits } = rules.repair;
+  const cluster = dueFacts?.cluster;
+  const reserved =
+    limits &&
+    cluster &&
+    (await openReservations(deps, { pool, limits, nodes: cluster.nodes, pools: [undefined, ...cluster.pools] }));
+  if (reserved === 'newer') return reserved;
+  const now = deps.clock.now();
+  return { now, reserved, answers: await askEc2(deps, unconfirmed) };
 }
 
 const basisFor = (claim: NodeClaimView | undefined, { pool, policies }: PoolRules): string =>
@@ -252,7 +208,7 @@ async function readNodes(
     unhealthy,
     state,
     asks,
-  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: RepairRequests },
+  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: RepairAsks },
 ): Promise<Map<string, StoredNode> | 'newer'> {
   const { inFlight, followed, attemptsOfBefore = [] } = state;
   const wanted = new Set([
@@ -334,18 +290,18 @@ const LEASE_PREFIX = 'node-';
  * What stands for nodes in other systems, by the node's name: requests of NVSentinel, and Leases of medik8s that have
  * not expired.
  */
-async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise<ReadonlyMap<string, string>> {
+async function loadOtherRequests(deps: Kubernetes, now: EpochMs): Promise<ReadonlyMap<string, string>> {
   const [leases, ...requests] = await inParallel([
     deps.kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES }),
     ...NODE_REQUESTS.map(({ group, version, resource }) => deps.kubernetes.list({ group, version, resource })),
   ]);
-  const asked = new Map<string, string>();
+  const requested = new Map<string, string>();
   requests.forEach((answer, index) => {
     for (const { metadata, spec } of objectsOf(answer, { notServed: 'none' })) {
       const event = spec?.['healthEvent'];
       const name = isJsonObject(event) ? event['nodeName'] : undefined;
       const node = typeof name === 'string' ? name : spec?.['nodeName'];
-      if (typeof node === 'string') asked.set(node, `${NODE_REQUESTS[index]?.kind ?? ''} ${metadata.name}`);
+      if (typeof node === 'string') requested.set(node, `${NODE_REQUESTS[index]?.kind ?? ''} ${metadata.name}`);
     }
   });
   for (const { metadata, spec } of objectsOf(leases, { notServed: 'none' })) {
@@ -353,12 +309,12 @@ async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise<Readon
     const renewed = parseTimestamp(typeof renewTime === 'string' ? renewTime : '');
     const isHeld = renewed !== undefined && !isDue(now, addDuration(renewed, seconds(Number(duration) || 0)));
     if (!isHeld || !metadata.name.startsWith(LEASE_PREFIX)) continue;
-    asked.set(
+    requested.set(
       metadata.name.slice(LEASE_PREFIX.length),
       `Lease ${metadata.name}${typeof holder === 'string' ? ` of ${holder}` : ''}`,
     );
   }
-  return asked;
+  return requested;
 }
 
 /** What EC2 says of each of these nodes, by UID. */

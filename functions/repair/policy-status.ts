@@ -1,27 +1,20 @@
 /**
  * The status of the NodeLifecyclePolicies: when it is looked at, and how it is written. Looks are apart from each
  * other, one at a time for all policies; only what differs is written. One record says when the last look was. Without
- * a policy there is no record and no look.
+ * a policy there is no record and no look. A look observes (`policy-facts.ts`), decides (`policy-summary.ts`) and
+ * applies.
  */
-import { poolOf } from './rule/node-verdict.ts';
-import { type ClusterFacts, type PolicySummary, type PoolStanding, summarize } from './policy-summary.ts';
-import { OWNER, poolCodec, type PoolRecord, poolRecordId } from './record.ts';
-import { faultOf, loadInForce } from './settings.ts';
+import { observePolicies } from './policy-facts.ts';
+import { decideStatus, type StatusDecision } from './policy-summary.ts';
+import { OWNER } from './record.ts';
 import { isTimerOf } from './wake-ups.ts';
-import { isDeepStrictEqual } from 'node:util';
-import { loadConfig } from '../../shared/cluster/configuration.ts';
-import { inParallel, oneByOne } from '../../shared/cluster/in-parallel.ts';
-import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
-import { loadCluster } from '../../shared/cluster/owner.ts';
+import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
-import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import * as z from '../../shared/contract/zod.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
-import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import {
   addDuration,
   type DurationMs,
@@ -31,19 +24,16 @@ import {
   isDue,
   minutes,
   seconds,
-  toTimestamp,
 } from '../../shared/domain/time.ts';
 import { type Coalescer, createCoalescer } from '../../shared/lifecycle/coalesce.ts';
 import { ALL } from '../../shared/lifecycle/next-round.ts';
-import { checkedCodec, type LoadedRecord, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { orRefused, type RefusedCall, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { DONE } from '../../shared/lifecycle/settle.ts';
 import { openRecord, updateRecord, type UsedWakeUp, doneIfWritten } from '../../shared/lifecycle/timed-record.ts';
 import type { WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
-import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'> & {
   readonly reporter: Reporter;
@@ -184,128 +174,42 @@ interface StatusesWritten {
 }
 
 /**
- * Writes every status that is not as it should be; undefined: there is no policy.
+ * Observes, decides and applies: writes every status that is not as it should be. undefined: there is no policy.
  *
  * @param counts those of which nothing but numbers differs, too
  */
 async function writeStatuses(deps: Deps, counts: boolean): Promise<StatusesWritten | undefined> {
-  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
-  if (objects.length === 0) return undefined;
-  const { policies, generations } = await loadInForce(deps, objects);
-  const facts = await loadFacts(deps, policies);
+  const observed = await observePolicies(deps);
+  if (observed === undefined) return undefined;
   const refused: RefusedStatus[] = [];
   let waits = false;
-  await oneByOne(objects, async object => {
-    const { uid, name } = object.metadata;
-    const summary = summarize({ object, fault: faultOf(object), acceptedGeneration: generations.get(uid) }, facts);
-    const status = statusOf(object, summary, deps.clock.now());
-    if (status === undefined) return;
-    if (!counts && differsByNumbers(object.status, status)) {
-      waits = true;
-      return;
+  await oneByOne(observed.policies, async policy => {
+    const decision = decideStatus(policy, observed.cluster, { counts, now: deps.clock.now() });
+    switch (decision.kind) {
+      case 'same':
+        return;
+      case 'later':
+        waits = true;
+        return;
+      case 'write': {
+        const outcome = await writeStatus(deps, policy.object, decision);
+        if (outcome.kind === 'refused') refused.push({ policy: policy.object, refused: outcome });
+      }
     }
-    await sayNew(deps, object, summary);
-    const ref = { type: RESOURCES.NodeLifecyclePolicy, name };
-    const body = { metadata: { uid }, status };
-    // One that was replaced by another of its name has an event of its own.
-    const outcome = await orRefused(deps.kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' }));
-    if (outcome.kind === 'refused') refused.push({ policy: object, refused: outcome });
   });
   return { refused, waits };
 }
 
-async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> {
-  const { namespace, name } = CONFIG_MAP;
-  const [config, configMap, pools, { nodes, claims }] = await inParallel([
-    loadConfig(OWNER, deps),
-    deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }),
-    deps.kubernetes.list(RESOURCES.NodePool),
-    loadCluster(deps),
-  ]);
-  const owners = indexOwners(nodes, claims);
-  const byPool = Map.groupBy(nodes, node => poolOf(node, ownerOf(node, owners)));
-  const karpenters = Map.groupBy(
-    claims.filter(
-      claim => claim.deletionTime === undefined && claim.finalizers.includes(KARPENTER.terminationFinalizer),
-    ),
-    claim => nodePoolOf(claim),
-  );
-  const factsOf = async (pool: KubernetesObject | undefined): Promise<PoolStanding> => {
-    const key = pool?.metadata.name;
-    const loaded = await openRecord(deps, poolCodec, poolRecordId(key)).load();
-    return {
-      pool,
-      nodes: byPool.get(key)?.length ?? 0,
-      repairs: repairsOf(loaded),
-      karpenters: karpenters.get(key)?.length ?? 0,
-    };
-  };
-  const data = objectOf(configMap, { notServed: 'notKnown' })?.['data'];
-  return {
-    gateOpen: config.featureGates.nodeRepair,
-    inForce,
-    pools: await inParallel([undefined, ...objectsOf(pools, { notServed: 'notKnown' })].map(factsOf)),
-    templates: isJsonObject(data) ? Object.keys(data) : [],
-  };
-}
-
-function repairsOf(loaded: LoadedRecord<PoolRecord>): PoolStanding['repairs'] {
-  switch (loaded.kind) {
-    case 'known':
-      return loaded.value.counts;
-    case 'none':
-      return { held: 0, repairing: 0 };
-    case 'newer':
-      return undefined;
-  }
-}
-
-/**
- * What Karpenter's finalizer makes of the policy's terminations is said when the status comes to say it. Said first:
- * a run that dies in between says it again (I9).
- */
-async function sayNew(
-  { reporter }: Pick<Deps, 'reporter'>,
+async function writeStatus(
+  { kubernetes, reporter }: Deps,
   object: KubernetesObject,
-  { conditions }: PolicySummary,
-): Promise<void> {
-  const [warning] = conditions.filter(({ type }) => type === 'Warning');
-  if (warning === undefined || !SAID_HERE.includes(warning.reason)) return;
-  const before = conditionsOf(object.status).find(({ type }) => type === 'Warning');
-  if (before?.['reason'] === warning.reason && before['message'] === warning.message) return;
-  await reportWarning(reporter, object, warning.reason, 'warn')(warning.message, false);
-}
-
-const SAID_HERE: readonly string[] = [EVENT_REASONS.hooksDoNotHold, EVENT_REASONS.replaceNotInForce];
-
-/** The status to be written; undefined: it says so already. */
-function statusOf(
-  { metadata, status }: KubernetesObject,
-  summary: PolicySummary,
-  now: EpochMs,
-): JsonObject | undefined {
-  const observedGeneration = metadata.generation ?? 0;
-  const before = conditionsOf(status);
-  const conditions = summary.conditions.map((condition): JsonObject => {
-    const old = before.find(({ type }) => type === condition.type);
-    const since = old?.['status'] === condition.status ? old['lastTransitionTime'] : undefined;
-    return { ...condition, observedGeneration, lastTransitionTime: since ?? toTimestamp(now) };
-  });
-  const next: JsonObject = { ...summary, pools: [...summary.pools], conditions, observedGeneration };
-  const isSame = Object.entries(next).every(([key, value]) => isDeepStrictEqual(status?.[key], value));
-  return isSame ? undefined : next;
-}
-
-/** Nothing but numbers does, and neither `held` nor `repairing` becomes zero or ceases to be. */
-function differsByNumbers(before: JsonObject | undefined, next: JsonObject): boolean {
-  const isAny = (status: JsonObject | undefined, key: string): boolean => (status?.[key] ?? 0) !== 0;
-  return (
-    ['conditions', 'observedGeneration'].every(key => isDeepStrictEqual(before?.[key], next[key])) &&
-    ['held', 'repairing'].every(key => isAny(before, key) === isAny(next, key))
-  );
-}
-
-function conditionsOf(status: JsonObject | undefined): readonly JsonObject[] {
-  const conditions = status?.['conditions'];
-  return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
+  { status, warning }: Extract<StatusDecision, { kind: 'write' }>,
+) {
+  // Said first: a run that dies in between says it again (I9).
+  if (warning !== undefined) await reportWarning(reporter, object, warning.reason, 'warn')(warning.message, false);
+  const { uid, name } = object.metadata;
+  const ref = { type: RESOURCES.NodeLifecyclePolicy, name };
+  // One that was replaced by another of its name has an event of its own.
+  const body = { metadata: { uid }, status };
+  return orRefused(kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' }));
 }

@@ -1,7 +1,8 @@
 /**
  * What the status of each policy says: whether it is accepted and in force, what it selects, and how the repairs there
- * stand. Pure.
+ * stand; and whether that is written now. Pure.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { PoolRecord } from './record.ts';
 import { effectiveRepair, unwatchedTypes } from './settings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -10,13 +11,14 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import { kindAndName, type JsonObject, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { specificity } from '../../shared/domain/label-selector.ts';
 import { HOOKS_HOLD_NOTHING, idleHooks } from '../../shared/domain/termination.ts';
+import { type EpochMs, toTimestamp } from '../../shared/domain/time.ts';
 import { isBlockless, protectionDecisions, hasBlock } from '../../shared/policies/deciding-policy.ts';
 import { policiesFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import { TIED_BLOCKS, tiesOver } from '../../shared/policies/policy-ties.ts';
 import { unstatedReach } from '../../shared/policies/unstated-reach.ts';
 
 /** One NodePool, or the nodes without one. */
-export interface PoolStanding {
+export interface PoolCounts {
   readonly pool: KubernetesObject | undefined;
   readonly nodes: number;
   /** undefined: a newer version keeps the record of the pool, and counts them. */
@@ -38,7 +40,7 @@ export interface ClusterFacts {
   readonly gateOpen: boolean;
   /** Each as it is in force. */
   readonly inForce: PolicySet;
-  readonly pools: readonly PoolStanding[];
+  readonly pools: readonly PoolCounts[];
   /** Keys of the ConfigMap `curfew-config`. */
   readonly templates: readonly string[];
 }
@@ -123,7 +125,7 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
 
 /** Pools for which this very policy states how their nodes end, while NodeClaims there carry Karpenter's finalizer. */
 function karpentersPools(
-  selected: readonly PoolStanding[],
+  selected: readonly PoolCounts[],
   inForce: PolicySet,
   isOwn: (policy: { readonly object: KubernetesObject }) => boolean,
 ): readonly string[] {
@@ -145,8 +147,8 @@ function acceptedCondition({ fault, acceptedGeneration }: PolicyFacts): PolicyCo
 }
 
 interface PolicyReach {
-  readonly selected: readonly PoolStanding[];
-  readonly repaired: readonly PoolStanding[];
+  readonly selected: readonly PoolCounts[];
+  readonly repaired: readonly PoolCounts[];
   readonly isInForce: boolean;
   readonly gateOpen: boolean;
 }
@@ -198,7 +200,7 @@ const BRAKING: PolicyCondition = {
 function warning(
   { object, fault }: PolicyFacts,
   { inForce, templates }: ClusterFacts,
-  { karpenters, uncounted }: { readonly karpenters: readonly string[]; readonly uncounted: readonly PoolStanding[] },
+  { karpenters, uncounted }: { readonly karpenters: readonly string[]; readonly uncounted: readonly PoolCounts[] },
 ): readonly PolicyCondition[] {
   const unwatched = unwatchedTypes(object).map(message => ({ reason: 'UnknownConditionType', message }));
   const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, inForce))
@@ -264,4 +266,70 @@ function terminationWarnings({ spec }: KubernetesObject, pools: readonly string[
   const idle = idleHooks(block.value.hooks, 'spec.termination.hooks');
   if (idle === undefined) return [];
   return [{ reason: EVENT_REASONS.hooksDoNotHold, message: `${idle} ${HOOKS_HOLD_NOTHING} (${where})` }];
+}
+
+/** What becomes of the status of one policy. */
+export type StatusDecision =
+  /** It says so already. */
+  | { readonly kind: 'same' }
+  /** Nothing but numbers differs, and those are written later. */
+  | { readonly kind: 'later' }
+  /** @property warning what it comes to say of Karpenter's finalizer */
+  | { readonly kind: 'write'; readonly status: JsonObject; readonly warning: PolicyCondition | undefined };
+
+/** @param counts a status of which nothing but numbers differs is written, too */
+export function decideStatus(
+  policy: PolicyFacts,
+  cluster: ClusterFacts,
+  { counts, now }: { readonly counts: boolean; readonly now: EpochMs },
+): StatusDecision {
+  const { object } = policy;
+  const summary = summarize(policy, cluster);
+  const status = statusOf(object, summary, now);
+  if (status === undefined) return { kind: 'same' };
+  if (!counts && differsByNumbers(object.status, status)) return { kind: 'later' };
+  return { kind: 'write', status, warning: newWarning(object, summary) };
+}
+
+/** What Karpenter's finalizer makes of the policy's terminations, when the status comes to say it. */
+function newWarning({ status }: KubernetesObject, { conditions }: PolicySummary): PolicyCondition | undefined {
+  const warning = conditions.find(({ type }) => type === 'Warning');
+  if (warning === undefined || !SAID_HERE.includes(warning.reason)) return undefined;
+  const before = conditionsOf(status).find(({ type }) => type === 'Warning');
+  const isSaid = before?.['reason'] === warning.reason && before['message'] === warning.message;
+  return isSaid ? undefined : warning;
+}
+
+const SAID_HERE: readonly string[] = [EVENT_REASONS.hooksDoNotHold, EVENT_REASONS.replaceNotInForce];
+
+/** The status to be written; undefined: it says so already. */
+function statusOf(
+  { metadata, status }: KubernetesObject,
+  summary: PolicySummary,
+  now: EpochMs,
+): JsonObject | undefined {
+  const observedGeneration = metadata.generation ?? 0;
+  const before = conditionsOf(status);
+  const conditions = summary.conditions.map((condition): JsonObject => {
+    const old = before.find(({ type }) => type === condition.type);
+    const since = old?.['status'] === condition.status ? old['lastTransitionTime'] : undefined;
+    return { ...condition, observedGeneration, lastTransitionTime: since ?? toTimestamp(now) };
+  });
+  const next: JsonObject = { ...summary, pools: [...summary.pools], conditions, observedGeneration };
+  const isSame = Object.entries(next).every(([key, value]) => isDeepStrictEqual(status?.[key], value));
+  return isSame ? undefined : next;
+}
+
+/** Nothing but numbers does, and neither `held` nor `repairing` becomes zero or ceases to be. */
+function differsByNumbers(before: JsonObject | undefined, next: JsonObject): boolean {
+  const isAny = (status: JsonObject | undefined, key: string): boolean => (status?.[key] ?? 0) !== 0;
+  return (
+    ['conditions', 'observedGeneration'].every(key => isDeepStrictEqual(before?.[key], next[key])) &&
+    ['held', 'repairing'].every(key => isAny(before, key) === isAny(next, key))
+  );
+}
+
+function conditionsOf(status: JsonObject | undefined): readonly JsonObject[] {
+  const conditions = status?.['conditions'];
+  return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
 }

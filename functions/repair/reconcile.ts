@@ -1,16 +1,17 @@
 /**
- * Repair: a message says which pool it is about, and a pass of the pool does everything for its nodes: observe,
- * decide, apply. Reservations, statuses and settings have timers of their own. For a healthy node that nobody knows, no
- * nodes are listed, unless something is held or in flight in its pool.
+ * Repair: a message says which pool it is about, and a pass of the pool does everything for its nodes (`runPass`).
+ * Reservations, statuses and settings have timers of their own. For a healthy node that nobody knows, no nodes are
+ * listed, unless something is held or in flight in its pool.
  */
 import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';
 import type { PassDeps, Ports, Rules } from './context.ts';
 import { RULES } from './decide.ts';
 import { checkReservations, isReservations } from './reservations.ts';
-import { observe } from './observe.ts';
+import { observe, observeLimits, type ObservedPool, readOn } from './observe.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER } from './record.ts';
+import { type JudgedPool, judgePool, nextRead, surroundingsIn, toBeConfirmed } from './rule/node-verdict.ts';
 import { reportNodePool, reportPolicy } from './settings.ts';
 import {
   askForChange,
@@ -126,22 +127,58 @@ const SPACING_BY_DURATION = 3;
 /** … and a minute while freeze or a zone hold. */
 const OUTAGE_SPACING = minutes(1);
 
-/** One pass of a pool: observe, decide, apply. Answers how long the next pass waits. */
+/**
+ * One pass of a pool: observe → judge each node → decide for the pool → apply. Answers how long the next pass waits.
+ */
 export async function runPass(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]): Promise<DurationMs> {
   const startTime = deps.clock.now();
   const spacing = (isOutage: boolean): DurationMs => {
     const took = (deps.clock.now() - startTime) * SPACING_BY_DURATION;
     return toDurationMs(Math.max(PASS_SPACING, took, isOutage ? OUTAGE_SPACING : 0));
   };
-  const found = await observe(deps, pool, readAsks(asks));
-  if (found.kind === 'newer') return leaveToNewer(pool, asks);
-  const { observed } = found;
-  for (const { pool: other, ...node } of observed.elsewhere) await deps.ask(other, { kind: 'node', ...node });
-  if (found.kind === 'nothing') return spacing(false);
-  const { observation, reserved } = found;
-  const decision = deps.decide(observation);
-  await apply(deps, observed, decision, { now: observation.now, reserved });
+
+  const first = await observe(deps, pool, readAsks(asks));
+  if (first === 'newer') return leaveToNewer(pool, asks);
+  const { observed, judged } = await judge(deps, first);
+  const { rules, state, elsewhere } = observed;
+  const { findings } = judged;
+  const surroundings = surroundingsIn(observed, judged);
+  // The pool has neither rules nor anything that is remembered.
+  const isNothing = !observed.isKnown && findings.length === 0;
+  const limits = isNothing ? undefined : await observeLimits(deps, observed, toBeConfirmed(judged, surroundings));
+  if (limits === 'newer') return leaveToNewer(pool, asks);
+  for (const { pool: other, ...node } of elsewhere) await deps.ask(other, { kind: 'node', ...node });
+  if (limits === undefined) return spacing(false);
+
+  const { now, answers, reserved } = limits;
+  const concurrencyLimits = reserved && ((own: ReadonlySet<string>) => reserved.concurrencyLimits(own, now));
+  const decision = deps.decide({
+    now,
+    pool,
+    rules: rules.repair,
+    findings,
+    state,
+    surroundings,
+    answers,
+    concurrencyLimits,
+  });
+
+  await apply(deps, observed, decision, { now, reserved });
   return spacing(decision.isOutage);
+}
+
+/** Judges each node, and reads on as long as the judgement asks for more: nothing is read twice. */
+async function judge(
+  deps: PassDeps,
+  first: ObservedPool,
+): Promise<{ readonly observed: ObservedPool; readonly judged: JudgedPool }> {
+  let observed = first;
+  let judged = judgePool(observed, deps.judgeNode);
+  for (let next = nextRead(observed, judged); next !== undefined; next = nextRead(observed, judged)) {
+    observed = await readOn(deps, observed, next);
+    judged = judgePool(observed, deps.judgeNode, judged);
+  }
+  return { observed, judged };
 }
 
 /** A later version keeps a record of the pool, and looks for itself. What nobody repeats stays in its queue for it. */

@@ -4,7 +4,7 @@
  */
 import { RESOURCES } from '../contract/resources.ts';
 import { isJsonObject } from '../domain/json.ts';
-import type { JsonObject, JsonValue, KubernetesObject, ObjectMeta } from '../domain/kubernetes-object.ts';
+import type { JsonObject, JsonValue, KubernetesObject, ObjectMeta, ResourceType } from '../domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
 import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
@@ -16,13 +16,14 @@ const NOTES = ['managedFields'];
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
+const get = async ({ kubernetes }: Deps, type: ResourceType, name: string): Promise<KubernetesObject | undefined> =>
+  objectOf(await kubernetes.get({ type, name }), { notServed: 'notKnown' });
+
 /** The Node of this name; undefined: there is none. */
-export const getNode = async ({ kubernetes }: Deps, name: string): Promise<KubernetesObject | undefined> =>
-  objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+export const getNode = (deps: Deps, name: string) => get(deps, RESOURCES.Node, name);
 
 /** The NodeClaim of this name; undefined: there is none. */
-export const getNodeClaim = async ({ kubernetes }: Deps, name: string): Promise<KubernetesObject | undefined> =>
-  objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'notKnown' });
+export const getNodeClaim = (deps: Deps, name: string) => get(deps, RESOURCES.NodeClaim, name);
 
 /** The Node of this name, read; undefined: there is none. */
 export async function getNodeView(deps: Deps, name: string): Promise<NodeView | undefined> {

@@ -39,7 +39,7 @@ export function textOutOfSight(error: unknown): string {
   return `${what}; nothing is done meanwhile, and it is looked at again every minute`;
 }
 
-/** What was said is remembered as long as the environment lives: an Event that is said again is the same Event. */
+/** What was said is remembered until it is due again, if the environment lives: said again it is the same Event. */
 export function createPauseOutOfSight({ clock, reporter }: OutOfSightDeps): PauseOutOfSight {
   const reportTimes = new Map<string, EpochMs>();
   return async (work, { openedRecord, firstState, isRequest = false }) => {
@@ -69,10 +69,19 @@ export function createPauseOutOfSight({ clock, reporter }: OutOfSightDeps): Paus
           message: text,
           event: { type: 'Warning' },
         });
+        forgetDue(reportTimes, now);
         reportTimes.set(key, now);
       }
       await record.save({ subject, value, wakeTime });
       if (isRequest) throw error;
     }
   };
+}
+
+/** The oldest stand first, for each is set anew when it is said again. */
+function forgetDue(reportTimes: Map<string, EpochMs>, now: EpochMs): void {
+  for (const [key, time] of reportTimes) {
+    if (!isDue(now, addDuration(time, REPORT_EVERY))) return;
+    reportTimes.delete(key);
+  }
 }

@@ -16,7 +16,10 @@ export type ActorApi = Pick<
 export interface ActorWorld {
   readonly core: ActorApi;
   readonly scheduler: Scheduler;
-  readonly cloud: Pick<Cloud, 'add' | 'remove'>;
+  readonly cloud: Pick<Cloud, 'add' | 'remove'> & {
+    /** Nothing names it any more. For clusters to live in: a simulation looks at all instances in the end. */
+    readonly forget?: (providerID: string) => void;
+  };
   /** Which NodeClaims are launched; undefined: none. */
   readonly launches?: Pick<Launches, 'resultFor' | 'onSet'>;
   /** Restarts an instance; false: the provider did not take the call. undefined: it never does. */

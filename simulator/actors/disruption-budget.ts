@@ -8,19 +8,21 @@ import { says } from './actor.ts';
 const EVICTION_EXPIRES_AFTER = minutes(2);
 const NOTHING: JsonObject = {};
 
-/** By UID of the owner, empty for pods without one: the owner, and the most of its pods at one time. */
+/** By UID of the owner that has a pod, empty for pods without one: the owner, and the most of its pods at one time. */
 export type KnownOwners = Map<string, { readonly owner: OwnerReference | undefined; readonly mostPods: number }>;
 
 const controllerOf = ({ metadata }: KubernetesObject): OwnerReference | undefined =>
   metadata.ownerReferences?.find(owner => owner.controller === true);
 
-/** The number of pods that a budget's pods should be; remembers owners in `known`. */
+/** The number of pods that a budget's pods should be; remembers their owners in `known`, and forgets all others. */
 export function expectedPods(
   pods: readonly KubernetesObject[],
   known: KnownOwners,
   replicasOf: (owner: OwnerReference) => number | undefined,
 ): number {
-  for (const [uid, group] of Map.groupBy(pods, pod => controllerOf(pod)?.uid ?? '')) {
+  const groups = Map.groupBy(pods, pod => controllerOf(pod)?.uid ?? '');
+  for (const uid of known.keys()) if (!groups.has(uid)) known.delete(uid);
+  for (const [uid, group] of groups) {
     const [first] = group;
     const mostPods = Math.max(group.length, known.get(uid)?.mostPods ?? 0);
     known.set(uid, { owner: first && controllerOf(first), mostPods });

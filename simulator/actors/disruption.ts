@@ -50,7 +50,7 @@ export const startDisruption: StartActor = ({ core, scheduler }) => {
   const podChanged = (pod: KubernetesObject): void => {
     if (budgetsIn(pod.metadata.namespace ?? '')) changed(pod);
   };
-  follow(core, RESOURCE_TYPES.poddisruptionbudgets, changed);
+  follow(core, RESOURCE_TYPES.poddisruptionbudgets, changed, ({ metadata }) => owners.delete(metadata.uid));
   follow(core, RESOURCE_TYPES.pods, podChanged, podChanged);
 };
 

@@ -3,9 +3,9 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { CheckContext, Run } from './invariant.ts';
 import { profileIn } from './ladder-past.ts';
 import type { Mirror } from './mirror.ts';
-import { claimOf, poolNameOf } from './node-pool.ts';
+import { claimOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
-import { dig, textOf } from './reading.ts';
+import { dig, poolNameOf, textOf } from './reading.ts';
 import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
 
 const CONFIRMED = 'impaired';

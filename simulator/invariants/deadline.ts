@@ -2,8 +2,16 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { VersionsInForce } from './last-readable.ts';
 import type { Mirror } from './mirror.ts';
-import { annotationOf, dig, instantOf, listOf, millisecondsOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
-import { poolNameOf } from './node-pool.ts';
+import {
+  annotationOf,
+  dig,
+  instantOf,
+  listOf,
+  millisecondsOf,
+  poolNameOf,
+  TERMINATION_TIMESTAMP,
+  textOf,
+} from './reading.ts';
 
 export const providerIDOf = (object: KubernetesObject): string | undefined =>
   textOf(dig(object, 'spec', 'providerID')) ?? textOf(dig(object, 'status', 'providerID'));

@@ -6,9 +6,9 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { MakeCheck } from './invariant.ts';
 import { wasHitWithin } from '../cron.ts';
 import { actOf } from './ladder-acts.ts';
-import { claimOf, poolNameOf } from './node-pool.ts';
+import { claimOf } from './node-pool.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
-import { dig, labelOf, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
+import { dig, labelOf, listOf, millisecondsOf, nameOf, poolNameOf, textOf } from './reading.ts';
 import { isRepairReadable } from './repair-block.ts';
 
 const STUCK_AFTER = 3_600_000;

@@ -4,9 +4,8 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { MakeCheck } from './invariant.ts';
-import { poolNameOf } from './node-pool.ts';
 import { applyingTo, isPolicyReadable } from './policy-oracle.ts';
-import { annotationOf, dig, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, nameOf, poolNameOf, textOf } from './reading.ts';
 import { mostOf } from './repair-census.ts';
 
 /** A run decides on what it read this long ago, at most; ms. */

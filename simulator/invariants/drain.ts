@@ -12,9 +12,8 @@ import { checkDrainLeft } from './drain-left.ts';
 import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL } from './drain-oracle.ts';
 import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { annotationOf, dig, instantOf, labelOf, listOf, nameOf } from './reading.ts';
+import { annotationOf, dig, instantOf, labelOf, listOf, millisecondsOf, nameOf, poolNameOf } from './reading.ts';
 import { isPolicyReadable, modeFor } from './policy-oracle.ts';
-import { poolNameOf } from './node-pool.ts';
 import { does, failedReads, isKubernetes, lastGet, lastList, lastSeen, seenPod, targetOf } from './run-journal.ts';
 
 const MARK = 'curfew.dev/drain';
@@ -133,6 +132,9 @@ function complainAboutPod(call: PortCall, run: Run, { context, requests, warned 
   const rule = config.modeOf(pod);
   if (!isDrainable(pod) || rule === undefined) return 'it is none of the drain’s';
   if (config.custom !== undefined && config.custom.fallback === undefined) return 'the custom drain is to end it';
+  const first = Math.min(...open.map(({ time }) => time));
+  if (call.method === 'delete' && now() + clockTolerance + CLOCK_LAG >= first + shortestForcedMs(run, context))
+    return undefined;
   const mode = open.some(({ force }) => force) && rule !== 'Immediate' ? 'any' : rule;
   switch (mode) {
     case 'AllowCompletion':
@@ -141,13 +143,20 @@ function complainAboutPod(call: PortCall, run: Run, { context, requests, warned 
       return call.method === 'evict' ? undefined : 'its mode is Immediate, which evicts';
     case 'DeleteAfterTimeout': {
       if (call.method === 'evict') return 'its mode is DeleteAfterTimeout, which does not evict';
-      const first = Math.min(...open.map(({ time }) => time));
       if (now() + clockTolerance + CLOCK_LAG < first + config.deleteAfterMs) return 'its time is not over';
       return warned.has(pod.metadata.uid) ? undefined : 'its owner was not warned';
     }
     default:
       return undefined;
   }
+}
+
+/** After which a drain may delete what is left, by any policy that is there or that the run saw; Infinity: never. */
+function shortestForcedMs(run: Run, { mirror }: CheckContext): number {
+  const policies = [...(lastList(run, 'nodelifecyclepolicies') ?? []), ...mirror.all('nodelifecyclepolicies').values()];
+  const drains = policies.map(policy => dig(policy, 'spec', 'drain'));
+  const forced = drains.filter(drain => dig(drain, 'onDeadline') === 'Force');
+  return Math.min(Infinity, ...forced.map(drain => millisecondsOf(dig(drain, 'deadline')) ?? Infinity));
 }
 
 /** By what the run saw of the policies; false where one of them cannot be read. */

@@ -4,8 +4,7 @@ import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { providerIDOf } from './deadline.ts';
 import { groupObjects } from './grouping.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
-import { dig, nameOf, textOf } from './reading.ts';
-import { poolNameOf } from './node-pool.ts';
+import { dig, nameOf, poolNameOf, textOf } from './reading.ts';
 import { terminationPlan } from './termination-oracle.ts';
 
 export const checkFinalizerOn: MakeCheck = context => {

@@ -7,9 +7,8 @@ import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { drainConfig, isDrainable, STATE_LABEL, type DrainConfig } from './drain-oracle.ts';
 import { isOurFinalizer } from './finalizers.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
-import { poolNameOf } from './node-pool.ts';
 import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
-import { dig, nameOf } from './reading.ts';
+import { dig, nameOf, poolNameOf } from './reading.ts';
 import { classOf, countsForDrain, terminationPlan } from './termination-oracle.ts';
 
 export const checkHeldBack: MakeCheck = context => {

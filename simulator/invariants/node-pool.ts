@@ -1,11 +1,7 @@
 /** Whose a node is, told from the raw objects: its NodeClaim and its pool. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { Mirror } from './mirror.ts';
-import { dig, labelOf, textOf } from './reading.ts';
-
-const POOL_LABEL = 'karpenter.sh/nodepool';
-
-export const poolNameOf = (object: KubernetesObject): string | undefined => labelOf(object, POOL_LABEL);
+import { dig, poolNameOf, textOf } from './reading.ts';
 
 /** The first NodeClaim with the Node's instance. */
 export function claimOf(node: KubernetesObject, mirror: Mirror): KubernetesObject | undefined {

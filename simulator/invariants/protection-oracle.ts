@@ -6,19 +6,19 @@ import {
   dig,
   fieldsOf,
   instantOf,
-  isFrameReadable,
-  isSelected,
-  isSelectorReadable,
-  labelOf,
-  listOf,
-  millisecondsOf,
-  requirementsOf,
-  textOf,
   isDuration,
+  isFrameReadable,
   isListOf,
   isObjectOf,
   isOneOf,
+  isSelected,
+  isSelectorReadable,
   isTextOf,
+  listOf,
+  millisecondsOf,
+  poolNameOf,
+  requirementsOf,
+  textOf,
 } from './reading.ts';
 
 /** What decides about a pod beside the pod. */
@@ -99,7 +99,7 @@ function blockFor({ pool, policies }: ProtectionFacts): unknown {
 
 /** The facts about the pods of a node, as the cluster is now; a NodePool that went leaves in force what it had. */
 export function protectionFactsOf(node: KubernetesObject | undefined, mirror: Mirror): ProtectionFacts {
-  const poolName = node && labelOf(node, 'karpenter.sh/nodepool');
+  const poolName = node && poolNameOf(node);
   return {
     pool: mirror.lastPools().get(poolName ?? ''),
     policies: [...mirror.all('nodelifecyclepolicies').values()],

@@ -92,6 +92,10 @@ export const annotationOf = (object: KubernetesObject, key: string): string | un
 
 export const labelOf = (object: KubernetesObject, key: string): string | undefined => object.metadata.labels?.[key];
 
+const POOL_LABEL = 'karpenter.sh/nodepool';
+
+export const poolNameOf = (object: KubernetesObject): string | undefined => labelOf(object, POOL_LABEL);
+
 export function nameOf({ kind, metadata }: Pick<KubernetesObject, 'kind' | 'metadata'>): string {
   return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name} (uid ${metadata.uid})`;
 }

@@ -3,10 +3,10 @@
  * and cluster all but the stopped ones and those that have been going for over an hour.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { claimOf, poolNameOf, poolOf } from './node-pool.ts';
+import { claimOf, poolOf } from './node-pool.ts';
 import type { Mirror } from './mirror.ts';
 import { repairBlockFor } from './policy-oracle.ts';
-import { annotationOf, dig, instantOf, isReservedIn, labelOf, listOf, textOf } from './reading.ts';
+import { annotationOf, dig, instantOf, isReservedIn, labelOf, listOf, poolNameOf, textOf } from './reading.ts';
 import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';

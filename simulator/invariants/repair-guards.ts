@@ -6,9 +6,9 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { createConditionHistory } from './condition-history.ts';
 import type { CheckContext, MakeCheck, Run } from './invariant.ts';
 import { actOf, type ActSeen } from './ladder-acts.ts';
-import { claimOf, poolNameOf } from './node-pool.ts';
+import { claimOf } from './node-pool.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
-import { dig, nameOf } from './reading.ts';
+import { dig, nameOf, poolNameOf } from './reading.ts';
 import { isRepairReadable } from './repair-block.ts';
 import { censusOf, heldBy, type CensusFacts } from './repair-census.ts';
 import { ownershipOf } from './repair-ownership.ts';

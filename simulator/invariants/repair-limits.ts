@@ -7,9 +7,9 @@ import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
 import { createClimbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
-import { dig, labelOf, nameOf, textOf } from './reading.ts';
+import { dig, labelOf, nameOf, poolNameOf, textOf } from './reading.ts';
 import { applyingTo, isPolicyReadable } from './policy-oracle.ts';
-import { claimOf, poolNameOf } from './node-pool.ts';
+import { claimOf } from './node-pool.ts';
 import { mostOf } from './repair-census.ts';
 import { isTermination, lastList, targetOf } from './run-journal.ts';
 

@@ -1,8 +1,6 @@
 /** Who shares which instance, and whose pool a node is in. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { dig, labelOf, textOf } from './reading.ts';
-
-const POOL = 'karpenter.sh/nodepool';
+import { dig, poolNameOf, textOf } from './reading.ts';
 
 /** As one look at the cluster shows it. */
 export interface Ownership {
@@ -21,7 +19,7 @@ export function ownershipOf(nodes: readonly KubernetesObject[], claims: readonly
     const naming = claimsOf(textOf(dig(node, 'spec', 'providerID')) ?? '').filter(
       claim => dig(claim, 'status', 'nodeName') === node.metadata.name,
     );
-    return new Set([node, ...naming].map(each => labelOf(each, POOL)));
+    return new Set([node, ...naming].map(poolNameOf));
   };
   let byPool: ReadonlyMap<string | undefined, readonly KubernetesObject[]> | undefined;
   const readPools = (): ReadonlyMap<string | undefined, readonly KubernetesObject[]> => {

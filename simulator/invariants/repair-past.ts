@@ -5,7 +5,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext } from './invariant.ts';
 import type { Mirrored } from './mirror.ts';
-import { dig, instantOf, textOf } from './reading.ts';
+import { dig, instantOf, poolNameOf, textOf } from './reading.ts';
 import { unhealthyConditionsOf, type UnhealthyCondition } from './unhealthy-conditions.ts';
 import { claimOf } from './node-pool.ts';
 
@@ -129,7 +129,7 @@ export function createRepairPast(context: CheckContext): RepairPast {
       const node = [...mirror.all('nodes').values()].find(each => dig(each, 'spec', 'providerID') === instance);
       const [condition, ...others] = node === undefined ? [] : unhealthyConditionsOf(node);
       if (condition === undefined || others.length > 0) return;
-      const pool = claim.metadata.labels?.['karpenter.sh/nodepool'];
+      const pool = poolNameOf(claim);
       repairs.push({ pool, condition: `${condition.type}=${condition.status}`, time: now() });
     },
     noteTry: pool => void tries.set(pool, (tries.get(pool) ?? 0) + 1),

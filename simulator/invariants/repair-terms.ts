@@ -12,9 +12,18 @@ import { wasConfirmed } from './confirmed.ts';
 import { CLOCK_LAG, type MakeCheck } from './invariant.ts';
 import { actOf } from './ladder-acts.ts';
 import { profileIn, rungsOf } from './ladder-past.ts';
-import { claimOf, poolNameOf } from './node-pool.ts';
+import { claimOf } from './node-pool.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
-import { annotationOf, dig, instantOf, listOf, millisecondsOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
+import {
+  annotationOf,
+  dig,
+  instantOf,
+  listOf,
+  millisecondsOf,
+  nameOf,
+  poolNameOf,
+  TERMINATION_TIMESTAMP,
+} from './reading.ts';
 import { createRebootTerms } from './reboot-terms.ts';
 import { isRepairReadable } from './repair-block.ts';
 import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';

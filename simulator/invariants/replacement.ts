@@ -9,10 +9,9 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { MakeCheck } from './invariant.ts';
 import { REPLACES_ANNOTATION } from './ladder-acts.ts';
 import { claimOf } from './node-pool.ts';
-import { annotationOf, dig, isReservedIn, labelOf, listOf, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, isReservedIn, listOf, nameOf, poolNameOf, textOf } from './reading.ts';
 import { conditionOf, isUnhealthy } from './unhealthy-conditions.ts';
 
-const POOL = 'karpenter.sh/nodepool';
 /** What is due happens in five minutes; ms. */
 const LATE = 6 * 60_000;
 const PAUSE = 5 * 60_000 - 15_000;
@@ -49,8 +48,8 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
     if (annotationOf(claim, 'karpenter.sh/do-not-disrupt') !== 'true') complain('it may be disrupted');
     const unhealthy = mirror.all('nodes').get(uid);
     if (unhealthy === undefined) return;
-    const pool = labelOf(claim, POOL) ?? '';
-    if (labelOf(claimOf(unhealthy, mirror) ?? unhealthy, POOL) !== pool) complain('it is of another NodePool');
+    const pool = poolNameOf(claim) ?? '';
+    if (poolNameOf(claimOf(unhealthy, mirror) ?? unhealthy) !== pool) complain('it is of another NodePool');
     const others = replacements().filter(
       other =>
         annotationOf(other, REPLACES_ANNOTATION) === uid &&
@@ -78,7 +77,7 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
       if (isOpen(claim)) violate('I7', `repair deletes ${nameOf(claim)}, which is open`);
       // Deleted although its node is still unhealthy: it did not become ready.
       else if (unhealthy !== undefined && conditionOf(unhealthy, 'Ready')?.['status'] !== 'True')
-        failed.set(labelOf(claim, POOL) ?? '', now());
+        failed.set(poolNameOf(claim) ?? '', now());
       return;
     }
     const node = nodes().find(each => claimOf(each, mirror)?.metadata.uid === claim.metadata.uid);

@@ -7,8 +7,16 @@ import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { providerIDOf } from './deadline.ts';
 import { isOurFinalizer } from './finalizers.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
-import { annotationOf, dig, instantOf, listOf, millisecondsOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
-import { poolNameOf } from './node-pool.ts';
+import {
+  annotationOf,
+  dig,
+  instantOf,
+  listOf,
+  millisecondsOf,
+  nameOf,
+  poolNameOf,
+  TERMINATION_TIMESTAMP,
+} from './reading.ts';
 import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
 import { countsForDrain, isAttachedTo, terminationPlan, type TerminationPlan } from './termination-oracle.ts';
 

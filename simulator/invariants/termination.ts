@@ -11,8 +11,7 @@ import { createHookJournal, type HookJournal } from './hook-journal.ts';
 import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
 import { protectionEndOf, protectionInForce, type ProtectionInForce } from './protection-in-force.ts';
 import { protectionFactsOf } from './protection-oracle.ts';
-import { annotationOf, dig, listOf, nameOf, textOf } from './reading.ts';
-import { poolNameOf } from './node-pool.ts';
+import { annotationOf, dig, listOf, nameOf, poolNameOf, textOf } from './reading.ts';
 import { does, isKubernetes, lastGet, lastList, lastSeen, seenPod, targetOf } from './run-journal.ts';
 import { classOf, countsForDrain, graceOf, isAttachedTo, terminationPlan } from './termination-oracle.ts';
 

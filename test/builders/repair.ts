@@ -8,12 +8,13 @@ import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
 import { type RepairSettings, statementsOf } from '../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, hours, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import { decide, type PoolDecision } from '../../functions/repair/decide.ts';
+import { judgeGone } from '../../functions/repair/rule/attempt-verdict.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { verdictOf } from '../../functions/repair/rule/ladder.ts';
 import { judgeNode, surroundingsOf } from '../../functions/repair/rule/node-verdict.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
-import type { Gate } from '../../functions/repair/rule/concurrency-limits.ts';
+import type { ConcurrencyLimits } from '../../functions/repair/rule/concurrency-limits.ts';
 import type { JudgeContext, NodeFinding, PresentNode, RepairRules } from '../../functions/repair/rule/verdict.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
@@ -113,10 +114,14 @@ export interface PoolWorld {
   readonly claims: readonly NodeClaimView[];
   /** By UID. */
   readonly records: Readonly<Record<string, NodeRecord>>;
+  /** What is remembered of Nodes that are gone, by UID. */
+  readonly gone?: Readonly<Record<string, NodeRecord>>;
   readonly state: PoolRecord;
   /** All nodes of the cluster; absent: those of the pool. */
   readonly cluster?: readonly NodeView[];
-  readonly gate?: (own: ReadonlySet<string>) => Gate;
+  readonly concurrencyLimits?: (own: ReadonlySet<string>) => ConcurrencyLimits;
+  /** What EC2 says of nodes, by UID. */
+  readonly answers?: ReadonlyMap<string, string>;
   readonly nodePool?: KubernetesObject | undefined;
   /** The rule, where it is another one. */
   readonly decide?: typeof decide;
@@ -142,7 +147,7 @@ function contextOf(nodes: readonly NodeView[], { claims, ...given }: Omit<Look, 
     observedTimes: new Map(),
     changesTime: undefined,
     drainEnds: new Map(),
-    asked: new Map(),
+    otherRequests: new Map(),
     basisOf: () => '',
     nodesByName: new Map(nodes.map(node => [node.name, node])),
     ...given,
@@ -154,7 +159,7 @@ export function checked<Found extends NodeFinding>(finding: Found): Found {
   const { verdict, state, takesBack, record, node } = finding;
   const kind = verdict?.kind ?? '';
   const isBroken =
-    (['underWay', 'settle', 'repair'].includes(kind) && state !== 'inFlight') ||
+    (['underWay', 'unresolved', 'repair'].includes(kind) && state !== 'inFlight') ||
     (state === 'idle' && (kind === 'stuck' || record?.attempt !== undefined)) ||
     (kind === 'recovered' && !takesBack) ||
     (kind === 'gone' && state !== 'idle');
@@ -178,10 +183,12 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     state: NEW_POOL,
     ...overrides,
   };
-  const { now, pool, rules, claims, records, state, gate } = world;
+  const { now, pool, rules, claims, records, state, concurrencyLimits, answers } = world;
   const settings = readableSettings(rules);
   const context = contextOf(nodes, { now, pool, rules, claims });
-  const findings = nodes.map(node => judgeNode(context, node, records[node.uid]));
+  const present = nodes.map(node => judgeNode(context, node, records[node.uid]));
+  const gone = Object.entries(world.gone ?? {}).map(([uid, record]) => judgeGone(uid, record, context));
+  const findings = [...present, ...gone];
   const cluster = settings && {
     nodes: world.cluster ?? nodes,
     statementsOf: () => statementsOf(settings),
@@ -190,8 +197,8 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const { nodePool, decide: rule = decide } = world;
   const surroundings =
     settings &&
-    surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, findings, activity });
-  const decision = rule({ now, pool, rules, findings, state, surroundings, gate });
+    surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, findings: present, activity });
+  const decision = rule({ now, pool, rules, findings, state, surroundings, concurrencyLimits, answers });
   decision.findings.forEach(checked);
   return decision;
 }

@@ -17,6 +17,7 @@ import { kubernetesGroupOf, PERMISSIONS } from '../../shared/contract/permission
 import { RetryableError } from '../../shared/errors.ts';
 import { runCurfew } from '../cli/run-curfew.ts';
 import { SERVES_MUTATING_POLICIES } from './mutating-policies.ts';
+import { REMOVAL, REMOVAL_TEST } from './removal.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
@@ -169,8 +170,8 @@ describe('installing in a cluster', () => {
 
   // Why the sample is not part of the kustomization: kubectl looks up every kind before it applies the first object.
   // The server forgets a kind a moment after its definition has gone, and kubectl keeps on disk what it knew.
-  it('could not take a policy together with its definition', async () => {
-    kubectl('delete', '-f', `${DEPLOY}/samples`, '-f', `${DEPLOY}/crds`);
+  it('could not take a policy together with its definition', REMOVAL_TEST, async () => {
+    kubectl('delete', '-f', `${DEPLOY}/samples`, '-f', `${DEPLOY}/crds`, REMOVAL);
     await vi.waitUntil(() => !kubectl('get', '--raw', '/apis').stdout.includes('curfew.dev'), 30_000);
     const nothingKnown = ['--cache-dir', await mkdtemp(join(tmpdir(), 'kubectl-'))];
     const together = kubectl(...nothingKnown, 'apply', '-f', `${DEPLOY}/crds`, '-f', `${DEPLOY}/samples`);
@@ -178,9 +179,9 @@ describe('installing in a cluster', () => {
     expect(together.stderr).toMatch(/ensure CRDs are installed first|could not find the requested resource/);
   });
 
-  it('is removed by one command, which leaves nothing of Curfew', () => {
+  it('is removed by one command, which leaves nothing of Curfew', REMOVAL_TEST, () => {
     kubectl('apply', '-k', DEPLOY);
-    const removal = kubectl('delete', '-k', DEPLOY, '--timeout=60s');
+    const removal = kubectl('delete', '-k', DEPLOY, REMOVAL);
     expect([removal.status, removal.stderr]).toEqual([0, '']);
     const kinds =
       'crd,clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings,ns';

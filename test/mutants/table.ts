@@ -48,6 +48,6 @@ ${lists.join('\n')}
 
 The mistakes above are those that somebody thought of. Stryker makes others: each comparison, condition, text and list of a file is changed by itself, and some test must fail.
 \`bench/results/mutation.json\` has how many of these changes the small tests of that rule notice. Scenarios and the swarm do not take part, so it is a lower bound.
-Rules of grace periods, terminations, FinalizerRules, orphans and the timer: 97 % or more. The rule of drains: 90 to 100 % in \`decide.ts\` and each file behind it that is listed. Repair: 94 % or more of its guards, its ladder, its verdicts on nodes and attempts, and its reservations. Each survivor there has its reason beside it.
+Rules of grace periods, terminations, FinalizerRules, orphans and the timer: 97 % or more. The rule of drains: 90 to 100 % in \`decide.ts\` and each file behind it that is listed. Repair: 94 % or more of its decision for a pool, its guards, its ladder, its verdicts on nodes and attempts, and its reservations. Each survivor there has its reason beside it.
 `;
 }

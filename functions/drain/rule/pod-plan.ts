@@ -20,6 +20,7 @@ import {
   CLOCK_SKEW,
   earliest,
   isDue,
+  latest,
   seconds,
   minutes,
   type DurationMs,
@@ -108,19 +109,19 @@ export function planPods(situation: PlanSituation): PodPlan {
       isLeft = true;
       continue;
     }
-    const planned = actsOn(pod, drainability.mode, situation);
+    const counts = drainability.kind === 'counts';
+    const forced = counts ? forcedEnd(pod, situation) : undefined;
+    const planned = actsOn(pod, drainability.mode, situation, forced?.next);
     const comesBack = planned.some(isEnd) ? returnOf(pod) : undefined;
     if (comesBack?.kind === 'ignored') {
       leftPods.push({ pod, because: 'ComesBack' });
       continue;
     }
-    const counts = drainability.kind === 'counts';
     if (counts) {
       isLeft = true;
       // The instant after: a pod is left behind strictly later.
       if (drainability.until !== undefined) nextTime = earliest(nextTime, addDuration(drainability.until, AN_INSTANT));
     } else leftPods.push({ pod, because: drainability.because });
-    const forced = counts ? forcedEnd(pod, situation) : undefined;
     if (forced !== undefined) {
       nextTime = earliest(nextTime, forced.next);
       if (forced.act !== undefined) {
@@ -169,13 +170,20 @@ function forcedEnd(
 
 const AN_INSTANT = seconds(0.001);
 
-function actsOn(pod: PodView, mode: DrainMode, situation: PlanSituation): readonly (PodAct | PodWait)[] {
+/** @param forcedTime when the deadline of the drain deletes the pod, if that is to come: its owner is told of the earlier instant */
+function actsOn(
+  pod: PodView,
+  mode: DrainMode,
+  situation: PlanSituation,
+  forcedTime: EpochMs | undefined,
+): readonly (PodAct | PodWait)[] {
   const { now, deleteTime, warnedUids, evictionGracePeriod } = situation;
   if (mode === 'AllowCompletion') return [{ pod, because: 'Completion', until: undefined }];
   const isWarned = warnedUids.includes(pod.uid);
-  const warning: PodAct = { kind: 'warn', pod, deleteTime: deleteTime > now ? deleteTime : now };
+  const end = earliest(deleteTime, forcedTime);
+  const warning: PodAct = { kind: 'warn', pod, deleteTime: latest(end, now) };
   if (mode === 'DeleteAfterTimeout' && !isDue(now, deleteTime)) {
-    return [...(isWarned ? [] : [warning]), { pod, because: 'Deadline', until: deleteTime }];
+    return [...(isWarned ? [] : [warning]), { pod, because: 'Deadline', until: end }];
   }
   const own = protectionOf(pod, situation.protection);
   const overriddenProtection = isActive(own, now) ? own : undefined;

@@ -56,7 +56,7 @@ export function pastDeadline(
     each => `${each.pod.namespace}/${each.pod.name} (${'because' in each ? each.because : 'Running'})`,
   );
   const what = names.length === 1 ? '1 pod is' : `${names.length} pods are`;
-  const message = `not over within drain.deadline, ${what} left${forced === undefined ? '' : ' that must not be forced'}`;
+  const message = `not over within drain.deadline, ${what} left${forced !== undefined && !isGoing ? ' that must not be forced' : ''}`;
   return { status: 'Failed', reason: 'DeadlineExceeded', message, left: names };
 }
 

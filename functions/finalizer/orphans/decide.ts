@@ -3,6 +3,8 @@ import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../share
 
 /** A possible orphan is reported, and looked at on its own, this often. */
 export const ORPHAN_CHECK = hours(24);
+/** What EC2 or the API server does not say is asked again after this. */
+const NO_ANSWER_CHECK = minutes(5);
 /** Karpenter gives an instance this long to become a Node; then it ends it itself. */
 const REGISTRATION_TIMEOUT = minutes(15);
 
@@ -22,6 +24,8 @@ export function orphanCandidates<Instance extends { readonly providerID: string;
 
 export interface OrphanObservation {
   readonly now: EpochMs;
+  /** False: EC2 or the API server does not answer. */
+  readonly isKnown: boolean;
   /** Whether the instance has ended or is about to. */
   readonly ends: boolean;
   readonly owner: InstanceOwner;
@@ -43,7 +47,8 @@ export type OrphanDecision =
  * What was left behind is said once a day until it ends, is owned again, or somebody has it forgotten. Where NodeClaims
  * are not served, nothing is said of an instance that only a list brought up (I6).
  */
-export function decide({ now, ends, owner, hasFormerOwner, entry }: OrphanObservation): OrphanDecision {
+export function decide({ now, isKnown, ends, owner, hasFormerOwner, entry }: OrphanObservation): OrphanDecision {
+  if (!isKnown) return { kind: 'wait', until: addDuration(now, NO_ANSWER_CHECK) };
   if (ends) return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceEnded' };
   if (owner === 'NodeClaim' || (owner === 'Node' && !hasFormerOwner)) {
     return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceHeld' };

@@ -8,6 +8,7 @@ import { orRefused } from '../../../shared/lifecycle/refusals.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import type { InstanceOwner } from './decide.ts';
 import type { OrphanEntry } from './record.ts';
 
@@ -24,20 +25,27 @@ export interface OrphanOrigin {
 /** undefined: there is no such instance. */
 type State = InstanceState | 'unknown' | undefined;
 
-export interface ObservedInstance {
-  readonly now: EpochMs;
-  readonly providerID: string;
+interface Look {
+  /** False: EC2 or the API server does not answer, and the rest says nothing. */
+  readonly isKnown: boolean;
   readonly state: State;
   /** It has ended or is about to. */
   readonly ends: boolean;
   readonly owner: InstanceOwner;
+}
+
+const NO_ANSWER: Look = { isKnown: false, state: 'unknown', ends: false, owner: 'unknown' };
+
+export interface ObservedInstance extends Look {
+  readonly now: EpochMs;
+  readonly providerID: string;
   readonly object: FormerOwner | undefined;
   readonly hasFormerOwner: boolean;
   readonly record: TimedRecord<OrphanEntry>;
   readonly entry: OrphanEntry | undefined;
 }
 
-/** One look. `over`: the entry is a newer version's. */
+/** One look. `over`: the entry is a newer version's. Throws what does not answer about an instance that has no entry. */
 export async function observe(
   deps: TerminationDeps,
   record: TimedRecord<OrphanEntry>,
@@ -46,16 +54,24 @@ export async function observe(
   const loaded = await record.load();
   if (loaded.kind === 'newer') return { kind: 'over' };
   const entry = loaded.kind === 'known' ? loaded.value : undefined;
-  const state = await stateOf(deps, providerID, origin?.launchTime);
-  const ends = state !== 'unknown' && (isGone(state) || state === 'shutting-down');
-  const owner = ends ? 'nothing' : await instanceOwnerOf(deps, providerID);
+  const found = await orNotKnown(lookAt(deps, providerID, origin?.launchTime));
+  // An entry has a timer. Left as it is, the sweep would send one more message each minute.
+  if ('error' in found && entry === undefined) throw found.error;
+  const look = 'error' in found ? NO_ANSWER : found;
   const object = entry === undefined ? origin?.object : entry.object;
   const hasFormerOwner = object !== undefined;
   const now = deps.clock.now();
   return {
     kind: 'here',
-    observation: { now, providerID, state, ends, owner, object, hasFormerOwner, record, entry },
+    observation: { ...look, now, providerID, object, hasFormerOwner, record, entry },
   };
+}
+
+async function lookAt(deps: TerminationDeps, providerID: string, launchTime: EpochMs | undefined): Promise<Look> {
+  const state = await stateOf(deps, providerID, launchTime);
+  const ends = state !== 'unknown' && (isGone(state) || state === 'shutting-down');
+  const owner = ends ? 'nothing' : await instanceOwnerOf(deps, providerID);
+  return { isKnown: true, state, ends, owner };
 }
 
 /** What EC2 refuses to look at, such as a providerID that is none of its own, may run on (I6); so may one that is too young to be known. */

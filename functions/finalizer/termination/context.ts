@@ -92,8 +92,7 @@ export function lookAgainAfter(
   throw new RetryableError(`a write to what is terminated ${answer}, again and again`, { reason: 'Contended' });
 }
 
-const FIRST_SAFETY_LOOK = minutes(1);
-const LAST_SAFETY_LOOK = minutes(5);
+const SAFETY_LOOKS = { least: minutes(1), most: minutes(5) };
 
 /**
  * When a step that waits for an event of the cluster looks without one, should it be lost: after a minute, and the longer the
@@ -101,7 +100,7 @@ const LAST_SAFETY_LOOK = minutes(5);
  */
 export function safetyLook({ now, observed }: TerminationContext): EpochMs {
   const begin = parseTimestamp(observed.object.metadata.deletionTimestamp ?? '') ?? now;
-  return nextLook(begin, now, FIRST_SAFETY_LOOK, LAST_SAFETY_LOOK);
+  return nextLook(begin, now, SAFETY_LOOKS);
 }
 
 /** The NodeClaim, if there is one, and its Nodes. */

@@ -3,7 +3,9 @@ import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import { getNode } from '../../../shared/cluster/lists.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RetryableError } from '../../../shared/errors.ts';
+import { isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
 import { hookCallsOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
@@ -117,10 +119,11 @@ export async function releaseRecord({ object, stored, record, now }: ObservedTer
 
 /**
  * The object went while its termination was under way: somebody took our finalizer off. While its instance runs on and no NodeClaim has
- * it, it is a possible orphan, and the ledger of instances takes over.
+ * it, it is a possible orphan, and the ledger of instances takes over. As long as EC2 does not say, the record is kept.
  */
 export async function closeGone(
   context: FinalizerContext,
+  tries: Tries,
   { kind, name, uid }: TerminationSubject,
   gone: GoneTermination,
 ): Promise<void> {
@@ -133,13 +136,41 @@ export async function closeGone(
   const apiVersion = kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
   const object = { apiVersion, kind, name, ...(uid !== undefined && { uid }) };
   const since = orphanedTime ?? context.deps.clock.now();
+  const about = { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } };
   // The ledger first: a run that dies in between finds the entry there.
-  const isOrphan =
-    providerID !== undefined && (await reconcileInstance(context, providerID, { left: { object, since, launchTime } }));
+  const isOrphan = await tries.make(
+    {
+      key: 'LookAtInstance',
+      stored: value.refusals,
+      restsOn: [providerID],
+      report: (text, isRepeated) =>
+        context.reporter.report({
+          about,
+          decision: 'wait',
+          reason: EVENT_REASONS.instanceTerminationFailed,
+          message: `${kind} ${name} is gone, and whether it has left instance ${providerID} behind cannot be looked at: ${text}`,
+          isRepeated,
+          event: { type: 'Warning' },
+        }),
+    },
+    async () =>
+      providerID !== undefined && reconcileInstance(context, providerID, { left: { object, since, launchTime } }),
+  );
+  if (isRefusal(isOrphan)) {
+    const { until: wakeTime, goesBack } = isOrphan;
+    const refusals = tries.after(value.refusals);
+    await record.save({
+      subject: gone.subject,
+      value: { ...value, ...(refusals && { refusals }) },
+      wakeTime,
+      goesBack,
+    });
+    return;
+  }
   await record.closeNow();
   if (isOrphan || value.finalizerGone === true) return;
   await context.reporter.report({
-    about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
+    about,
     decision: 'close',
     reason: 'SubjectGone',
     message: `${kind} ${name} is gone, its record is closed`,

@@ -53,7 +53,7 @@ export async function reconcileTarget(
       }
       if (found.kind === 'gone') {
         left = await handOverToNodes(context, found);
-        await closeGone(context, target, found);
+        await closeGone(context, run.tries, target, found);
       }
       return { kind: 'over' };
     },

@@ -15,7 +15,7 @@ import {
   refusedUntil,
   terminationAfter,
 } from './ladder.ts';
-import { readableSettings } from './incident.ts';
+import { readableSettings, withSkipped } from './incident.ts';
 import type { Attempt, AttemptOf, Replacement } from '../attempt-record.ts';
 import type { NodeRecord } from '../record.ts';
 import { replacementStatusOf } from './replacement.ts';
@@ -58,7 +58,7 @@ export function judgeAttempt(judged: NodeFacts, before: Attempt): Finding {
     return {
       ...IN_FLIGHT,
       record: { ...record, attempt },
-      verdict: { kind: 'settle', node, message },
+      verdict: { kind: 'unresolved', node, message },
       time: runOver,
     };
   }
@@ -305,8 +305,7 @@ function judgeReadyReplacement(
 function judgeFailedLaunch(judged: NodeFacts, attempt: AttemptOf<'Replace'>, why: string): Finding {
   const { incident } = judged.record;
   const failed = withoutAttempt({ ...judged.record, attempt }, attempt);
-  const skipped = [...new Set([...(incident?.skipped ?? []), attempt.key])];
-  const record = { ...failed, ...(incident && { incident: { ...incident, skipped } }) };
+  const record = { ...failed, ...(incident && { incident: withSkipped(incident, attempt.key) }) };
   const context = { ...judged.context, launchesFrom: addDuration(judged.context.now, LAUNCH_CHECK) };
   const turn = judgeByLadder({ ...judged, record, context });
   return { ...turn, takesBack: true, state: 'followed', unreported: [{ kind: 'failedLaunch', attempt, why }] };

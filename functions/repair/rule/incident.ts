@@ -208,6 +208,12 @@ export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean,
   return healthySince === undefined ? { ...incident, healthySince: now } : incident;
 }
 
+/** The incident with an action that is left out of its list from now on. */
+export const withSkipped = (incident: Incident, key: string): Incident => ({
+  ...incident,
+  skipped: [...new Set([...(incident.skipped ?? []), key])],
+});
+
 /** Clocks whose conditions still have their status: all that can be said without settings. */
 export const clocksStill = ({ conditions }: NodeView, { clocks }: NodeRecord): NodeRecord['clocks'] =>
   Object.fromEntries(

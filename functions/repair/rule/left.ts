@@ -31,7 +31,7 @@ export function wantedBack(
   { record: { ours = {}, attempt, incident }, claims, isGone = false }: Left,
   now: EpochMs,
 ): Ours | undefined {
-  const { annotation, asked, drain, maintenance, resources, mayHaveMade, replacement } = ours;
+  const { annotation, requested, drain, maintenance, resources, mayHaveMade, replacement } = ours;
   const unmarks = replacement && unmarkTime(replacement);
   const isUnused = unmarks === undefined && replacementOf(attempt) === undefined;
   const isDone = isGone || isUnused || (unmarks !== undefined && isDue(now, unmarks));
@@ -41,7 +41,7 @@ export function wantedBack(
   const isClaimGone = isHelped && attempt.claim !== undefined && !claims.has(attempt.claim.uid);
   const wanted: Ours = {
     ...(annotation && { annotation }),
-    ...(asked && isOver && { asked }),
+    ...(requested && isOver && { requested }),
     ...(replacement && isDone && { replacement }),
     ...(drain !== undefined && (isOver || isClaimGone) && { drain }),
     ...(maintenance === true && !isRebootUnderWay(attempt, now) && { maintenance }),
@@ -64,7 +64,9 @@ export function withoutTakenBack({ ours = {}, ...rest }: NodeRecord, taken: Ours
 export function afterTakeBack(finding: NodeFinding, record: NodeRecord, isOwed: boolean): NodeFinding {
   const kept = finding.record !== undefined || isOwed ? record : undefined;
   const isOver = kept?.attempt === undefined && finding.verdict?.kind !== 'stuck';
-  const isFollowed = isOwed || (finding.state === 'followed' && !isOver);
+  // A replacement keeps its marks for a while after the repair is over.
+  const isMarked = kept?.ours?.replacement !== undefined;
+  const isFollowed = isOwed || isMarked || (finding.state === 'followed' && !isOver);
   const state = finding.state === 'inFlight' ? finding.state : isFollowed ? 'followed' : 'idle';
   return { ...finding, record: kept, state };
 }

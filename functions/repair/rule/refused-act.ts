@@ -2,6 +2,7 @@
 import type { Attempt } from '../attempt-record.ts';
 import type { LaunchPause, NodeRecord } from '../record.ts';
 import { withoutAttempt } from './attempt.ts';
+import { withSkipped } from './incident.ts';
 import { isTransient, nextAction } from './ladder.ts';
 import type { Finding, LadderAction } from './verdict.ts';
 import { noteRefusal, type RefusalCause, type Refusals, textOfRefusal } from '../../../shared/domain/refusal.ts';
@@ -73,13 +74,12 @@ export function afterRefusedAct(
 ): AfterRefusedAct {
   const over = withoutAttempt({ ...before, attempt }, attempt);
   const { incident } = over;
-  const skipped = incident && [...new Set([...(incident.skipped ?? []), attempt.key])];
   const undone: NodeRecord = {
     ...over,
     ours: { ...record.ours, ...over.ours },
     number: record.number,
     ...(record.launched !== undefined && { launched: record.launched }),
-    ...(isSkipped ? { incident: incident && { ...incident, skipped } } : { refusals }),
+    ...(isSkipped ? { incident: incident && withSkipped(incident, attempt.key) } : { refusals }),
     attempt: before.attempt,
   };
   const turn = nextAction(

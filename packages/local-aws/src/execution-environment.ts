@@ -52,10 +52,11 @@ export async function startEnvironment(options: EnvironmentOptions): Promise<Exe
   let initError: ReportedError | undefined;
   /** Of the invocation at work: set by the answer, given out when the runtime is idle again. */
   let outcome: InvokeOutcome | undefined;
-  let idle = Promise.withResolvers<void>();
+  /** The runtime waits, or its process is gone. Another one for each invocation: who waits on `gone` is kept until then. */
+  let idle = Promise.withResolvers<'done' | 'gone'>();
 
   const api = await startRuntimeApi({
-    onIdle: () => idle.resolve(),
+    onIdle: () => idle.resolve('done'),
     onAnswer: (_, payload) => (outcome = { kind: 'answered', payload }),
     onError: (_, error) => (outcome = { kind: 'failed', error }),
     onInitError: error => (initError = error),
@@ -72,18 +73,19 @@ export async function startEnvironment(options: EnvironmentOptions): Promise<Exe
   });
   void gone.then(() => {
     alive = false;
+    idle.resolve('gone');
     return api.stop();
   });
 
   async function invoke(payload: string): Promise<InvokeOutcome> {
-    const initialized = await within(INIT_TIMEOUT_MS, idle.promise);
+    const initialized = await idleWithin(INIT_TIMEOUT_MS);
     if (initialized === 'late') await endChild(child);
     if (!alive || initialized !== 'done') return initFailure();
     idle = Promise.withResolvers();
     outcome = undefined;
     const timeoutMs = fn.timeoutSeconds * 1000;
     api.deliver({ requestId: randomUUID(), payload, deadlineMs: Date.now() + timeoutMs, functionArn: fn.arn });
-    const ended = await within(timeoutMs, idle.promise);
+    const ended = await idleWithin(timeoutMs);
     if (ended === 'late') {
       await endChild(child);
       return outcome ?? { kind: 'timedOut' };
@@ -98,12 +100,11 @@ export async function startEnvironment(options: EnvironmentOptions): Promise<Exe
       : { kind: 'failed', error: initError };
   }
 
-  /** Waits for the runtime to be idle, for its end, or for the time to be up. */
-  async function within(milliseconds: number, event: Promise<void>): Promise<'done' | 'gone' | 'late'> {
+  async function idleWithin(milliseconds: number): Promise<'done' | 'gone' | 'late'> {
     const late = Promise.withResolvers<'late'>();
     const timer = setTimeout(() => late.resolve('late'), milliseconds);
     try {
-      return await Promise.race([event.then(() => 'done' as const), gone.then(() => 'gone' as const), late.promise]);
+      return await Promise.race([idle.promise, late.promise]);
     } finally {
       clearTimeout(timer);
     }

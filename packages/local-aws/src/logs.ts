@@ -53,8 +53,8 @@ type Request = z.infer<typeof requestSchema>;
 
 /** As the API has it for `limit`. */
 const PAGE_SIZE = 10_000;
-/** A group keeps its last lines. */
-const LONGEST_GROUP = 10_000;
+/** A group keeps its last lines: soon there are no more of them in memory. */
+const LONGEST_GROUP = 2000;
 const STREAM = 'local';
 /** The one pattern that is known here. */
 const IS_TRUE = /^\{ \$\.(\w+) IS TRUE \}$/;

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { queryObjects } from 'node:v8';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { InvokeOutcome } from '../src/execution-environment.ts';
 import { startLambda, type LocalLambda } from '../src/lambda-runtime.ts';
@@ -24,6 +25,8 @@ export const handler = async (event, context) => {
         functionName: context.functionName,
         memory: context.memoryLimitInMB,
       };
+    case 'count':
+      return { invocations };
     case 'throw':
       throw new TypeError('no such luck');
     case 'hang':
@@ -105,6 +108,17 @@ describe('local Lambda', () => {
     const { remaining } = await start({ timeoutSeconds: 60 }).ask({ do: 'describe' });
     expect(remaining).toBeGreaterThan(30_000);
     expect(remaining).toBeLessThanOrEqual(60_000);
+  });
+
+  it('keeps nothing of an invocation that is over, however long the process lives', async () => {
+    const { ask } = start();
+    const invocations = 100;
+    const promisesAfter = async (): Promise<number> => {
+      for (let index = 0; index < invocations; index += 1) await ask({ do: 'count' });
+      return queryObjects(Promise, { format: 'count' });
+    };
+    const before = await promisesAfter();
+    expect((await promisesAfter()) - before).toBeLessThan(invocations);
   });
 
   it('keeps the process warm', async () => {

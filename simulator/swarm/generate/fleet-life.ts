@@ -12,7 +12,7 @@ import type { Draft, Story } from './model.ts';
 import { flip } from './node-stories.ts';
 
 /** In a day one node of this many. */
-const EVERY = 5;
+const EVERY = 20;
 
 const blip: Story = ({ random, model, time }) => {
   const [node] = model.nodes;

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { startControlPlane, type ControlPlane } from '../start.ts';
+import { REMOVAL, REMOVAL_TEST } from '../removal.ts';
 import * as chart from './helm.ts';
 import { CHART, DEPLOY, done, find, HELMS, objectSchema, SETTINGS_MAP, VALUES, withSettings } from './helm.ts';
 
@@ -106,9 +107,9 @@ for (const { major, skipped, rendered, ...own } of HELMS)
       expect(find(list('configmaps'), 'ConfigMap', SETTINGS_MAP)).toMatchObject({ data: chart.SETTINGS });
     });
 
-    it('is removed for good by the commands of docs/deploying.md', () => {
+    it('is removed for good by the commands of docs/deploying.md', REMOVAL_TEST, () => {
       uninstall();
-      done(kubectl('delete', '-f', `${DEPLOY}/crds`, '-f', `${DEPLOY}/forwarder/namespace.yaml`, '--timeout=60s'));
+      done(kubectl('delete', '-f', `${DEPLOY}/crds`, '-f', `${DEPLOY}/forwarder/namespace.yaml`, REMOVAL));
       expect(names()).toEqual([]);
     });
 
@@ -121,9 +122,9 @@ for (const { major, skipped, rendered, ...own } of HELMS)
       expect(find(list('deployments'), 'Deployment', 'curfew-forwarder')).toMatchObject({ metadata: { labels } });
     });
 
-    it('can make the namespace itself', () => {
+    it('can make the namespace itself', REMOVAL_TEST, () => {
       uninstall();
-      done(kubectl('delete', 'namespace', 'curfew', '--timeout=60s'));
+      done(kubectl('delete', 'namespace', 'curfew', REMOVAL));
       done(upgrade({}, '--create-namespace'));
       expect(names()).toHaveLength(rendered({}).length);
     });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decide, podRules } from '../../../functions/drain/decide.ts';
 import type { DrainObservation, FoundResource } from '../../../functions/drain/rule/observation.ts';
 import { endingBy, isWaiting, notedResource, openPhaseOf } from '../../../functions/drain/rule/phase.ts';
-import { NO_DRAIN_LIMITS } from '../../../shared/domain/drain-limits.ts';
+import { NO_DRAIN_LIMITS, type LimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import {
   active,
@@ -30,6 +30,11 @@ describe('a node that nothing is drained on', () => {
     [
       'has what an overtaken run has left taken back',
       { isWatched: true },
+      { kind: 'tidy', status: 'Cancelled', uncordon: false },
+    ],
+    [
+      'loses the mark of a drain that no record knows, which would keep a place of the pool',
+      { underWay: '{"id":"e1","since":"2024-11-01T15:00:00Z","waits":true}', cordonMark: 'e1', unschedulable: true },
       { kind: 'tidy', status: 'Cancelled', uncordon: false },
     ],
   ] as const)('%s', (_, node, expected) => {
@@ -238,14 +243,17 @@ describe('a drain under way', () => {
   it('warns owners anew of a deletion that has come nearer, and of no other', () => {
     const rules = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 60');
     const warned = ['uid-a'];
-    const warnedAfter = (deleteTime: EpochMs | undefined): unknown => {
+    const warnedAfter = (deleteTime: EpochMs | undefined, limits?: LimitsInForce): unknown => {
       const before = active({ warned, ...(deleteTime !== undefined && { deleteTime }) });
-      const decision = on({ rules, record: { active: before }, pods: [pod('a')] });
+      const decision = on({ rules, record: { active: before }, pods: [pod('a')], ...(limits && { limits }) });
       return 'active' in decision && decision.active.warned;
     };
     expect(warnedAfter(addDuration(NOW, hours(2)))).toEqual([]);
     expect(warnedAfter(addDuration(NOW, minutes(60)))).toEqual(warned);
     expect(warnedAfter(addDuration(NOW, minutes(10)))).toEqual(warned);
     expect(warnedAfter(undefined)).toEqual(warned);
+    const limits = { ...NO_DRAIN_LIMITS, deadline: minutes(30), onDeadline: 'Force' } as const;
+    expect(warnedAfter(addDuration(NOW, minutes(60)), limits)).toEqual([]);
+    expect(warnedAfter(addDuration(NOW, minutes(30)), limits)).toEqual(warned);
   });
 });

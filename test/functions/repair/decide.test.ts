@@ -88,9 +88,11 @@ describe('what a pool allows', () => {
 
   it('acts on a hundred nodes in one pass, and the next one follows a second later', () => {
     const now = addDuration(T, minutes(300));
-    const { granted, wakeTime } = aDecision(aPoolOf(110, 110), { now, rules: someRules(OPEN) });
+    const { granted, wakeTime, findings } = aDecision(aPoolOf(101, 101), { now, rules: someRules(OPEN) });
+    const later = addDuration(now, seconds(1));
     expect(granted).toHaveLength(100);
-    expect(wakeTime).toBe(addDuration(now, seconds(1)));
+    expect(wakeTime).toBe(later);
+    expect(findings.at(-1)).toMatchObject({ time: later, verdict: { kind: 'due' }, state: 'idle', takesBack: false });
   });
 
   it('has five thousand in flight at most, and says so of the rest', () => {

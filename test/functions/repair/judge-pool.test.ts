@@ -3,14 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../functions/repair/rule/attempt.ts';
 import { type JudgedPool, judgeNode, judgePool, nextRead } from '../../../functions/repair/rule/node-verdict.ts';
 import type { PoolFacts } from '../../../functions/repair/rule/pool-facts.ts';
-import { NEW_POOL } from '../../../functions/repair/record.ts';
-import { activity } from '../../../shared/contract/budget-schedule.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { statementsOf } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { someFacts } from '../../builders/pool-facts.ts';
+import { NOW, remembered } from '../../builders/pool.ts';
 import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRules, someSettings, T } from '../../builders/repair.ts';
 
-const NOW = addDuration(T, minutes(30));
 const due = aPoolNode('due');
 const tolerated = aPoolNode('tolerated', aCondition('Ready', 'False', NOW));
 const OFF = { freeze: 'Off', zoneOutage: 'Off' };
@@ -23,33 +21,6 @@ const NODES = { kind: 'nodes', nodes: [due] } as const;
 const said = (code: string): PoolFacts['records'] =>
   new Map([[due.uid, { isOld: false, value: { ...newNode('due', 'default'), said: { code, time: T, times: {} } } }]]);
 
-/** A pool of these nodes, each with its NodeClaim but for the unclaimed ones. */
-function facts(
-  nodes: readonly NodeView[],
-  given: Partial<PoolFacts> = {},
-  unclaimed: readonly NodeView[] = [],
-): PoolFacts {
-  const claims = nodes.filter(node => !unclaimed.includes(node)).map(node => claimOf(node));
-  return {
-    now: NOW,
-    pool: 'default',
-    rules: { rules: someRules(), pool: undefined },
-    state: NEW_POOL,
-    nodes,
-    labelled: nodes,
-    concerned: nodes,
-    claims: new Map(claims.map(claim => [claim.uid, claim])),
-    records: new Map(),
-    gone: new Map(),
-    asks: { uids: new Set(), observedTimes: new Map(), changesTime: undefined, drainEnds: new Map() },
-    basisOf: () => '',
-    activity,
-    dueFacts: undefined,
-    stillThere: new Map(),
-    ...given,
-  };
-}
-
 const cluster = (nodes: readonly NodeView[]) => ({
   nodes,
   statementsOf: () => statementsOf(someSettings()),
@@ -59,44 +30,48 @@ const read = (known: PoolFacts) => nextRead(known, judgePool(known, judgeNode));
 
 describe('a pass reads on', () => {
   it.each<[string, PoolFacts, ReturnType<typeof read>]>([
-    ['for nothing while no node is due', facts([tolerated]), undefined],
-    ['for the cluster when one is due', facts([due]), { kind: 'dueFacts', countsCluster: true }],
+    ['for nothing while no node is due', someFacts([tolerated]), undefined],
+    ['for the cluster when one is due', someFacts([due]), { kind: 'dueFacts', countsCluster: true }],
     [
       'without the cluster where nothing counts it',
-      facts([due], { rules: { rules: someRules(OFF), pool: undefined } }),
+      someFacts([due], { rules: { repair: someRules(OFF), pool: undefined } }),
       { kind: 'dueFacts', countsCluster: false },
     ],
     [
       'for the cluster where limits count it',
-      facts([due], { rules: { rules: someRules(OFF, LIMITS), pool: undefined } }),
+      someFacts([due], { rules: { repair: someRules(OFF, LIMITS), pool: undefined } }),
       { kind: 'dueFacts', countsCluster: true },
     ],
-    ['for it once', facts([due], { dueFacts: { cluster: cluster([due]), asked: new Map() } }), undefined],
-    ['for the cluster when one of several is due', facts([tolerated, due]), { kind: 'dueFacts', countsCluster: true }],
+    ['for it once', someFacts([due], { dueFacts: { cluster: cluster([due]), otherRequests: new Map() } }), undefined],
+    [
+      'for the cluster when one of several is due',
+      someFacts([tolerated, due]),
+      { kind: 'dueFacts', countsCluster: true },
+    ],
     [
       'for the cluster where the nodes have no NodePool: their threshold counts it',
-      facts([due], { pool: undefined, rules: { rules: someRules(OFF), pool: undefined } }),
+      someFacts([due], { pool: undefined, rules: { repair: someRules(OFF), pool: undefined } }),
       { kind: 'dueFacts', countsCluster: true },
     ],
     [
       'for nothing where no block can be read',
-      facts([due], { rules: { rules: NO_BLOCK, pool: undefined } }),
+      someFacts([due], { rules: { repair: NO_BLOCK, pool: undefined } }),
       undefined,
     ],
     [
       'for a node whose NodeClaim is not certain',
-      facts([due], { claims: new Map(['a', 'b'].map(name => [name, claimOf(due, { name, uid: name })])) }),
+      someFacts([due], { claims: new Map(['a', 'b'].map(name => [name, claimOf(due, { name, uid: name })])) }),
       { kind: 'nodes', nodes: [due] },
     ],
     [
       'for no node whose NodeClaim is certain, held or well',
-      facts([well, due], { dueFacts: { cluster: undefined, asked: new Map([['due', 'a Lease']]) } }),
+      someFacts([well, due], { dueFacts: { cluster: undefined, otherRequests: new Map([['due', 'a Lease']]) } }),
       undefined,
     ],
-    ['for no node of which that was said before', facts([due], { records: said('unclaimed') }, [due]), undefined],
-    ['for a node of which something else was said before', facts([due], { records: said('due') }, [due]), NODES],
-    ['for a node that nobody seems to own', facts([due], {}, [due]), { kind: 'nodes', nodes: [due] }],
-    ['for that once', facts([due], { stillThere: new Map([[due.uid, true]]) }, [due]), undefined],
+    ['for no node of which that was said before', someFacts([due], { records: said('unclaimed') }, [due]), undefined],
+    ['for a node of which something else was said before', someFacts([due], { records: said('due') }, [due]), NODES],
+    ['for a node that nobody seems to own', someFacts([due], {}, [due]), { kind: 'nodes', nodes: [due] }],
+    ['for that once', someFacts([due], { stillThere: new Map([[due.uid, true]]) }, [due]), undefined],
   ])('%s', (_, known, expected) => {
     expect(read(known)).toEqual(expected);
   });
@@ -116,31 +91,35 @@ describe('a node is judged', () => {
     );
     return { names, judged };
   }
-  const known = facts([due, tolerated]);
+  const known = someFacts([due, tolerated]);
 
   it('once, where nothing that was read since is about it', () => {
-    const { names, judged } = again(known, { dueFacts: { cluster: cluster([due, tolerated]), asked: new Map() } });
+    const { names, judged } = again(known, {
+      dueFacts: { cluster: cluster([due, tolerated]), otherRequests: new Map() },
+    });
     expect(names).toEqual([]);
     expect(judged.findings).toEqual(judgePool(known, judgeNode).findings);
   });
 
   it('anew, where another system asks for it', () => {
-    const asked = new Map([['due', 'Lease node-due']]);
-    const { names, judged } = again(known, { dueFacts: { cluster: undefined, asked } });
+    const otherRequests = new Map([['due', 'Lease node-due']]);
+    const { names, judged } = again(known, { dueFacts: { cluster: undefined, otherRequests } });
     expect(names).toEqual(['due']);
     expect(judged.present[0]?.verdict).toMatchObject({ kind: 'blocked', reason: 'BeingDisrupted' });
   });
 
   it('anew, where a node of another pool states its instance', () => {
     const other = { ...aPoolNode('other'), providerID: due.providerID };
-    const { names } = again(known, { dueFacts: { cluster: cluster([due, tolerated, other]), asked: new Map() } });
+    const { names } = again(known, {
+      dueFacts: { cluster: cluster([due, tolerated, other]), otherRequests: new Map() },
+    });
     expect(names).toEqual(['due']);
   });
 
   it('anew, where its NodeClaim has changed', () => {
     const claims = new Map([due, tolerated].map(node => [`uid-claim-${node.name}`, claimOf(node)]));
     const changed = { ...claimOf(due), annotations: { 'curfew.dev/do-not-repair': 'true' } };
-    const before = facts([due, tolerated], { claims });
+    const before = someFacts([due, tolerated], { claims });
     const { names, judged } = again(before, { claims: new Map([...claims, [changed.uid, changed]]) });
     expect(names).toEqual(['due']);
     expect(judged.present[0]?.verdict).toMatchObject({ kind: 'vetoed' });
@@ -148,38 +127,36 @@ describe('a node is judged', () => {
 
   it('anew, where yet another node states its instance', () => {
     const twin = (name: string): NodeView => ({ ...aPoolNode(name), providerID: due.providerID });
-    const before = facts([due, tolerated], { labelled: [due, tolerated, twin('a')] });
+    const before = someFacts([due, tolerated], { labelled: [due, tolerated, twin('a')] });
     expect(again(before, { labelled: [due, tolerated, twin('a')] }).names).toEqual([]);
     expect(again(before, { labelled: [due, tolerated, twin('a'), twin('b')] }).names).toEqual(['due']);
   });
 
   it('by the nodes of its own pool also where the list of the cluster lacks one', () => {
     const twin = { ...aPoolNode('twin'), providerID: due.providerID };
-    const dueFacts = { cluster: cluster([due]), asked: new Map<string, string>() };
-    const both = facts([due, twin], { dueFacts }, [twin]);
+    const dueFacts = { cluster: cluster([due]), otherRequests: new Map<string, string>() };
+    const both = someFacts([due, twin], { dueFacts }, [twin]);
     expect(judgePool(both, judgeNode).present[0]?.verdict).toMatchObject({ reason: 'AmbiguousNodeClaim' });
   });
 
   it('for the first time, where it was of no concern before', () => {
-    const { names } = again(facts([due, tolerated], { concerned: [due] }), { concerned: [due, tolerated] });
+    const { names } = again(someFacts([due, tolerated], { concerned: [due] }), { concerned: [due, tolerated] });
     expect(names).toEqual(['tolerated']);
   });
 
   it('with the replacement that takes its place', () => {
-    const record = {
-      ...newNode('due', 'default'),
-      clocks: { 'Ready=False': { start: T, stated: T } },
-      attempt: anAttempt('due', { action: 'Replace', key: 'Replace||900000', replacement: { name: 'r1', uid: 'r1' } }),
-    };
+    const replacement = { name: 'r1', uid: 'r1' };
+    const attempt = anAttempt('due', { action: 'Replace', key: 'Replace||900000', replacement });
+    const record = remembered({ attempt }, 'due');
     const fresh = aPoolNode('fresh', READY);
     const claim = claimOf(fresh, { name: 'r1', uid: 'r1', conditions: [aCondition('Initialized', 'True')] });
     const rules = {
-      rules: someRules({ actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }] }),
+      repair: someRules({ actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }] }),
       pool: undefined,
     };
     const claims = new Map([claimOf(due), claim].map(each => [each.uid, each]));
     const records = new Map([[due.uid, { value: record, isOld: false }]]);
-    const { present } = judgePool(facts([due, fresh], { rules, claims, records, concerned: [due] }), judgeNode);
+    const { present } = judgePool(someFacts([due, fresh], { rules, claims, records, concerned: [due] }), judgeNode);
     expect(present[0]?.verdict).toMatchObject({ kind: 'due', action: { replacement: { name: 'r1', node: 'fresh' } } });
   });
 
@@ -187,13 +164,14 @@ describe('a node is judged', () => {
     const attempt = anAttempt('gone');
     const claim = claimOf(aPoolNode('gone'), { deletionTime: T });
     const gone = new Map([['uid-gone', { ...newNode('gone', 'default'), attempt }]]);
-    const of = (claims: PoolFacts['claims']) => judgePool(facts([due], { gone, claims }), judgeNode).findings.slice(1);
+    const of = (claims: PoolFacts['claims']) =>
+      judgePool(someFacts([due], { gone, claims }), judgeNode).findings.slice(1);
     expect(of(new Map([[claim.uid, claim]]))).toMatchObject([{ kind: 'gone', state: 'followed' }]);
     expect(of(new Map())).toMatchObject([{ kind: 'gone', node: { name: 'gone', uid: 'uid-gone' }, state: 'idle' }]);
   });
 
   it('as nothing, once another Node has its name', () => {
-    const unowned = facts([due], {}, [due]);
+    const unowned = someFacts([due], {}, [due]);
     const { judged } = again(unowned, { stillThere: new Map([[due.uid, false]]) });
     expect(judged.present[0]).toMatchObject({ verdict: undefined, record: undefined });
   });

@@ -67,6 +67,21 @@ describe('disruption', () => {
     expect(evict('b')).toBe(429);
   });
 
+  it('counts an owner as long as it has a pod', async () => {
+    const ownedBy = (uid: string) =>
+      `, ownerReferences: [{ apiVersion: apps/v1, kind: ReplicaSet, name: ${uid}, uid: ${uid}, controller: true }]`;
+    const { world, time } = await start(
+      budget('maxUnavailable: 1') + pod('a', ownedBy('old')) + pod('b', ownedBy('old')) + pod('c', ownedBy('new')),
+    );
+    const expectedAfter = async (name: string): Promise<unknown> => {
+      world.core.delete({ type: { group: '', version: 'v1', resource: 'pods' }, namespace: 'prod', name });
+      await time.runUntil(addDuration(time.now(), minutes(1)));
+      return statusOf(world);
+    };
+    expect(await expectedAfter('a')).toMatchObject({ expectedPods: 3, disruptionsAllowed: 0 });
+    expect(await expectedAfter('b')).toMatchObject({ expectedPods: 1, disruptionsAllowed: 1 });
+  });
+
   it('lets the budget breathe again when a new pod is ready', async () => {
     const { world, time, evict } = await start(budget('maxUnavailable: 1') + pod('a') + pod('b'));
     expect(evict('a')).toBe(201);

@@ -89,7 +89,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
     const { resource, firstInvokedTime } = progress;
     // A worker answers by an event, and the forwarder reports a custom resource; should that be lost, it is looked at.
     if (target.kind !== 'customResource' || resource === undefined) return { kind: 'wait', on, until: timeout };
-    const next = nextLook(firstInvokedTime, now, FIRST_RESOURCE_LOOK, LAST_RESOURCE_LOOK);
+    const next = nextLook(firstInvokedTime, now, RESOURCE_LOOKS);
     return { kind: 'look', progress, target, resource, on, until: earliest(next, timeout) };
   }
   const retryTime = addDuration(progress.lastSeenTime, hookRetryDelay(progress.attempts));
@@ -99,8 +99,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
 }
 
 /** A custom resource is looked at after 8 s, 16 s, 32 s, 60 s. */
-const FIRST_RESOURCE_LOOK = seconds(8);
-const LAST_RESOURCE_LOOK = minutes(1);
+const RESOURCE_LOOKS = { least: seconds(8), most: minutes(1) };
 
 /** The call that is noted down now. The time of a hook counts from the first call that was made. */
 function noteCall({ now, mode, progress: before }: HookObservation): HookEffect {

@@ -6,7 +6,6 @@ import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
 import {
   addDuration,
   doubledWait,
-  durationBetween,
   earliest,
   isDue,
   minutes,
@@ -15,6 +14,7 @@ import {
   type EpochMs,
 } from '../../../../shared/domain/time.ts';
 import type { CallAttempt } from '../record.ts';
+import { nextLook } from './turn.ts';
 
 /** What an instance is to a termination. `none`: there never was one; `shared`: other NodeClaims have it; `unclaimed`: no NodeClaim has it. */
 export type InstanceShare = 'ours' | 'none' | 'shared' | 'unclaimed';
@@ -120,16 +120,11 @@ export function afterRefusedCall(
   };
 }
 
-const FIRST_LOOK = seconds(5);
-const LAST_LOOK = minutes(1);
-
 /**
  * When an instance that is about to end is looked at again: after 5 s, 10 s, 15 s, 22 s, 34 s …, so late by half the time that its end takes. Nothing
  * wakes the termination: EC2's events carry no tags, so each deployment of an account would be sent the end of every instance in it.
  *
  * @param since when its end began
  */
-export function instanceLook(now: EpochMs, since: EpochMs): EpochMs {
-  const soFar = toDurationMs(durationBetween(since, now) / 2);
-  return addDuration(now, toDurationMs(Math.min(Math.max(soFar, FIRST_LOOK), LAST_LOOK)));
-}
+export const instanceLook = (now: EpochMs, since: EpochMs): EpochMs =>
+  nextLook(since, now, { least: seconds(5), most: minutes(1), share: 0.5 });

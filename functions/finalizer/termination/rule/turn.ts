@@ -88,7 +88,15 @@ function overdueTime(deletion: EpochMs, deadline: EpochMs | undefined): EpochMs 
   return addDuration(deadline < deletion ? deletion : deadline, OVERDUE_AFTER_DEADLINE);
 }
 
-/** After as long as it has taken so far, between these bounds: each wait is twice the one before. */
-export function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: DurationMs): EpochMs {
-  return addDuration(now, toDurationMs(Math.min(Math.max(durationBetween(since, now), least), most)));
+export interface LookBounds {
+  readonly least: DurationMs;
+  readonly most: DurationMs;
+  /** Of the time that it has taken so far; 1 when absent: each wait is twice the one before. */
+  readonly share?: number;
+}
+
+/** When what is waited for is looked at again: after a share of the time that it has taken so far, between these bounds. */
+export function nextLook(since: EpochMs, now: EpochMs, { least, most, share = 1 }: LookBounds): EpochMs {
+  const soFar = durationBetween(since, now) * share;
+  return addDuration(now, toDurationMs(Math.min(Math.max(soFar, least), most)));
 }

@@ -54,13 +54,13 @@ export interface Instance {
 }
 
 export interface Instances {
-  /** Launched now: `pending`. In place of one with the same ID. */
+  /** Launched now: `pending`. In place of one with the same ID. What EC2 has forgotten is gone from here by then. */
   add(instance: Pick<Instance, 'view' | 'protected' | 'group'>): Instance;
   /** In the state that it has come to by now. Undefined once EC2 has forgotten it, an hour after its end. */
   current(instanceId: string): Instance | undefined;
   enter(instance: Instance, state: State, since: EpochMs): void;
   ids(): readonly string[];
-  /** Also after EC2 has forgotten it, until somebody looks. */
+  /** Also after EC2 has forgotten it, until somebody looks or launches another one. */
   rebootsOf(instanceId: string): number;
 }
 
@@ -110,6 +110,7 @@ export function createInstances({ clock, stateTakes = {}, onState, signal }: Ins
 
   return {
     add(given) {
+      for (const known of instances.keys()) current(known);
       const instance: Instance = { ...given, state: 'pending', since: clock.now(), reboots: 0, checks: {} };
       instances.set(instance.view.instanceId, instance);
       tell(instance);

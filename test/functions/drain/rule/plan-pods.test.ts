@@ -181,6 +181,18 @@ describe('the deadline of a policy', () => {
     });
   });
 
+  it('is what the owner is told of, where it comes before the time of DeleteAfterTimeout', () => {
+    expect(planned([a], 'DeleteAfterTimeout', { forcedBy })).toMatchObject({
+      acts: [{ kind: 'warn', deleteTime: begin }],
+      waits: [{ because: 'Deadline', until: begin }],
+      nextTime: begin,
+    });
+    expect(planned([a], 'DeleteAfterTimeout', { forcedBy: at(90) })).toMatchObject({
+      acts: [{ kind: 'warn', deleteTime: at(60) }],
+      waits: [{ because: 'Deadline', until: at(60) }],
+    });
+  });
+
   it('keeps what is protected, unless the end of the node is forced (I2)', () => {
     const held: PodView = { ...pod('a', protectedFor('true')), terminationGracePeriod: seconds(30) };
     const late = { forcedBy, now: begin };

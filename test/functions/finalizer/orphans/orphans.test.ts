@@ -31,6 +31,7 @@ describe('candidates', () => {
 describe('decide', () => {
   const seen = (fields: Partial<OrphanObservation> = {}): OrphanObservation => ({
     now: NOW,
+    isKnown: true,
     ends: false,
     owner: 'nothing',
     hasFormerOwner: false,
@@ -62,6 +63,11 @@ describe('decide', () => {
     ['a NodeClaim has it by now', seen({ owner: 'NodeClaim', entry }), { kind: 'close', because: 'InstanceHeld' }],
     ['a Node has it', seen({ owner: 'Node' }), { kind: 'ignore' }],
     ['a Node has it by now', seen({ owner: 'Node', entry }), { kind: 'close', because: 'InstanceHeld' }],
+    [
+      'nobody answers: asked again soon',
+      seen({ isKnown: false, entry }),
+      { kind: 'wait', until: addDuration(NOW, minutes(5)) },
+    ],
     ['I6: no whole list', seen({ owner: 'unknown' }), { kind: 'ignore' }],
     ['I6: no whole list, again later', seen({ owner: 'unknown', entry }), { kind: 'wait', until: tomorrow }],
     [
@@ -81,6 +87,7 @@ describe('decide', () => {
   it('never says of an instance that ends, or that a NodeClaim has, and waits into the future only', () => {
     const observations = fc.record({
       now: fc.constant(NOW),
+      isKnown: fc.constant(true),
       ends: fc.boolean(),
       owner: fc.constantFrom('NodeClaim', 'Node', 'nothing', 'unknown'),
       hasFormerOwner: fc.boolean(),

@@ -4,7 +4,6 @@ import { addRuleFinalizer } from '../../../../functions/finalizer/rules/finalize
 import { RULE_FINALIZER } from '../../../../functions/finalizer/rules/rule-set.ts';
 import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
-import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { addDuration, seconds, toEpochMs } from '../../../../shared/domain/time.ts';
@@ -12,6 +11,7 @@ import { RetryableError } from '../../../../shared/errors.ts';
 import type { KubernetesApi } from '../../../../shared/ports/kubernetes-api.ts';
 import { customResourceDefinitions } from '../../../../simulator/custom-resource-definitions.ts';
 import { clusterEvent } from '../../../builders/cluster-event.ts';
+import { finalizerPorts } from '../../../builders/finalizer-ports.ts';
 
 const NOW = toEpochMs(Date.parse('2024-11-01T15:00:00Z'));
 
@@ -42,25 +42,8 @@ async function lookTwice(fails: 'metadata' | 'status'): Promise<{ readonly faile
     ref.type.resource === 'finalizerrules' && (options?.subresource ?? 'metadata') === fails
       ? Promise.reject(new RetryableError('500 InternalError', { reason: 'InternalError' }))
       : deps.kubernetes.patch(ref, change, options);
-  const never = (): Promise<never> => Promise.reject(new Error('no instance is asked about'));
-  const reconcile = createReconciler({
-    kubernetes: { ...deps.kubernetes, patch },
-    records: createMemoryRecordStore(),
-    wakeUps: { send: async batch => void (sent += batch.length) },
-    instances: {
-      describe: never,
-      terminate: never,
-      reboot: never,
-      terminateInAutoScalingGroup: never,
-      checkOf: never,
-      list: async () => [],
-    },
-    hooks: { invoke: async () => ({ kind: 'succeeded' }) },
-    events: { record: async () => undefined },
-    audit: { write: () => undefined },
-    metrics: { count: () => undefined, milliseconds: () => undefined },
-    clock: { now: () => now, sleep: never },
-  });
+  const wakeUps = { send: async (batch: readonly unknown[]) => void (sent += batch.length) };
+  const reconcile = createReconciler(finalizerPorts({ ...deps.kubernetes, patch }, () => now, { wakeUps }));
   const { uid } = core.get({ type: RESOURCES.FinalizerRule, name: 'databases' }).metadata;
   const subject = { kind: 'FinalizerRule', apiVersion: 'curfew.dev/v1alpha1', name: 'databases', uid } as const;
   for (let look = 0; look < 2; look += 1, now = addDuration(now, seconds(5)))

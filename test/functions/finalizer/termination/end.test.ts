@@ -45,3 +45,34 @@ it('another Node of that name has nothing of it (I10)', async () => {
   ];
   expect(await failuresAfter(steps, expectations)).toEqual([]);
 });
+
+const EC2_FAILS = `{ at: 2m, cloud: { providerID: ${ID}, fail: error } }`;
+const BOTH_STRIPPED = [
+  STRIPPED.replace('{ patch', '{ at: 5m, patch') + ' }',
+  '{ at: 5m, patch: { resource: nodes, name: n1, merge: { metadata: { finalizers: null } } } }',
+  '{ at: 5m, delete: { resource: nodes, name: n1 } }',
+];
+
+it('nobody asks more and more often whether its instance is left behind while EC2 does not say, and it is said (I5)', async () => {
+  const steps = [deleted, EC2_FAILS, ...BOTH_STRIPPED, `{ at: 90m, cloud: { providerID: ${ID}, fail: none } }`];
+  const expectations = [
+    '{ before: 85m, event: { reason: PossibleOrphan }, times: 0 }',
+    '{ after: 5m, before: 30m, event: { type: Warning, reason: InstanceTerminationFailed, name: c1 }, times: 1 }',
+    '{ after: 90m, before: 96m, event: { reason: PossibleOrphan, name: c1 }, times: 1 }',
+  ];
+  expect(await failuresOf({ duration: '3h', objects: OBJECTS, steps, expect: expectations })).toEqual([]);
+});
+
+it('a possible orphan that EC2 does not speak of when its day is over is looked at every five minutes', async () => {
+  const steps = [
+    deleted,
+    ...BOTH_STRIPPED,
+    `{ at: 23h, cloud: { providerID: ${ID}, fail: error } }`,
+    `{ at: 26h, cloud: { providerID: ${ID}, fail: none } }`,
+  ];
+  const expectations = [
+    '{ before: 1h, event: { reason: PossibleOrphan, name: c1 }, times: 1 }',
+    '{ after: 26h, before: 26h6m, audit: { function: finalizer, reason: PossibleOrphan }, times: 1 }',
+  ];
+  expect(await failuresOf({ duration: '27h', objects: OBJECTS, steps, expect: expectations })).toEqual([]);
+});

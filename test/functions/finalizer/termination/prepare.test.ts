@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
-import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import { toEpochMs } from '../../../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../../../shared/ports/kubernetes-api.ts';
 import { createCluster } from '../../../../simulator/world.ts';
 import { clusterEvent } from '../../../builders/cluster-event.ts';
+import { finalizerPorts } from '../../../builders/finalizer-ports.ts';
 
 const FINALIZER = 'example.com/custom';
 const NOW = toEpochMs(Date.UTC(2024, 10, 1, 15));
@@ -29,25 +29,8 @@ async function lookAtClaim(beforePatch?: (core: ReturnType<typeof createCluster>
     return api.patch(...args);
   };
   const said: string[] = [];
-  const never = (): Promise<never> => Promise.reject(new Error('no instance is asked about'));
-  const reconcile = createReconciler({
-    kubernetes: { ...api, patch },
-    records: createMemoryRecordStore(),
-    wakeUps: { send: async () => undefined },
-    instances: {
-      describe: never,
-      terminate: never,
-      reboot: never,
-      terminateInAutoScalingGroup: never,
-      checkOf: never,
-      list: async () => [],
-    },
-    hooks: { invoke: async () => ({ kind: 'succeeded' }) },
-    events: { record: async () => undefined },
-    audit: { write: ({ reason }) => said.push(reason) },
-    metrics: { count: () => undefined, milliseconds: () => undefined },
-    clock: { now: () => NOW, sleep: never },
-  });
+  const audit = { write: ({ reason }: { readonly reason: string }) => void said.push(reason) };
+  const reconcile = createReconciler(finalizerPorts({ ...api, patch }, () => NOW, { audit }));
   const subject = { kind: 'NodeClaim', apiVersion: 'karpenter.sh/v1', name: 'nc1', uid: 'c1' } as const;
   await reconcile(clusterEvent({ subject, changed: ['providerID'] }));
   return said;

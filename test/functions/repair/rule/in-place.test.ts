@@ -1,44 +1,13 @@
 /** What is done in place: what is said of it, when it has helped, and what follows it. */
 import { describe, expect, it } from 'vitest';
-import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
+import { dueOf } from '../../../../functions/repair/rule/ladder.ts';
 import type { ActionAnswer, Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/record.ts';
-import type { PresentNode, RepairRules } from '../../../../functions/repair/rule/verdict.ts';
+import type { RepairRules } from '../../../../functions/repair/rule/verdict.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
-import type { Refusal } from '../../../../shared/domain/refusal.ts';
-import { addDuration, type EpochMs, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
-import { aCondition, aFinding, anAttempt, aPoolNode, type Look, someRules, T } from '../../../builders/repair.ts';
-
-const ACTED = addDuration(T, minutes(30));
-/** Minutes from the act. */
-const at = (minute: number): EpochMs => addDuration(ACTED, toDurationMs(minute * 60_000));
-const NODE = aPoolNode('n1', undefined, { bootID: 'boot-1' });
-const WELL: NodeView = { ...NODE, conditions: [aCondition('Ready', 'True', at(1))] };
-const VETOED: NodeView = { ...NODE, annotations: { 'curfew.dev/do-not-repair': 'true' } };
-
-function look(attempt: Attempt, given: Look & { node?: NodeView; more?: Partial<NodeRecord> } = {}, minute = 5) {
-  const { node = NODE, more, ...rest } = given;
-  const isAccepted = attempt.phase === 'accepted';
-  const record: NodeRecord = {
-    ...newNode('n1', 'default'),
-    clocks: { 'Ready=False': { start: T, stated: T } },
-    number: attempt.number,
-    attempt,
-    incident: { type: 'Ready', taken: isAccepted ? [attempt.key] : [] },
-    ...more,
-  };
-  return aFinding(node, { record, now: at(minute), ...rest });
-}
-const nextOf = (finding: PresentNode): string | undefined => {
-  const due = dueOf(finding);
-  return due && keyOf(due.action);
-};
-const refused = (key: string, minute: number, basis = ''): Partial<NodeRecord> => {
-  const time = at(minute);
-  const refusal: Refusal = { cause: 'request', message: 'no', basis, count: 3, firstTime: time, lastTime: time };
-  return { refusals: { [key]: refusal } };
-};
+import { ACTED, look, nextOf, refused, VETOED, WELL } from '../../../builders/attempt-look.ts';
+import { at } from '../../../builders/pool.ts';
+import { anAttempt, someRules } from '../../../builders/repair.ts';
 
 describe('a request of which no run said whether it was made', () => {
   it.each([

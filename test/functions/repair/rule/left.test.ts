@@ -14,7 +14,7 @@ const NEW = newNode('n1', 'default');
 
 const ALL = {
   drain: 'a drain',
-  asked: { key: 'Drain||1', requestId: 'a request' },
+  requested: { key: 'Drain||1', requestId: 'a request' },
   resources: [{ apiVersion: 'v1', kind: 'Remedy', name: 'made', uid: 'u-made' }],
   mayHaveMade: [{ apiVersion: 'v1', kind: 'Remedy', name: 'intended' }],
   maintenance: true,
@@ -36,7 +36,7 @@ interface Seen {
   readonly isClaimGone?: boolean;
   readonly isGone?: boolean;
 }
-const EVERYTHING = ['annotation', 'asked', 'drain', 'maintenance', 'mayHaveMade', 'replacement', 'resources'];
+const EVERYTHING = ['annotation', 'drain', 'maintenance', 'mayHaveMade', 'replacement', 'requested', 'resources'];
 
 describe('what nothing needs any more', () => {
   it.each<readonly [string, Seen, readonly string[] | undefined]>([
@@ -103,8 +103,8 @@ describe('the record of a node', () => {
   });
 
   it('keeps what is still needed', () => {
-    const { drain: asked, ...others } = ALL;
-    expect(withoutTakenBack({ ...NEW, ours: ALL }, others)).toEqual({ ...NEW, ours: { drain: asked } });
+    const { drain: requested, ...others } = ALL;
+    expect(withoutTakenBack({ ...NEW, ours: ALL }, others)).toEqual({ ...NEW, ours: { drain: requested } });
     expect(withoutTakenBack({ ...NEW, ours: ALL }, ALL)).toEqual(NEW);
   });
 });
@@ -112,6 +112,7 @@ describe('the record of a node', () => {
 describe('after the try', () => {
   const stuck = { kind: 'stuck' } as PresentNode['verdict'];
   const withAttempt = { ...NEW, attempt: termination };
+  const marked = { ...NEW, ours: { replacement: ALL.replacement } };
 
   it.each<readonly [string, Partial<PresentNode>, NodeRecord, boolean, string, boolean]>([
     ['a node of which nothing is left is idle', { record: NEW, state: 'followed' }, NEW, false, 'idle', true],
@@ -120,6 +121,7 @@ describe('after the try', () => {
     ['one that is to be forgotten, and owes something, is not', {}, NEW, true, 'followed', true],
     ['one with an attempt is followed', { record: NEW, state: 'followed' }, withAttempt, false, 'followed', true],
     ['a stuck one is followed', { record: NEW, state: 'followed', verdict: stuck }, NEW, false, 'followed', true],
+    ['one whose replacement is still marked is followed', { record: NEW }, marked, false, 'followed', true],
     ['one in flight stays so', { record: NEW, state: 'inFlight' }, NEW, true, 'inFlight', true],
   ])('%s', (_, found, record, isOwed, state, isKept) => {
     const finding: PresentNode = { ...IDLE, kind: 'present', node, record: undefined, takesBack: true, ...found };

@@ -1,14 +1,14 @@
 /** What becomes of `ReplaceThenTerminate` while its replacement is launched, and once that is ready. */
 import { describe, expect, it } from 'vitest';
-import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
+import { dueOf } from '../../../../functions/repair/rule/ladder.ts';
 import type { AttemptOf, Replacement } from '../../../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/record.ts';
 import type { PresentNode, RepairRules } from '../../../../functions/repair/rule/verdict.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import type { Refusal } from '../../../../shared/domain/refusal.ts';
-import { addDuration, type EpochMs, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
+import { nextOf } from '../../../builders/attempt-look.ts';
+import { at, NOW, remembered } from '../../../builders/pool.ts';
 import {
   aCondition,
   aFinding,
@@ -18,12 +18,8 @@ import {
   type Look,
   READY,
   someRules,
-  T,
 } from '../../../builders/repair.ts';
 
-const LAUNCHED = addDuration(T, minutes(30));
-/** Minutes from the launch, which has a quarter of an hour. */
-const at = (minute: number): EpochMs => addDuration(LAUNCHED, toDurationMs(minute * 60_000));
 const NODE = aPoolNode('n1');
 const WELL = aPoolNode('n1', aCondition('Ready', 'True', at(1)));
 const NAME = 'default-curfew-uid-clai';
@@ -34,19 +30,19 @@ const ACTIONS = { actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }, { 
 const RULES = someRules(ACTIONS);
 
 const attempt = (more: Partial<AttemptOf<'Replace'>> = {}): AttemptOf<'Replace'> => ({
-  ...(anAttempt('n1', { action: 'Replace', key: KEY, time: LAUNCHED, until: at(15) }) as AttemptOf<'Replace'>),
+  ...(anAttempt('n1', { action: 'Replace', key: KEY, time: NOW, until: at(15) }) as AttemptOf<'Replace'>),
   replacement: MADE,
   ...more,
 });
-const remembered = (more: Partial<NodeRecord> = {}): NodeRecord => ({
-  ...newNode('n1', 'default'),
-  clocks: { 'Ready=False': { start: T, stated: T } },
-  number: 1,
-  attempt: attempt(),
-  incident: { type: 'Ready', taken: [] },
-  ours: { replacement: MADE },
-  ...more,
-});
+/** What is remembered of the node while its replacement is launched, for which there is a quarter of an hour. */
+const launching = (more: Partial<NodeRecord> = {}): NodeRecord =>
+  remembered({
+    number: 1,
+    attempt: attempt(),
+    incident: { type: 'Ready', taken: [] },
+    ours: { replacement: MADE },
+    ...more,
+  });
 
 const newNodeView = (taints: NodeView['taints'] = [], ready = READY): NodeView => ({
   ...aPoolNode('new', ready),
@@ -64,12 +60,7 @@ const RELEASED: Look = { claims: [claimOf(NODE), newClaim()], others: [newNodeVi
 const RELEASED_UNREADY: Look = { claims: [claimOf(NODE), newClaim({ conditions: [] })], others: [newNodeView()] };
 
 const look = (given: Look, minute = 5, node = NODE): PresentNode =>
-  aFinding(node, { rules: RULES, record: remembered(), now: at(minute), ...given });
-/** What is to be done next, by its key. */
-const nextOf = (finding: PresentNode): string | undefined => {
-  const due = dueOf(finding);
-  return due && keyOf(due.action);
-};
+  aFinding(node, { rules: RULES, record: launching(), now: at(minute), ...given });
 
 describe('while it is launched, the repair', () => {
   it.each<[string, Look]>([
@@ -130,9 +121,9 @@ describe('while it is launched, the repair', () => {
 
   it('that has failed twice is skipped once, and one without an incident leaves none', () => {
     const skipped = { type: 'Ready', taken: [], skipped: ['Replace||1', KEY] };
-    const again = look({ ...GONE, record: remembered({ incident: skipped }) });
+    const again = look({ ...GONE, record: launching({ incident: skipped }) });
     expect(again.record?.incident?.skipped).toEqual(['Replace||1', KEY]);
-    const { incident: _, ...none } = remembered();
+    const { incident: _, ...none } = launching();
     expect(look({ ...GONE, record: none }).record?.incident?.skipped).toBeUndefined();
   });
 
@@ -172,13 +163,13 @@ describe('once it is ready, the repair', () => {
     ],
     [
       'somebody else at work',
-      { ...READY_RESERVED, asked: new Map([['n1', 'a Lease']]) },
+      { ...READY_RESERVED, otherRequests: new Map([['n1', 'a Lease']]) },
       { verdict: { kind: 'blocked', reason: 'BeingDisrupted' }, time: at(6) },
     ],
     [
       'a stopped instance',
       { ...READY_RESERVED },
-      { verdict: { kind: 'ignore', reason: 'InstanceStopped' }, time: at(5.5) },
+      { verdict: { kind: 'ignore', reason: 'InstanceStopped' }, time: at(10) },
     ],
   ])('keeps the replacement during %s', (what, given, expected) => {
     const stopped = [{ key: 'node.cloudprovider.kubernetes.io/shutdown', value: '' }];
@@ -211,7 +202,7 @@ describe('once it is ready, the repair', () => {
       lastTime: at(5),
     };
     const basisOf = (claim: NodeClaimView | undefined) => `b@${claim?.uid ?? ''}`;
-    const record = remembered({ refusals: { [KEY]: refusal } });
+    const record = launching({ refusals: { [KEY]: refusal } });
     expect(look({ ...READY_RESERVED, record, basisOf })).toMatchObject({
       verdict: {
         kind: 'retry',
@@ -254,7 +245,7 @@ describe('its replacement is known', () => {
     ['by what is ours, where its attempt names another one', { attempt: attempt({ replacement: { name: 'before' } }) }],
     ['by its attempt, where nothing of ours is noted', { ours: undefined }],
   ])('%s', (_name, more) => {
-    const record = remembered(more);
+    const record = launching(more);
     expect(look({ ...RELEASED, record }, 5, WELL).verdict).toMatchObject({
       message: expect.stringContaining(`NodeClaim ${NAME} stays beside it`),
     });
@@ -286,7 +277,7 @@ describe('a launch of which no run said how it ended', () => {
 
   it('I4 was carried out where its NodeClaim is there, known by its name and our mark', () => {
     const claim = newClaim({ nodeName: undefined, annotations: { 'curfew.dev/replaces': 'uid-n1' } });
-    const record = remembered({ attempt: ASKED, ours: { replacement: { name: NAME } } });
+    const record = launching({ attempt: ASKED, ours: { replacement: { name: NAME } } });
     const finding = look({ claims: [claimOf(NODE), claim], record });
     expect(finding).toMatchObject({
       unreported: [{ kind: 'carriedOut', attempt: { action: 'Replace' } }],
@@ -296,18 +287,18 @@ describe('a launch of which no run said how it ended', () => {
   });
 
   it('I4 was not where its NodeClaim is not there, and is taken over', () => {
-    const record = remembered({ attempt: ASKED, ours: {} });
+    const record = launching({ attempt: ASKED, ours: {} });
     const finding = look({ ...GONE, record });
     expect(finding.unreported).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Replace' }, unfinished: { number: 1 } });
   });
 
   it('goes on with its replacement where the termination that follows was not carried out', () => {
-    const terminate = anAttempt('n1', { phase: 'intended', key: KEY, time: LAUNCHED, replacement: MADE });
-    const finding = look({ ...READY_RESERVED, record: remembered({ attempt: terminate }) });
+    const terminate = anAttempt('n1', { phase: 'intended', key: KEY, time: NOW, replacement: MADE });
+    const finding = look({ ...READY_RESERVED, record: launching({ attempt: terminate }) });
     expect(dueOf(finding)).toMatchObject({ action: { key: KEY, replacement: { name: NAME } } });
     expect(finding.record?.attempt).toMatchObject({ action: 'Replace', phase: 'accepted' });
-    expect(look({ ...GONE, record: remembered({ attempt: terminate }) }).unreported).toMatchObject([
+    expect(look({ ...GONE, record: launching({ attempt: terminate }) }).unreported).toMatchObject([
       { kind: 'failedLaunch' },
     ]);
   });

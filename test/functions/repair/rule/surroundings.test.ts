@@ -15,9 +15,10 @@ import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kub
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, toIsoText } from '../../../../shared/domain/time.ts';
-import { aCondition, aPoolNode, claimOf, READY, SICK, someRules, someSettings, T } from '../../../builders/repair.ts';
+import { someFacts } from '../../../builders/pool-facts.ts';
+import { aNodePool, NOW } from '../../../builders/pool.ts';
+import { aCondition, aPoolNode, claimOf, READY, SICK, someRules, someSettings } from '../../../builders/repair.ts';
 
-const NOW = addDuration(T, minutes(30));
 const NODE = aPoolNode('n1');
 const TWIN = { ...aPoolNode('n2'), providerID: NODE.providerID };
 const LONE = aPoolNode('n3');
@@ -46,13 +47,13 @@ const surroundings = (given: Partial<Counted> & { readonly block?: JsonObject } 
 describe('a guard counts', () => {
   it('the nodes of the pool; without a NodePool those of the cluster, and of the pool where nobody read them', () => {
     expect(surroundings({ cluster: CLUSTER })).toMatchObject({
-      scope: 'NodePool default',
+      area: 'NodePool default',
       poolNodes: [NODE, LONE],
       nodes: CLUSTER.nodes,
       isUnmanaged: false,
     });
     expect(surroundings({ pool: undefined, cluster: CLUSTER })).toMatchObject({
-      scope: 'the cluster',
+      area: 'the cluster',
       poolNodes: CLUSTER.nodes,
       isUnmanaged: true,
     });
@@ -86,23 +87,17 @@ describe('a guard counts', () => {
 });
 
 describe('the disruption budgets of the NodePool', () => {
-  const nodePool = (spec?: JsonObject): KubernetesObject => ({
-    apiVersion: 'karpenter.sh/v1',
-    kind: 'NodePool',
-    metadata: { name: 'default', uid: 'uid-p', resourceVersion: '1', creationTimestamp: '2024-11-01T00:00:00Z' },
-    ...(spec && { spec }),
-  });
-  const STATED = nodePool({ disruption: { budgets: [{ nodes: '0', reasons: ['Unhealthy'] }] } });
-  const PLAIN = nodePool({ disruption: { budgets: [{ nodes: '0' }] } });
+  const STATED = aNodePool({ disruption: { budgets: [{ nodes: '0', reasons: ['Unhealthy'] }] } });
+  const PLAIN = aNodePool({ disruption: { budgets: [{ nodes: '0' }] } });
 
   it.each<[string, string | undefined, KubernetesObject | undefined, boolean]>([
     ['hold where they name the reason', 'Explicit', STATED, true],
     ['hold by default where they name the reason', undefined, STATED, true],
     ['do not hold where they name none', 'Explicit', PLAIN, false],
     ['hold where they name none and all count', 'All', PLAIN, true],
-    ['hold where the NodePool states none and all count: Karpenter has one', 'All', nodePool({}), true],
-    ['do not hold where the NodePool states none', 'Explicit', nodePool({}), false],
-    ['do not hold where the NodePool has no spec', 'Explicit', nodePool(), false],
+    ['hold where the NodePool states none and all count: Karpenter has one', 'All', aNodePool({}), true],
+    ['do not hold where the NodePool states none', 'Explicit', aNodePool({}), false],
+    ['do not hold where the NodePool has no spec', 'Explicit', aNodePool(), false],
     ['do not hold where they are to be ignored', 'Ignore', STATED, false],
     ['do not hold without a NodePool', 'All', undefined, false],
   ])('%s', (_, disruptionBudgets, pool, expected) => {
@@ -128,27 +123,12 @@ describe('of a pass', () => {
     policies: [{ conditionType: 'Ready', toleration: '10m', confirm: 'InstanceStatus' }],
   };
   const silent = (name: string): NodeView => aPoolNode(name, SILENT);
-  function facts(nodes: readonly NodeView[], rules = someRules(CONFIRMS), more: Partial<PoolFacts> = {}): PoolFacts {
-    const claims = nodes.map(node => claimOf(node));
-    return {
-      now: NOW,
-      pool: 'default',
-      rules: { rules, pool: undefined },
-      state: NEW_POOL,
-      nodes,
-      labelled: nodes,
-      concerned: nodes,
-      claims: new Map(claims.map(claim => [claim.uid, claim])),
-      records: new Map(),
-      gone: new Map(),
-      asks: { uids: new Set(), observedTimes: new Map(), changesTime: undefined, drainEnds: new Map() },
-      basisOf: () => '',
-      activity,
-      dueFacts: { cluster: { ...CLUSTER, nodes }, asked: new Map() },
-      stillThere: new Map(),
+  const facts = (nodes: readonly NodeView[], rules = someRules(CONFIRMS), more: Partial<PoolFacts> = {}): PoolFacts =>
+    someFacts(nodes, {
+      rules: { repair: rules, pool: undefined },
+      dueFacts: { cluster: { ...CLUSTER, nodes }, otherRequests: new Map() },
       ...more,
-    };
-  }
+    });
   const asked = (known: PoolFacts) => {
     const judged = judgePool(known, judgeNode);
     return toBeConfirmed(judged, surroundingsIn(known, judged));
@@ -157,7 +137,7 @@ describe('of a pass', () => {
   it('the guards count what was read', () => {
     const known = facts([silent('a'), aPoolNode('b', READY)]);
     const found = surroundingsIn(known, judgePool(known, judgeNode));
-    expect(found).toMatchObject({ now: NOW, scope: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
+    expect(found).toMatchObject({ now: NOW, area: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
     expect(found?.claimOf(silent('a'))?.name).toBe('claim-a');
     const early = facts([silent('a')], someRules(CONFIRMS), { dueFacts: undefined });
     expect(surroundingsIn(early, judgePool(early, judgeNode))).toMatchObject({ nodes: undefined });

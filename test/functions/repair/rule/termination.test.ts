@@ -1,56 +1,14 @@
 /** A termination while its Node is still there: what is said of it, when it is stuck, and what is seen where no run said how it ended. */
 import { describe, expect, it } from 'vitest';
-import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
-import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
-import type { NodeRecord, Ours } from '../../../../functions/repair/record.ts';
-import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
-import type { NodeView } from '../../../../shared/domain/node.ts';
-import type { Refusal } from '../../../../shared/domain/refusal.ts';
-import { addDuration, type EpochMs, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
-import {
-  aCondition,
-  aFinding,
-  anAttempt,
-  aPoolNode,
-  claimOf,
-  type Look,
-  someRules,
-  T,
-} from '../../../builders/repair.ts';
+import { dueOf } from '../../../../functions/repair/rule/ladder.ts';
+import type { Ours } from '../../../../functions/repair/record.ts';
+import { ACTED, type AttemptLook, look, NODE, nextOf, refused, VETOED, WELL } from '../../../builders/attempt-look.ts';
+import { at } from '../../../builders/pool.ts';
+import { anAttempt, claimOf, type Look, someRules } from '../../../builders/repair.ts';
 
-const ACTED = addDuration(T, minutes(30));
-/** Minutes from the act. */
-const at = (minute: number): EpochMs => addDuration(ACTED, toDurationMs(minute * 60_000));
-const NODE = aPoolNode('n1', undefined, { bootID: 'boot-1' });
-const WELL: NodeView = { ...NODE, conditions: [aCondition('Ready', 'True', at(1))] };
-const VETOED: NodeView = { ...NODE, annotations: { 'curfew.dev/do-not-repair': 'true' } };
 const GOING = claimOf(NODE, { deletionTime: ACTED });
 const RESOURCES: Ours = { resources: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1', uid: 'f1' }] };
 const MAY_HAVE_MADE: Ours = { mayHaveMade: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1' }] };
-
-function look(attempt: Attempt, given: Look & { node?: NodeView; more?: Partial<NodeRecord> } = {}, minute = 5) {
-  const { node = NODE, more, ...rest } = given;
-  const isAccepted = attempt.phase === 'accepted';
-  const record: NodeRecord = {
-    ...newNode('n1', 'default'),
-    clocks: { 'Ready=False': { start: T, stated: T } },
-    number: attempt.number,
-    attempt,
-    incident: { type: 'Ready', taken: isAccepted ? [attempt.key] : [] },
-    ...more,
-  };
-  return aFinding(node, { record, now: at(minute), ...rest });
-}
-const nextOf = (finding: PresentNode): string | undefined => {
-  const due = dueOf(finding);
-  return due && keyOf(due.action);
-};
-const refused = (key: string, minute: number, basis = ''): Partial<NodeRecord> => {
-  const time = at(minute);
-  const refusal: Refusal = { cause: 'request', message: 'no', basis, count: 3, firstTime: time, lastTime: time };
-  return { refusals: { [key]: refusal } };
-};
 
 describe('a termination', () => {
   const TERMINATE = anAttempt('n1', { time: ACTED });
@@ -71,7 +29,7 @@ describe('a termination', () => {
     expect(look(TERMINATE, { claims: [GOING], node: WELL }).verdict).toBeUndefined();
   });
 
-  it.each<[string, Look & { node?: NodeView }, string]>([
+  it.each<[string, AttemptLook, string]>([
     [
       'the finalizers of both',
       { claims: [GOING], node: { ...NODE, finalizers: ['a/b', 'c/d'] } },
@@ -103,7 +61,7 @@ describe('a termination', () => {
     expect(finding.record?.attempt).toBeUndefined();
   });
 
-  it.each<[string, boolean, Ours | undefined, Look & { node?: NodeView }]>([
+  it.each<[string, boolean, Ours | undefined, AttemptLook]>([
     ['a custom resource once the node is well', true, RESOURCES, { claims: [GOING], node: WELL }],
     ['one that may have been made once the node is well', true, MAY_HAVE_MADE, { claims: [GOING], node: WELL }],
     ['no custom resource while the node is unhealthy', false, RESOURCES, { claims: [GOING] }],
@@ -142,7 +100,7 @@ describe('a termination of which no run said how it ended', () => {
 
   it('I4 may still be under way for a minute', () => {
     expect(look(INTENDED, {}, 0.5)).toMatchObject({
-      verdict: { kind: 'settle', node: { name: 'n1' }, message: 'attempt 1 may still be under way' },
+      verdict: { kind: 'unresolved', node: { name: 'n1' }, message: 'attempt 1 may still be under way' },
       time: at(1),
       state: 'inFlight',
       record: { attempt: INTENDED },
@@ -187,7 +145,7 @@ describe('a termination of which no run said how it ended', () => {
     expect(dueOf(look(INTENDED, { more }, 7))?.unfinished).toMatchObject({ number: 1 });
   });
 
-  it.each<[string, Look & { node?: NodeView; more?: Partial<NodeRecord> }]>([
+  it.each<[string, AttemptLook]>([
     ['mode is Observe', { rules: someRules({}, { mode: 'Observe' }) }],
     ['the gate is closed', { rules: someRules({}, { gateOpen: false }) }],
     ['the block cannot be read', { rules: someRules({}, { settings: { invalid: 'a typo' } }) }],

@@ -39,7 +39,7 @@ describe('is looked at again', () => {
     ['after five minutes under a veto', vetoed('true'), {}, 5],
     ['when the veto ends before', vetoed(toTimestamp(at(2))), {}, 2],
     ['after five minutes where the veto lasts longer', vetoed(toTimestamp(at(10))), {}, 5],
-    ['after a minute while somebody else is at work on it', NODE, { asked: new Map([['n1', 'a Lease']]) }, 1],
+    ['after a minute while somebody else is at work on it', NODE, { otherRequests: new Map([['n1', 'a Lease']]) }, 1],
     ['after five minutes without a NodeClaim', NODE, { claims: [] }, 5],
     [
       'after five minutes where two NodeClaims state its instance',
@@ -48,11 +48,11 @@ describe('is looked at again', () => {
       5,
     ],
     ['after five minutes while its NodeClaim goes forcefully', NODE, { claims: [GOING] }, 5],
+    ['after five minutes while its instance is stopped', STOPPED, {}, 5],
     ['after an hour where its block cannot be read', NODE, { rules: TYPO }, 60],
     ['after an hour where its condition states no time', TIMELESS, {}, 60],
     ['only when it changes while the gate is closed', NODE, { rules: CLOSED }, undefined],
     ['only when it changes where no block applies', NODE, { rules: NO_BLOCK }, undefined],
-    ['only when it changes while its instance is stopped', STOPPED, {}, undefined],
     ['only when it changes while it is well', WELL, {}, undefined],
     [
       'when its last unhealthy time leaves the window of `flapping`',

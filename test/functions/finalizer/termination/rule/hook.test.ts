@@ -7,29 +7,13 @@ import {
 import type { HookProgress } from '../../../../../functions/finalizer/termination/record.ts';
 import type { TerminationHook } from '../../../../../shared/domain/termination.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../../shared/domain/time.ts';
-import { at } from '../../../../builders/repair.ts';
+import { HOOK_TIME, hookNamed, hookProgress } from '../../../../builders/hook.ts';
 
-const NOW = at('2024-11-01T15:00:00Z');
+const NOW = HOOK_TIME;
 const later = (count: number): EpochMs => addDuration(NOW, seconds(count));
-const aHook = (fields: Partial<TerminationHook> = {}): TerminationHook => ({
-  name: 'backup',
-  at: 'before-drain',
-  target: { kind: 'lambda', functionName: 'f' },
-  deadline: minutes(10),
-  heartbeat: undefined,
-  onTimeout: 'Proceed',
-  ...fields,
-});
-const progress = (phase: HookProgress['phase'], more: Partial<HookProgress> = {}): HookProgress => ({
-  phase,
-  firstInvokedTime: NOW,
-  lastSeenTime: NOW,
-  attempts: 1,
-  ...more,
-});
 const seen = (fields: Partial<HookObservation> = {}): HookObservation => ({
   now: NOW,
-  hook: aHook(),
+  hook: hookNamed('backup'),
   mode: 'awaited',
   progress: undefined,
   isOwn: false,
@@ -38,7 +22,7 @@ const seen = (fields: Partial<HookObservation> = {}): HookObservation => ({
 });
 const note = (more: Partial<HookProgress> = {}): HookEffect => ({
   kind: 'noteCall',
-  progress: progress('intended', more),
+  progress: hookProgress('intended', more),
 });
 const wait = (on: string, until: EpochMs): HookEffect => ({ kind: 'wait', on, until });
 const done = { kind: 'done' } as const;
@@ -51,59 +35,63 @@ describe('a hook that is waited for', () => {
     ['is noted down before its first call', {}, note()],
     [
       'is called by the run that noted it down',
-      { progress: progress('intended'), isOwn: true },
-      { kind: 'call', progress: progress('intended') },
+      { progress: hookProgress('intended'), isOwn: true },
+      { kind: 'call', progress: hookProgress('intended') },
     ],
     [
       'is left to another run while that may call it',
-      { progress: progress('intended') },
+      { progress: hookProgress('intended') },
       wait('hook backup is being called', later(60)),
     ],
     [
       'has its time from a call that was made: the note of a run that ended says nothing',
-      { progress: progress('intended', long) },
+      { progress: hookProgress('intended', long) },
       note({ attempts: 2 }),
     ],
     [
       'keeps its time when a second call may not have been made',
-      { progress: progress('intended', { ...long, firstInvokedTime: later(-90), attempts: 2 }) },
+      { progress: hookProgress('intended', { ...long, firstInvokedTime: later(-90), attempts: 2 }) },
       note({ firstInvokedTime: later(-90), attempts: 3 }),
     ],
-    ['is done when it has answered', { progress: progress('succeeded') }, done],
-    ['is done when it was passed over', { progress: progress('passed') }, done],
-    ['is done when it was called and nobody waited', { progress: progress('pending', { unawaited: 'once' }) }, done],
+    ['is done when it has answered', { progress: hookProgress('succeeded') }, done],
+    ['is done when it was passed over', { progress: hookProgress('passed') }, done],
+    [
+      'is done when it was called and nobody waited',
+      { progress: hookProgress('pending', { unawaited: 'once' }) },
+      done,
+    ],
     [
       'is called anew where such a call was only noted down',
-      { progress: progress('intended', { ...long, unawaited: 'once', attempts: 2 }) },
+      { progress: hookProgress('intended', { ...long, unawaited: 'once', attempts: 2 }) },
       note(),
     ],
-    ['waits for its worker', { progress: progress('pending') }, wait('hook backup is at work', later(600))],
+    ['waits for its worker', { progress: hookProgress('pending') }, wait('hook backup is at work', later(600))],
     [
       'counts the silence of its worker',
-      { hook: aHook({ heartbeat: minutes(2) }), progress: progress('pending') },
+      { hook: hookNamed('backup', { heartbeat: minutes(2) }), progress: hookProgress('pending') },
       wait('hook backup is at work', later(120)),
     ],
     [
       'is tried again after a failure, ever later',
-      { progress: progress('failed', { attempts: 2, message: 'no space' }) },
+      { progress: hookProgress('failed', { attempts: 2, message: 'no space' }) },
       wait('hook backup failed: no space', later(10)),
     ],
     [
       'is not tried past its time',
-      { progress: progress('failed', { firstInvokedTime: later(-597), attempts: 2, message: 'no space' }) },
+      { progress: hookProgress('failed', { firstInvokedTime: later(-597), attempts: 2, message: 'no space' }) },
       wait('hook backup failed: no space', later(3)),
     ],
     [
       'is noted down again when that time has come',
-      { progress: progress('failed', { ...long, message: 'no space' }) },
+      { progress: hookProgress('failed', { ...long, message: 'no space' }) },
       note({ firstInvokedTime: later(-60), attempts: 2 }),
     ],
     [
       'is looked at where a custom resource stands for it',
-      { hook: aHook({ target }), progress: progress('pending', { resource }) },
+      { hook: hookNamed('backup', { target }), progress: hookProgress('pending', { resource }) },
       {
         kind: 'look',
-        progress: progress('pending', { resource }),
+        progress: hookProgress('pending', { resource }),
         target,
         resource,
         on: 'hook backup is at work',
@@ -112,7 +100,7 @@ describe('a hook that is waited for', () => {
     ],
     [
       'is only waited for until that is known',
-      { hook: aHook({ target }), progress: progress('pending') },
+      { hook: hookNamed('backup', { target }), progress: hookProgress('pending') },
       wait('hook backup is at work', later(600)),
     ],
   ])('%s', (_, fields, effect) => {
@@ -121,7 +109,7 @@ describe('a hook that is waited for', () => {
 });
 
 describe('a hook that ran out of time', () => {
-  const failed = progress('failed', { firstInvokedTime: later(-600), message: 'no space' });
+  const failed = hookProgress('failed', { firstInvokedTime: later(-600), message: 'no space' });
   const said = (effect: string): string => `hook backup did not succeed in time; it last said: no space: ${effect}`;
   const goesOn = said('the termination goes on without it');
   const holds = said('the termination is held until somebody takes the hook out of its policy, or until its deadline');
@@ -146,11 +134,11 @@ describe('a hook that ran out of time', () => {
       wait(holds, later(300)),
     ],
   ])('%s', (_, onTimeout, own, effect) => {
-    expect(nextForHook(seen({ hook: aHook({ onTimeout }), progress: own }))).toEqual(effect);
+    expect(nextForHook(seen({ hook: hookNamed('backup', { onTimeout }), progress: own }))).toEqual(effect);
   });
 
   it('is asked only once it was called for certain', () => {
-    const own = progress('intended', { firstInvokedTime: later(-900), lastSeenTime: later(-60), attempts: 3 });
+    const own = hookProgress('intended', { firstInvokedTime: later(-900), lastSeenTime: later(-60), attempts: 3 });
     expect(nextForHook(seen({ progress: own })).kind).toBe('noteCall');
   });
 });
@@ -162,41 +150,50 @@ describe('a hook that nothing waits for', () => {
     kind: 'giveUp',
     progress: { ...own, phase: 'passed', lastSeenTime: NOW, message },
   });
-  const spent = (name: string) => [name, progress('failed', { ...forced, firstInvokedTime: later(-5) })] as const;
+  const spent = (name: string) => [name, hookProgress('failed', { ...forced, firstInvokedTime: later(-5) })] as const;
   const allSpent = Object.fromEntries(['a', 'b', 'c'].map(spent));
-  const lost = progress('intended', { ...forced, lastSeenTime: later(-5), firstInvokedTime: later(-5) });
-  const notTaken = progress('failed', { ...forced, message: '429' });
+  const lost = hookProgress('intended', { ...forced, lastSeenTime: later(-5), firstInvokedTime: later(-5) });
+  const notTaken = hookProgress('failed', { ...forced, message: '429' });
   it.each<[string, HookObservation['mode'], Partial<HookObservation>, HookEffect]>([
     ['is noted down before its call', 'once', {}, note(once)],
     [
       'is called anew where somebody waited for it and its call may not have been made',
       'forced',
-      { progress: progress('intended', { attempts: 3, firstInvokedTime: later(-300) }) },
+      { progress: hookProgress('intended', { attempts: 3, firstInvokedTime: later(-300) }) },
       note(forced),
     ],
-    ['is not called where somebody waited for it and it was called', 'forced', { progress: progress('failed') }, done],
+    [
+      'is not called where somebody waited for it and it was called',
+      'forced',
+      { progress: hookProgress('failed') },
+      done,
+    ],
     [
       'may take 5 s beside Karpenter',
       'once',
-      { progress: progress('intended', once), isOwn: true, hooks: allSpent },
-      { kind: 'call', progress: progress('intended', once), within: seconds(5) },
+      { progress: hookProgress('intended', once), isOwn: true, hooks: allSpent },
+      { kind: 'call', progress: hookProgress('intended', once), within: seconds(5) },
     ],
     [
       'may take what is left of its 5 s at the deadline',
       'forced',
-      { progress: progress('intended', { ...forced, firstInvokedTime: later(-2) }), isOwn: true },
-      { kind: 'call', progress: progress('intended', { ...forced, firstInvokedTime: later(-2) }), within: seconds(3) },
+      { progress: hookProgress('intended', { ...forced, firstInvokedTime: later(-2) }), isOwn: true },
+      {
+        kind: 'call',
+        progress: hookProgress('intended', { ...forced, firstInvokedTime: later(-2) }),
+        within: seconds(3),
+      },
     ],
     [
       'is given up when the others have taken 15 s',
       'forced',
-      { progress: progress('intended', forced), isOwn: true, hooks: allSpent },
-      giveUp(progress('intended', forced), 'the hooks before it took all the time that there was'),
+      { progress: hookProgress('intended', forced), isOwn: true, hooks: allSpent },
+      giveUp(hookProgress('intended', forced), 'the hooks before it took all the time that there was'),
     ],
     [
       'is left to another run for 5 s',
       'forced',
-      { progress: progress('intended', forced) },
+      { progress: hookProgress('intended', forced) },
       wait('hook backup is being called', later(5)),
     ],
     ['is noted down once more after that', 'forced', { progress: lost }, note({ ...forced, attempts: 2 })],
@@ -206,8 +203,8 @@ describe('a hook that nothing waits for', () => {
       { progress: { ...lost, attempts: 2 } },
       giveUp({ ...lost, attempts: 2 }, 'nobody knows whether it was called'),
     ],
-    ['is done when it was taken on', 'forced', { progress: progress('pending', forced) }, done],
-    ['is done when it was not taken on beside Karpenter', 'once', { progress: progress('failed', once) }, done],
+    ['is done when it was taken on', 'forced', { progress: hookProgress('pending', forced) }, done],
+    ['is done when it was not taken on beside Karpenter', 'once', { progress: hookProgress('failed', once) }, done],
     [
       'is tried again 2 s after it was not taken on at the deadline',
       'forced',

@@ -10,26 +10,9 @@ import {
 } from '../../../../../functions/finalizer/termination/rule/hooks.ts';
 import type { HookProgress } from '../../../../../functions/finalizer/termination/record.ts';
 import type { TerminationHook } from '../../../../../shared/domain/termination.ts';
-import { minutes } from '../../../../../shared/domain/time.ts';
-import { at } from '../../../../builders/repair.ts';
+import { hookNamed, hookProgress } from '../../../../builders/hook.ts';
 
-const NOW = at('2024-11-01T15:00:00Z');
-const hook = (name: string): TerminationHook => ({
-  name,
-  at: 'before-drain',
-  target: { kind: 'lambda', functionName: 'f' },
-  deadline: minutes(10),
-  heartbeat: undefined,
-  onTimeout: 'Proceed',
-});
-const [a, b] = [hook('a'), hook('b')];
-const progress = (phase: HookProgress['phase'], more: Partial<HookProgress> = {}): HookProgress => ({
-  phase,
-  firstInvokedTime: NOW,
-  lastSeenTime: NOW,
-  attempts: 1,
-  ...more,
-});
+const [a, b] = [hookNamed('a'), hookNamed('b')];
 const seen = (fields: Partial<HookPointObservation> = {}): HookPointObservation => ({
   point: 'before-drain',
   hooks: [a, b],
@@ -78,7 +61,7 @@ describe('hooks', () => {
     ['are never called for it at the deadline, either', { share: 'shared', ...forced }, call('awaited')],
     [
       'that are at work go on when another NodeClaim has the instance meanwhile',
-      { share: 'shared', record: { hooks: { b: progress('pending') } } },
+      { share: 'shared', record: { hooks: { b: hookProgress('pending') } } },
       call('awaited', b),
     ],
     ['of a Node alone depend on its instance', unclaimed, { kind: 'lookAtInstance' }],
@@ -107,15 +90,19 @@ describe('a point', () => {
       'whose hooks have answered or were passed',
       true,
       {
-        record: ended({ a: progress('succeeded'), b: progress('passed') }),
+        record: ended({ a: hookProgress('succeeded'), b: hookProgress('passed') }),
       },
     ],
-    ['one of whose hooks has not', false, { record: ended({ a: progress('succeeded'), b: progress('pending') }) }],
+    [
+      'one of whose hooks has not',
+      false,
+      { record: ended({ a: hookProgress('succeeded'), b: hookProgress('pending') }) },
+    ],
     [
       'whose hooks were called in any way, at the deadline',
       true,
       {
-        record: ended({ a: progress('pending'), b: progress('failed') }),
+        record: ended({ a: hookProgress('pending'), b: hookProgress('failed') }),
         ...forced,
       },
     ],
@@ -123,7 +110,7 @@ describe('a point', () => {
       'one of whose calls may not have been made, at the deadline',
       false,
       {
-        record: ended({ a: progress('pending'), b: progress('intended') }),
+        record: ended({ a: hookProgress('pending'), b: hookProgress('intended') }),
         ...forced,
       },
     ],
@@ -131,21 +118,21 @@ describe('a point', () => {
       'whose unawaited hooks were called, which was said',
       true,
       {
-        record: ended({ a: progress('pending', once), b: progress('failed', once) }, true),
+        record: ended({ a: hookProgress('pending', once), b: hookProgress('failed', once) }, true),
       },
     ],
     [
       'whose unawaited hooks were called, which was not said',
       false,
       {
-        record: ended({ a: progress('pending', once), b: progress('failed', once) }),
+        record: ended({ a: hookProgress('pending', once), b: hookProgress('failed', once) }),
       },
     ],
     [
       'one of whose unawaited hooks came later',
       false,
       {
-        record: ended({ a: progress('pending', once), b: progress('intended', once) }, true),
+        record: ended({ a: hookProgress('pending', once), b: hookProgress('intended', once) }, true),
       },
     ],
   ])('%s: done %s', (_, isDone, fields) => {
@@ -153,28 +140,28 @@ describe('a point', () => {
   });
 
   it('takes a hook by its own name only', () => {
-    expect(nextAtPoint(seen({ hooks: [hook('constructor')], ...forced })).kind).toBe('call');
+    expect(nextAtPoint(seen({ hooks: [hookNamed('constructor')], ...forced })).kind).toBe('call');
   });
 });
 
 describe('what is said of hooks that nothing waited for', () => {
   const forcedOne = { unawaited: 'forced' } as const;
   it.each<[string, HookPointObservation['record'], ReturnType<typeof unawaitedNews>]>([
-    ['is nothing where there are none', ended({ a: progress('succeeded') }), undefined],
-    ['is said once', ended({ a: progress('pending', once) }, true), undefined],
+    ['is nothing where there are none', ended({ a: hookProgress('succeeded') }), undefined],
+    ['is said once', ended({ a: hookProgress('pending', once) }, true), undefined],
     [
       'names those that were called, and those that were not with the reason',
-      ended({ a: progress('pending', once), b: progress('failed', { ...once, message: 'no function' }) }),
+      ended({ a: hookProgress('pending', once), b: hookProgress('failed', { ...once, message: 'no function' }) }),
       { how: 'once', called: ['a'], left: ['b (no function)'] },
     ],
     [
       'is that of a deadline as soon as one was forced',
-      ended({ a: progress('succeeded', once), b: progress('passed', { ...forcedOne, message: 'no time' }) }),
+      ended({ a: hookProgress('succeeded', once), b: hookProgress('passed', { ...forcedOne, message: 'no time' }) }),
       { how: 'forced', called: ['a'], left: ['b (no time)'] },
     ],
     [
       'leaves out one that was waited for',
-      ended({ a: progress('pending'), b: progress('pending', forcedOne) }),
+      ended({ a: hookProgress('pending'), b: hookProgress('pending', forcedOne) }),
       { how: 'forced', called: ['b'], left: [] },
     ],
   ])('%s', (_, record, news) => {

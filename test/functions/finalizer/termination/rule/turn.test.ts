@@ -111,9 +111,10 @@ describe('a turn whose steps wait', () => {
 });
 
 it.each([
-  ['after the least', 3, 8],
-  ['after as long as it has taken', 20, 20],
-  ['after the most', 100, 60],
-])('the next look is %s', (_, taken, wait) => {
-  expect(nextLook(later(-taken), NOW, seconds(8), seconds(60))).toBe(later(wait));
+  ['after the least', 3, 1, 8],
+  ['after as long as it has taken', 20, 1, 20],
+  ['after a share of what it has taken', 20, 0.5, 10],
+  ['after the most', 100, 1, 60],
+])('the next look is %s', (_, taken, share, wait) => {
+  expect(nextLook(later(-taken), NOW, { least: seconds(8), most: seconds(60), share })).toBe(later(wait));
 });

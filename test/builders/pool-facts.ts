@@ -1,0 +1,34 @@
+/** What a pass has read of a pool. */
+import { NEW_POOL } from '../../functions/repair/record.ts';
+import type { PoolFacts } from '../../functions/repair/rule/pool-facts.ts';
+import { activity } from '../../shared/contract/budget-schedule.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import { NOW } from './pool.ts';
+import { claimOf, someRules } from './repair.ts';
+
+/** A pool of these nodes, each with its NodeClaim but for the unclaimed ones. */
+export function someFacts(
+  nodes: readonly NodeView[],
+  given: Partial<PoolFacts> = {},
+  unclaimed: readonly NodeView[] = [],
+): PoolFacts {
+  const claims = nodes.filter(node => !unclaimed.includes(node)).map(node => claimOf(node));
+  return {
+    now: NOW,
+    pool: 'default',
+    rules: { repair: someRules(), pool: undefined },
+    state: NEW_POOL,
+    nodes,
+    labelled: nodes,
+    concerned: nodes,
+    claims: new Map(claims.map(claim => [claim.uid, claim])),
+    records: new Map(),
+    gone: new Map(),
+    asks: { uids: new Set(), observedTimes: new Map(), changesTime: undefined, drainEnds: new Map() },
+    basisOf: () => '',
+    activity,
+    dueFacts: undefined,
+    stillThere: new Map(),
+    ...given,
+  };
+}
