@@ -147,6 +147,17 @@ describe('the verdict', () => {
       '2 h, 1 node: 1 unhealthy, and repair is off (featureGates.nodeRepair)',
     );
   });
+
+  it('counts the nodes that are still being terminated at the end', async () => {
+    const deleted = change('n1', 10, { metadata: { deletionTimestamp: at(10) } });
+    expect(await sentence(node('n1'), deleted)).toBe('2 h, 1 node: 1 still being terminated at the end');
+    expect(await sentence(node('n1'), deleted, gone('n1', 20))).toBe('2 h, 1 node: 1 gone by others');
+  });
+
+  it('says no more than it knows of a day with writes that are about no end of a node', async () => {
+    const freed = { t: at(5), kind: 'write', by: 'finalizer', verb: 'patch', resource: 'databases', name: 'd1' };
+    expect(await sentence(freed)).toBe('2 h, 0 nodes: no node was repaired, drained or terminated');
+  });
 });
 
 describe('strips, letters and words', () => {
