@@ -97,7 +97,9 @@ function outcomeOf(entries: readonly Entry[]): BenchOutcome {
 
 function readJournal(): Entry[] {
   if (!existsSync(JOURNAL)) return [];
-  const lines = readFileSync(JOURNAL, 'utf8').split('\n').filter(line => line !== '');
+  const lines = readFileSync(JOURNAL, 'utf8')
+    .split('\n')
+    .filter(line => line !== '');
   return lines.map(line => entrySchema.parse(JSON.parse(line)));
 }
 
