@@ -15,20 +15,24 @@ export const projectCustomResource: Project = object => ({
 });
 
 /** A resource that somebody else works on. Those of its conditions that say how it ends are a part of their own (`publish-floor.ts`). */
-function partsOfWork(object: KubernetesObject, endConditions: readonly string[]): ObjectParts {
+function partsOfWork(
+  object: KubernetesObject,
+  endConditions: readonly string[],
+  more: readonly string[] = [],
+): ObjectParts {
   const isEnd = (type: string): boolean => endConditions.includes(type);
   return {
     ...projectCustomResource(object).parts,
     conditions: conditions(object, type => !isEnd(type)),
-    ends: conditions(object, isEnd),
+    ends: conditions(object, isEnd, more),
   };
 }
 
-/** The kind that `[customDrain]` names: its conditions say when the drain is over. */
+/** The kind that `[customDrain]` names: its conditions say when the drain is over, unless they are of an older generation. */
 export const projectDrainResource =
   (endConditions: readonly string[]): Project =>
   object => ({
-    parts: partsOfWork(object, endConditions),
+    parts: partsOfWork(object, endConditions, ['observedGeneration']),
     hints: hints({ nodeName: object.metadata.labels?.[NVSENTINEL_NODE_NAME_LABEL] }),
   });
 

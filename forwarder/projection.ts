@@ -18,15 +18,16 @@ export interface PodInterest {
   readonly watchedNodes: WatchedNodeNames;
 }
 
-/** No `lastHeartbeatTime`, no `message`: they change without anything having happened. */
+/** No `lastHeartbeatTime`, no `message`: they change without anything having happened. @param more fields that somebody reads of these */
 export function conditions(
   object: KubernetesObject,
   isMeant: (type: string, reason: string) => boolean = () => true,
+  more: readonly string[] = [],
 ): readonly unknown[] | undefined {
   return sortedList(
     listAt(object, 'status', 'conditions')
       .filter(condition => isMeant(textAt(condition, 'type') ?? '', textAt(condition, 'reason') ?? ''))
-      .map(condition => pick(condition, ['type', 'status', 'reason', 'lastTransitionTime'])),
+      .map(condition => pick(condition, ['type', 'status', 'reason', 'lastTransitionTime', ...more])),
   );
 }
 

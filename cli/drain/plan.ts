@@ -1,5 +1,7 @@
 /** What a drain does, or would do, with every pod of a node: when, and what is in its way. By the rules of `functions/drain`. Pure. */
 import {
+  deadlineOf,
+  forcedBy,
   ALL_PODS,
   type DrainRules,
   type OutOfScope,
@@ -11,11 +13,21 @@ import {
 } from '../../functions/drain/explain.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
+import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
+import { forceTime } from '../../shared/domain/forced-deletion.ts';
+import { DRAIN_IN_PROGRESS, isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { kubeletSilentSince } from '../../shared/domain/node.ts';
 import { isActive, protectionOf } from '../../shared/domain/protection.ts';
-import { addDuration, toExactTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  toDurationMs,
+  toExactTimestamp,
+  type DurationMs,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 import type { NodeObservation } from '../explain/observation.ts';
 import type { LiveConfiguration } from './observe.ts';
 
@@ -31,6 +43,14 @@ export interface PlannedPod {
   readonly blockers: readonly string[];
 }
 
+export interface PlannedDeadline {
+  readonly period: DurationMs;
+  /** `turn`: its turn must come in that time; `fail`: the drain ends; `force`: unprotected pods are deleted before. */
+  readonly kind: 'turn' | 'fail' | 'force';
+  /** Later by as long as the drain is held, which the Node does not say; undefined: nor does it say since when it waits for its turn. */
+  readonly time: EpochMs | undefined;
+}
+
 export interface DrainPlan {
   readonly node: string;
   /** Why nothing would begin. */
@@ -41,6 +61,8 @@ export interface DrainPlan {
     | undefined;
   /** Of the custom drain, from the creation of its resource on. */
   readonly timeout: DurationMs | undefined;
+  /** By the policy; undefined: it has none. */
+  readonly deadline: PlannedDeadline | undefined;
   readonly pods: readonly PlannedPod[];
 }
 
@@ -70,16 +92,19 @@ export function planDrain(
       node: node.name,
       custom: undefined,
       timeout: undefined,
+      deadline: undefined,
       pods,
       held: live.kind === 'invalid' ? heldBy(live.message) : NO_CONFIGURATION,
     };
   }
   const rules: DrainRules = drain.allPods === true ? ALL_PODS : { settings, ...compileSettings(settings) };
   const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
+  const deadline = drain.allPods === true ? undefined : plannedDeadline(observation, drain, custom !== undefined, now);
   const situation: PlanContext = {
     observation,
     now,
     deleteTime: addDuration(drain.since, settings.deleteAfterTimeout),
+    forcedBy: deadline?.kind === 'force' ? deadline.time : undefined,
     isCustom: custom !== undefined,
     isHeld: held !== undefined,
     rules: podRules({ ...drain, phase: { kind: 'draining' } }, rules, {
@@ -97,8 +122,25 @@ export function planDrain(
       isServed: live.kind === 'valid' && live.isCustomServed,
     },
     timeout: custom?.timeout,
+    deadline,
     pods: inOrder(observation.pods).map(pod => planPod(pod, situation)),
   };
+}
+
+/** From the start of the drain on, which its condition says. */
+function plannedDeadline(
+  { node, drainLimits: limits = NO_DRAIN_LIMITS }: NodeObservation,
+  { waits }: UnderWay,
+  isCustom: boolean,
+  now: EpochMs,
+): PlannedDeadline | undefined {
+  if (typeof limits === 'string' || limits.deadline === undefined) return undefined;
+  const shown = node.conditions.find(each => each.type === DRAIN_IN_PROGRESS && isOwnCondition(each));
+  const { deadline: period } = limits;
+  if (waits) return { period, kind: 'turn', time: undefined };
+  const began = { startTime: shown?.lastTransitionTime ?? now, pausedFor: toDurationMs(0) };
+  const kind = forcedBy(began, limits, isCustom) === undefined ? 'fail' : 'force';
+  return { period, kind, time: deadlineOf(began, limits) };
 }
 
 function inOrder(pods: readonly PodView[]): readonly PodView[] {
@@ -115,13 +157,15 @@ interface PlanContext {
   readonly observation: NodeObservation;
   readonly now: EpochMs;
   readonly deleteTime: EpochMs;
+  /** The deadline that deletes what it may; undefined: none does. */
+  readonly forcedBy: EpochMs | undefined;
   readonly isCustom: boolean;
   readonly isHeld: boolean;
   readonly rules: ReturnType<typeof podRules>;
 }
 
 function planPod(pod: PodView, situation: PlanContext): PlannedPod {
-  const { observation, now, deleteTime, isCustom, isHeld, rules } = situation;
+  const { observation, now, isCustom, isHeld, rules } = situation;
   const { namespace, name } = pod;
   const planned = (action: PlannedPod['action'], because: string, more: Partial<PlannedPod> = {}): PlannedPod => ({
     namespace,
@@ -142,12 +186,15 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
       ? planned('ignore', 'does not stop: not waited for')
       : planned('await', 'is stopping');
   }
-  if (drainability.mode === 'AllowCompletion') {
-    return drainability.kind === 'leftBehind'
-      ? planned('ignore', 'is not ready: not waited for')
-      : planned('await', 'waited for until it ends by itself');
-  }
   const held = protectionOf(pod, observation.protection.policy);
+  const forceAt = forceTime(pod, situation.forcedBy);
+  const forcedTime = forceAt !== undefined && !isActive(held, forceAt) ? forceAt : undefined;
+  if (drainability.mode === 'AllowCompletion') {
+    if (drainability.kind === 'leftBehind') return planned('ignore', 'is not ready: not waited for');
+    const because = 'waited for until it ends by itself';
+    if (forcedTime === undefined) return planned('await', because);
+    return planned('await', `${because}, and deleted at ${toExactTimestamp(forcedTime)}`, { time: forcedTime });
+  }
   const protectedUntil = held.kind === 'until' ? ` until ${toExactTimestamp(held.expiry)}` : '';
   const protections = isActive(held, now) ? [`protected${protectedUntil}`] : [];
   const note = drainability.kind === 'leftBehind' ? '; is not ready: not waited for' : '';
@@ -156,6 +203,7 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
       const because = `deleted when its time is over, which stands still while the drain is held${note}`;
       return planned('delete', because, { blockers: protections });
     }
+    const deleteTime = earliest(situation.deleteTime, forcedTime) ?? situation.deleteTime;
     return planned('delete', `deleted at ${toExactTimestamp(deleteTime)} unless it ends before${note}`, {
       time: deleteTime,
       blockers: protections,
@@ -167,7 +215,8 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
     const because = `evicted at ${toExactTimestamp(held.expiry)}, when its protection ends${note}`;
     return planned('evict', because, { time: held.expiry, blockers: refusal === undefined ? [] : [refusal] });
   }
-  const free = refusal === undefined ? 'at once' : 'once that is allowed';
+  const orDeleted = forcedTime === undefined ? '' : `, or deleted at ${toExactTimestamp(forcedTime)}`;
+  const free = refusal === undefined ? 'at once' : `once that is allowed${orDeleted}`;
   const when = isActive(held, now) ? 'once its protection is taken off' : free;
   return planned('evict', `evicted ${when}${note}`, { blockers });
 }

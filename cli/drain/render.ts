@@ -1,10 +1,11 @@
 /** A plan as text. */
 import { formatDuration } from '../../shared/domain/go-duration.ts';
-import type { DrainPlan, PlannedPod } from './plan.ts';
+import { toExactTimestamp } from '../../shared/domain/time.ts';
+import type { DrainPlan, PlannedDeadline, PlannedPod } from './plan.ts';
 
 /** @param verb `is drained` or `would be drained` */
 export function renderPlan(plan: DrainPlan, verb: string): readonly string[] {
-  const { node, held, custom, timeout, pods } = plan;
+  const { node, held, custom, timeout, deadline, pods } = plan;
   const within = timeout === undefined ? '' : `, complete within ${formatDuration(timeout)}`;
   return [
     `Node ${node} ${verb}: ${summary(pods)}`,
@@ -14,8 +15,20 @@ export function renderPlan(plan: DrainPlan, verb: string): readonly string[] {
       : [
           `  ${custom.isServed ? 'asked of' : 'cannot be asked of'} ${custom.kind} ${custom.namespace}/${custom.name}${custom.isServed ? within : `: the API server does not serve ${custom.kind}`}`,
         ]),
+    ...(deadline === undefined ? [] : [`  ${deadlineText(deadline)}`]),
     ...renderPods(pods),
   ];
+}
+
+const AT_DEADLINE: Readonly<Record<PlannedDeadline['kind'], string>> = {
+  turn: 'ends Failed if its turn does not come in time',
+  fail: 'ends Failed unless it is over',
+  force: 'has deleted unprotected pods, and ends Failed if others are left',
+};
+
+function deadlineText({ time, period, kind }: PlannedDeadline): string {
+  const when = time === undefined ? '' : `at ${toExactTimestamp(time)}, or later by as long as it was held, `;
+  return `deadline: ${when}the drain ${AT_DEADLINE[kind]} (drain.deadline ${formatDuration(period)})`;
 }
 
 /** Each pod with what becomes of it, and what is in the way. */

@@ -320,7 +320,7 @@ const NOTHING_KNOWN = {
   observedTimes: new Map(),
   changesTime: undefined,
   drainEnds: new Map(),
-  asked: new Map(),
+  otherRequests: new Map(),
   basisOf: () => '',
 } as const;
 

@@ -1,11 +1,13 @@
 /** Everything that `curfew explain` looks at about one node. Live reads only; works on any `KubernetesApi`. */
 import { readDisruptionBudget, type DisruptionBudget } from '../pod-disruption-budget.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { LimitsInForce } from '../../shared/domain/drain-limits.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { findNodeClaims } from '../../shared/cluster/owner.ts';
+import { drainLimitsFor } from '../../functions/drain/explain.ts';
 import { effectiveTermination, TERMINATING_CONDITION } from '../../functions/finalizer/explain.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
@@ -22,6 +24,8 @@ export interface NodeObservation {
   readonly protection: EffectiveProtection;
   /** Why drains that would begin are held: whose mode is Observe. */
   readonly drainsHeld?: string | undefined;
+  /** How many drains at once, and how long each may take. */
+  readonly drainLimits?: LimitsInForce;
   readonly budgets: readonly DisruptionBudget[];
   /** One as a rule; none for nodes that Karpenter does not manage. */
   readonly nodeClaims: readonly NodeClaimView[];
@@ -59,6 +63,7 @@ export async function observeNode(kubernetes: KubernetesApi, name: string): Prom
     pods,
     protection,
     drainsHeld: drainsHeld(pool, policies),
+    drainLimits: drainLimitsFor(pool, policies),
     budgets: objectsOf(budgets, { notServed: 'notKnown' })
       .map(readDisruptionBudget)
       .filter(budget => budget !== undefined),

@@ -96,7 +96,13 @@ function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: 
     return { ...decision, isStuck, until: earliest(decision.until, next) };
   }
   if (plan.isDrained) return toFinish(active, successOf(active, plan), plan);
-  return over === undefined ? { kind: 'drain', active, plan, isStuck, until: next } : toFinish(active, over);
+  if (over === undefined) return { kind: 'drain', active, plan, isStuck, until: next };
+  return toFinish(active, over, forcedBy(active, limits, isOfCustom) === undefined ? undefined : lastDeletions(plan));
+}
+
+/** What was due by a deadline that forces is done with its end, should nobody have been able to do it before. */
+function lastDeletions(plan: PodPlan): PodPlan {
+  return { ...plan, acts: plan.acts.filter(({ kind }) => kind === 'delete') };
 }
 
 /** What happens to the pods of the node now, and the drain with what follows of that for the record. */
@@ -207,7 +213,7 @@ function decideRest({ now, node, record }: DrainObservation): DrainDecision {
 
 function decideIdle(observation: DrainObservation): DrainDecision {
   const { node } = observation;
-  if (node.isWatched) return toTidy(observation);
+  if (node.isWatched || node.underWay !== undefined) return toTidy(observation);
   // Nothing keeps it, and the change that opens it was refused.
   const isLeft = node.unschedulable && node.quarantine === undefined;
   if (isLeft && mayUncordon(observation)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };

@@ -25,9 +25,10 @@ import { deleteResource, resourceOf } from './custom-resource.ts';
 import type { DrainDecision } from './rule/decision.ts';
 import { publishAnswers } from './drain-completed.ts';
 import { carryOutPlan, noteActs } from './evictions.ts';
-import { hasNoStandingEnd, remember } from './rule/history.ts';
+import { endOf, hasNoStandingEnd, remember } from './rule/history.ts';
 import { finishNode } from './node.ts';
 import type { ObservedDrain, SoughtNode } from './observe.ts';
+import { readUnderWay } from './rule/node-annotations.ts';
 import { endingBy, isWaiting } from './rule/phase.ts';
 import { FULL } from './rule/pods.ts';
 import type { ActiveDrain, DrainRecord } from './record.ts';
@@ -108,7 +109,25 @@ export async function tidy(
   if (!isIdle) return again('a drain has begun');
   const end = { status, uncordon, ended: [] };
   const changed = await tryChange(context, observed, 'finish', () => finishNode(deps, object, end));
-  return changed.kind === 'ok' ? ONWARD : endUnchangedTurn(observed, changed);
+  if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed);
+  await reportForgotten(context, observed, uncordon);
+  return ONWARD;
+}
+
+/** The Node said that a drain is under way of which no record is left: nobody can follow it, or answer those who asked (I9). */
+async function reportForgotten(context: DrainContext, observed: ObservedDrain, uncordon: boolean): Promise<void> {
+  const { node, record } = observed;
+  const id = readUnderWay(node.underWay)?.id;
+  if (id === undefined || endOf(record, id) !== undefined) return;
+  const cordon = node.unschedulable && !uncordon ? 'the node stays cordoned, ' : '';
+  const message = `drain ${id}: no record of it is left, and it goes no further; ${cordon}ask for it again with: curfew drain ${node.name}`;
+  await report(context, observed, {
+    decision: 'end',
+    reason: ENDS.Cancelled.reason,
+    message,
+    details: { id, ids: [id], status: 'Cancelled', reason: 'RecordLost', drained: 0, left: [] },
+    event: { type: 'Warning' },
+  });
 }
 
 async function reportEnd(

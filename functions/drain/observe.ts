@@ -87,7 +87,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
     const record = loaded.kind === 'known' ? loaded.value : NO_DRAINS;
     const node = toDrainedNode(object);
     const asked = incoming ?? requestOnNode(node, record);
-    if (loaded.kind === 'none' && asked === undefined && !isShownFalsely(node)) return { kind: 'nothing' };
+    if (loaded.kind === 'none' && asked === undefined && !isLeftOver(node)) return { kind: 'nothing' };
     const base = {
       object,
       store,
@@ -114,9 +114,9 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
   };
 }
 
-/** A condition of ours that is not true any more, on a Node whose drains are forgotten. */
-const isShownFalsely = ({ shownDrain, unschedulable }: DrainedNode): boolean =>
-  shownDrain === 'inProgress' || (shownDrain === 'drained' && !unschedulable);
+/** What a drain has put on a Node and is not true any more, where no record knows of it. The mark would keep a place of the pool for ever. */
+const isLeftOver = ({ shownDrain, unschedulable, underWay, isWatched }: DrainedNode): boolean =>
+  underWay !== undefined || isWatched || shownDrain === 'inProgress' || (shownDrain === 'drained' && !unschedulable);
 
 async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<ObservedDrain> {
   const { object, record, now } = base;

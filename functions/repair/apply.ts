@@ -12,7 +12,7 @@ import { requestDrain } from './drain.ts';
 import { drainBeforeReboot, reboot } from './reboot.ts';
 import { launchReplacement } from './replace.ts';
 import { terminate } from './terminate.ts';
-import { accepted, newNode, runOverTime, stillWanted, withoutAttempt } from './rule/attempt.ts';
+import { accepted, newNode, stillWanted } from './rule/attempt.ts';
 import type { ActResult, Outcome, PassDeps } from './context.ts';
 import { type GrantedRepair, poolAfter, type PoolDecision } from './decide.ts';
 import { readableSettings } from './rule/incident.ts';
@@ -21,8 +21,7 @@ import { giveBack, type OpenReservations } from './reservations.ts';
 import type { ObservedPool } from './observe.ts';
 import type { Attempt } from './attempt-record.ts';
 import { type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
-import { type FindingChange, afterFailure, afterRefusal } from './refused-act.ts';
-import { AT_ONCE } from './rule/refused-act.ts';
+import { type FindingChange, afterUntakenAct } from './untaken-act.ts';
 import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report.ts';
 import { loadRules, type PoolRules } from './settings.ts';
 import { cleanUp } from './take-back.ts';
@@ -55,7 +54,7 @@ export async function apply(
   decision: PoolDecision,
   { now, reserved }: { readonly now: EpochMs; readonly reserved: OpenReservations | undefined },
 ): Promise<void> {
-  const { pool, rules, scope } = observed;
+  const { pool, rules, origin } = observed;
   const needsCleanUp = decision.findings.some(({ takesBack, unreported }) => takesBack || unreported.length > 0);
   const cleaned = needsCleanUp
     ? await cleanUp(deps, observed, decision.findings)
@@ -65,7 +64,7 @@ export async function apply(
   for (const each of results) changes.set(each.granted.finding.node.uid, await afterAct(deps, observed, each));
   const findings = cleaned.findings.map((each): NodeFinding => ({ ...each, ...changes.get(each.node.uid)?.change }));
   for (const each of results) await reportAct(deps, observed, each);
-  const reported = await reportVerdicts(deps, scope, findings, now);
+  const reported = await reportVerdicts(deps, origin, findings, now);
   const wroteAll = await writeNodes(deps, observed, reported.findings, changes);
   const after = poolAfter(decision.state, results, findings, deps.clock.now());
   const missing = await reportMissing(deps, observed, after, now);
@@ -74,7 +73,7 @@ export async function apply(
   const wakeTime = [...times, ...[...changes.values()].map(({ time }) => time)].reduce(earliest, undefined);
   await writePool(deps, observed, { ...after, ...missing.state }, wakeTime);
   if (reserved !== undefined) await reserved.release(new Set(Object.keys(after.inFlight)));
-  else if (rules.rules.limits !== undefined) await giveBack(deps, pool, after);
+  else if (rules.repair.limits !== undefined) await giveBack(deps, pool, after);
   await countRepairs(deps, observed, after, findings);
   const failures = [
     ...cleaned.failures,
@@ -222,12 +221,13 @@ async function actOn(
     attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, finding.node.name),
   ]).catch(notRead);
   if ('cause' in looked) return looked;
-  const [{ rules, pool: nodePool }, node, claim, pods] = looked;
+  const [{ repair: rules, pool: nodePool }, node, claim, pods] = looked;
   if (node?.uid !== finding.node.uid || claim?.uid !== attempt.claim?.uid) return calledOff;
   const now = deps.clock.now();
   const { ours, acts } = record;
   const isClaimListed = listedClaim !== undefined;
-  const look = { now, node, claim, rules, asked: dueFacts?.asked.get(node.name), isClaimListed, isCounted };
+  const otherRequest = dueFacts?.otherRequests.get(node.name);
+  const look = { now, node, claim, rules, otherRequest, isClaimListed, isCounted };
   const confirm = dueOf(finding)?.due.entryPolicy.confirm;
   const still = stillWanted({ attempt, record, confirm }, look, deps.decideNode);
   if (still === 'readClaim') return undefined;
@@ -302,40 +302,13 @@ function actionOf(
 /** What a node's finding is after its act. */
 async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<FindingChange> {
   const { granted, record, outcome, made } = result;
-  const { finding, attempt, ladder } = granted;
-  const now = deps.clock.now();
-  const before = finding.record ?? record;
+  const { attempt, ladder } = granted;
   const { mayHaveMade: _, ...ours } = record.ours ?? {};
   const withMade: NodeRecord = Object.keys(made).length === 0 ? record : { ...record, ours: { ...ours, ...made } };
-  const time = addDuration(now, attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
-  switch (outcome.kind) {
-    case 'accepted': {
-      const settings = readableSettings(observed.rules.rules);
-      const next = accepted(withMade, outcome.attempt, settings ? allActionsOf(settings) : ladder);
-      return { change: { record: next }, time };
-    }
-    case 'overtaken':
-      // Somebody else's act is not recorded as ours.
-      return { change: { record: { ...before, attempt: undefined } }, time };
-    case 'unknown': {
-      const runOver = runOverTime(attempt);
-      const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
-      if (cause === undefined) return { change: { record: withMade }, time: runOver };
-      const failure = { message: messageOf(outcome.error), reason: 'ActionRefused', cause };
-      const refusals = await afterFailure(deps, observed, result, failure);
-      return { change: { record: { ...withMade, refusals } }, time: runOver };
-    }
-    case 'calledOff': {
-      const known = dueOf(finding)?.unfinished ? record.ours : before.ours;
-      // Its NodeClaim may have changed after it got its deadline (I7).
-      const left = attempt.action === 'Terminate' ? withoutAttempt({ ...record, ours: known }, attempt).ours : known;
-      const kept = { ...before, number: record.number, ours: left };
-      const state = before.attempt === undefined ? 'followed' : 'inFlight';
-      return { change: { record: kept, verdict: undefined, state }, time: addDuration(now, AT_ONCE) };
-    }
-    case 'refused':
-      return afterRefusal(deps, observed, result, outcome);
-  }
+  const time = addDuration(deps.clock.now(), attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
+  if (outcome.kind !== 'accepted') return afterUntakenAct(deps, observed, result, { outcome, withMade, time });
+  const settings = readableSettings(observed.rules.repair);
+  return { change: { record: accepted(withMade, outcome.attempt, settings ? allActionsOf(settings) : ladder) }, time };
 }
 
 /** Without fields that are undefined, so that equal records compare as equal. */

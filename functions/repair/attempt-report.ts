@@ -1,9 +1,9 @@
 /** What repair says beside its verdicts and acts. */
 import { attemptDetails } from './rule/attempt.ts';
-import type { DecisionScope, PassDeps } from './context.ts';
+import type { DecisionOrigin, PassDeps } from './context.ts';
 import type { Attempt } from './attempt-record.ts';
 import type { End } from './replace.ts';
-import { aboutNode, metricOf, OUTCOME_UNKNOWN, scopeOf } from './report.ts';
+import { aboutNode, metricOf, OUTCOME_UNKNOWN, originOf } from './report.ts';
 import type { NodeName } from './rule/verdict.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { RefusalReport } from '../../shared/domain/refusal.ts';
@@ -12,12 +12,12 @@ import type { Report } from '../../shared/lifecycle/reporter.ts';
 type Notice = Pick<Report, 'decision' | 'reason' | 'message' | 'event' | 'details' | 'isRepeated'>;
 
 /** On the Node, counted by its decision. */
-function report(deps: PassDeps, scope: DecisionScope, node: NodeName, { details, ...notice }: Notice): Promise<void> {
-  const metric = metricOf(notice.decision, scope);
+function report(deps: PassDeps, origin: DecisionOrigin, node: NodeName, { details, ...notice }: Notice): Promise<void> {
+  const metric = metricOf(notice.decision, origin);
   return deps.reporter.report({
     about: aboutNode(node),
     ...notice,
-    details: { ...scopeOf(scope), ...details },
+    details: { ...originOf(origin), ...details },
     metric,
   });
 }
@@ -34,7 +34,7 @@ interface Refused {
 
 export function reportRefusal(
   deps: PassDeps,
-  scope: DecisionScope,
+  origin: DecisionOrigin,
   { node, attempt, reason, text }: Refused,
   saying: RefusalReport = 'news',
 ): Promise<void> {
@@ -42,18 +42,18 @@ export function reportRefusal(
   const details = attemptDetails(attempt);
   const event = saying === 'elsewhere' ? {} : { event: FAILED };
   const notice = { decision: 'refused', reason, message, details, isRepeated: saying === 'again', ...event };
-  return report(deps, scope, node, notice);
+  return report(deps, origin, node, notice);
 }
 
 /** What a repair has left cannot be taken back. */
 export function reportLeft(
   deps: PassDeps,
-  scope: DecisionScope,
+  origin: DecisionOrigin,
   node: NodeName,
   { text, isRepeated }: { readonly text: string; readonly isRepeated: boolean },
 ): Promise<void> {
   const message = `what the repair has left cannot be taken back: ${text}`;
-  return report(deps, scope, node, {
+  return report(deps, origin, node, {
     decision: 'refused',
     reason: 'ActionRefused',
     message,
@@ -71,19 +71,19 @@ const ENDS = {
 /** A replacement is deleted, or stays for good. */
 export function reportEnd(
   deps: PassDeps,
-  scope: DecisionScope,
+  origin: DecisionOrigin,
   node: NodeName,
   { name, end }: { readonly name: string; readonly end: End },
 ): Promise<void> {
   const { reason, text } = ENDS[end];
   const message = `NodeClaim ${name} ${text}`;
-  return report(deps, scope, node, { decision: 'release', reason, message, details: { replacement: name } });
+  return report(deps, origin, node, { decision: 'release', reason, message, details: { replacement: name } });
 }
 
 /** The run of an act ended without saying so, and its Node is gone by now. */
-export function reportLost(deps: PassDeps, scope: DecisionScope, node: NodeName, attempt: Attempt): Promise<void> {
+export function reportLost(deps: PassDeps, origin: DecisionOrigin, node: NodeName, attempt: Attempt): Promise<void> {
   const message = `the run of attempt ${attempt.number} ended before its outcome was recorded, and the Node is gone since`;
-  return report(deps, scope, node, {
+  return report(deps, origin, node, {
     decision: 'settle',
     reason: OUTCOME_UNKNOWN,
     message,

@@ -69,7 +69,7 @@ export interface ActResult {
 }
 
 /** Where a decision was made. */
-export interface DecisionScope {
+export interface DecisionOrigin {
   readonly pool: string | undefined;
   /** Where the repair block stands. */
   readonly source: string | undefined;

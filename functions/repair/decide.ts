@@ -11,7 +11,7 @@ import {
   terminationOf,
   withoutAttempt,
 } from './rule/attempt.ts';
-import { budgetBlocker, type Gate } from './rule/concurrency-limits.ts';
+import { budgetBlocker, type ConcurrencyLimits } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
 import { unconfirmed } from './rule/incident.ts';
@@ -69,7 +69,7 @@ export interface PoolObservation {
   /** What EC2 says of nodes that are to be confirmed, by UID. */
   readonly answers?: ReadonlyMap<string, string> | undefined;
   /** The limits of zone and cluster, by what the pool has in flight. */
-  readonly gate?: ((own: ReadonlySet<string>) => Gate) | undefined;
+  readonly concurrencyLimits?: ((own: ReadonlySet<string>) => ConcurrencyLimits) | undefined;
 }
 
 export interface GrantedRepair {
@@ -170,10 +170,10 @@ interface Grant {
 function grant(candidates: readonly Candidate[], granting: Granting): readonly Grant[] {
   const { observation, surroundings, guards, blockers, inFlight, ramp } = granting;
   const { now, state, pool, answers, rules } = observation;
-  const { settings, scope, poolNodes, budget } = surroundings;
+  const { settings, area, poolNodes, budget } = surroundings;
   const most = settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
   const limit = Math.min(most ?? MOST_IN_FLIGHT, MOST_IN_FLIGHT);
-  const gate = observation.gate?.(inFlight);
+  const concurrencyLimits = observation.concurrencyLimits?.(inFlight);
   let count = inFlight.size;
   let granted = 0;
   const disrupted = new Set(budget?.disrupted);
@@ -197,9 +197,9 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly G
         ? futility(surroundings, failureOf(due.dueCondition), node, state.terminations)
         : undefined) ??
       unconfirmed(due, answers?.get(node.uid), now) ??
-      (needsPlace && count >= limit ? budgetBlocker(scope, count, limit, now) : undefined) ??
+      (needsPlace && count >= limit ? budgetBlocker(area, count, limit, now) : undefined) ??
       (isDisruptive ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
-      (needsPlace ? gate?.admit(node) : undefined);
+      (needsPlace ? concurrencyLimits?.admit(node) : undefined);
     if (blocker !== undefined) return blocked(judged, blocker, rank);
     const isObserving = rules.mode === 'Observe';
     if (!isObserving && ramp !== undefined && granted >= rampAllows(ramp))

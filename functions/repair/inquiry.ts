@@ -28,7 +28,7 @@ export async function inquire(
     const isOpen = attempt.phase === 'intended' && isDue(deps.clock.now(), runOverTime(attempt));
     const providerID = providerIDs.get(uid);
     if (attempt.action !== 'Terminate' || attempt.claim !== undefined || !isOpen || providerID === undefined) return;
-    const asked = await askForEnd(deps, attempt, providerID);
-    if (asked !== undefined) update({ attempt: asked });
+    const inquired = await askForEnd(deps, attempt, providerID);
+    if (inquired !== undefined) update({ attempt: inquired });
   });
 }

@@ -1,6 +1,6 @@
 /** Which pool a node is of: nodes that went, or that belong to another pool by now. */
 import type { NodeRecord, StoredNode } from './record.ts';
-import type { RepairRequests } from './rule/pool-facts.ts';
+import type { RepairAsks } from './rule/pool-facts.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { getNode } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
@@ -59,7 +59,7 @@ export async function readOtherPools(
   { kubernetes }: Kubernetes,
   pool: string | undefined,
   strays: readonly NodeView[],
-  { observedTimes }: Pick<RepairRequests, 'observedTimes'>,
+  { observedTimes }: Pick<RepairAsks, 'observedTimes'>,
 ): Promise<ReadonlyMap<string, NodeElsewhere>> {
   const others = new Map<string, NodeElsewhere>();
   const claims = objectsOf(await kubernetes.list(RESOURCES.NodeClaim), { notServed: 'none' });

@@ -3,10 +3,10 @@
  * need. Always live reads. What is read on, the judgement says (`rule/node-verdict.ts`).
  */
 import { carryOver } from './carried-attempts.ts';
-import type { DecisionScope, PassDeps } from './context.ts';
+import type { DecisionOrigin, PassDeps } from './context.ts';
 import { readableSettings } from './rule/incident.ts';
 import { inquire } from './inquiry.ts';
-import type { RepairRequests, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
+import type { RepairAsks, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import type { NextRead, Unconfirmed } from './rule/node-verdict.ts';
 import {
@@ -50,7 +50,7 @@ import { objectsOf } from '../../shared/ports/read-answer.ts';
 /** What a pass has read of its pool. */
 export interface ObservedPool extends PoolFacts {
   readonly rules: PoolRules;
-  readonly scope: DecisionScope;
+  readonly origin: DecisionOrigin;
   readonly record: TimedRecord<PoolRecord>;
   /** The pool had a record. */
   readonly isKnown: boolean;
@@ -72,13 +72,13 @@ export interface ObservedLimits {
 export async function observe(
   deps: PassDeps,
   pool: string | undefined,
-  asks: RepairRequests,
+  asks: RepairAsks,
 ): Promise<ObservedPool | 'newer'> {
   const record = openRecord(deps, poolCodec, poolRecordId(pool));
   const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
   if (loaded.kind === 'newer') return 'newer';
   const state = loaded.kind === 'known' ? loaded.value : NEW_POOL;
-  const settings = readableSettings(rules.rules);
+  const settings = readableSettings(rules.repair);
   const nodes = view.nodes.filter(node => ownsNode(node, pool, view.claims));
   const statements = settings === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
   const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
@@ -99,7 +99,7 @@ export async function observe(
     now: deps.clock.now(),
     pool,
     rules,
-    scope: { pool, source: rules.rules.source },
+    origin: { pool, source: rules.repair.source },
     asks,
     state: { ...state, attemptsOfBefore },
     record,
@@ -126,11 +126,11 @@ const NONE_MISSING: MissingNodes = { gone: new Map(), elsewhere: [] };
 export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
   switch (next.kind) {
     case 'dueFacts': {
-      const [cluster, asked] = await inParallel([
+      const [cluster, otherRequests] = await inParallel([
         next.countsCluster ? loadClusterNodes(deps, observed.rules) : undefined,
-        loadAskedOfOthers(deps, observed.now),
+        loadOtherRequests(deps, observed.now),
       ]);
-      return { ...observed, dueFacts: { cluster, asked } };
+      return { ...observed, dueFacts: { cluster, otherRequests } };
     }
     case 'nodes': {
       const stillThere = new Map(observed.stillThere);
@@ -148,7 +148,7 @@ export async function observeLimits(
   { pool, rules, dueFacts }: ObservedPool,
   unconfirmed: readonly Unconfirmed[],
 ): Promise<ObservedLimits | 'newer'> {
-  const { limits } = rules.rules;
+  const { limits } = rules.repair;
   const cluster = dueFacts?.cluster;
   const reserved =
     limits &&
@@ -208,7 +208,7 @@ async function readNodes(
     unhealthy,
     state,
     asks,
-  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: RepairRequests },
+  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: RepairAsks },
 ): Promise<Map<string, StoredNode> | 'newer'> {
   const { inFlight, followed, attemptsOfBefore = [] } = state;
   const wanted = new Set([
@@ -290,18 +290,18 @@ const LEASE_PREFIX = 'node-';
  * What stands for nodes in other systems, by the node's name: requests of NVSentinel, and Leases of medik8s that have
  * not expired.
  */
-async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise<ReadonlyMap<string, string>> {
+async function loadOtherRequests(deps: Kubernetes, now: EpochMs): Promise<ReadonlyMap<string, string>> {
   const [leases, ...requests] = await inParallel([
     deps.kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES }),
     ...NODE_REQUESTS.map(({ group, version, resource }) => deps.kubernetes.list({ group, version, resource })),
   ]);
-  const asked = new Map<string, string>();
+  const requested = new Map<string, string>();
   requests.forEach((answer, index) => {
     for (const { metadata, spec } of objectsOf(answer, { notServed: 'none' })) {
       const event = spec?.['healthEvent'];
       const name = isJsonObject(event) ? event['nodeName'] : undefined;
       const node = typeof name === 'string' ? name : spec?.['nodeName'];
-      if (typeof node === 'string') asked.set(node, `${NODE_REQUESTS[index]?.kind ?? ''} ${metadata.name}`);
+      if (typeof node === 'string') requested.set(node, `${NODE_REQUESTS[index]?.kind ?? ''} ${metadata.name}`);
     }
   });
   for (const { metadata, spec } of objectsOf(leases, { notServed: 'none' })) {
@@ -309,12 +309,12 @@ async function loadAskedOfOthers(deps: Kubernetes, now: EpochMs): Promise<Readon
     const renewed = parseTimestamp(typeof renewTime === 'string' ? renewTime : '');
     const isHeld = renewed !== undefined && !isDue(now, addDuration(renewed, seconds(Number(duration) || 0)));
     if (!isHeld || !metadata.name.startsWith(LEASE_PREFIX)) continue;
-    asked.set(
+    requested.set(
       metadata.name.slice(LEASE_PREFIX.length),
       `Lease ${metadata.name}${typeof holder === 'string' ? ` of ${holder}` : ''}`,
     );
   }
-  return asked;
+  return requested;
 }
 
 /** What EC2 says of each of these nodes, by UID. */

@@ -150,8 +150,17 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   if (limits === undefined) return spacing(false);
 
   const { now, answers, reserved } = limits;
-  const gate = reserved && ((own: ReadonlySet<string>) => reserved.gate(own, now));
-  const decision = deps.decide({ now, pool, rules: rules.rules, findings, state, surroundings, answers, gate });
+  const concurrencyLimits = reserved && ((own: ReadonlySet<string>) => reserved.concurrencyLimits(own, now));
+  const decision = deps.decide({
+    now,
+    pool,
+    rules: rules.repair,
+    findings,
+    state,
+    surroundings,
+    answers,
+    concurrencyLimits,
+  });
 
   await apply(deps, observed, decision, { now, reserved });
   return spacing(decision.isOutage);

@@ -53,7 +53,7 @@ const ours = z.object({
   /** A drain that was asked for, by its request. */
   drain: z.optional(z.string()),
   /** The action that others may have been asked for, while nothing tells: it goes on under the same request (I4). */
-  asked: z.optional(z.object({ key: z.string(), requestId: z.string() })),
+  requested: z.optional(z.object({ key: z.string(), requestId: z.string() })),
   resources: z.optional(list(madeResource)),
   /** Those that a run set out to make, written before: one that ended in between leaves them to be found (I7). */
   mayHaveMade: z.optional(list(resourceName)),
@@ -212,21 +212,26 @@ export const nodeRecordId = (uid: string): string => `node/${uid}`;
 /** The record of one pool. undefined: of the nodes without a NodePool. */
 export const poolRecordId = (name: string | undefined): string => (name === undefined ? 'cluster' : `pool/${name}`);
 
+/**
+ * The store keeps names that the code has left: own name → stored name, for each part. An attempt has more than other
+ * names there (`attemptStored`). What was said is stored in codes: `SAID` in `rule/verdict.ts`.
+ */
+const STORED_NAMES = {
+  pool: { attemptsOfBefore: 'carried', holdingGuards: 'held' },
+  node: { incident: 'illness', otherWork: 'others' },
+  incident: { healthySince: 'wellTime', skipped: 'passed', recovering: 'settling' },
+  ours: { requested: 'asked' },
+} as const;
+
 const checkedNode = checkedCodec(OWNER, nodeSchema, 3, nodeOfBefore);
 
-export const nodeCodec: RecordCodec<NodeRecord> = storedUnder(
-  { incident: 'illness', otherWork: 'others' },
-  {
-    ...checkedNode,
-    toState: value => {
-      const state = changedIn(checkedNode.toState(value), 'attempt', attemptStored);
-      return changedIn(state, 'incident', each => renamed(each, STORED_INCIDENT));
-    },
-  },
-);
+export const nodeCodec: RecordCodec<NodeRecord> = storedUnder(STORED_NAMES.node, {
+  ...checkedNode,
+  toState: value => withStoredParts(changedIn(checkedNode.toState(value), 'attempt', attemptStored)),
+});
 
 export const poolCodec: RecordCodec<PoolRecord> = storedUnder(
-  { attemptsOfBefore: 'carried', holdingGuards: 'held' },
+  STORED_NAMES.pool,
   checkedCodec(OWNER, poolSchema, 5, poolOfBefore),
 );
 
@@ -253,12 +258,17 @@ export function poolOfBefore(state: JsonObject): JsonObject {
 
 type Change = (object: JsonObject) => JsonObject | undefined;
 
-/** The store keeps names that the code has left: of an incident, … */
-const INCIDENT = { healthySince: 'wellTime', skipped: 'passed', recovering: 'settling' };
-const STORED_INCIDENT = new Map(Object.entries(INCIDENT));
-const OWN_INCIDENT = new Map([...STORED_INCIDENT].map(([own, stored]) => [stored, own]));
+const withStoredParts = (state: JsonObject): JsonObject =>
+  PARTS.reduce((now, part) => changedIn(now, part, each => renamed(each, new Map(namesOf(part)))), state);
 
-/** … and of an attempt, where what is set for the time of its pods stands beside it. */
+const withOwnParts = (state: JsonObject): JsonObject =>
+  PARTS.reduce((now, part) => changedIn(now, part, each => renamed(each, new Map(storedNamesOf(part)))), state);
+
+const PARTS = ['incident', 'ours'] as const;
+const namesOf = (part: (typeof PARTS)[number]) => Object.entries<string>(STORED_NAMES[part]);
+const storedNamesOf = (part: (typeof PARTS)[number]) => namesOf(part).map(([own, stored]) => [stored, own] as const);
+
+/** What is set for the time of the pods stands beside an attempt in the store. */
 const attemptStored: Change = ({ dueCondition: incident, pods, ...rest }) => {
   const { annotation, time: podsUntil } = isJsonObject(pods) ? pods : {};
   const { set: terminationTimestamp, previous: previousTimestamp } = isJsonObject(annotation) ? annotation : {};
@@ -300,12 +310,7 @@ const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z
  * record of the pool.
  */
 function nodeOfBefore(state: JsonObject): JsonObject {
-  if (state['clocks'] !== undefined)
-    return changedIn(
-      changedIn(state, 'incident', each => renamed(each, OWN_INCIDENT)),
-      'attempt',
-      attemptRead,
-    );
+  if (state['clocks'] !== undefined) return changedIn(withOwnParts(state), 'attempt', attemptRead);
   const { incident: condition, pool, episodes = [] } = state;
   const clocks = condition === undefined ? {} : clockOf(conditionOfBefore.parse(condition));
   return {

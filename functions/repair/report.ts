@@ -3,7 +3,7 @@
  * it is another one than before, and its Event once an hour, for the API server forgets Events after that.
  */
 import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
-import type { ActResult, DecisionScope, PassDeps } from './context.ts';
+import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { GrantedRepair } from './decide.ts';
 import { countsAs, verdictOf } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
@@ -39,7 +39,7 @@ const REPLACED_WITHIN = minutes(15);
 /** Says what is news, before it is recorded that it was said: a run that ends in between says it once more (I9). */
 export async function reportVerdicts(
   deps: PassDeps,
-  scope: DecisionScope,
+  origin: DecisionOrigin,
   findings: readonly NodeFinding[],
   now: EpochMs,
 ): Promise<{ readonly findings: readonly NodeFinding[]; readonly time: EpochMs | undefined }> {
@@ -52,7 +52,7 @@ export async function reportVerdicts(
     if (verdict === undefined || verdict.kind === 'repair') continue;
     const { code } = wordingOf(verdict);
     if (code === undefined) {
-      await reportVerdict(deps, verdict, scope);
+      await reportVerdict(deps, verdict, origin);
       continue;
     }
     const { said } = finding.record ?? {};
@@ -65,7 +65,7 @@ export async function reportVerdicts(
     else if (hasEvent(verdict)) time = earliest(time, addDuration(since, REPEAT_AFTER));
     if (!isNews || left === 0) continue;
     left -= 1;
-    await reportVerdict(deps, verdict, scope, { isRepeated, isSilent: isRecent });
+    await reportVerdict(deps, verdict, origin, { isRepeated, isSilent: isRecent });
     next.splice(-1, 1, withSaid(finding, code, since, now));
   }
   return { findings: next.map(worthKeeping), time };
@@ -154,8 +154,8 @@ function wordingOf(verdict: Verdict): Wording {
       return { reason: 'ActionUnderWay', code: kind };
     case 'finishing':
       return { reason: 'NodeClaimTerminating', code: kind };
-    case 'settle':
-      return { reason: OUTCOME_UNKNOWN, code: kind };
+    case 'unresolved':
+      return { reason: OUTCOME_UNKNOWN, code: SAID.unresolved };
     case 'refuse':
       return { reason: 'InvalidRepairConfiguration', code: kind };
     case 'repair':
@@ -174,23 +174,24 @@ export const OUTCOME_UNKNOWN = 'OutcomeUnknown';
 const DECISIONS: Partial<Record<Verdict['kind'], string>> = {
   unclaimed: 'ignore',
   notAllowed: 'blocked',
+  unresolved: 'settle',
   gone: 'close',
 };
 
 async function reportVerdict(
   deps: PassDeps,
   verdict: Verdict,
-  scope: DecisionScope,
+  origin: DecisionOrigin,
   { isRepeated = false, isSilent = false }: { readonly isRepeated?: boolean; readonly isSilent?: boolean } = {},
 ): Promise<void> {
   if (isRepeated && !hasEvent(verdict)) return;
   const { kind, node, message } = verdict;
-  if (kind === 'tolerate' && !isRepeated) await reportDoubts(deps, scope, verdict);
+  if (kind === 'tolerate' && !isRepeated) await reportDoubts(deps, origin, verdict);
   const { reason, event } = wordingOf(verdict);
   const decision = DECISIONS[kind] ?? kind;
   const about = kind === 'stuck' && verdict.claim !== undefined ? aboutClaim(verdict.claim) : aboutNode(node);
-  const details = { ...scopeOf(scope), ...detailsOf(verdict, scope) };
-  const said = { about, decision, reason, message, details, metric: metricOf(decision, scope) };
+  const details = { ...originOf(origin), ...detailsOf(verdict, origin) };
+  const said = { about, decision, reason, message, details, metric: metricOf(decision, origin) };
   await deps.reporter.report({ ...said, isRepeated, ...(event && !isSilent && { event }) });
   if (kind !== 'vetoed' || !verdict.veto.invalid || isRepeated) return;
   // Who wrote a veto that cannot be read is told where it stands.
@@ -200,26 +201,26 @@ async function reportVerdict(
   await deps.events.record({ ...warning(EVENT_REASONS.invalidDoNotRepair), message: fault, about: carrier });
 }
 
-function detailsOf(verdict: Verdict, scope: DecisionScope): JsonObject {
+function detailsOf(verdict: Verdict, origin: DecisionOrigin): JsonObject {
   if ('blocker' in verdict) {
     const { blocker, rank } = verdict;
-    return { ...decidedBy(scope, undefined, 'setting' in blocker ? blocker.setting : undefined), rank: { ...rank } };
+    return { ...decidedBy(origin, undefined, 'setting' in blocker ? blocker.setting : undefined), rank: { ...rank } };
   }
   if ('attempt' in verdict)
-    return { ...attemptDetails(verdict.attempt), ...decidedBy(scope, verdict.attempt.dueCondition) };
-  if (verdict.kind === 'unclaimed') return decidedBy(scope, verdict.dueCondition);
+    return { ...attemptDetails(verdict.attempt), ...decidedBy(origin, verdict.attempt.dueCondition) };
+  if (verdict.kind === 'unclaimed') return decidedBy(origin, verdict.dueCondition);
   if (verdict.kind !== 'tolerate' && verdict.kind !== 'vetoed') return {};
-  return { ...conditionDetails(verdict.dueCondition), ...decidedBy(scope, verdict.dueCondition) };
+  return { ...conditionDetails(verdict.dueCondition), ...decidedBy(origin, verdict.dueCondition) };
 }
 
 /** Clocks of the machine that cannot be right. */
 async function reportDoubts(
   { reporter }: PassDeps,
-  scope: DecisionScope,
+  origin: DecisionOrigin,
   { node, doubts }: Extract<Verdict, { kind: 'tolerate' }>,
 ): Promise<void> {
   const reason = EVENT_REASONS.transitionTimeDoubted;
-  const shared = { about: aboutNode(node), decision: 'warn', reason, details: scopeOf(scope), event: WARNING };
+  const shared = { about: aboutNode(node), decision: 'warn', reason, details: originOf(origin), event: WARNING };
   for (const doubt of doubts) {
     await reporter.report({ ...shared, message: `${doubt}; the incident counts from the first look` });
   }
@@ -230,7 +231,7 @@ const WARNING = { type: 'Warning' } as const;
 /** How many of the nodes that were terminated have no node in their place: on the NodePool, hourly. */
 export async function reportMissing(
   { reporter }: PassDeps,
-  { nodes, rules: { pool }, scope }: ObservedPool,
+  { nodes, rules: { pool }, origin }: ObservedPool,
   state: PoolRecord,
   now: EpochMs,
 ): Promise<{ readonly state: Partial<PoolRecord>; readonly time: EpochMs | undefined }> {
@@ -240,7 +241,7 @@ export async function reportMissing(
   if (next !== undefined && !isDue(now, next)) return { state: {}, time: earliest(time, next) };
   const [were, have] = missing === 1 ? ['node that was', 'has'] : ['nodes that were', 'have'];
   const message = `${missing} ${were} terminated by repairs ${have} not been replaced: no node of the pool was made since`;
-  const details = { ...scopeOf(scope), missing };
+  const details = { ...originOf(origin), missing };
   const said = { about: pool, decision: 'warn', reason: EVENT_REASONS.nodesNotReplaced, message, details };
   await reporter.report({ ...said, event: WARNING, isRepeated: next !== undefined });
   return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPEAT_AFTER)) };
@@ -307,7 +308,7 @@ const PODS_IN_LINE = 20;
 /** Writes down that an act was carried out, and tells of it (I9): each protected pod that it takes is named (I2). */
 export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, acted: Acted): Promise<void> {
   const { reporter, events, metrics, clock } = deps;
-  const { scope } = observed;
+  const { origin } = observed;
   const { node, attempt, pods, message, granted } = acted;
   const { rest = [], rank } = granted ?? {};
   const { action, dueCondition, number, claim } = attempt;
@@ -320,11 +321,11 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
     doomed.length === 0 ? '' : `; it takes ${doomed.length} protected pod${doomed.length === 1 ? '' : 's'}${last}`;
   const about = aboutNode(node);
   const details = {
-    ...scopeOf(scope),
+    ...originOf(origin),
     ...attemptDetails(attempt),
     ...(rest.length > 0 && { follows: rest.map(({ type }) => type) }),
     ...(rank && { rank: { ...rank } }),
-    ...decidedBy(scope, dueCondition),
+    ...decidedBy(origin, dueCondition),
   };
   const protectedPods = doomed.slice(0, PODS_IN_LINE);
   await reporter.report({
@@ -333,7 +334,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
     reason: 'TolerationElapsed',
     message: `${message}${takes}`,
     details: { ...details, ...(doomed.length > 0 && { protectedPods }) },
-    metric: metricOf('repair', scope),
+    metric: metricOf('repair', origin),
   });
   for (let start = PODS_IN_LINE; start < doomed.length; start += PODS_IN_LINE) {
     await reporter.report({
@@ -346,8 +347,8 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   }
   const dimensions = { nodePool: observed.pool ?? 'none', condition: dueCondition.conditionType, action };
   metrics.count(REPAIR_METRICS.started, 1, dimensions);
-  const isStated = dueCondition.field !== undefined && scope.source !== undefined;
-  const by = isStated ? `; by ${dueCondition.field} of ${scope.source}` : '';
+  const isStated = dueCondition.field !== undefined && origin.source !== undefined;
+  const by = isStated ? `; by ${dueCondition.field} of ${origin.source}` : '';
   const what = `${describeAct(attempt)}${followedBy(rest)}`;
   // Of an act that was not seen to be carried out, that comes first.
   const text = `${granted === undefined ? `${message}: ${what}` : `${what}: ${message}`}${by}${takes}`;
@@ -369,7 +370,7 @@ const aboutClaim = ({ name, uid }: NodeName): About => ({
 });
 
 /** Nodes without a NodePool have no `nodePool`. */
-export const scopeOf = ({ pool, source }: DecisionScope): JsonObject => ({
+export const originOf = ({ pool, source }: DecisionOrigin): JsonObject => ({
   ...(pool !== undefined && { nodePool: pool }),
   ...(source !== undefined && { policy: source }),
 });
@@ -378,12 +379,12 @@ export const scopeOf = ({ pool, source }: DecisionScope): JsonObject => ({
  * `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only
  * defaults decided.
  */
-function decidedBy(scope: DecisionScope, dueCondition: DueCondition | undefined, setting?: GuardSetting): JsonObject {
+function decidedBy(origin: DecisionOrigin, dueCondition: DueCondition | undefined, setting?: GuardSetting): JsonObject {
   const places = [
     ...(dueCondition?.field === undefined
       ? []
-      : [settingPlace(scope.source, dueCondition.field.replace(/\[\d+\]$/, ''))]),
-    ...(setting === undefined ? [] : [settingPlace(setting.source ?? scope.source, setting.field)]),
+      : [settingPlace(origin.source, dueCondition.field.replace(/\[\d+\]$/, ''))]),
+    ...(setting === undefined ? [] : [settingPlace(setting.source ?? origin.source, setting.field)]),
   ].filter(each => each !== undefined);
   return {
     ...(setting !== undefined && { guard: { ...setting.numbers } }),
@@ -392,7 +393,7 @@ function decidedBy(scope: DecisionScope, dueCondition: DueCondition | undefined,
 }
 
 /** Two dimensions, decision and pool (`none` without one): never the node, of which there are too many. */
-export const metricOf = (decision: string, { pool }: DecisionScope): NonNullable<Report['metric']> => ({
+export const metricOf = (decision: string, { pool }: DecisionOrigin): NonNullable<Report['metric']> => ({
   name: REPAIR_METRICS.decision,
   dimensions: { decision, nodePool: pool ?? 'none' },
 });

@@ -3,7 +3,12 @@
  * pass reserves what it grants before its nodes have the intents, and gives back what has ended. Whoever finds a limit
  * full looks again. Only while some policy states a limit; otherwise the record is not even read.
  */
-import { createGate, type Gate, type LimitsScope, type ZonedNode } from './rule/concurrency-limits.ts';
+import {
+  createConcurrencyLimits,
+  type ConcurrencyLimits,
+  type CountedLimits,
+  type ZonedNode,
+} from './rule/concurrency-limits.ts';
 import { OWNER, poolCodec, poolRecordId, type PoolRecord } from './record.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
@@ -64,26 +69,26 @@ type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 /** The reservations of all pools, as one pass works with them. `newer`: a later version of this function keeps them. */
 export interface OpenReservations {
   /** @param own UIDs of what the pool has in flight */
-  gate(own: ReadonlySet<string>, now: EpochMs): Gate;
+  concurrencyLimits(own: ReadonlySet<string>, now: EpochMs): ConcurrencyLimits;
   /** Reserves. False: others took the places; the pass has to look again. */
   reserve(own: ReadonlySet<string>, granted: readonly ZonedNode[]): Promise<boolean>;
   /** Gives back what the pool does not need any more. */
   release(own: ReadonlySet<string>): Promise<void>;
 }
 
-interface ReservationScope extends LimitsScope {
+interface ReservationContext extends CountedLimits {
   readonly pool: string | undefined;
   /** Names of the pools that may have something in flight. */
   readonly pools: readonly (string | undefined)[];
 }
 
-export async function openReservations(deps: Deps, scope: ReservationScope): Promise<OpenReservations | 'newer'> {
-  const { pool, limits, nodes } = scope;
+export async function openReservations(deps: Deps, context: ReservationContext): Promise<OpenReservations | 'newer'> {
+  const { pool, limits, nodes } = context;
   const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
   const loaded = await record.load();
   if (loaded.kind === 'newer') return 'newer';
   let current = loaded.kind === 'known' ? loaded.value : undefined;
-  const found = await othersOf(deps, scope, current);
+  const found = await othersOf(deps, context, current);
   if (found === 'newer') return found;
   let others = found;
   let isStale = false;
@@ -132,12 +137,13 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
     return isWritten;
   };
   return {
-    gate: (own, now) => createGate(scope, [...others, ...ofOwn(own)], now),
+    concurrencyLimits: (own, now) => createConcurrencyLimits(context, [...others, ...ofOwn(own)], now),
     async reserve(own, granted) {
       const all = new Set([...own, ...granted.map(({ uid }) => uid)]);
       return write(isCounted => {
-        const gate = createGate(scope, [...others, ...ofOwn(own)], deps.clock.now());
-        const isFree = isCounted && granted.every(node => own.has(node.uid) || gate.admit(node) === undefined);
+        const concurrencyLimits = createConcurrencyLimits(context, [...others, ...ofOwn(own)], deps.clock.now());
+        const isFree =
+          isCounted && granted.every(node => own.has(node.uid) || concurrencyLimits.admit(node) === undefined);
         return isFree ? [...others, ...ofOwn(all)] : undefined;
       });
     },
@@ -152,7 +158,7 @@ export async function openReservations(deps: Deps, scope: ReservationScope): Pro
  */
 async function othersOf(
   deps: Deps,
-  { pool, limits, nodes, pools }: ReservationScope,
+  { pool, limits, nodes, pools }: ReservationContext,
   current: Reservations | undefined,
 ): Promise<readonly Reservation[] | 'newer'> {
   const now = deps.clock.now();
@@ -160,13 +166,13 @@ async function othersOf(
   const known = (current?.reservations ?? []).filter(each => each.pool !== pool);
   const isFresh = ({ since }: Reservation): boolean => !isDue(now, runOverTime(since));
   const isWhole = current?.basis === limits.basis;
-  const asked = new Set(
+  const unsure = new Set(
     isWhole ? known.filter(each => !isFresh(each)).map(each => each.pool) : [...pools, ...known.map(each => each.pool)],
   );
-  asked.delete(pool);
+  unsure.delete(pool);
   const found = new Map<string, Reservation>(known.filter(isFresh).map(each => [each.uid, each]));
   let isUnknown = false;
-  await fewAtATime([...asked], async name => {
+  await fewAtATime([...unsure], async name => {
     const inFlight = await inFlightOf(deps, name);
     if (inFlight === 'newer') {
       for (const each of known.filter(other => other.pool === name)) found.set(each.uid, each);

@@ -47,7 +47,7 @@ import { objectOf } from '../../shared/ports/read-answer.ts';
 
 /** The rules of a pool, and where they come from. */
 export interface PoolRules {
-  readonly rules: RepairRules;
+  readonly repair: RepairRules;
   readonly pool: KubernetesObject | undefined;
   /** The same, or as it was before it went: what it granted to pods still counts. */
   readonly known: KubernetesObject | undefined;
@@ -76,9 +76,9 @@ export async function loadRules(deps: RuleDeps, pool: string | undefined, seen?:
     uid: nodePool.metadata.uid,
     value,
   };
-  const repair = effectiveRepair(nodePool, policies, config.providerPolicies);
-  const rules = { ...repair, gateOpen: config.featureGates.nodeRepair, poolVeto };
-  return { rules, pool: nodePool, known, policies, config };
+  const effective = effectiveRepair(nodePool, policies, config.providerPolicies);
+  const repair = { ...effective, gateOpen: config.featureGates.nodeRepair, poolVeto };
+  return { repair, pool: nodePool, known, policies, config };
 }
 
 /** Names of the pods that are protected by what is in force in a pool. */

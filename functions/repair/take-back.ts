@@ -3,7 +3,7 @@
  * server refuses that, as admission policies can, it is said on the Node and tried again ever less often: no other
  * repair of the pool waits for it (I8).
  */
-import type { DecisionScope, PassDeps } from './context.ts';
+import type { DecisionOrigin, PassDeps } from './context.ts';
 import { deleteRemediations, madeBy } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
 import { afterTakeBack, type Left, leftOf, wantedBack, withoutTakenBack } from './rule/left.ts';
@@ -25,7 +25,7 @@ const TAKE_BACK = 'take back';
 /** Answers the record with what could not be taken back, and when that is tried again. */
 export async function takeBack(
   deps: PassDeps,
-  scope: DecisionScope,
+  origin: DecisionOrigin,
   left: Left & { readonly node: NodeName },
 ): Promise<{ readonly record: NodeRecord; readonly time: EpochMs | undefined }> {
   const { node, record, claims } = left;
@@ -37,7 +37,7 @@ export async function takeBack(
   if (waits !== undefined) return { record, time: waits.until };
   // By UID from now on: another object may have the name when it is tried again (I10).
   const resources = await madeBy(deps, node, wanted);
-  const report = (text: string, isRepeated: boolean) => reportLeft(deps, scope, node, { text, isRepeated });
+  const report = (text: string, isRepeated: boolean) => reportLeft(deps, origin, node, { text, isRepeated });
   const outcome = await tries.make({ ...change, report }, async () => {
     const { annotation, drain, maintenance, replacement } = wanted;
     const live = annotation && claims.get(annotation.claim.uid);
@@ -46,7 +46,7 @@ export async function takeBack(
     if (maintenance === true) await endMaintenance(deps, node, record.acts);
     await deleteRemediations(deps, resources);
     const end = replacement && (await endReplacement(deps, replacement, node.uid));
-    if (replacement !== undefined && end !== undefined) await reportEnd(deps, scope, node, { ...replacement, end });
+    if (replacement !== undefined && end !== undefined) await reportEnd(deps, origin, node, { ...replacement, end });
   });
   const refusals = tries.after(record.refusals);
   const { refusals: _, ...rest } = record;
@@ -73,7 +73,7 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
     }
     try {
       const isGone = each.kind === 'gone';
-      const left = await takeBack(deps, observed.scope, { node, record, claims: observed.claims, isGone });
+      const left = await takeBack(deps, observed.origin, { node, record, claims: observed.claims, isGone });
       time = earliest(time, left.time);
       next.push(afterTakeBack(each, left.record, left.record.refusals?.[TAKE_BACK] !== undefined));
     } catch (error) {
@@ -93,13 +93,13 @@ async function reportLate(
   const { attempt } = unreported;
   switch (unreported.kind) {
     case 'lost':
-      return reportLost(deps, observed.scope, node, attempt);
+      return reportLost(deps, observed.origin, node, attempt);
     case 'carriedOut': {
       const message = `attempt ${attempt.number}, whose run ended before it could say so, counts as carried out`;
       return reportCarriedOut(deps, observed, { node, attempt, pods: await loadPodsOnNode(deps, node.name), message });
     }
     case 'failedLaunch':
-      return reportRefusal(deps, observed.scope, {
+      return reportRefusal(deps, observed.origin, {
         node,
         attempt,
         reason: 'ReplacementUnavailable',

@@ -3,7 +3,7 @@
  * share the next one, and the coalescer keeps them (`shared/lifecycle/coalesce.ts`).
  */
 import type { PassAsk, PassDeps } from './context.ts';
-import type { RepairRequests } from './rule/pool-facts.ts';
+import type { RepairAsks } from './rule/pool-facts.ts';
 import { isMarked } from './rule/attempt.ts';
 import { poolOf } from './rule/node-verdict.ts';
 import { answer, type EndedDrain } from './attempt-record.ts';
@@ -90,7 +90,7 @@ function ofAsk(ask: Ask): PassAsk {
 }
 
 /** All that a pass is asked for. */
-export function readAsks(asks: readonly Ask[]): RepairRequests {
+export function readAsks(asks: readonly Ask[]): RepairAsks {
   const uids = new Set<string>();
   const observedTimes = new Map<string, EpochMs>();
   const drainEnds = new Map<string, EndedDrain>();

@@ -29,6 +29,9 @@ import { illnessOf, type Release } from './karpenter-policies.ts';
 import { createKarpenterReboots, lastRebootEnd, type KarpenterReboots } from './karpenter-reboots.ts';
 
 const PASS = seconds(10);
+/** Of a big cluster, whose passes take Karpenter longer, too. */
+const PASS_OF_MANY = minutes(1);
+const MANY_NODES = 200;
 const LOOKED_AT_AGAIN = minutes(5);
 const DO_NOT_REPAIR = 'karpenter.sh/do-not-repair';
 const BREAKER = 0.2;
@@ -87,18 +90,18 @@ function start({ core, scheduler, reboot }: ActorWorld, release: Release): void 
   const expire = (now: EpochMs): void => {
     for (const claim of cluster.claims()) {
       const after = durationIn(claim.spec ?? {}, 'expireAfter');
+      if (claim.metadata.deletionTimestamp !== undefined || after === undefined) continue;
       const created = parseTimestamp(claim.metadata.creationTimestamp);
-      if (claim.metadata.deletionTimestamp !== undefined || after === undefined || created === undefined) continue;
-      if (created + after <= now) acts.remove('nodeclaims', claim);
+      if (created !== undefined && created + after <= now) acts.remove('nodeclaims', claim);
     }
   };
 
   const look = (): void => {
     const now = scheduler.now();
-    scheduler.at(addDuration(now, PASS), look);
     commands.look(now);
     expire(now);
     const all = cluster.managed();
+    scheduler.at(addDuration(now, all.length < MANY_NODES ? PASS : PASS_OF_MANY), look);
     if (release === '1.14') repairByForce(all, now);
     else reboots.look(now);
     const next = decide(cluster, all, now, { emptySince, reboots, ill: release === '1.15' ? ill(all, now) : [] });
@@ -154,12 +157,15 @@ function decide(
     if (cluster.blockerOf(pods) !== undefined && graceOf(managed) === undefined) continue;
     return disrupt({ ...managed, reason: 'Drifted', isReplaced: pods.length > 0, bound: undefined });
   }
+  const waits = new Map(
+    [...members.keys()].map(pool => [pool, durationIn(disruptionOf(cluster.pool(pool ?? '')), 'consolidateAfter')]),
+  );
   for (const managed of all) {
     const { uid } = managed.claim.metadata;
     const pods = cluster.podsOf(managed, now);
     if (pods.length > 1) emptySince.delete(uid);
     else if (!emptySince.has(uid)) emptySince.set(uid, now);
-    const after = durationIn(disruptionOf(cluster.pool(managed.pool ?? '')), 'consolidateAfter');
+    const after = waits.get(managed.pool);
     const since = emptySince.get(uid);
     if (after === undefined || since === undefined || since + after > now) continue;
     const reason = pods.length === 0 ? 'Empty' : 'Underutilized';

@@ -4,8 +4,9 @@ import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domai
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
 import { wasHitWithin } from '../cron.ts';
+import { groupObjects } from '../grouping.ts';
 import { follow, RESOURCE_TYPES, says, textIn, type ActorApi } from './actor.ts';
-import { DISRUPTED, DO_NOT_DISRUPT, podsOfNode } from './karpenter-drain.ts';
+import { DISRUPTED, DO_NOT_DISRUPT, isDrained } from './karpenter-drain.ts';
 
 export const NODE_POOL_LABEL = 'karpenter.sh/nodepool';
 
@@ -41,7 +42,20 @@ export function followCluster(core: ActorApi): KarpenterCluster {
   const nodes = objects(RESOURCE_TYPES.nodes);
   const claims = objects(RESOURCE_TYPES.nodeclaims);
   const pools = objects(RESOURCE_TYPES.nodepools);
-  const pods = objects(RESOURCE_TYPES.pods);
+  // Of each node: a look asks for those of all.
+  const podsOn = groupObjects(
+    {
+      follow: listener =>
+        follow(
+          core,
+          RESOURCE_TYPES.pods,
+          pod => listener('pods', pod.metadata.uid, pod),
+          ({ metadata }) => listener('pods', metadata.uid, undefined),
+        ),
+    },
+    'pods',
+    pod => textIn(pod.spec, 'nodeName'),
+  );
   const budgets = objects(RESOURCE_TYPES.poddisruptionbudgets);
   return {
     managed() {
@@ -56,7 +70,7 @@ export function followCluster(core: ActorApi): KarpenterCluster {
     },
     claims: () => [...claims.values()],
     pool: name => [...pools.values()].find(({ metadata }) => metadata.name === name),
-    podsOf: ({ node }, now) => podsOfNode([...pods.values()], node.metadata.name, now).filter(pod => !isOfDaemon(pod)),
+    podsOf: ({ node }, now) => podsOn.get(node.metadata.name).filter(pod => isDrained(pod, now) && !isOfDaemon(pod)),
     blockerOf(moved) {
       const held = moved.find(({ metadata }) => metadata.annotations?.[DO_NOT_DISRUPT] !== undefined);
       if (held !== undefined) return `pod ${held.metadata.name} has ${DO_NOT_DISRUPT}`;
@@ -90,7 +104,9 @@ export const disruptionOf = (pool: KubernetesObject | undefined): JsonObject =>
 
 /** Of a duration in a spec; undefined for none, and for `Never`. */
 export function durationIn(part: JsonObject, key: string): DurationMs | undefined {
-  const parsed = parseGoDuration(textAt(part, key) ?? '');
+  const text = textAt(part, key);
+  if (text === undefined) return undefined;
+  const parsed = parseGoDuration(text);
   return parsed.ok ? nanosecondsToDuration(parsed.nanoseconds) : undefined;
 }
 

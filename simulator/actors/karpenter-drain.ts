@@ -46,15 +46,9 @@ export function podsToDrain(
   now: EpochMs,
 ): readonly KubernetesObject[] {
   return nodes.flatMap(({ metadata: { name } }) =>
-    podsOfNode(core.list(RESOURCE_TYPES.pods, { fieldSelector: `spec.nodeName=${name}` }).items, name, now),
+    core.list(RESOURCE_TYPES.pods, { fieldSelector: `spec.nodeName=${name}` }).items.filter(pod => isDrained(pod, now)),
   );
 }
-
-export const podsOfNode = (
-  pods: readonly KubernetesObject[],
-  node: string,
-  now: EpochMs,
-): readonly KubernetesObject[] => pods.filter(pod => textIn(pod.spec, 'nodeName') === node && isDrained(pod, now));
 
 const CRITICAL: readonly unknown[] = ['system-node-critical', 'system-cluster-critical'];
 
@@ -67,7 +61,7 @@ export function firstGroup(pods: readonly KubernetesObject[]): readonly Kubernet
   return pods.filter(pod => rank(pod) === first);
 }
 
-function isDrained(pod: KubernetesObject, now: EpochMs): boolean {
+export function isDrained(pod: KubernetesObject, now: EpochMs): boolean {
   const { annotations = {}, ownerReferences = [], deletionTimestamp } = pod.metadata;
   if (hasFinished(pod) || MIRROR in annotations || ownerReferences.some(({ kind }) => kind === 'Node')) return false;
   const end = parseTimestamp(deletionTimestamp ?? '');

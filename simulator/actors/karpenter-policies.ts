@@ -76,8 +76,9 @@ export function illnessOf(
         each.status === condition['status'] &&
         (each.reason?.test(textAt(condition, 'reason') ?? '') ?? true),
     );
+    if (policy === undefined) return [];
     const stated = parseTimestamp(textAt(condition, 'lastTransitionTime') ?? '');
-    if (policy === undefined || stated === undefined) return [];
+    if (stated === undefined) return [];
     const { toleration, bound, isReboot = false } = policy;
     return [{ due: addDuration(latest(stated, notBefore ?? stated), toleration), bound, isReboot }];
   });

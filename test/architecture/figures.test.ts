@@ -121,17 +121,6 @@ describe('the whole path with the real adapters', () => {
     expect([...toOpen(IN_COMMON), ...opened].length).toBeLessThanOrEqual(MOST_TO_OPEN);
   });
 
-  it('names no function that its file does not have', () => {
-    const document = sections.join('\n');
-    const named = [...document.matchAll(/((?:`\w+`,?\s+(?:and\s+)?)+)of\s+`([\w/-]+\.ts)`/g)].flatMap(
-      ([, names = '', file = '']) => [...names.matchAll(/\w{4,}/g)].map(([name]) => [name, file] as const),
-    );
-    expect(named.length).toBeGreaterThan(5);
-    const isThere = (name: string, file: string): boolean =>
-      new RegExp(`function ${name}\\(|const ${name} =`).test(readFileSync(join(root, file), 'utf8'));
-    expect(named.filter(([name, file]) => !isThere(name, file))).toEqual([]);
-  });
-
   it('names no file that is not there', () => {
     const named = [IN_COMMON, ...WHOLE_PATHS.map(({ heading }) => heading)].flatMap(namedIn);
     expect(named.length).toBeGreaterThan(100);

@@ -17,7 +17,7 @@ const COINED = [
   'episode',
   'fault',
   'floor',
-  'gate',
+  'origin',
   'hint',
   'hold',
   'incident',

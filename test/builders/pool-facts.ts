@@ -16,7 +16,7 @@ export function someFacts(
   return {
     now: NOW,
     pool: 'default',
-    rules: { rules: someRules(), pool: undefined },
+    rules: { repair: someRules(), pool: undefined },
     state: NEW_POOL,
     nodes,
     labelled: nodes,

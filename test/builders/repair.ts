@@ -14,7 +14,7 @@ import { verdictOf } from '../../functions/repair/rule/ladder.ts';
 import { judgeNode, surroundingsOf } from '../../functions/repair/rule/node-verdict.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
-import type { Gate } from '../../functions/repair/rule/concurrency-limits.ts';
+import type { ConcurrencyLimits } from '../../functions/repair/rule/concurrency-limits.ts';
 import type { JudgeContext, NodeFinding, PresentNode, RepairRules } from '../../functions/repair/rule/verdict.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
@@ -119,7 +119,7 @@ export interface PoolWorld {
   readonly state: PoolRecord;
   /** All nodes of the cluster; absent: those of the pool. */
   readonly cluster?: readonly NodeView[];
-  readonly gate?: (own: ReadonlySet<string>) => Gate;
+  readonly concurrencyLimits?: (own: ReadonlySet<string>) => ConcurrencyLimits;
   /** What EC2 says of nodes, by UID. */
   readonly answers?: ReadonlyMap<string, string>;
   readonly nodePool?: KubernetesObject | undefined;
@@ -147,7 +147,7 @@ function contextOf(nodes: readonly NodeView[], { claims, ...given }: Omit<Look, 
     observedTimes: new Map(),
     changesTime: undefined,
     drainEnds: new Map(),
-    asked: new Map(),
+    otherRequests: new Map(),
     basisOf: () => '',
     nodesByName: new Map(nodes.map(node => [node.name, node])),
     ...given,
@@ -159,7 +159,7 @@ export function checked<Found extends NodeFinding>(finding: Found): Found {
   const { verdict, state, takesBack, record, node } = finding;
   const kind = verdict?.kind ?? '';
   const isBroken =
-    (['underWay', 'settle', 'repair'].includes(kind) && state !== 'inFlight') ||
+    (['underWay', 'unresolved', 'repair'].includes(kind) && state !== 'inFlight') ||
     (state === 'idle' && (kind === 'stuck' || record?.attempt !== undefined)) ||
     (kind === 'recovered' && !takesBack) ||
     (kind === 'gone' && state !== 'idle');
@@ -183,7 +183,7 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     state: NEW_POOL,
     ...overrides,
   };
-  const { now, pool, rules, claims, records, state, gate, answers } = world;
+  const { now, pool, rules, claims, records, state, concurrencyLimits, answers } = world;
   const settings = readableSettings(rules);
   const context = contextOf(nodes, { now, pool, rules, claims });
   const present = nodes.map(node => judgeNode(context, node, records[node.uid]));
@@ -198,7 +198,7 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const surroundings =
     settings &&
     surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, findings: present, activity });
-  const decision = rule({ now, pool, rules, findings, state, surroundings, gate, answers });
+  const decision = rule({ now, pool, rules, findings, state, surroundings, concurrencyLimits, answers });
   decision.findings.forEach(checked);
   return decision;
 }

@@ -183,6 +183,24 @@ describe('curfew explain', () => {
       expect(await lineOf(scenario, 'n1', '35m', '  repair: ')).toContain('Drain has begun');
     });
 
+    it('says when the deadline of its drain comes, and what it does with pods', async () => {
+      const textOf = async (name: string, node: string): Promise<string> =>
+        (await run('node', node, { scenario: `${FOLDER}/drain-limits.yaml#drain-limits-deadline-${name}`, at: '30m' }))
+          .out;
+      const forced = await textOf('forces', 'n1');
+      expect(forced).toContain(
+        '    deadline: at 2026-03-01T11:01:00Z, or later by as long as it was held, the drain has deleted unprotected pods, and ends Failed if others are left (drain.deadline 1h0m0s)\n',
+      );
+      expect(forced).toContain('    a/budgeted: evicted once that is allowed, or deleted at 2026-03-01T10:56:00Z\n');
+      expect(forced).toContain('    a/kept: evicted once its protection is taken off\n');
+      expect(await textOf('fails', 'n1')).toContain(
+        '    deadline: at 2026-03-01T11:01:00Z, or later by as long as it was held, the drain ends Failed unless it is over (drain.deadline 1h0m0s)\n',
+      );
+      expect(await textOf('fails', 'n2')).toContain(
+        '    deadline: the drain ends Failed if its turn does not come in time (drain.deadline 1h0m0s)\n',
+      );
+    });
+
     it('says that it is stuck, and by what', async () => {
       const stuck = await lineOf('repair-in-flight.yaml#repair-concurrent-stuck', 'web-0', '3h', '  repair: ');
       expect(stuck).toMatch(/^ {2}repair: stuck, since .*held by finalizer /);

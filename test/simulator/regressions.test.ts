@@ -13,7 +13,7 @@ const SICK = `${GATE}  objects:\n${nodeObjects('a')}`;
 
 describe('repair', () => {
   it('does not act on attempts that another run has changed in between', async () => {
-    // Another run writes the pool's record just before this one has reserved its attempts: it must look again.
+    // Another run writes the node's record just before this one has its intent in it: this one must look again.
     let interfered = false;
     const overtaken: ReconcilerFactory = deps =>
       createReconciler({
@@ -25,8 +25,8 @@ describe('repair', () => {
             const isIntent = JSON.stringify(record.state).includes('"phase":"intended"');
             if (!interfered && isIntent) {
               interfered = true;
-              const { attempts: _, ...state } = record.state;
-              await deps.records.put({ ...record, state: { ...state, attempts: [] } }, version);
+              const { attempt: _, ...state } = record.state;
+              await deps.records.put({ ...record, state }, version);
             }
             return await deps.records.put(record, version);
           },

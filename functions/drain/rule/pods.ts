@@ -25,7 +25,8 @@ export type PodDrainability =
   | {
       readonly kind: 'counts';
       readonly mode: DrainMode;
-      /** From then on it no longer counts, even if nothing happens. */ readonly until: EpochMs | undefined;
+      /** Once that has passed it no longer counts, even if nothing happens; at that very instant it does. */
+      readonly until: EpochMs | undefined;
     }
   /** It may use an entity of the drain, and nothing says whether: unknown blocks (I6). */
   | { readonly kind: 'unknown'; readonly mode: DrainMode; readonly message: string };
@@ -63,15 +64,18 @@ export function podDrainability(pod: PodView, rules: DrainPodRules, now: EpochMs
   const { deletionTime } = pod;
   const notReadySince = notReadySinceOf(pod, rules);
   if (isTerminating(pod) && deletionTime !== undefined) {
-    const stuck = addDuration(deletionTime, pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD);
-    return now > stuck
+    const until = addDuration(deletionTime, pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD);
+    return isPast(now, until)
       ? { kind: 'leftBehind', because: 'StuckTerminating', mode }
-      : { kind: 'counts', mode, until: stuck };
+      : { kind: 'counts', mode, until };
   }
   if (notReadySince === undefined) return { kind: 'counts', mode, until: undefined };
   const until = addDuration(notReadySince, rules.notReadyTimeout);
-  return now > until ? { kind: 'leftBehind', because: 'NotReady', mode } : { kind: 'counts', mode, until };
+  return isPast(now, until) ? { kind: 'leftBehind', because: 'NotReady', mode } : { kind: 'counts', mode, until };
 }
+
+/** Later than `isDue`, which has the very instant: as NVSentinel, a pod has that one, too. */
+const isPast = (now: EpochMs, until: EpochMs): boolean => now > until;
 
 /** A pod that waits for a kubelet which is gone is not ready either, from when both is so. */
 function notReadySinceOf(

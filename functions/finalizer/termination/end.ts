@@ -8,6 +8,7 @@ import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
+import { aboutFormerOwner } from '../orphans/report.ts';
 import { hookCallsOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
 import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { isLive } from './objects.ts';
@@ -136,7 +137,7 @@ export async function closeGone(
   const apiVersion = kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
   const object = { apiVersion, kind, name, ...(uid !== undefined && { uid }) };
   const since = orphanedTime ?? context.deps.clock.now();
-  const about = { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } };
+  const about = aboutFormerOwner(object);
   // The ledger first: a run that dies in between finds the entry there.
   const isOrphan = await tries.make(
     {

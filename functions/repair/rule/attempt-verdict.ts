@@ -58,7 +58,7 @@ export function judgeAttempt(judged: NodeFacts, before: Attempt): Finding {
     return {
       ...IN_FLIGHT,
       record: { ...record, attempt },
-      verdict: { kind: 'settle', node, message },
+      verdict: { kind: 'unresolved', node, message },
       time: runOver,
     };
   }

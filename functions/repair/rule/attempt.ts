@@ -51,7 +51,7 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
   const { [key]: _, ...refusals } = record.refusals ?? {};
   const { refusals: __, ours, ...rest } = record;
   // A termination takes over the annotation that an earlier attempt had set.
-  const { annotation, asked: ___, ...others } = ours ?? {};
+  const { annotation, requested: ___, ...others } = ours ?? {};
   const left = annotation === undefined || action === 'Terminate' ? others : { ...others, annotation };
   const act = { key, action, time: attempt.time, ...(bootID !== undefined && { bootID }) };
   return {
@@ -80,7 +80,7 @@ export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord
     ...record.ours,
     ...(annotation && { annotation }),
     ...(drain !== undefined && { drain }),
-    ...(requestId !== undefined && { asked: { key: attempt.key, requestId } }),
+    ...(requestId !== undefined && { requested: { key: attempt.key, requestId } }),
   };
   return Object.keys(ours).length === 0 ? record : { ...record, ours };
 }
@@ -118,7 +118,7 @@ export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
   const { finding, due, action, unfinished } = candidate;
   const { node, record } = finding;
   const claim = due.claim && { name: due.claim.name, uid: due.claim.uid };
-  const asked = record?.ours?.asked;
+  const requested = record?.ours?.requested;
   const base = {
     number: unfinished?.number ?? (record?.number ?? 0) + 1,
     phase: 'intended' as const,
@@ -132,7 +132,7 @@ export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
       return { ...base, action: action.type, claim, ...(node.bootID !== undefined && { bootID: node.bootID }) };
     case 'Drain':
     case 'CustomResource': {
-      const requestId = asked?.key === base.key ? asked.requestId : `${node.uid}.${now}`;
+      const requestId = requested?.key === base.key ? requested.requestId : `${node.uid}.${now}`;
       return { ...base, action: action.type, claim, requestId };
     }
     case 'Replace': {
@@ -357,7 +357,7 @@ export interface SecondLook {
   readonly node: NodeView;
   readonly claim: NodeClaimView | undefined;
   readonly rules: RepairRules;
-  readonly asked: string | undefined;
+  readonly otherRequest: string | undefined;
   /** The NodeClaim is as the pass has listed it. */
   readonly isClaimListed: boolean;
   /** Its place is reserved in the limits of zone and cluster. */
@@ -380,13 +380,13 @@ export function stillWanted(
     readonly attempt: Pick<Attempt, 'key'>;
     readonly confirm: Confirmation | undefined;
   },
-  { now, node, claim, rules, asked, isClaimListed, isCounted }: SecondLook,
+  { now, node, claim, rules, otherRequest, isClaimListed, isCounted }: SecondLook,
   decide: (observation: NodeObservation) => NodeDecision,
 ): StillWanted {
   const settings = readableSettings(rules);
   const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
   const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
-  const decision = decide({ now, node, owner, rules, unhealthy, episodes: record.episodes, asked });
+  const decision = decide({ now, node, owner, rules, unhealthy, episodes: record.episodes, otherRequest });
   if (isClaimListed && decision.kind !== 'due') return 'readClaim';
   if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
   // Limits that came into force since may not count this repair.

@@ -8,7 +8,7 @@ import { resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, seconds } from '../../../shared/domain/time.ts';
 
 /** Whether a limit lets one more repair begin. */
-export interface Gate {
+export interface ConcurrencyLimits {
   /** undefined: it may begin, and counts from now on. */
   admit(node: ZonedNode): Blocker | undefined;
 }
@@ -16,17 +16,17 @@ export interface Gate {
 export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;
 
 /** What keeps a node back while its pool has as many repairs in flight as it may. */
-export function budgetBlocker(scope: string, inFlight: number, limit: number, now: EpochMs): Blocker {
+export function budgetBlocker(area: string, inFlight: number, limit: number, now: EpochMs): Blocker {
   return {
     kind: 'budget',
     reason: 'ConcurrencyBudget',
-    message: `${inFlight} ${inFlight === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
+    message: `${inFlight} ${inFlight === 1 ? 'repair is' : 'repairs are'} under way in ${area}, maxConcurrentRepairs allows ${limit}`,
     setting: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay: inFlight, allowed: limit } },
     until: addDuration(now, BLOCKED_CHECK),
   };
 }
 
-export interface LimitsScope {
+export interface CountedLimits {
   readonly limits: LimitsInForce;
   /** All nodes of the cluster. */
   readonly nodes: readonly ZonedNode[];
@@ -34,7 +34,7 @@ export interface LimitsScope {
 
 interface Limit {
   readonly key: string;
-  readonly scope: string;
+  readonly area: string;
   readonly most: number;
   readonly said: string;
   /** Absent: no policy says so. */
@@ -46,11 +46,11 @@ const CLUSTER = 'cluster';
 const zoneKey = (zone: string): string => `zone/${zone}`;
 
 /** Counted from these reservations, and from what is taken here. */
-export function createGate(
-  { limits, nodes }: LimitsScope,
+export function createConcurrencyLimits(
+  { limits, nodes }: CountedLimits,
   reservations: readonly { readonly zone?: string | undefined }[],
   now: EpochMs,
-): Gate {
+): ConcurrencyLimits {
   const taken = new Map<string, number>();
   const add = (zone: string | undefined): void => {
     for (const key of zone === undefined ? [CLUSTER] : [CLUSTER, zoneKey(zone)])
@@ -63,10 +63,10 @@ export function createGate(
       const zone = labels[ZONE_LABEL];
       const limitsThere = known.get(zone) ?? strictest(limits, zone, nodes);
       known.set(zone, limitsThere);
-      for (const { key, scope, most, said, setting } of limitsThere) {
+      for (const { key, area, most, said, setting } of limitsThere) {
         const count = taken.get(key) ?? 0;
         if (count < most) continue;
-        const message = `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, ${said}`;
+        const message = `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${area}, ${said}`;
         const until = addDuration(now, FULL_CHECK);
         if (setting === undefined) return { kind: 'room', reason: 'ClusterConcurrencyBudget', message, until };
         const reason = key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget';
@@ -88,19 +88,19 @@ function strictest(
   nodes: readonly ZonedNode[],
 ): readonly Limit[] {
   const inZone = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone).length;
-  const found: Limit[] = [{ key: CLUSTER, scope: 'the cluster', most: MOST, said: 'so many are counted at most' }];
+  const found: Limit[] = [{ key: CLUSTER, area: 'the cluster', most: MOST, said: 'so many are counted at most' }];
   for (const { source, maxConcurrentRepairsPerZone: perZone, maxConcurrentRepairsPerCluster: perCluster } of binding) {
     if (zone !== undefined && perZone !== undefined) {
       const most = resolveNodeCount(perZone, inZone);
       const said = `maxConcurrentRepairsPerZone of ${source} allows ${most}`;
       const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerZone' };
-      found.push({ key: zoneKey(zone), scope: `zone ${zone}`, most, said, setting });
+      found.push({ key: zoneKey(zone), area: `zone ${zone}`, most, said, setting });
     }
     if (perCluster !== undefined) {
       const most = resolveNodeCount(perCluster, nodes.length);
       const said = `maxConcurrentRepairsPerCluster of ${source} allows ${most}`;
       const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerCluster' };
-      found.push({ key: CLUSTER, scope: 'the cluster', most, said, setting });
+      found.push({ key: CLUSTER, area: 'the cluster', most, said, setting });
     }
   }
   const by = (key: string): readonly Limit[] =>

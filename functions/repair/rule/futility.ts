@@ -9,7 +9,7 @@ import { addDuration, type EpochMs, isDue, toTimestamp } from '../../../shared/d
  * another replacement would fail, too. It ends by itself when the window has passed.
  */
 export function futility(
-  { settings: { futility: rule }, now, scope }: Pick<Surroundings, 'settings' | 'now' | 'scope'>,
+  { settings: { futility: rule }, now, area }: Pick<Surroundings, 'settings' | 'now' | 'area'>,
   failure: string,
   { creationTime }: Pick<NodeView, 'creationTime'>,
   terminations: readonly { readonly condition: string; readonly time: EpochMs }[],
@@ -28,7 +28,7 @@ export function futility(
   return {
     kind: 'futility',
     reason: 'FutileRepairs',
-    message: `${before.length} repairs in ${scope} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
+    message: `${before.length} repairs in ${area} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
     setting: { field: 'spec.repair.futility', numbers: { repairs: before.length, allowed: rule.repairs } },
     until,
   };

@@ -68,7 +68,7 @@ export interface Surroundings {
   readonly now: EpochMs;
   readonly settings: RepairSettings;
   /** `NodePool default`, or `the cluster`. */
-  readonly scope: string;
+  readonly area: string;
   /** The nodes that the threshold may count. */
   readonly poolNodes: readonly NodeView[];
   readonly claimOf: (node: NodeView) => NodeClaimView | undefined;
@@ -148,7 +148,7 @@ export function createGuards(surroundings: Surroundings): Guards {
 }
 
 const recoveringBlocker = ({ setting, message }: GuardBlocker, window: DurationMs, until: EpochMs): Blocker => ({
-  kind: 'settling',
+  kind: 'recovering',
   reason: 'Settling',
   message: `others have just come back, and count until they have been well for ${Math.round(window / 1000)} s: with them ${message}`,
   setting,
@@ -254,7 +254,7 @@ function zoneOutage(
 }
 
 function threshold(
-  { settings, scope, now }: Surroundings,
+  { settings, area, now }: Surroundings,
   touchable: readonly NodeView[],
   isUnhealthy: (node: NodeView) => boolean,
 ): GuardBlocker | undefined {
@@ -265,7 +265,7 @@ function threshold(
   return {
     kind: 'guard',
     reason: 'UnhealthyThreshold',
-    message: `${unhealthy} of ${total} nodes of ${scope} are unhealthy, repair stops above ${allowed} (maxUnhealthy)`,
+    message: `${unhealthy} of ${total} nodes of ${area} are unhealthy, repair stops above ${allowed} (maxUnhealthy)`,
     setting: { field: 'spec.repair.maxUnhealthy', numbers: { unhealthy, of: total, allowed } },
     until: addDuration(now, BLOCKED_CHECK),
     guard: 'threshold',
@@ -344,11 +344,11 @@ export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | und
     : undefined;
 }
 
-/** @param asked what stands for the node in other systems, by its name */
+/** @param otherRequest what stands for the node in other systems, by its name */
 export function otherWorkOn(
   node: NodeView,
   claim: NodeClaimView | undefined,
-  asked: string | undefined,
+  otherRequest: string | undefined,
   now: EpochMs,
 ): OtherWork | undefined {
   const other = (what: string, inFlightFor: DurationMs = IN_FLIGHT_FOR): OtherWork => ({ what, inFlightFor });
@@ -365,7 +365,7 @@ export function otherWorkOn(
   if (isRead && !isDue(now, addDuration(toEpochMs(since), AUTOSCALER_HOLDS_FOR)))
     return other(`taint ${AUTOSCALER_TAINT}`);
   if (isTrueForOthers(node.conditions, 'MaintenanceInProgress')) return other('condition MaintenanceInProgress');
-  return asked === undefined ? undefined : other(asked);
+  return otherRequest === undefined ? undefined : other(otherRequest);
 }
 
 /** Somebody has stopped the instance: its node is neither healthy nor unhealthy. */

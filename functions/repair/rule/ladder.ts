@@ -4,7 +4,8 @@
  * place in the list, so no veto and no crash repeats an act. An action whose type, template or timeout was edited is a
  * new one. Pure.
  */
-import { GOES_ON_WITHIN, readableSettings } from './incident.ts';
+import { GOES_ON_WITHIN } from './incident.ts';
+import { judgeUndue } from './undue-node.ts';
 import type { ActionAnswer, Attempt } from '../attempt-record.ts';
 import type { Act, NodeRecord } from '../record.ts';
 import {
@@ -15,12 +16,11 @@ import {
   type Finding,
   type NodeFacts,
   type LadderAction,
-  type NodeDecision,
   type NodeFinding,
   type PossibleAction,
   IDLE,
-  type Standing,
-  STANDINGS,
+  type CountedAs,
+  COUNTED_AS,
   type Verdict,
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
@@ -29,10 +29,8 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import { nextTry, TRANSIENT_FAILURE, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
 import {
   actionListsOf,
-  AWS_REPAIR_STATEMENTS,
   DEFAULT_ACTIONS,
   type DrainBound,
-  matchStatements,
   type RepairAction,
   type RepairSettings,
 } from '../../../shared/domain/repair-policy.ts';
@@ -53,10 +51,6 @@ import {
 
 /** No message says that others have ended their work. */
 const OTHERS_CHECK = minutes(1);
-/** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
-const FAULT_CHECK = minutes(60);
-/** Acts are remembered for so long. */
-const KEPT_FOR = hours(24);
 
 /**
  * Judges a node at which nothing is under way, by its own state and by the ladder.
@@ -97,8 +91,8 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
   const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
   const { skipped } = incident ?? {};
   const basis = context.basisOf(claim);
-  const asked = ladder.findIndex(each => keyOf(each) === record.ours?.asked?.key);
-  const left = ladder.slice(Math.max(0, asked));
+  const requested = ladder.findIndex(each => keyOf(each) === record.ours?.requested?.key);
+  const left = ladder.slice(Math.max(0, requested));
   const next = nextAction({ ladder: left, taken, acts, refusals, basis, skipped, launchesFrom }, now);
   switch (next.kind) {
     case 'next': {
@@ -140,38 +134,13 @@ function endsAnyway(claim: NodeClaimView, { drainBound }: Pick<EntryPolicy, 'dra
   return deadline === undefined || endsBy(claim, deadline);
 }
 
-/** A healthy node, or one that cannot be judged. */
-function judgeUndue(
-  { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: NodeFacts,
-  decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
-): Finding {
-  const verdict = { ...decision, node };
-  const faulty = { ...IDLE, record, verdict, time: addDuration(now, FAULT_CHECK) };
-  if (decision.kind === 'refuse' || decision.reason === 'NoTransitionTime') return faulty;
-  const looked = { ...IDLE, takesBack: record.ours !== undefined };
-  const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
-  const check = decision.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
-  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { ...looked, record, verdict, time: check };
-  const window = readableSettings(rules)?.flapping?.window;
-  const last = record.episodes.at(-1)?.endTime;
-  const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
-  return { ...looked, record: isKept(record, now) ? record : undefined, ...(wasUnhealthy && { verdict }), time };
-}
-
-/** Whether anything of a healthy node is worth remembering. */
-const isKept = ({ incident, acts, ours, episodes, clocks, attempt, said }: NodeRecord, now: EpochMs): boolean =>
-  [incident, ours, attempt].some(each => each !== undefined) ||
-  episodes.length + Object.keys(clocks).length > 0 ||
-  acts.some(({ time }) => !isDue(now, addDuration(time, KEPT_FOR))) ||
-  (said !== undefined && !isDue(now, addDuration(said.time, hours(1))));
-
 /** The action that the node is due for, before the pool has decided. */
 export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | undefined =>
   verdict?.kind === 'due' ? verdict : undefined;
 
 /** Whether a node of which this is said counts as that. */
-export const countsAs = (verdict: NodeFinding['verdict'], standing: Standing): boolean =>
-  verdict !== undefined && STANDINGS[verdict.kind].includes(standing);
+export const countsAs = (verdict: NodeFinding['verdict'], as: CountedAs): boolean =>
+  verdict !== undefined && COUNTED_AS[verdict.kind].includes(as);
 
 /** What is decided of the node. */
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>

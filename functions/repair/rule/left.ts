@@ -32,7 +32,7 @@ export function wantedBack(
   { record: { ours = {}, attempt, incident }, claims, isGone = false }: Left,
   now: EpochMs,
 ): Ours | undefined {
-  const { annotation, asked, drain, maintenance, resources, mayHaveMade, replacement } = ours;
+  const { annotation, requested, drain, maintenance, resources, mayHaveMade, replacement } = ours;
   const unmarks = replacement && unmarkTime(replacement);
   const isUnused = unmarks === undefined && replacementOf(attempt) === undefined;
   const isDone = isGone || isUnused || (unmarks !== undefined && isDue(now, unmarks));
@@ -42,7 +42,7 @@ export function wantedBack(
   const isClaimGone = isHelped && attempt.claim !== undefined && !claims.has(attempt.claim.uid);
   const wanted: Ours = {
     ...(annotation && { annotation }),
-    ...(asked && isOver && { asked }),
+    ...(requested && isOver && { requested }),
     ...(replacement && isDone && { replacement }),
     ...(drain !== undefined && (isOver || isClaimGone) && { drain }),
     ...(maintenance === true && !isRebootUnderWay(attempt, now) && { maintenance }),

@@ -50,34 +50,34 @@ export interface JudgedPool {
   readonly present: readonly PresentNode[];
   readonly findings: readonly NodeFinding[];
   readonly owners: OwnerIndex;
-  readonly asked: DueFacts['asked'];
+  readonly otherRequests: DueFacts['otherRequests'];
 }
 
-const NOBODY: DueFacts['asked'] = new Map();
+const NO_REQUESTS: DueFacts['otherRequests'] = new Map();
 
 /** @param before the judgement of the round before: a node is judged again only if what was read since is about it */
 export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: JudgedPool): JudgedPool {
   const { now, pool, rules, state, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
-  const { cluster, asked = NOBODY } = dueFacts ?? {};
+  const { cluster, otherRequests = NO_REQUESTS } = dueFacts ?? {};
   const owners = indexOwners(cluster === undefined ? facts.labelled : withAll(cluster.nodes, nodes), [
     ...claims.values(),
   ]);
   const context: JudgeContext = {
     now,
     pool,
-    rules: rules.rules,
+    rules: rules.repair,
     owners,
     claims,
     ...asks,
     basisOf,
     nodesByName: new Map(nodes.map(node => [node.name, node])),
     launchesFrom: state.launchPause?.until,
-    asked,
+    otherRequests,
   };
   const known = new Map(before?.present.map(finding => [finding.node.uid, finding]));
   const isAsSaid = (node: NodeView): boolean =>
     before !== undefined &&
-    asked.get(node.name) === before.asked.get(node.name) &&
+    otherRequests.get(node.name) === before.otherRequests.get(node.name) &&
     isSameOwner(ownerOf(node, owners), ownerOf(node, before.owners));
   const present = facts.concerned.map((node): PresentNode => {
     const record = records.get(node.uid)?.value;
@@ -88,7 +88,7 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: Ju
     return isReplaced ? { ...finding, record, verdict: undefined, time: addDuration(now, seconds(1)) } : finding;
   });
   const gone = [...facts.gone].map(([uid, record]) => judgeGone(uid, record, { now, claims }));
-  return { present, findings: [...present, ...gone], owners, asked };
+  return { present, findings: [...present, ...gone], owners, otherRequests };
 }
 
 const isSameOwner = (a: Owner, b: Owner): boolean => a.kind === b.kind && detailOf(a) === detailOf(b);
@@ -110,8 +110,8 @@ export type NextRead =
 export function nextRead(facts: PoolFacts, { present }: JudgedPool): NextRead | undefined {
   const { pool, rules, dueFacts, stillThere } = facts;
   if (dueFacts === undefined && present.some(finding => dueOf(finding) !== undefined)) {
-    const { freeze, zoneOutage } = readableSettings(rules.rules) ?? {};
-    const counting = [freeze, zoneOutage, rules.rules.limits];
+    const { freeze, zoneOutage } = readableSettings(rules.repair) ?? {};
+    const counting = [freeze, zoneOutage, rules.repair.limits];
     return { kind: 'dueFacts', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
   }
   const nodes = present.filter(isDoubtful).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
@@ -142,11 +142,11 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const forgotten = settings === undefined ? known.episodes : [];
   const episodes = isFlapping ? nextEpisodes(node, settings, known.episodes, now) : forgotten;
   const owner = ownerOf(node, context.owners);
-  const asked = context.asked.get(node.name);
-  const decision = decideNode({ now, node, owner, rules, unhealthy, episodes, asked });
+  const otherRequest = context.otherRequests.get(node.name);
+  const decision = decideNode({ now, node, owner, rules, unhealthy, episodes, otherRequest });
   const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : unhealthy.length > 0;
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
-  const other = isUnhealthy ? otherWorkOn(node, claim, asked, now) : undefined;
+  const other = isUnhealthy ? otherWorkOn(node, claim, otherRequest, now) : undefined;
   const since = other && (known.otherWork?.what === other.what ? known.otherWork.time : now);
   const { incident: _, otherWork: __, pool: ___, ours: ____, ...rest } = known;
   const ours = withMarks(known, node);
@@ -200,7 +200,15 @@ function withEnds(finding: Finding, { node, record: { incident }, context: { now
 }
 
 /** What becomes of one node, by its conditions, its NodeClaim and the rules of its pool. Pure, total. */
-export function decideNode({ now, node, owner, rules, unhealthy, episodes, asked }: NodeObservation): NodeDecision {
+export function decideNode({
+  now,
+  node,
+  owner,
+  rules,
+  unhealthy,
+  episodes,
+  otherRequest,
+}: NodeObservation): NodeDecision {
   const { gateOpen, settings } = rules;
   if (!gateOpen) return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
   if (settings === undefined) {
@@ -242,7 +250,7 @@ export function decideNode({ now, node, owner, rules, unhealthy, episodes, asked
   }
   const veto = vetoOf(node, claim, rules.poolVeto, now);
   if (veto !== undefined) return { kind: 'vetoed', dueCondition, veto, message: `${message}; ${veto.message}` };
-  const other = otherWorkOn(node, claim, asked, now);
+  const other = otherWorkOn(node, claim, otherRequest, now);
   if (other !== undefined) {
     const why = `${message}; somebody else is at work on the node: ${other.what}`;
     return { kind: 'blocked', reason: 'BeingDisrupted', dueCondition, message: why };
@@ -296,7 +304,7 @@ export function surroundingsOf(counted: CountedPool): Surroundings {
   return {
     now,
     settings,
-    scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
+    area: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
     poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
     claimOf,
     isUnclaimed: node => ownerOf(node, index).kind === 'none',
@@ -315,7 +323,7 @@ export function surroundingsOf(counted: CountedPool): Surroundings {
 /** What the guards count; undefined: nothing may be repaired. */
 export function surroundingsIn(facts: PoolFacts, { present }: JudgedPool): Surroundings | undefined {
   const { pool, rules, nodes, claims, dueFacts, state, now, activity } = facts;
-  const settings = readableSettings(rules.rules);
+  const settings = readableSettings(rules.repair);
   if (settings === undefined) return undefined;
   const cluster = dueFacts?.cluster;
   const counted = { pool, settings, own: nodes, claims: [...claims.values()], cluster, state, now, activity };

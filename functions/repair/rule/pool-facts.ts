@@ -27,7 +27,7 @@ export type Activity = (
 ) => { readonly isActive: boolean; readonly changes: EpochMs | undefined } | undefined;
 
 /** All that a pass is asked for. */
-export interface RepairRequests extends Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'> {
+export interface RepairAsks extends Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'> {
   /** Of the nodes that are named. */
   readonly uids: ReadonlySet<string>;
 }
@@ -36,7 +36,7 @@ export interface RepairRequests extends Pick<JudgeContext, 'observedTimes' | 'ch
 export interface PoolFacts {
   readonly now: EpochMs;
   readonly pool: string | undefined;
-  readonly rules: { readonly rules: RepairRules; readonly pool: KubernetesObject | undefined };
+  readonly rules: { readonly repair: RepairRules; readonly pool: KubernetesObject | undefined };
   readonly state: PoolRecord;
   /** Of the pool. */
   readonly nodes: readonly NodeView[];
@@ -49,7 +49,7 @@ export interface PoolFacts {
   readonly records: ReadonlyMap<string, StoredNode>;
   /** The same of those whose Nodes are gone. */
   readonly gone: ReadonlyMap<string, NodeRecord>;
-  readonly asks: RepairRequests;
+  readonly asks: RepairAsks;
   /** What a refused act rests on, beside its NodeClaim. */
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
   /** Whether a schedule of the NodePool's budgets is in force. */
@@ -64,7 +64,7 @@ export interface DueFacts {
   /** All nodes; undefined: no guard counts them. */
   readonly cluster: ClusterNodes | undefined;
   /** What stands for a node in other systems, by its name. */
-  readonly asked: ReadonlyMap<string, string>;
+  readonly otherRequests: ReadonlyMap<string, string>;
 }
 
 /** What one node is judged by. */
@@ -78,5 +78,5 @@ export interface NodeObservation {
   /** What is remembered of earlier unhealthy times. */
   readonly episodes: readonly Episode[];
   /** A request for the node in another system. */
-  readonly asked?: string | undefined;
+  readonly otherRequest?: string | undefined;
 }

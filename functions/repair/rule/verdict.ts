@@ -29,6 +29,7 @@ export const SAID = {
   noTransitionTime: 'ignore',
   unclaimed: 'unclaimed',
   ambiguous: 'blocked AmbiguousNodeClaim',
+  unresolved: 'settle',
 } as const;
 
 /** Which repair block is in force for a pool. */
@@ -204,7 +205,7 @@ export type Blocker = {
         readonly guard: string;
       }
     /** The same, counted with nodes that have just come back. */
-    | { readonly kind: 'settling'; readonly reason: 'Settling'; readonly setting: GuardSetting }
+    | { readonly kind: 'recovering'; readonly reason: 'Settling'; readonly setting: GuardSetting }
     | { readonly kind: 'futility'; readonly reason: 'FutileRepairs'; readonly setting: GuardSetting }
     /** The entry that decides waits for EC2. */
     | { readonly kind: 'entry'; readonly reason: 'NotConfirmed'; readonly setting: GuardSetting }
@@ -245,8 +246,8 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'stuck'; readonly attempt: Attempt; readonly claim?: NodeName }
   /** Well again after an act that left the node in place. */
   | { readonly kind: 'recovered'; readonly attempt: Attempt }
-  /** The attempt of another run has no known outcome yet. Audit, metrics and records have the word, so it stays. */
-  | { readonly kind: 'settle' }
+  /** The attempt of another run has no known outcome yet. */
+  | { readonly kind: 'unresolved' }
   | { readonly kind: 'repair'; readonly attempt: Attempt }
   /** Mode is Observe. */
   | { readonly kind: 'wouldRepair'; readonly attempt: Attempt; readonly rest: readonly LadderAction[] }
@@ -265,7 +266,7 @@ export interface DueAction {
 }
 
 /** What a node counts as by what is said of it. */
-export type Standing =
+export type CountedAs =
   /** Among the nodes of its pool that are due and not repaired. */
   | 'held'
   /** The same, where its reason is a metric. */
@@ -275,7 +276,7 @@ export type Standing =
   /** What an attempt before has left is used by the one that comes. */
   | 'usesMarks';
 
-export const STANDINGS: Readonly<Record<(Verdict | DueAction)['kind'], readonly Standing[]>> = {
+export const COUNTED_AS: Readonly<Record<(Verdict | DueAction)['kind'], readonly CountedAs[]>> = {
   ignore: [],
   refuse: [],
   tolerate: [],
@@ -287,7 +288,7 @@ export const STANDINGS: Readonly<Record<(Verdict | DueAction)['kind'], readonly 
   notAllowed: ['held', 'byReason'],
   repair: ['usesMarks'],
   wouldRepair: [],
-  settle: [],
+  unresolved: [],
   underWay: [],
   retry: ['held', 'over', 'usesMarks'],
   exhausted: ['held', 'over'],
@@ -312,7 +313,7 @@ export type Unreported =
 
 /**
  * What a pass finds of a node, whether or not the Node is there. `verdict` is what is said, `state` is who is counted,
- * `takesBack` is what is undone. Each is set by itself, but for these: `underWay`, `settle` and `repair` are in flight,
+ * `takesBack` is what is undone. Each is set by itself, but for these: `underWay`, `unresolved` and `repair` are in flight,
  * `stuck` is followed at least, as is any node with an attempt, `recovered` takes back, and `gone` is idle.
  */
 export interface Finding {
@@ -368,7 +369,7 @@ export interface JudgeContext {
   /** When the pool launches replacements again; undefined: now. */
   readonly launchesFrom?: EpochMs | undefined;
   /** What stands for a node in other systems, by its name. */
-  readonly asked: ReadonlyMap<string, string>;
+  readonly otherRequests: ReadonlyMap<string, string>;
   /** What a refused act rests on, beside its NodeClaim. */
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
 }

@@ -212,6 +212,18 @@ describe('listing in pages', () => {
     expect(aFullServer().list(NODES, { limit: 5 }).continue).toBeUndefined();
   });
 
+  it('keeps what is being paged through for five minutes', () => {
+    const { api, advance } = aServer();
+    for (const name of ['a', 'b', 'c']) api.create(NODES, aNode(name));
+    const { continue: token = '' } = api.list(NODES, { limit: 1 });
+    const { uid } = api.get({ type: NODES, name: 'b' }).metadata;
+    api.delete({ type: NODES, name: 'b' });
+    advance(299);
+    expect(api.list(NODES, { continue: token }).items.map(({ metadata }) => metadata.uid)).toContain(uid);
+    advance(1);
+    expect(refusal(() => api.list(NODES, { continue: token }))).toMatchObject({ code: 410, reason: 'Expired' });
+  });
+
   it('refuses a token that is too old with 410, and one that is none with 400', () => {
     const api = aFullServer();
     const page = api.list(NODES, { limit: 2 });

@@ -37,7 +37,7 @@ const healthEvent = ({ node, id, checkName }: Fault, more: JsonObject = {}): Ste
 });
 
 /** A fault, usually with its consequences. */
-const fault: Story = context => {
+export const fault: Story = context => {
   const { random, model, time } = context;
   const found = drawFault(random, model);
   const overrides = pickWeighted<JsonObject>(random, [

@@ -28,7 +28,7 @@ import { TERMINATION_STORIES } from './termination-stories.ts';
 import { drawTerminatingObjects } from './terminations.ts';
 import { drawConfig, drawPolicy, drawPool, names } from './settings.ts';
 
-type Weighted<Item> = readonly (readonly [weight: number, item: Item])[];
+export type Weighted<Item> = readonly (readonly [weight: number, item: Item])[];
 
 export interface Focus {
   readonly drawZones: (random: Random) => readonly string[];
@@ -50,7 +50,7 @@ export interface Focus {
   readonly calmEnds: readonly DurationMs[];
 }
 
-const OPEN_GATE = '[featureGates]\nnodeRepair = true\n';
+export const OPEN_GATE = '[featureGates]\nnodeRepair = true\n';
 const WITH_PROFILE = `providerPolicies = "aws-1.15"\n${OPEN_GATE}`;
 /** Small clusters, where stories meet at the same nodes, and some as large as those that need pages and batches. */
 const MOST_NODES: Weighted<number> = [
@@ -65,7 +65,7 @@ const KINDS: Weighted<Weighted<Story>> = [
   [0.7, ENVIRONMENT_STORIES],
 ];
 
-const anything: Focus = {
+export const anything: Focus = {
   drawZones: () => ZONES,
   drawPools: random => (random.integer(0, 9) === 0 ? 0 : random.integer(1, 4)),
   drawPolicies: random => random.integer(0, 4),
@@ -115,7 +115,7 @@ const small = {
 };
 
 /** Repairs, and all that may hold them; in some of these clusters by a ladder of actions. */
-const guards: Focus = {
+export const guards: Focus = {
   ...small,
   drawConfig: random =>
     random.chance(0.97) ? `${drawDraining(random.stream('draining'))}${OPEN_GATE}` : drawConfig(random),
@@ -132,7 +132,7 @@ const guards: Focus = {
 };
 
 /** The end of nodes under our finalizer, and of what FinalizerRules hold. */
-const terminations: Focus = {
+export const terminations: Focus = {
   ...small,
   drawPolicies: random => (random.chance(0.75) ? 1 : 0),
   drawConfig: random => (random.chance(0.97) ? OPEN_GATE : drawConfig(random)),
@@ -148,7 +148,7 @@ const terminations: Focus = {
 };
 
 /** Drains on request, by modes or by somebody else's controller. */
-const drains: Focus = {
+export const drains: Focus = {
   ...small,
   drawPolicies: random => (random.chance(0.4) ? 1 : 0),
   drawConfig: (random, model) => (random.chance(0.95) ? drawDrainConfig(random, model) : drawConfig(random)),

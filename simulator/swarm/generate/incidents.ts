@@ -90,7 +90,8 @@ function drawIncidentPolicy(random: Random, model: Model, name: string): Manifes
   return toManifest({ apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', metadata: { name }, spec }, name);
 }
 
-function drawMachine(random: Random, model: Model, pool: string, start: EpochMs): NodePlan {
+/** Of that NodePool, with a NodeClaim; remembered in the model. */
+export function drawMachine(random: Random, model: Model, pool: string, start: EpochMs): NodePlan {
   const name = newName(model);
   const zone = random.pick(model.zones);
   const lastTransitionTime = toTimestamp(addDuration(start, toDurationMs(0 - hours(2))));
@@ -107,12 +108,15 @@ function drawMachine(random: Random, model: Model, pool: string, start: EpochMs)
   return node;
 }
 
-/** A Node that has been there for hours, with its NodeClaim. */
-function machine(random: Random, node: NodePlan, since: EpochMs): readonly Manifest[] {
+/**
+ * A Node that has been there for hours, with its NodeClaim.
+ * @param dead how likely it has no kubelet
+ */
+export function machine(random: Random, node: NodePlan, since: EpochMs, dead = 0.2): readonly Manifest[] {
   const { name, zone, pool = '', claim = name, providerID } = node;
   const labels = { 'karpenter.sh/nodepool': pool, 'topology.kubernetes.io/zone': zone };
   const creationTimestamp = toTimestamp(addDuration(since, toDurationMs(0 - hours(3))));
-  const annotations = random.chance(0.2) ? { annotations: { 'sim.curfew.dev/kubelet': 'dead' } } : {};
+  const annotations = random.chance(dead) ? { annotations: { 'sim.curfew.dev/kubelet': 'dead' } } : {};
   return [
     toManifest(
       {

@@ -61,7 +61,8 @@ export function withKarpenters(
   });
 }
 
-const INITIALIZED = {
+/** The condition of a NodeClaim whose Node is in use. */
+export const INITIALIZED = {
   type: 'Initialized',
   status: 'True',
   reason: 'Initialized',

@@ -7,6 +7,9 @@ import type { Random } from '../../random.ts';
 /** Virtual time zero of every seed. */
 export const START = parseTimestamp('2024-11-01T15:00:00Z') ?? toEpochMs(0);
 
+/** As long as a name is on EKS. */
+export const LONG_PREFIX = 'ip-192-168-101-202.eu-central-1.compute.internal-';
+
 export interface ConditionPlan {
   readonly type: string;
   readonly status: string;
@@ -68,6 +71,23 @@ export interface Model {
   /** For names that were not used yet. */
   counter: number;
 }
+
+/** A cluster in which nothing stands yet. */
+export const newModel = (named: Pick<Model, 'namePrefix' | 'zones' | 'pools' | 'policies'>): Model => ({
+  ...named,
+  nodes: [],
+  pods: [],
+  slow: [],
+  budgets: [],
+  attachments: [],
+  kinds: [],
+  databases: [],
+  durations: [],
+  hasLadders: false,
+  hasNodeGroups: false,
+  hasHookResources: false,
+  counter: 0,
+});
 
 /** A step whose content depends on what the steps before it did. */
 export interface Draft {

@@ -33,7 +33,8 @@ export function drawNodeGroups(random: Random, model: Model, start: EpochMs): re
   });
 }
 
-function groupNode(random: Random, node: NodePlan): Manifest {
+/** Its Node, as a rule in one of the groups. */
+export function groupNode(random: Random, node: NodePlan): Manifest {
   const manifest = nodeManifest(random, node);
   const { finalizers: _, ...metadata } = objectAt(manifest.body, 'metadata');
   const labels = random.chance(0.92) ? { [NODE_GROUP_LABEL]: random.pick(GROUPS) } : {};

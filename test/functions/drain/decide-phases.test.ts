@@ -32,6 +32,11 @@ describe('a node that nothing is drained on', () => {
       { isWatched: true },
       { kind: 'tidy', status: 'Cancelled', uncordon: false },
     ],
+    [
+      'loses the mark of a drain that no record knows, which would keep a place of the pool',
+      { underWay: '{"id":"e1","since":"2024-11-01T15:00:00Z","waits":true}', cordonMark: 'e1', unschedulable: true },
+      { kind: 'tidy', status: 'Cancelled', uncordon: false },
+    ],
   ] as const)('%s', (_, node, expected) => {
     expect(decide(observation({ node }))).toMatchObject(expected);
   });

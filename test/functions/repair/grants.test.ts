@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type NodeRecord } from '../../../functions/repair/record.ts';
-import type { Gate } from '../../../functions/repair/rule/concurrency-limits.ts';
+import type { ConcurrencyLimits } from '../../../functions/repair/rule/concurrency-limits.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
@@ -29,7 +29,7 @@ const IN_PLACE = {
   state: { ...NEW_POOL, inFlight: { 'uid-n1': at(-10) } },
   records: { 'uid-n1': remembered({ attempt: OVER, number: 1 }) },
 };
-const FULL: Gate = {
+const FULL: ConcurrencyLimits = {
   admit: () => ({ kind: 'room', reason: 'ClusterConcurrencyBudget', message: 'full', until: at(1) }),
 };
 const nodePool = (nodes: string) => aNodePool({ disruption: { budgets: [{ nodes, reasons: ['Unhealthy'] }] } });
@@ -62,7 +62,7 @@ describe('of the nodes that are due', () => {
     [
       'one goes on where zone and cluster are full, and another one waits',
       [N1, N2],
-      { ...IN_PLACE, rules: open({ actions: [REBOOT, TERMINATE] }), gate: () => FULL },
+      { ...IN_PLACE, rules: open({ actions: [REBOOT, TERMINATE] }), concurrencyLimits: () => FULL },
       ['blocked n2 ClusterConcurrencyBudget', 'repair n1'],
     ],
     [

@@ -34,15 +34,15 @@ describe('a pass reads on', () => {
     ['for the cluster when one is due', someFacts([due]), { kind: 'dueFacts', countsCluster: true }],
     [
       'without the cluster where nothing counts it',
-      someFacts([due], { rules: { rules: someRules(OFF), pool: undefined } }),
+      someFacts([due], { rules: { repair: someRules(OFF), pool: undefined } }),
       { kind: 'dueFacts', countsCluster: false },
     ],
     [
       'for the cluster where limits count it',
-      someFacts([due], { rules: { rules: someRules(OFF, LIMITS), pool: undefined } }),
+      someFacts([due], { rules: { repair: someRules(OFF, LIMITS), pool: undefined } }),
       { kind: 'dueFacts', countsCluster: true },
     ],
-    ['for it once', someFacts([due], { dueFacts: { cluster: cluster([due]), asked: new Map() } }), undefined],
+    ['for it once', someFacts([due], { dueFacts: { cluster: cluster([due]), otherRequests: new Map() } }), undefined],
     [
       'for the cluster when one of several is due',
       someFacts([tolerated, due]),
@@ -50,12 +50,12 @@ describe('a pass reads on', () => {
     ],
     [
       'for the cluster where the nodes have no NodePool: their threshold counts it',
-      someFacts([due], { pool: undefined, rules: { rules: someRules(OFF), pool: undefined } }),
+      someFacts([due], { pool: undefined, rules: { repair: someRules(OFF), pool: undefined } }),
       { kind: 'dueFacts', countsCluster: true },
     ],
     [
       'for nothing where no block can be read',
-      someFacts([due], { rules: { rules: NO_BLOCK, pool: undefined } }),
+      someFacts([due], { rules: { repair: NO_BLOCK, pool: undefined } }),
       undefined,
     ],
     [
@@ -65,7 +65,7 @@ describe('a pass reads on', () => {
     ],
     [
       'for no node whose NodeClaim is certain, held or well',
-      someFacts([well, due], { dueFacts: { cluster: undefined, asked: new Map([['due', 'a Lease']]) } }),
+      someFacts([well, due], { dueFacts: { cluster: undefined, otherRequests: new Map([['due', 'a Lease']]) } }),
       undefined,
     ],
     ['for no node of which that was said before', someFacts([due], { records: said('unclaimed') }, [due]), undefined],
@@ -94,21 +94,25 @@ describe('a node is judged', () => {
   const known = someFacts([due, tolerated]);
 
   it('once, where nothing that was read since is about it', () => {
-    const { names, judged } = again(known, { dueFacts: { cluster: cluster([due, tolerated]), asked: new Map() } });
+    const { names, judged } = again(known, {
+      dueFacts: { cluster: cluster([due, tolerated]), otherRequests: new Map() },
+    });
     expect(names).toEqual([]);
     expect(judged.findings).toEqual(judgePool(known, judgeNode).findings);
   });
 
   it('anew, where another system asks for it', () => {
-    const asked = new Map([['due', 'Lease node-due']]);
-    const { names, judged } = again(known, { dueFacts: { cluster: undefined, asked } });
+    const otherRequests = new Map([['due', 'Lease node-due']]);
+    const { names, judged } = again(known, { dueFacts: { cluster: undefined, otherRequests } });
     expect(names).toEqual(['due']);
     expect(judged.present[0]?.verdict).toMatchObject({ kind: 'blocked', reason: 'BeingDisrupted' });
   });
 
   it('anew, where a node of another pool states its instance', () => {
     const other = { ...aPoolNode('other'), providerID: due.providerID };
-    const { names } = again(known, { dueFacts: { cluster: cluster([due, tolerated, other]), asked: new Map() } });
+    const { names } = again(known, {
+      dueFacts: { cluster: cluster([due, tolerated, other]), otherRequests: new Map() },
+    });
     expect(names).toEqual(['due']);
   });
 
@@ -130,7 +134,7 @@ describe('a node is judged', () => {
 
   it('by the nodes of its own pool also where the list of the cluster lacks one', () => {
     const twin = { ...aPoolNode('twin'), providerID: due.providerID };
-    const dueFacts = { cluster: cluster([due]), asked: new Map<string, string>() };
+    const dueFacts = { cluster: cluster([due]), otherRequests: new Map<string, string>() };
     const both = someFacts([due, twin], { dueFacts }, [twin]);
     expect(judgePool(both, judgeNode).present[0]?.verdict).toMatchObject({ reason: 'AmbiguousNodeClaim' });
   });
@@ -147,7 +151,7 @@ describe('a node is judged', () => {
     const fresh = aPoolNode('fresh', READY);
     const claim = claimOf(fresh, { name: 'r1', uid: 'r1', conditions: [aCondition('Initialized', 'True')] });
     const rules = {
-      rules: someRules({ actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }] }),
+      repair: someRules({ actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }] }),
       pool: undefined,
     };
     const claims = new Map([claimOf(due), claim].map(each => [each.uid, each]));

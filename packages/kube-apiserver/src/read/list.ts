@@ -9,14 +9,18 @@ import { badRequest, expired } from '../status-errors.ts';
 import type { ListOptions, ListResult } from '../types.ts';
 import { withField } from '../json.ts';
 
-/** Lists that are being paged through and kept as they were. The oldest is forgotten first. */
+/** Lists that are being paged through are kept as they were, at most so many. The oldest is forgotten first. */
 const MAX_SNAPSHOTS = 100;
+/** As long as etcd keeps what has changed. */
+const KEPT_FOR_MS = 300_000;
 
 interface Snapshot {
   readonly served: ServedResource;
   readonly version: string;
   readonly items: readonly JsonObject[];
   readonly selective: boolean;
+  /** When it was made; milliseconds since 1970. */
+  readonly time: number;
 }
 
 export class Lister {
@@ -36,6 +40,7 @@ export class Lister {
       version: String(this.#server.store.version),
       items: select(served, options),
       selective: selectionOf(served, options) !== undefined,
+      time: this.#server.clock.now(),
     };
     return this.#page(snapshot, 0, options.limit, undefined);
   }
@@ -49,6 +54,7 @@ export class Lister {
     const match = /^(\d+)\.(\d+)$/.exec(Buffer.from(options.continue ?? '', 'base64url').toString());
     const [, id = '', start = ''] = match ?? [];
     if (match === null) throw badRequest('continue key is not valid: it was not issued by this server');
+    this.#forgetOld();
     const snapshot = this.#snapshots.get(id);
     if (snapshot === undefined || snapshot.served.storage !== served.storage) {
       throw expired(
@@ -76,9 +82,15 @@ export class Lister {
     const id = String(this.#nextId);
     this.#nextId += 1;
     this.#snapshots.set(id, snapshot);
-    const [oldest] = this.#snapshots.keys();
-    if (this.#snapshots.size > MAX_SNAPSHOTS && oldest !== undefined) this.#snapshots.delete(oldest);
+    this.#forgetOld();
     return id;
+  }
+
+  #forgetOld(): void {
+    for (const [id, { time }] of this.#snapshots) {
+      if (this.#snapshots.size <= MAX_SNAPSHOTS && this.#server.clock.now() < time + KEPT_FOR_MS) return;
+      this.#snapshots.delete(id);
+    }
   }
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../../../functions/drain/rule/pods.ts';
 import type { Entity } from '../../../../shared/domain/health-event.ts';
 import type { PodView } from '../../../../shared/domain/pod.ts';
-import { minutes, seconds } from '../../../../shared/domain/time.ts';
+import { minutes, seconds, toEpochMs } from '../../../../shared/domain/time.ts';
 import { aPod } from '../../../builders/pods.ts';
 import { at } from '../../../builders/repair.ts';
 
@@ -79,6 +79,14 @@ describe('a pod in a drain', () => {
     expect(since('2024-01-01T11:55:00Z')).toEqual({ kind: 'counts', mode: 'AllowCompletion', until: NOW });
     expect(since('2024-01-01T11:54:59Z')).toEqual({ kind: 'leftBehind', because: 'NotReady', mode: 'AllowCompletion' });
     expect(drainability({ ready: false })).toMatchObject({ kind: 'counts', until: undefined });
+  });
+
+  it('has the very instant at which its time is over, and no later one', () => {
+    const stopped = (ms: number) => drainability({ deletionTime: toEpochMs(at('2024-01-01T11:59:30Z') - ms) });
+    expect([stopped(0), stopped(1)].map(({ kind }) => kind)).toEqual(['counts', 'leftBehind']);
+    const since = (ms: number) =>
+      drainability({ ready: false, notReadySince: toEpochMs(at('2024-01-01T11:55:00Z') - ms) });
+    expect([since(0), since(1)].map(({ kind }) => kind)).toEqual(['counts', 'leftBehind']);
   });
 
   it('that is not ready and is being stopped is waited for like any other', () => {

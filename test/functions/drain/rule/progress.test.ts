@@ -78,7 +78,10 @@ describe('the deadline', () => {
     const end = addDuration(at(30), seconds(2));
     for (const going of [plan([remove('a')]), plan([], [wait('a', 'Terminating'), wait('b')])]) {
       expect(past(addDuration(end, seconds(-1)), going, force)).toBeUndefined();
-      expect(past(end, going, force)).toMatchObject({ reason: 'DeadlineExceeded' });
+      expect(past(end, going, force)).toMatchObject({
+        reason: 'DeadlineExceeded',
+        message: expect.stringMatching(/ left$/),
+      });
       expect(past(at(30), going)).toMatchObject({ reason: 'DeadlineExceeded' });
       expect(past(at(30), going, force, true)).toMatchObject({ reason: 'DeadlineExceeded' });
     }

@@ -52,7 +52,7 @@ describe('an attempt of which no run said how it ended', () => {
     const early = { now: toEpochMs(SETTLED - 1) };
     for (const rules of [someRules(OPEN), someRules(OPEN, { mode: 'Observe' }), someRules({}, { gateOpen: false })]) {
       const decision = after(intended, { ...early, rules });
-      expect(verdictsOf(decision)).toEqual(['settle n1']);
+      expect(verdictsOf(decision)).toEqual(['unresolved n1']);
       expect(decision.findings).toMatchObject([{ state: 'inFlight', takesBack: false, record: { attempt: intended } }]);
       expect(decision.granted).toEqual([]);
     }

@@ -1,7 +1,7 @@
 /** How many repairs the limits of zone and cluster let begin. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createGate } from '../../../../functions/repair/rule/concurrency-limits.ts';
+import { createConcurrencyLimits } from '../../../../functions/repair/rule/concurrency-limits.ts';
 import type { StatedLimits } from '../../../../functions/repair/rule/verdict.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes, seconds } from '../../../../shared/domain/time.ts';
@@ -21,10 +21,10 @@ interface Case {
   readonly nodes?: readonly NodeView[];
 }
 
-function gateOf({ limits = [], taken = [], nodes = [] }: Case) {
+function limitsOf({ limits = [], taken = [], nodes = [] }: Case) {
   const binding = limits.map((stated, index) => ({ source: `NodeLifecyclePolicy p${index}`, ...stated }));
   const scope = { pool: 'default', limits: { basis: 'a@1', binding }, nodes, pools: [] };
-  return createGate(
+  return createConcurrencyLimits(
     scope,
     taken.map(({ labels }) => ({ zone: labels[ZONE] })),
     NOW,
@@ -32,8 +32,8 @@ function gateOf({ limits = [], taken = [], nodes = [] }: Case) {
 }
 
 /** How many of these may begin, one after the other. */
-const begun = (gate: ReturnType<typeof gateOf>, nodes: readonly NodeView[]): number =>
-  nodes.filter(node => gate.admit(node) === undefined).length;
+const begun = (concurrencyLimits: ReturnType<typeof limitsOf>, nodes: readonly NodeView[]): number =>
+  nodes.filter(node => concurrencyLimits.admit(node) === undefined).length;
 
 describe('how many may begin', () => {
   it.each([
@@ -53,10 +53,10 @@ describe('how many may begin', () => {
     const beside = nodesIn('b', 7);
     const percents = [10, 25, 50, 100];
     const ofZone = percents.map(percent =>
-      begun(gateOf({ limits: [{ maxConcurrentRepairsPerZone: { percent } }], nodes: [...nodes, ...beside] }), nodes),
+      begun(limitsOf({ limits: [{ maxConcurrentRepairsPerZone: { percent } }], nodes: [...nodes, ...beside] }), nodes),
     );
     const ofCluster = percents.map(percent =>
-      begun(gateOf({ limits: [{ maxConcurrentRepairsPerCluster: { percent } }], nodes }), nodes),
+      begun(limitsOf({ limits: [{ maxConcurrentRepairsPerCluster: { percent } }], nodes }), nodes),
     );
     expect({ ofZone, ofCluster }).toEqual({ ofZone: expected, ofCluster: expected });
   });
@@ -78,14 +78,14 @@ describe('how many may begin', () => {
     ['beside those of other zones', { limits: [two], taken: a.slice(0, 2) }, b, 2],
     ['a limit that is lowered below what is in flight', { limits: [three], taken: nodes.slice(0, 5) }, b, 0],
   ])('%s', (_, given, wanted, expected) => {
-    expect(begun(gateOf({ nodes, ...given }), wanted)).toBe(expected);
+    expect(begun(limitsOf({ nodes, ...given }), wanted)).toBe(expected);
   });
 
   it('1,000 at most are counted', () => {
     const many = nodesIn(undefined, 1_001);
-    const gate = gateOf({ nodes: many });
-    expect(begun(gate, many)).toBe(1_000);
-    expect(gate.admit(nodeIn('one more'))?.message).toContain('so many are counted at most');
+    const concurrencyLimits = limitsOf({ nodes: many });
+    expect(begun(concurrencyLimits, many)).toBe(1_000);
+    expect(concurrencyLimits.admit(nodeIn('one more'))?.message).toContain('so many are counted at most');
   });
 });
 
@@ -93,8 +93,8 @@ it('says which policy holds it, by what numbers, and that it looks again after h
   const nodes = nodesIn('a', 4);
   const [first = nodeIn('a0'), second = nodeIn('a1')] = nodes;
   const limits = [{ maxConcurrentRepairsPerZone: { count: 1 } }, { maxConcurrentRepairsPerCluster: { percent: 0 } }];
-  const gate = gateOf({ limits, nodes, taken: [first] });
-  expect(gate.admit(second)).toEqual({
+  const concurrencyLimits = limitsOf({ limits, nodes, taken: [first] });
+  expect(concurrencyLimits.admit(second)).toEqual({
     kind: 'budget',
     reason: 'ZoneConcurrencyBudget',
     message: '1 repair is under way in zone a, maxConcurrentRepairsPerZone of NodeLifecyclePolicy p0 allows 1',
@@ -105,7 +105,7 @@ it('says which policy holds it, by what numbers, and that it looks again after h
     },
     until: addDuration(NOW, seconds(30)),
   });
-  expect(gate.admit(nodeIn('n'))).toMatchObject({
+  expect(concurrencyLimits.admit(nodeIn('n'))).toMatchObject({
     reason: 'ClusterConcurrencyBudget',
     message: '1 repair is under way in the cluster, maxConcurrentRepairsPerCluster of NodeLifecyclePolicy p1 allows 0',
     setting: { numbers: { underWay: 1, allowed: 0 } },
@@ -128,7 +128,7 @@ it('property: never lets more through than every limit allows, and holds nothing
       const nodes = drawn.map((each, index) => nodeIn(`n${index}`, each.zone));
       const of = (state: string): readonly NodeView[] => nodes.filter((_, index) => drawn[index]?.state === state);
       const under = [...of('inFlight')];
-      const gate = gateOf({ limits, nodes, taken: under });
+      const concurrencyLimits = limitsOf({ limits, nodes, taken: under });
       for (const node of of('due')) {
         const there = (list: readonly NodeView[]): number =>
           list.filter(({ labels }) => labels[ZONE] === node.labels[ZONE]).length;
@@ -143,7 +143,7 @@ it('property: never lets more through than every limit allows, and holds nothing
             under.length < most(perCluster, nodes.length) &&
             (node.labels[ZONE] === undefined || there(under) < most(perZone, there(nodes))),
         );
-        expect(gate.admit(node) === undefined).toBe(isFree);
+        expect(concurrencyLimits.admit(node) === undefined).toBe(isFree);
         if (isFree) under.push(node);
       }
     }),

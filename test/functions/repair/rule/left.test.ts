@@ -14,7 +14,7 @@ const NEW = newNode('n1', 'default');
 
 const ALL = {
   drain: 'a drain',
-  asked: { key: 'Drain||1', requestId: 'a request' },
+  requested: { key: 'Drain||1', requestId: 'a request' },
   resources: [{ apiVersion: 'v1', kind: 'Remedy', name: 'made', uid: 'u-made' }],
   mayHaveMade: [{ apiVersion: 'v1', kind: 'Remedy', name: 'intended' }],
   maintenance: true,
@@ -36,7 +36,7 @@ interface Seen {
   readonly isClaimGone?: boolean;
   readonly isGone?: boolean;
 }
-const EVERYTHING = ['annotation', 'asked', 'drain', 'maintenance', 'mayHaveMade', 'replacement', 'resources'];
+const EVERYTHING = ['annotation', 'drain', 'maintenance', 'mayHaveMade', 'replacement', 'requested', 'resources'];
 
 describe('what nothing needs any more', () => {
   it.each<readonly [string, Seen, readonly string[] | undefined]>([
@@ -103,8 +103,8 @@ describe('the record of a node', () => {
   });
 
   it('keeps what is still needed', () => {
-    const { drain: asked, ...others } = ALL;
-    expect(withoutTakenBack({ ...NEW, ours: ALL }, others)).toEqual({ ...NEW, ours: { drain: asked } });
+    const { drain: requested, ...others } = ALL;
+    expect(withoutTakenBack({ ...NEW, ours: ALL }, others)).toEqual({ ...NEW, ours: { drain: requested } });
     expect(withoutTakenBack({ ...NEW, ours: ALL }, ALL)).toEqual(NEW);
   });
 });

@@ -280,8 +280,8 @@ describe('a veto', () => {
 
 describe('somebody else at work', () => {
   const now = after(minutes(30));
-  const seen = (node: Partial<NodeView>, claim = {}, asked?: string) =>
-    decide({ now, node: aNode([SICK], node), owner: { kind: 'claim', claim: aNodeClaim(claim) }, asked });
+  const seen = (node: Partial<NodeView>, claim = {}, otherRequest?: string) =>
+    decide({ now, node: aNode([SICK], node), owner: { kind: 'claim', claim: aNodeClaim(claim) }, otherRequest });
   const tainted = (key: string, value = ''): Partial<NodeView> => ({ taints: [{ key, value }] });
   const removal = (ago: number): string => String((now - minutes(ago)) / 1000);
 
@@ -317,8 +317,8 @@ describe('somebody else at work', () => {
       'condition MaintenanceInProgress',
     ],
     ['a request elsewhere', {}, {}, 'Lease node-n1 of medik8s', 'Lease node-n1 of medik8s'],
-  ])('holds: %s', (_, node, claim, asked, what) => {
-    expect(seen(node, claim, asked)).toMatchObject({
+  ])('holds: %s', (_, node, claim, otherRequest, what) => {
+    expect(seen(node, claim, otherRequest)).toMatchObject({
       kind: 'blocked',
       reason: 'BeingDisrupted',
       message: expect.stringContaining(what),

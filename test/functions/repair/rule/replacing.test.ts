@@ -163,7 +163,7 @@ describe('once it is ready, the repair', () => {
     ],
     [
       'somebody else at work',
-      { ...READY_RESERVED, asked: new Map([['n1', 'a Lease']]) },
+      { ...READY_RESERVED, otherRequests: new Map([['n1', 'a Lease']]) },
       { verdict: { kind: 'blocked', reason: 'BeingDisrupted' }, time: at(6) },
     ],
     [

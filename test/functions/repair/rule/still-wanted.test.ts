@@ -23,7 +23,15 @@ const CONFIRMS = { policies: [{ conditionType: 'Ready', toleration: '10m', confi
 /** A termination of n1 was granted, and n1 is looked at once more. */
 function answer(given: Partial<SecondLook>): string {
   const record = newNode('n1', 'default');
-  const look = { now: NOW, node, claim, rules: someRules(), asked: undefined, isClaimListed: false, isCounted: true };
+  const look = {
+    now: NOW,
+    node,
+    claim,
+    rules: someRules(),
+    otherRequest: undefined,
+    isClaimListed: false,
+    isCounted: true,
+  };
   return stillWanted({ attempt: anAttempt('n1'), record, confirm: undefined }, { ...look, ...given }, decideNode);
 }
 
@@ -34,7 +42,7 @@ it.each<[string, Partial<SecondLook>, string]>([
   ['of a node that is tolerated', { node: { ...node, conditions: [aCondition('Ready', 'False', NOW)] } }, 'calledOff'],
   ['under a veto', { claim: { ...claim, ...VETO } }, 'calledOff'],
   ['under a veto that the pass has listed', { claim: { ...claim, ...VETO }, isClaimListed: true }, 'readClaim'],
-  ['while somebody else is at work', { asked: 'Lease node-n1' }, 'calledOff'],
+  ['while somebody else is at work', { otherRequest: 'Lease node-n1' }, 'calledOff'],
   ['while the gate is closed', { rules: someRules({}, { gateOpen: false }) }, 'calledOff'],
   ['in mode Observe', { rules: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
   ['under limits that count it', { rules: someRules({}, LIMITS) }, 'act'],

@@ -49,13 +49,13 @@ const surroundings = (given: Partial<Counted> & { readonly block?: JsonObject } 
 describe('a guard counts', () => {
   it('the nodes of the pool; without a NodePool those of the cluster, and of the pool where nobody read them', () => {
     expect(surroundings({ cluster: CLUSTER })).toMatchObject({
-      scope: 'NodePool default',
+      area: 'NodePool default',
       poolNodes: [NODE, LONE],
       nodes: CLUSTER.nodes,
       isUnmanaged: false,
     });
     expect(surroundings({ pool: undefined, cluster: CLUSTER })).toMatchObject({
-      scope: 'the cluster',
+      area: 'the cluster',
       poolNodes: CLUSTER.nodes,
       isUnmanaged: true,
     });
@@ -141,8 +141,8 @@ describe('of a pass', () => {
   const silent = (name: string): NodeView => aPoolNode(name, SILENT);
   const facts = (nodes: readonly NodeView[], rules = someRules(CONFIRMS), more: Partial<PoolFacts> = {}): PoolFacts =>
     someFacts(nodes, {
-      rules: { rules, pool: undefined },
-      dueFacts: { cluster: { ...CLUSTER, nodes }, asked: new Map() },
+      rules: { repair: rules, pool: undefined },
+      dueFacts: { cluster: { ...CLUSTER, nodes }, otherRequests: new Map() },
       ...more,
     });
   const asked = (known: PoolFacts) => {
@@ -153,7 +153,7 @@ describe('of a pass', () => {
   it('the guards count what was read', () => {
     const known = facts([silent('a'), aPoolNode('b', READY)]);
     const found = surroundingsIn(known, judgePool(known, judgeNode));
-    expect(found).toMatchObject({ now: NOW, scope: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
+    expect(found).toMatchObject({ now: NOW, area: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
     expect(found?.claimOf(silent('a'))?.name).toBe('claim-a');
     const early = facts([silent('a')], someRules(CONFIRMS), { dueFacts: undefined });
     expect(surroundingsIn(early, judgePool(early, judgeNode))).toMatchObject({ nodes: undefined });

@@ -100,7 +100,7 @@ describe('a termination of which no run said how it ended', () => {
 
   it('I4 may still be under way for a minute', () => {
     expect(look(INTENDED, {}, 0.5)).toMatchObject({
-      verdict: { kind: 'settle', node: { name: 'n1' }, message: 'attempt 1 may still be under way' },
+      verdict: { kind: 'unresolved', node: { name: 'n1' }, message: 'attempt 1 may still be under way' },
       time: at(1),
       state: 'inFlight',
       record: { attempt: INTENDED },

@@ -39,7 +39,7 @@ describe('is looked at again', () => {
     ['after five minutes under a veto', vetoed('true'), {}, 5],
     ['when the veto ends before', vetoed(toTimestamp(at(2))), {}, 2],
     ['after five minutes where the veto lasts longer', vetoed(toTimestamp(at(10))), {}, 5],
-    ['after a minute while somebody else is at work on it', NODE, { asked: new Map([['n1', 'a Lease']]) }, 1],
+    ['after a minute while somebody else is at work on it', NODE, { otherRequests: new Map([['n1', 'a Lease']]) }, 1],
     ['after five minutes without a NodeClaim', NODE, { claims: [] }, 5],
     [
       'after five minutes where two NodeClaims state its instance',

@@ -147,7 +147,7 @@ describe('a guard', () => {
     const guards = createGuards({
       now: NOW,
       settings,
-      scope: 'NodePool default',
+      area: 'NodePool default',
       poolNodes,
       claimOf: each => claimOf(each),
       isUnclaimed: () => false,

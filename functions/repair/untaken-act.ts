@@ -1,0 +1,126 @@
+/**
+ * An act that was not accepted: what is remembered of it and when its node is looked at again. What is news is reported,
+ * and what a refused act has set is taken back.
+ */
+import type { ActResult, Failure, Outcome, PassDeps } from './context.ts';
+import { reportRefusal } from './attempt-report.ts';
+import type { ObservedPool } from './observe.ts';
+import { AT_ONCE, afterRefusedAct, noteRefusedAct, type NotedRefusal, type RefusedAct } from './rule/refused-act.ts';
+import { takeBack } from './take-back.ts';
+import { runOverTime, withoutAttempt } from './rule/attempt.ts';
+import { dueOf } from './rule/ladder.ts';
+import type { NodeRecord } from './record.ts';
+import type { NodeFinding } from './rule/verdict.ts';
+import { getNodeClaimView } from '../../shared/cluster/lists.ts';
+import type { Refusals } from '../../shared/domain/refusal.ts';
+import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { causeOf } from '../../shared/lifecycle/refusals.ts';
+
+/** What a node's finding is after its act. */
+export interface FindingChange {
+  readonly change: Partial<Pick<NodeFinding, 'record' | 'verdict' | 'state'>>;
+  readonly time: EpochMs | undefined;
+  /** What could not be taken back. */
+  readonly failure?: { readonly error: unknown } | undefined;
+}
+
+interface UntakenAct {
+  readonly outcome: Exclude<Outcome, { kind: 'accepted' }>;
+  /** The record with what the act has made. */
+  readonly withMade: NodeRecord;
+  /** When a node that was acted on is looked at again. */
+  readonly time: EpochMs;
+}
+
+/** The next pass looks at once where nothing was done, and after the run where nobody knows (I4). */
+export async function afterUntakenAct(
+  deps: PassDeps,
+  observed: ObservedPool,
+  result: ActResult,
+  { outcome, withMade, time }: UntakenAct,
+): Promise<FindingChange> {
+  const { granted, record } = result;
+  const { finding, attempt } = granted;
+  const now = deps.clock.now();
+  const before = finding.record ?? record;
+  switch (outcome.kind) {
+    case 'overtaken':
+      // Somebody else's act is not recorded as ours.
+      return { change: { record: { ...before, attempt: undefined } }, time };
+    case 'unknown': {
+      const runOver = runOverTime(attempt);
+      const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
+      if (cause === undefined) return { change: { record: withMade }, time: runOver };
+      const failure = { message: messageOf(outcome.error), reason: 'ActionRefused', cause };
+      const refusals = await afterFailure(deps, observed, result, failure);
+      return { change: { record: { ...withMade, refusals } }, time: runOver };
+    }
+    case 'calledOff': {
+      const known = dueOf(finding)?.unfinished ? record.ours : before.ours;
+      // Its NodeClaim may have changed after it got its deadline (I7).
+      const left = attempt.action === 'Terminate' ? withoutAttempt({ ...record, ours: known }, attempt).ours : known;
+      const kept = { ...before, number: record.number, ours: left };
+      const state = before.attempt === undefined ? 'followed' : 'inFlight';
+      return { change: { record: kept, verdict: undefined, state }, time: addDuration(now, AT_ONCE) };
+    }
+    case 'refused':
+      return afterRefusal(deps, observed, result, outcome);
+  }
+}
+
+/** It certainly was not carried out: another action may have its turn, and what was set is taken back. */
+async function afterRefusal(
+  deps: PassDeps,
+  observed: ObservedPool,
+  result: ActResult,
+  failure: Failure,
+): Promise<FindingChange> {
+  const { granted, record } = result;
+  const { finding, attempt, ladder } = granted;
+  const { refused, noted } = await noteAndReport(deps, observed, result, { ...failure, isCertain: true });
+  const after = afterRefusedAct(refused, noted, { record, ladder, pause: observed.state.launchPause });
+  const isAnnotated = after.record.ours?.annotation !== undefined;
+  const live = attempt.claim && isAnnotated ? await getNodeClaimView(deps, attempt.claim.name) : undefined;
+  const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
+  let failed: FindingChange['failure'];
+  const left = noted.keepsTurn
+    ? after
+    : await takeBack(deps, observed.origin, { node: finding.node, record: after.record, claims }).catch(
+        (error: unknown) => {
+          failed = { error };
+          return after;
+        },
+      );
+  return { change: { record: left.record, verdict: undefined, state: after.state }, time: after.time, failure: failed };
+}
+
+/**
+ * It may have taken effect, and is tried again where it has not: ever less often, as what is refused. Answers what is
+ * remembered.
+ */
+async function afterFailure(
+  deps: PassDeps,
+  observed: ObservedPool,
+  result: ActResult,
+  failure: Failure,
+): Promise<Refusals> {
+  return (await noteAndReport(deps, observed, result, { ...failure, isCertain: false })).noted.refusals;
+}
+
+/** Says it where that is news. Answers what is to be remembered. */
+async function noteAndReport(
+  deps: PassDeps,
+  { basisOf, claims, origin }: ObservedPool,
+  { granted: { finding, attempt, action }, record }: ActResult,
+  { cause, message, reason, isCertain }: Failure & Pick<RefusedAct, 'isCertain'>,
+): Promise<{ readonly refused: RefusedAct; readonly noted: NotedRefusal }> {
+  const before = finding.record ?? record;
+  const basis = basisOf(attempt.claim && claims.get(attempt.claim.uid));
+  const refused = { now: deps.clock.now(), attempt, action, before, isCertain, cause, message, basis };
+  const noted = noteRefusedAct(refused);
+  const { text, reportKind } = noted;
+  if (reportKind !== undefined)
+    await reportRefusal(deps, origin, { node: finding.node, attempt, reason, text }, reportKind);
+  return { refused, noted };
+}
