@@ -27,6 +27,8 @@ import {
   isTransient,
   nextTry,
   noteRefusal,
+  permissionIn,
+  permissionOf,
   REFUSAL_CAUSES,
   textOfRefusal,
   type Refusal,
@@ -177,22 +179,6 @@ const isLost = (outcome: unknown): boolean =>
 /** A step that carried out one of several things, or lost a race for one. */
 const isOnward = (outcome: unknown): boolean => isJsonObject(outcome) && outcome['onward'] === true;
 
-export interface RefusedCall {
-  readonly kind: 'refused';
-  readonly message: string;
-  readonly cause: TerminalError;
-}
-
-/** A change or look that is not remembered: what came of it, or that the request is refused. Throws whatever else it failed for. */
-export async function orRefused<Outcome>(call: Promise<Outcome>): Promise<Outcome | RefusedCall> {
-  try {
-    return await call;
-  } catch (error) {
-    if (!(error instanceof TerminalError)) throw error;
-    return { kind: 'refused', message: error.message, cause: error };
-  }
-}
-
 /** As a change says it: a Warning Event and an audit line. */
 export const reportWarning =
   (reporter: Reporter, about: About, reason: string, decision = 'wait'): NonNullable<RefusableChange['report']> =>
@@ -207,14 +193,6 @@ export function causeOf(error: unknown): RefusalCause | undefined {
   if (error.reason !== 'Forbidden') return 'passing';
   return permissionIn(error.message) === undefined ? 'request' : 'permission';
 }
-
-/** What is not allowed; undefined: it was refused for another reason. */
-const permissionOf = ({ cause, message }: Refusal): string | undefined =>
-  cause === 'permission' ? (permissionIn(message) ?? message) : undefined;
-
-/** The verb and kind that RBAC does not allow: `cannot patch resource "nodes" in API group ""`. */
-const permissionIn = (message: string): string | undefined =>
-  /cannot \w+ resource "[^"]*" in API group "[^"]*"/.exec(message)?.[0];
 
 const BASIS_CHARS = 16;
 

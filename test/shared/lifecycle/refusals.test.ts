@@ -5,13 +5,7 @@ import { nextTry, nextRefusal, waitAfter, type Refusal, type Refusals } from '..
 import { addDuration, durationBetween, hours, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { again } from '../../../shared/lifecycle/settle.ts';
-import {
-  causeOf,
-  createTries,
-  isRefusal,
-  orRefused,
-  type RefusableChange,
-} from '../../../shared/lifecycle/refusals.ts';
+import { causeOf, createTries, isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
 import { OutOfSight } from '../../../shared/ports/read-answer.ts';
 import { createManualClock, MANUAL_CLOCK_START } from '../../fakes/manual-clock.ts';
 
@@ -320,24 +314,5 @@ describe('tries of one subject', () => {
     const once = nextRefusal(undefined, { ...refused, now: MANUAL_CLOCK_START });
     const later = toEpochMs(MANUAL_CLOCK_START + hours(3));
     expect(nextRefusal(once, { ...refused, now: later })).toMatchObject({ count: 1, firstTime: later });
-  });
-});
-
-describe('orRefused', () => {
-  it('passes on what came of the change', async () => {
-    expect(await orRefused(Promise.resolve({ kind: 'ok' }))).toEqual({ kind: 'ok' });
-  });
-
-  it('makes an answer of what the API server refuses', async () => {
-    const cause = new TerminalError('Invalid', 'a policy denied it');
-    expect(await orRefused(Promise.reject<object>(cause))).toEqual({
-      kind: 'refused',
-      message: 'a policy denied it',
-      cause,
-    });
-  });
-
-  it.each([new RetryableError('throttled'), new Error('a bug')])('throws whatever else happened: %s', async error => {
-    await expect(orRefused(Promise.reject(error))).rejects.toBe(error);
   });
 });
