@@ -47,12 +47,13 @@ export async function callCleanUp(
 /** Should a run die, the next one goes on from what it noted down after this long. */
 export const TAKE_OVER_AFTER = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
-/** Stores an answer, whether it came from the call or by a worker's event. */
+/** Stores an answer, whether it came from the call or by a worker's event. @param say what a success says, as in `RecordToSave` */
 export async function saveAnswer(
   context: FinalizerContext,
   observed: ObservedObject,
   entry: LedgerEntry,
   answer: HookAnswer,
+  say?: () => Promise<void>,
 ): Promise<Turn> {
   const { now } = observed.observation;
   const { message: _, ...rest } = nextEntry(observed);
@@ -61,6 +62,7 @@ export async function saveAnswer(
       observed,
       { ...rest, phase: 'cleaned', time: now },
       addDuration(now, TAKE_OVER_AFTER),
+      { say },
     );
     return saved.written ? again('the clean-up is done') : saved;
   }
