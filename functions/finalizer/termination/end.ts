@@ -10,6 +10,7 @@ import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
 import { aboutFormerOwner } from '../orphans/report.ts';
 import { hookCallsOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
+import { handHooksOn, withLaterCalls } from './other-claims.ts';
 import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
@@ -19,7 +20,7 @@ type GoneTermination = GoneSubject<TerminationRecord>;
 
 /**
  * A NodeClaim went before its Nodes did: each of them that our finalizer holds is from now on terminated by itself, and what was promised for
- * it goes along, so that no hook runs twice and no deadline is lost.
+ * it goes along, so that no hook runs twice and no deadline is lost. Which hooks were called is handed to NodeClaims of its instance as well.
  *
  * @returns those that are being deleted
  */
@@ -34,6 +35,10 @@ export async function handOverToNodes(
     if (node?.metadata.uid === uid && hasFinalizerOf(value, node)) left.push(node);
   }
   await handOver(left, value, subject.uid, deps);
+  const { providerID } = value;
+  if (providerID !== undefined && !(await handHooksOn(deps, value, { providerID, uid: subject.uid }))) {
+    throw new RetryableError(`another run wrote the record of a NodeClaim of ${providerID}`, { reason: 'Contended' });
+  }
   return left
     .filter(node => !isLive(node))
     .map(({ metadata }) => ({ kind: 'Node', name: metadata.name, uid: metadata.uid }));
@@ -71,19 +76,6 @@ async function handOver(
     if (!saved.written)
       throw new RetryableError(`another run wrote the record of Node ${name}`, { reason: 'Contended' });
   }
-}
-
-/** What was noted at the Node may be later than the record of its NodeClaim that this run has read: an answer is not forgotten (I4). */
-function withLaterCalls(
-  hooks: TerminationRecord['hooks'],
-  noted: TerminationRecord['hooks'],
-): TerminationRecord['hooks'] {
-  const later = Object.entries(noted).filter(([name, { attempts, lastSeenTime }]) => {
-    const own = hooks[name];
-    if (own === undefined || own.attempts !== attempts) return own === undefined || own.attempts < attempts;
-    return own.lastSeenTime < lastSeenTime;
-  });
-  return { ...hooks, ...Object.fromEntries(later) };
 }
 
 /**

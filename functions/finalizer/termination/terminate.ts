@@ -37,6 +37,7 @@ import { drainNodes } from './drain.ts';
 import { deleteDuePods } from './due-pods.ts';
 import { hooksAt } from './hooks.ts';
 import { terminateInstance } from './instance.ts';
+import { awaitOtherClaim } from './other-claims.ts';
 import { unlessInstanceGone } from './missing-instance.ts';
 import { runRefusableSteps } from './refusals.ts';
 import { releaseObjects } from './release.ts';
@@ -45,6 +46,7 @@ import { awaitVolumes } from './volumes.ts';
 
 /** The order that docs/terminations.md promises. */
 export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [
+  awaitOtherClaim,
   deleteObjects,
   taintNodes,
   hooksAt('before-drain'),
