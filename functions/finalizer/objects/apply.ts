@@ -15,7 +15,7 @@ import { markOrphaned, addFinalizer, removeFinalizer } from './finalizer.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
-import { reportLateSuccess, reportObject, reportOverdue } from './report.ts';
+import { reportObject, reportOverdue } from './report.ts';
 
 /** An answer of a worker is written down first, whatever is refused. */
 export async function apply(context: ObjectRun, decision: ObjectDecision, observed: ObservedObject): Promise<Turn> {
@@ -29,8 +29,7 @@ async function takeAnswer(context: ObjectRun, observed: ObservedObject): Promise
   context.answer = undefined;
   if (answer?.rule !== inForce.object.metadata.name || entry === undefined || !awaitsAnswer(entry, answer))
     return undefined;
-  const say = entry.phase === 'orphaned' ? () => reportLateSuccess(context.reporter, observed) : undefined;
-  const turn = await saveAnswer(context, observed, entry, answer, say);
+  const turn = await saveAnswer(context, observed, entry, answer);
   if (turn.kind === 'again') context.answer = 'written' in turn ? answer : undefined;
   return turn;
 }

@@ -11,7 +11,7 @@ import { LEDGER_CHECK, retryDelay } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
-import { reportObject } from './report.ts';
+import { reportLateSuccess, reportObject } from './report.ts';
 
 const CALLED_PHASES: ReadonlySet<LedgerEntry['phase']> = new Set(['intended', 'pending', 'failed']);
 
@@ -47,13 +47,12 @@ export async function callCleanUp(
 /** Should a run die, the next one goes on from what it noted down after this long. */
 export const TAKE_OVER_AFTER = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
-/** Stores an answer, whether it came from the call or by a worker's event. @param say what a success says, as in `RecordToSave` */
+/** Stores an answer, whether it came from the call or by a worker's event. */
 export async function saveAnswer(
   context: FinalizerContext,
   observed: ObservedObject,
   entry: LedgerEntry,
   answer: HookAnswer,
-  say?: () => Promise<void>,
 ): Promise<Turn> {
   const { now } = observed.observation;
   const { message: _, ...rest } = nextEntry(observed);
@@ -62,7 +61,7 @@ export async function saveAnswer(
       observed,
       { ...rest, phase: 'cleaned', time: now },
       addDuration(now, TAKE_OVER_AFTER),
-      { say },
+      { say: entry.phase === 'orphaned' ? () => reportLateSuccess(context.reporter, observed) : undefined },
     );
     return saved.written ? again('the clean-up is done') : saved;
   }
