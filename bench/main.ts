@@ -20,9 +20,10 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   terminate: async () => (await import('./terminate.ts')).terminate,
   growth: async () => (await import('./growth.ts')).growth,
   soak: async () => (await import('./soak.ts')).soak,
+  fleets: async () => (await import('./fleets.ts')).fleets,
 };
 /** What runs without a name. */
-const USUAL = Object.keys(BENCHES).filter(name => name !== 'soak');
+const USUAL = Object.keys(BENCHES).filter(name => name !== 'soak' && name !== 'fleets');
 
 const ALL_KEPT = 0;
 const MISSED_OR_FAILED = 1;
@@ -96,7 +97,7 @@ function parseCommand(): Command | string {
 function refuse(problem: string): number {
   const names = Object.keys(BENCHES).join(', ');
   process.stderr.write(
-    `${problem}\n\nnpm run bench [-- NAME… --quick --control-plane --minutes N]\nNames: ${names}; all but soak without one.\n`,
+    `${problem}\n\nnpm run bench [-- NAME… --quick --control-plane --minutes N]\nNames: ${names}; all but soak and fleets without one.\n`,
   );
   return USAGE;
 }

@@ -88,7 +88,7 @@ interface HoldRule {
   readonly end?: readonly string[];
   /** Waits for one thing after the other: the next ends the one before. */
   readonly isInTurn?: true;
-  /** Decisions that end the holds of some reasons alone. */
+  /** Decisions that end the holds of some reasons alone, with a reason of theirs where that counts. */
   readonly over?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -103,7 +103,7 @@ const HOLDS: Readonly<Record<string, HoldRule>> = {
     begin: ['wait', 'retry', 'refuse', 'overdue'],
     end: ['release', 'close'],
     isInTurn: true,
-    over: { hook: ['Waiting'], hookTimedOut: ['Waiting'] },
+    over: { 'hook HookSucceeded': ['Waiting'], hookTimedOut: ['Waiting'] },
   },
   'grace-period': { begin: ['hold', 'notOurs'], end: ['release', 'disown', 'close'] },
 };
@@ -133,7 +133,7 @@ export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
     const holds = open.get(key) ?? new Map<string, Held>();
     const rule = HOLDS[by];
     const begins = rule?.begin.includes(decision) === true;
-    const ended = rule?.over?.[decision];
+    const ended = rule?.over?.[`${decision} ${reason}`] ?? rule?.over?.[decision];
     if (!begins && ended === undefined && rule?.end !== undefined && !rule.end.includes(decision)) continue;
     // Whatever else is said of it ends what was said before; a function with ends of its own may hold it for several reasons.
     const isOver = (other: string, hold: Held): boolean => {

@@ -9,7 +9,7 @@ import { isKept, rowSchema } from './row.ts';
 
 const REPOSITORY = join(import.meta.dirname, '..', '..');
 export const RESULTS_FOLDER = join(REPOSITORY, 'bench', 'results');
-const SAMPLES_FOLDER = join(REPOSITORY, '.cache', 'bench');
+export const SAMPLES_FOLDER = join(REPOSITORY, '.cache', 'bench');
 
 /** Where the run took place. Numbers of two machines are not comparable; ratios nearly are. */
 export interface Environment {

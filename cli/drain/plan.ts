@@ -1,5 +1,7 @@
 /** What a drain does, or would do, with every pod of a node: when, and what is in its way. By the rules of `functions/drain`. Pure. */
 import {
+  deadlineOf,
+  forcedBy,
   ALL_PODS,
   type DrainRules,
   type OutOfScope,
@@ -18,7 +20,14 @@ import { DRAIN_IN_PROGRESS, isOwnCondition } from '../../shared/domain/node-drai
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { kubeletSilentSince } from '../../shared/domain/node.ts';
 import { isActive, protectionOf } from '../../shared/domain/protection.ts';
-import { addDuration, earliest, toExactTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  toDurationMs,
+  toExactTimestamp,
+  type DurationMs,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 import type { NodeObservation } from '../explain/observation.ts';
 import type { LiveConfiguration } from './observe.ts';
 
@@ -90,7 +99,7 @@ export function planDrain(
   }
   const rules: DrainRules = drain.allPods === true ? ALL_PODS : { settings, ...compileSettings(settings) };
   const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
-  const deadline = drain.allPods === true ? undefined : deadlineOf(observation, drain, custom !== undefined, now);
+  const deadline = drain.allPods === true ? undefined : plannedDeadline(observation, drain, custom !== undefined, now);
   const situation: PlanContext = {
     observation,
     now,
@@ -119,7 +128,7 @@ export function planDrain(
 }
 
 /** From the start of the drain on, which its condition says. */
-function deadlineOf(
+function plannedDeadline(
   { node, drainLimits: limits = NO_DRAIN_LIMITS }: NodeObservation,
   { waits }: UnderWay,
   isCustom: boolean,
@@ -127,10 +136,11 @@ function deadlineOf(
 ): PlannedDeadline | undefined {
   if (typeof limits === 'string' || limits.deadline === undefined) return undefined;
   const shown = node.conditions.find(each => each.type === DRAIN_IN_PROGRESS && isOwnCondition(each));
-  const { deadline: period, onDeadline } = limits;
+  const { deadline: period } = limits;
   if (waits) return { period, kind: 'turn', time: undefined };
-  const kind = onDeadline === 'Force' && !isCustom ? 'force' : 'fail';
-  return { period, kind, time: addDuration(shown?.lastTransitionTime ?? now, period) };
+  const began = { startTime: shown?.lastTransitionTime ?? now, pausedFor: toDurationMs(0) };
+  const kind = forcedBy(began, limits, isCustom) === undefined ? 'fail' : 'force';
+  return { period, kind, time: deadlineOf(began, limits) };
 }
 
 function inOrder(pods: readonly PodView[]): readonly PodView[] {

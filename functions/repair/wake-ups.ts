@@ -7,10 +7,11 @@ import type { RepairAsks } from './rule/pool-facts.ts';
 import { isMarked } from './rule/attempt.ts';
 import { poolOf } from './rule/node-verdict.ts';
 import { answer, type EndedDrain } from './attempt-record.ts';
-import { nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
+import { NEW_POOL, nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { createPauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { loadCluster } from '../../shared/cluster/owner.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
@@ -143,12 +144,27 @@ export function createPasses(
   deps: Omit<PassDeps, 'ask'>,
   run: (deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) => Promise<DurationMs>,
 ): Passes {
+  const pauseOutOfSight = createPauseOutOfSight(deps);
+  /** Where a kind is not served by which the pass would judge, the pool is looked at again every minute. */
+  const passOrPause = async (pool: string | undefined, asks: readonly Ask[]): Promise<DurationMs> => {
+    let wait = PASS_SPACING;
+    const pass = async (): Promise<void> => {
+      wait = await run({ ...deps, ask }, pool, asks);
+    };
+    await pauseOutOfSight(pass, {
+      // Of nodes without a NodePool there is no object that it could be said on.
+      openedRecord: () => (pool === undefined ? undefined : openRecord(deps, poolCodec, poolRecordId(pool))),
+      firstState: () => ({ subject: poolSubject(pool), value: NEW_POOL }),
+      isRequest: asks.some(({ kind }) => kind === 'message'),
+    });
+    return wait;
+  };
   const coalescerOf = (pool: string | undefined) =>
     createCoalescer(deps, {
       owner: OWNER,
       name: `${PREFIX}${poolSubject(pool).name}`,
       spacing: PASS_SPACING,
-      run: asks => run({ ...deps, ask }, pool, asks),
+      run: asks => passOrPause(pool, asks),
     });
   const ask = async (pool: string | undefined, what: PassAsk): Promise<void> => {
     await coalescerOf(pool).request(toAsk(what));
@@ -270,8 +286,8 @@ export async function askForNode(
     isClaimed ? poolsOf(pool) : poolsOfNode(deps, node),
   ]);
   const isKnown = loaded.kind === 'known';
-  if (!isKnown && !isSuspicious(node, await ownStatementsOf(deps, pools)))
-    return isAgain ? undefined : askIfBusy(deps, pool);
+  const isConcerned = isKnown || isSuspicious(node, []) || isSuspicious(node, await ownStatementsOf(deps, pools));
+  if (!isConcerned) return isAgain ? undefined : askIfBusy(deps, pool);
   const [own] = pools;
   await deps.passes.ask(own, forNode(node.uid, observedTime));
   // A repair ends in the pool in which it began.

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domai
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
 import { wasHitWithin } from '../cron.ts';
+import { groupObjects } from '../grouping.ts';
 import { follow, RESOURCE_TYPES, says, textIn, type ActorApi } from './actor.ts';
 import { DISRUPTED, DO_NOT_DISRUPT, isDrained } from './karpenter-drain.ts';
 
@@ -41,7 +42,20 @@ export function followCluster(core: ActorApi): KarpenterCluster {
   const nodes = objects(RESOURCE_TYPES.nodes);
   const claims = objects(RESOURCE_TYPES.nodeclaims);
   const pools = objects(RESOURCE_TYPES.nodepools);
-  const podsOn = followPods(core);
+  // Of each node: a look asks for those of all.
+  const podsOn = groupObjects(
+    {
+      follow: listener =>
+        follow(
+          core,
+          RESOURCE_TYPES.pods,
+          pod => listener('pods', pod.metadata.uid, pod),
+          ({ metadata }) => listener('pods', metadata.uid, undefined),
+        ),
+    },
+    'pods',
+    pod => textIn(pod.spec, 'nodeName'),
+  );
   const budgets = objects(RESOURCE_TYPES.poddisruptionbudgets);
   return {
     managed() {
@@ -56,7 +70,7 @@ export function followCluster(core: ActorApi): KarpenterCluster {
     },
     claims: () => [...claims.values()],
     pool: name => [...pools.values()].find(({ metadata }) => metadata.name === name),
-    podsOf: ({ node }, now) => podsOn(node.metadata.name).filter(pod => isDrained(pod, now) && !isOfDaemon(pod)),
+    podsOf: ({ node }, now) => podsOn.get(node.metadata.name).filter(pod => isDrained(pod, now) && !isOfDaemon(pod)),
     blockerOf(moved) {
       const held = moved.find(({ metadata }) => metadata.annotations?.[DO_NOT_DISRUPT] !== undefined);
       if (held !== undefined) return `pod ${held.metadata.name} has ${DO_NOT_DISRUPT}`;
@@ -67,30 +81,6 @@ export function followCluster(core: ActorApi): KarpenterCluster {
       return full && `PodDisruptionBudget ${full.metadata.name} allows none`;
     },
   };
-}
-
-/** The pods of each node: a look asks for those of all. */
-function followPods(core: ActorApi): (node: string) => readonly KubernetesObject[] {
-  const nodeOf = new Map<string, string | undefined>();
-  const byNode = new Map<string | undefined, Map<string, KubernetesObject>>();
-  const forget = ({ metadata: { uid } }: KubernetesObject): void => {
-    byNode.get(nodeOf.get(uid))?.delete(uid);
-    nodeOf.delete(uid);
-  };
-  follow(
-    core,
-    RESOURCE_TYPES.pods,
-    pod => {
-      const { uid } = pod.metadata;
-      const node = textIn(pod.spec, 'nodeName');
-      if (nodeOf.has(uid) && nodeOf.get(uid) !== node) forget(pod);
-      nodeOf.set(uid, node);
-      const there = byNode.get(node) ?? new Map<string, KubernetesObject>();
-      byNode.set(node, there.set(uid, pod));
-    },
-    forget,
-  );
-  return node => [...(byNode.get(node)?.values() ?? [])];
 }
 
 const isOfDaemon = ({ metadata }: KubernetesObject): boolean =>

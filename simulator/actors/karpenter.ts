@@ -41,6 +41,8 @@ interface Termination {
   ending: boolean;
   /** When each of its pods was last asked to go, by UID. */
   readonly evictions: Map<string, EpochMs>;
+  /** The one look that is planned. */
+  next?: { readonly time: EpochMs; readonly cancel: () => void } | undefined;
 }
 
 export const startKarpenter: StartActor = world => terminateAndLaunch(world, false);
@@ -59,6 +61,17 @@ function terminateAndLaunch(world: ActorWorld, isOrdered: boolean): void {
     for (const node of nodesOf(core, claim, providerID)) removeNode(core, node);
     if (providerID !== undefined) cloud.remove(providerID);
     takeOffFinalizer(core, 'nodeclaims', claim);
+  };
+
+  const planLook = (uid: string, seen: KubernetesObject, time: EpochMs): void => {
+    const termination = terminations.get(uid);
+    if (termination === undefined || (termination.next !== undefined && termination.next.time <= time)) return;
+    termination.next?.cancel();
+    const cancel = scheduler.at(time, () => {
+      termination.next = undefined;
+      look(uid, seen);
+    });
+    termination.next = { time, cancel };
   };
 
   const look = (uid: string, seen: KubernetesObject): void => {
@@ -80,11 +93,11 @@ function terminateAndLaunch(world: ActorWorld, isOrdered: boolean): void {
     }
     evictPods(core, isOrdered ? firstGroup(pods) : pods, {
       now,
-      isDue: pod => (termination.evictions.get(pod.metadata.uid) ?? 0) + EVICTION_RETRY <= now,
+      isDue: pod => (retryTime(termination, pod) ?? now) <= now,
       onAsked: pod => termination.evictions.set(pod.metadata.uid, now),
     });
-    const next = earliest(addDuration(now, EVICTION_RETRY), deadline);
-    if (next !== undefined) scheduler.at(next, () => look(uid, claim));
+    const retries = pods.map(pod => retryTime(termination, pod)).filter(time => time !== undefined && time > now);
+    planLook(uid, claim, [...retries, deadline].reduce<EpochMs>(earliest, addDuration(now, EVICTION_RETRY)));
   };
 
   follow(
@@ -97,7 +110,7 @@ function terminateAndLaunch(world: ActorWorld, isOrdered: boolean): void {
         terminations.set(uid, { ending: false, evictions: new Map() });
         scheduler.at(scheduler.now(), () => stateTermination(core, claim));
       }
-      scheduler.at(scheduler.now(), () => look(uid, claim));
+      planLook(uid, claim, scheduler.now());
     },
     claim => terminations.delete(claim.metadata.uid),
   );
@@ -109,12 +122,19 @@ function terminateAndLaunch(world: ActorWorld, isOrdered: boolean): void {
       if (terminations.size === 0) return;
       for (const claim of core.list(RESOURCE_TYPES.nodeclaims).items) {
         const { uid } = claim.metadata;
-        if (terminations.get(uid)?.ending === false) scheduler.at(scheduler.now(), () => look(uid, claim));
+        if (terminations.get(uid)?.ending === false) planLook(uid, claim, scheduler.now());
       }
     },
   );
   startLaunching(world);
 }
+
+/** When a pod may be asked to go again; undefined: it was not asked yet. */
+function retryTime({ evictions }: Termination, { metadata }: KubernetesObject): EpochMs | undefined {
+  const asked = evictions.get(metadata.uid);
+  return asked === undefined ? undefined : addDuration(asked, EVICTION_RETRY);
+}
+
 const hasFinalizer = ({ metadata }: KubernetesObject): boolean => metadata.finalizers?.includes(FINALIZER) === true;
 
 /** The claim's Node by name, unless another instance has that name by now, else whatever has its providerID. */

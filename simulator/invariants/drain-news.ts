@@ -42,8 +42,11 @@ export function checkDrainNews(
     if (!ended.has(`${name} ${id}`)) requests.onTaken(name, id);
   };
   const quarantined = new Set<string>();
+  /** UIDs of Nodes that have changed since the last minute, or are cordoned by a drain. */
+  const looked = new Set<string>();
   mirror.follow((resource, uid, node) => {
     if (resource !== 'nodes' || node === undefined) return;
+    looked.add(uid);
     const { name } = node.metadata;
     if (isCordoned(node)) cordoned.add(name);
     else if (cordoned.delete(name)) openedBySomebody.add(name);
@@ -88,8 +91,12 @@ export function checkDrainNews(
     },
     onMinute() {
       const quiet = quietSince();
-      for (const node of mirror.all('nodes').values()) {
-        const { name, uid } = node.metadata;
+      for (const uid of looked) {
+        const node = mirror.all('nodes').get(uid);
+        const mark = node === undefined ? undefined : annotationOf(node, CORDON);
+        if (mark === undefined) looked.delete(uid);
+        if (node === undefined) continue;
+        const { name } = node.metadata;
         // I10: another node under that name.
         if (nodes.get(name) !== undefined && nodes.get(name) !== uid) {
           requests.onReplaced(name);
@@ -100,7 +107,6 @@ export function checkDrainNews(
         nodes.set(name, uid);
         if (openedBySomebody.delete(name) && !opened.has(name)) requests.onOpened(name);
         opened.delete(name);
-        const mark = annotationOf(node, CORDON);
         if (quiet === undefined || mark === undefined || !isCordoned(node)) {
           free.delete(name);
           continue;

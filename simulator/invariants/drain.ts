@@ -13,7 +13,7 @@ import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL } from 
 import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { annotationOf, dig, instantOf, labelOf, listOf, millisecondsOf, nameOf, poolNameOf } from './reading.ts';
-import { isPolicyReadable, modeFor } from './policy-oracle.ts';
+import { isPolicyReadable, isSelecting, modeFor } from './policy-oracle.ts';
 import { does, failedReads, isKubernetes, lastGet, lastList, lastSeen, seenPod, targetOf } from './run-journal.ts';
 
 const MARK = 'curfew.dev/drain';
@@ -133,7 +133,7 @@ function complainAboutPod(call: PortCall, run: Run, { context, requests, warned 
   if (!isDrainable(pod) || rule === undefined) return 'it is none of the drain’s';
   if (config.custom !== undefined && config.custom.fallback === undefined) return 'the custom drain is to end it';
   const first = Math.min(...open.map(({ time }) => time));
-  if (call.method === 'delete' && now() + clockTolerance + CLOCK_LAG >= first + shortestForcedMs(run, context))
+  if (call.method === 'delete' && now() + clockTolerance + CLOCK_LAG >= first + shortestForcedMs(node, run, context))
     return undefined;
   const mode = open.some(({ force }) => force) && rule !== 'Immediate' ? 'any' : rule;
   switch (mode) {
@@ -151,10 +151,11 @@ function complainAboutPod(call: PortCall, run: Run, { context, requests, warned 
   }
 }
 
-/** After which a drain may delete what is left, by any policy that is there or that the run saw; Infinity: never. */
-function shortestForcedMs(run: Run, { mirror }: CheckContext): number {
+/** After which a drain may delete what is left, by any policy for the node that is there or that the run saw; Infinity: never. */
+function shortestForcedMs(node: KubernetesObject, run: Run, { mirror }: CheckContext): number {
+  const pool = poolSeen(node, run, mirror);
   const policies = [...(lastList(run, 'nodelifecyclepolicies') ?? []), ...mirror.all('nodelifecyclepolicies').values()];
-  const drains = policies.map(policy => dig(policy, 'spec', 'drain'));
+  const drains = policies.filter(policy => isSelecting(policy, pool)).map(policy => dig(policy, 'spec', 'drain'));
   const forced = drains.filter(drain => dig(drain, 'onDeadline') === 'Force');
   return Math.min(Infinity, ...forced.map(drain => millisecondsOf(dig(drain, 'deadline')) ?? Infinity));
 }
@@ -163,10 +164,14 @@ function shortestForcedMs(run: Run, { mirror }: CheckContext): number {
 function isObserved(node: KubernetesObject, run: Run, { mirror }: CheckContext): boolean {
   const policies = lastList(run, 'nodelifecyclepolicies') ?? [];
   if (!policies.every(isPolicyReadable)) return false;
+  return modeFor(poolSeen(node, run, mirror), policies, 'drain') === 'Observe';
+}
+
+/** The NodePool of a Node as the run saw it, else as it was last. */
+function poolSeen(node: KubernetesObject, run: Run, mirror: CheckContext['mirror']): KubernetesObject | undefined {
   const name = poolNameOf(node);
   const seen = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === name)?.object;
-  const pool = seen ?? mirror.lastPools().get(name ?? '');
-  return modeFor(pool, policies, 'drain') === 'Observe';
+  return seen ?? mirror.lastPools().get(name ?? '');
 }
 
 /** Why a Node is not drained, by what the run saw; pods that came lately may have come in between. */

@@ -2,7 +2,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { providerIDOf } from './deadline.ts';
-import { groupObjects } from './grouping.ts';
+import { groupObjects } from '../grouping.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
 import { dig, nameOf, poolNameOf, textOf } from './reading.ts';
 import { terminationPlan } from './termination-oracle.ts';

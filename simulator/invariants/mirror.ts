@@ -2,7 +2,7 @@
 import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { followKind } from '../followed-kind.ts';
-import { groupObjects } from './grouping.ts';
+import { groupObjects } from '../grouping.ts';
 import { dig, textOf } from './reading.ts';
 import { ownershipOf, type Ownership } from './repair-ownership.ts';
 

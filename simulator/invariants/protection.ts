@@ -9,7 +9,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { deadlineOf } from './deadline.ts';
-import { groupObjects } from './grouping.ts';
+import { groupObjects } from '../grouping.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { isReadable, protectionEndOf, protectionInForce } from './protection-in-force.ts';
 import { nodeNameOf, protectionEnd, protectionFactsOf, type ProtectionFacts } from './protection-oracle.ts';

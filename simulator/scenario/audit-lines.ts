@@ -42,6 +42,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     exhausted: ['ActionsExhausted'],
     finishing: ['NodeClaimTerminating'],
     underWay: ['ActionUnderWay'],
+    wait: ['KindNotServed'],
     stuck: ['NodeRepairStuck'],
     close: ['NodeGone'],
     ignore: ['GateOff', 'Healthy', 'InstanceStopped', 'NoNodeClaim', 'NoTransitionTime', 'NotConfigured'],

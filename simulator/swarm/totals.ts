@@ -23,7 +23,7 @@ export function sumUp(reports: readonly SeedReport[]): Totals {
 }
 
 /** Largest first. */
-function addCounts(counts: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
+export function addCounts(counts: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
   const sums = new Map<string, number>();
   for (const [key, count] of counts.flatMap(Object.entries<number>)) sums.set(key, (sums.get(key) ?? 0) + count);
   return Object.fromEntries([...sums].toSorted(([, a], [, b]) => b - a));

@@ -33,6 +33,17 @@ describe('what a run comes to', () => {
     ]);
   });
 
+  it('goes on with a wait for a hook whose call failed again, and ends it with the one that succeeded', () => {
+    const failed = ['0 finalizer wait Waiting n1', '1 finalizer hook TerminationHookFailed n1'];
+    const held = (to: string): string =>
+      `  2024-11-01T15:00:00Z to ${to}  Node n1 by finalizer (Waiting): Waiting of n1`;
+    expect(told(...failed)).toContain(held('the end'));
+    expect(told(...failed, '5 finalizer hook HookSucceeded n1')).toContain(held('2024-11-01T15:05:00Z'));
+    expect(told(...failed, '7 finalizer hookTimedOut TerminationHookFailed n1')).toContain(
+      held('2024-11-01T15:07:00Z'),
+    );
+  });
+
   it('says which act of a repair is under way, until when, what follows, and which entry decided', () => {
     const { line, ...entry } = audit('9 repair repair TolerationElapsed n1');
     const details = {

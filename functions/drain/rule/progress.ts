@@ -28,14 +28,16 @@ const LAST_PODS_GO = seconds(2);
 const STUCK_AFTER = hours(4);
 const STUCK_AGAIN = hours(24);
 
+type Began = Pick<ActiveDrain, 'startTime' | 'pausedFor'>;
+
 /** When the drain must be over; undefined: no policy says so. */
-function deadlineOf({ startTime, pausedFor }: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
+export function deadlineOf({ startTime, pausedFor }: Began, limits: LimitsInForce): EpochMs | undefined {
   if (typeof limits === 'string' || limits.deadline === undefined) return undefined;
   return addDuration(addDuration(startTime, limits.deadline), pausedFor);
 }
 
 /** The instant by which unprotected pods are deleted; undefined: none is. Of a custom drain its controller alone decides. */
-export function forcedBy(active: ActiveDrain, limits: LimitsInForce, isCustom: boolean): EpochMs | undefined {
+export function forcedBy(active: Began, limits: LimitsInForce, isCustom: boolean): EpochMs | undefined {
   if (typeof limits === 'string' || limits.onDeadline !== 'Force' || isCustom) return undefined;
   return deadlineOf(active, limits);
 }

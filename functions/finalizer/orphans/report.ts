@@ -5,7 +5,7 @@ import type { Subject } from '../../../shared/contract/subject.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { About, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { OrphanDecision } from './decide.ts';
-import type { ObservedInstance } from './observe.ts';
+import type { FormerOwner, ObservedInstance } from './observe.ts';
 import { instanceSubject } from './record.ts';
 
 function aboutOf({ object, providerID }: ObservedInstance): About {
@@ -13,9 +13,14 @@ function aboutOf({ object, providerID }: ObservedInstance): About {
     const { apiVersion, kind, name } = instanceSubject(providerID);
     return { apiVersion, kind, metadata: { name } };
   }
-  const { apiVersion, kind, name, uid } = object;
-  return { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } };
+  return aboutFormerOwner(object);
 }
+
+export const aboutFormerOwner = ({ apiVersion, kind, name, uid }: FormerOwner): About => ({
+  apiVersion,
+  kind,
+  metadata: { name, ...(uid !== undefined && { uid }) },
+});
 
 export async function reportOrphan(reporter: Reporter, observed: ObservedInstance, since: EpochMs): Promise<void> {
   const { object, providerID, state = '' } = observed;

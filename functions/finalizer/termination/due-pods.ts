@@ -11,11 +11,18 @@ import { terminatingNodes, type TerminationContext } from './context.ts';
 import { deleteObjects } from './delete-objects.ts';
 import { carryOutSteps } from './drain.ts';
 import { hooksAt } from './hooks.ts';
+import { isLive } from './objects.ts';
 import { isInstanceMissing } from './missing-instance.ts';
+import { awaitOtherClaim } from './other-claims.ts';
 import { taintNodes } from './taint.ts';
 
 /** While one of these is waited for, the drain has not been asked. */
-const BEFORE_DRAIN: readonly string[] = [deleteObjects.name, taintNodes.name, hooksAt('before-drain').name];
+const BEFORE_DRAIN: readonly string[] = [
+  awaitOtherClaim.name,
+  deleteObjects.name,
+  taintNodes.name,
+  hooksAt('before-drain').name,
+];
 
 /** Deletes the pods that must go by now. Answers when the next one must; undefined: none, or the drain sees to it. */
 export async function deleteDuePods(context: TerminationContext, outcome: StepsOutcome): Promise<EpochMs | undefined> {
@@ -24,7 +31,7 @@ export async function deleteDuePods(context: TerminationContext, outcome: StepsO
     return undefined;
   if (await isInstanceMissing(context)) return undefined;
   let next: EpochMs | undefined;
-  for (const node of terminatingNodes(context)) {
+  for (const node of observed.endedWith?.nodes.filter(each => !isLive(each)) ?? terminatingNodes(context)) {
     const pods = await loadPodsOnNode(deps, node.metadata.name);
     const { steps, nextForcedDeletion } = planDrain({
       now,

@@ -6,9 +6,11 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
-import type { Turn } from '../../../shared/lifecycle/settle.ts';
+import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
+import { aboutFormerOwner } from '../orphans/report.ts';
 import { hookCallsOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
+import { handHooksOn, withLaterCalls } from './other-claims.ts';
 import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
@@ -18,7 +20,7 @@ type GoneTermination = GoneSubject<TerminationRecord>;
 
 /**
  * A NodeClaim went before its Nodes did: each of them that our finalizer holds is from now on terminated by itself, and what was promised for
- * it goes along, so that no hook runs twice and no deadline is lost.
+ * it goes along, so that no hook runs twice and no deadline is lost. Which hooks were called is handed to NodeClaims of its instance as well.
  *
  * @returns those that are being deleted
  */
@@ -33,6 +35,10 @@ export async function handOverToNodes(
     if (node?.metadata.uid === uid && hasFinalizerOf(value, node)) left.push(node);
   }
   await handOver(left, value, subject.uid, deps);
+  const { providerID } = value;
+  if (providerID !== undefined && !(await handHooksOn(deps, value, { providerID, uid: subject.uid }))) {
+    throw new RetryableError(`another run wrote the record of a NodeClaim of ${providerID}`, { reason: 'Contended' });
+  }
   return left
     .filter(node => !isLive(node))
     .map(({ metadata }) => ({ kind: 'Node', name: metadata.name, uid: metadata.uid }));
@@ -70,19 +76,6 @@ async function handOver(
     if (!saved.written)
       throw new RetryableError(`another run wrote the record of Node ${name}`, { reason: 'Contended' });
   }
-}
-
-/** What was noted at the Node may be later than the record of its NodeClaim that this run has read: an answer is not forgotten (I4). */
-function withLaterCalls(
-  hooks: TerminationRecord['hooks'],
-  noted: TerminationRecord['hooks'],
-): TerminationRecord['hooks'] {
-  const later = Object.entries(noted).filter(([name, { attempts, lastSeenTime }]) => {
-    const own = hooks[name];
-    if (own === undefined || own.attempts !== attempts) return own === undefined || own.attempts < attempts;
-    return own.lastSeenTime < lastSeenTime;
-  });
-  return { ...hooks, ...Object.fromEntries(later) };
 }
 
 /**
@@ -136,7 +129,7 @@ export async function closeGone(
   const apiVersion = kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
   const object = { apiVersion, kind, name, ...(uid !== undefined && { uid }) };
   const since = orphanedTime ?? context.deps.clock.now();
-  const about = { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } };
+  const about = aboutFormerOwner(object);
   // The ledger first: a run that dies in between finds the entry there.
   const isOrphan = await tries.make(
     {
@@ -183,7 +176,7 @@ export const hasLostFinalizer = ({ stored, object }: ObservedTermination): boole
 
 /**
  * Somebody else's finalizer keeps the object, and nothing of ours does. The record of a NodeClaim is kept until it goes, for what becomes
- * of its instance is known only then; a Node alone ends none. Said first: a run that dies in between says it again (I9).
+ * of its instance is known only then; a Node alone ends none.
  */
 export async function closeWithoutFinalizer(
   { reporter }: FinalizerContext,
@@ -191,21 +184,25 @@ export async function closeWithoutFinalizer(
 ): Promise<Turn> {
   const { kind, metadata } = object;
   const isKept = kind === 'NodeClaim' && stored?.providerID !== undefined;
-  if (stored?.finalizerGone !== true) {
-    await reporter.report({
+  const say = (): Promise<void> =>
+    reporter.report({
       about: object,
       decision: 'close',
       reason: 'FinalizerGone',
       message: `${kind} ${metadata.name} carries no finalizer of ours any more, ${isKept ? 'its instance is looked at when it goes' : 'its record is closed'}`,
       details: { nodes: Object.values(stored?.nodes ?? {}).map(({ name }) => name) },
     });
+  if (!isKept) {
+    if (!(await record.prove())) return again('another run wrote its record');
+    if (stored?.finalizerGone !== true) await say();
+    return record.closeNow();
   }
-  if (!isKept) return record.closeNow();
   const subject = subjectOf(object);
   return record.save({
     subject,
     value: { ...stored, finalizerGone: true },
     wakeTime: addDuration(now, FINALIZER_GONE_CHECK),
+    say: stored.finalizerGone === true ? undefined : say,
   });
 }
 

@@ -33,6 +33,9 @@ export async function takeHookOwnership(context: TerminationContext): Promise<Ho
   const { claim, nodes, stored } = observed;
   const { hooks } = context.state();
   if (settings === undefined || settings.hooks.length === 0 || Object.keys(hooks).length > 0) return { kind: 'ours' };
+  if (observed.endedWith !== undefined) {
+    return { kind: 'underWay', termination: `NodeClaim ${observed.endedWith.name}` };
+  }
   if (claim === undefined) {
     return stored === undefined || hookOwnerUidOf(stored) === undefined ? { kind: 'ours' } : { kind: 'over' };
   }

@@ -8,9 +8,10 @@ import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { parseTimestamp } from '../../../shared/domain/time.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
-import { isLive, isManaged } from './objects.ts';
+import { isLive, isManaged, isRegistered } from './objects.ts';
 import type { TerminationRecord } from './record.ts';
 import type { NotServedMeaning } from '../../../shared/ports/read-answer.ts';
 
@@ -70,24 +71,58 @@ async function claimsOfInstance(
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
 
-/**
- * Names of the other NodeClaims with the same providerID. If the NodeClaim is being deleted, only those that live count. They are read
- * only once something is being deleted.
- */
-async function otherClaimsOf(
+/** The other NodeClaims that are being deleted with this one. They are read anew, in all pools. */
+export async function claimsDeletedWith(
+  deps: Pick<Deps, 'kubernetes'>,
+  { providerID, uid }: { readonly providerID: string; readonly uid: string | undefined },
+): Promise<readonly KubernetesObject[]> {
+  const claims = await claimsOfInstance(deps, providerID, { reading: { notServed: 'notKnown' } });
+  return claims.filter(claim => claim.metadata.uid !== uid && !isLive(claim));
+}
+
+/** Whose NodeClaims an instance is besides this one's. */
+export interface InstanceSharing {
+  /** Names of the others. If the NodeClaim is being deleted, only those that live count. */
+  readonly sharedWith: readonly string[];
+  /** Name of the one that ends the instance, where all are being deleted and this one waits for it. */
+  readonly endedWith: string | undefined;
+}
+
+const UNSHARED: InstanceSharing = { sharedWith: [], endedWith: undefined };
+
+/** They are read only once something is being deleted. */
+async function sharingOf(
   deps: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,
   nodes: readonly KubernetesObject[],
   pool: string | undefined,
-): Promise<readonly string[]> {
+): Promise<InstanceSharing> {
   const providerID = providerIDOf(claim);
   const isEnding = !isLive(claim) || nodes.some(node => !isLive(node));
-  if (providerID === undefined || !isEnding) return [];
+  if (providerID === undefined || !isEnding) return UNSHARED;
   const claims = await claimsOfInstance(deps, providerID, { reading: { notServed: 'notKnown' }, pool });
-  return claims
-    .filter(other => other.metadata.uid !== claim.metadata.uid)
-    .filter(other => isLive(claim) || isLive(other))
-    .map(({ metadata }) => metadata.name);
+  const others = claims.filter(other => other.metadata.uid !== claim.metadata.uid);
+  const sharedWith = others.filter(other => isLive(claim) || isLive(other)).map(({ metadata }) => metadata.name);
+  const ender = endingClaim([claim, ...others]);
+  const isOther = ender !== undefined && ender.metadata.uid !== claim.metadata.uid;
+  return { sharedWith, endedWith: isOther ? ender.metadata.name : undefined };
+}
+
+/**
+ * Of NodeClaims of one instance that are all being deleted, the one in whose termination the instance ends: all look at the same order. One that
+ * has our finalizer goes before one that nothing holds, and one whose Nodes are emptied before one that leaves them alone.
+ */
+export function endingClaim(claims: readonly KubernetesObject[]): KubernetesObject | undefined {
+  if (claims.some(isLive)) return undefined;
+  const timeOf = ({ metadata }: KubernetesObject): number => parseTimestamp(metadata.deletionTimestamp ?? '') ?? 0;
+  const [first] = claims.toSorted(
+    (a, b) =>
+      Number(isManaged(b)) - Number(isManaged(a)) ||
+      Number(isRegistered(b)) - Number(isRegistered(a)) ||
+      timeOf(a) - timeOf(b) ||
+      (a.metadata.uid < b.metadata.uid ? -1 : 1),
+  );
+  return first;
 }
 
 interface KnownNodes {
@@ -118,14 +153,14 @@ export async function namedNodesOf(
 }
 
 /**
- * All Nodes with the NodeClaim's providerID, by a list when a deletion begins, and the names of other NodeClaims with it: of all pools before
- * what cannot be undone, of its own meanwhile.
+ * All Nodes with the NodeClaim's providerID, by a list when a deletion begins, and which other NodeClaims have it: of all pools before what
+ * cannot be undone, of its own meanwhile.
  */
-export async function nodesAndOtherClaims(
+export async function nodesAndSharing(
   deps: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,
   { namedNodes, pool, ...known }: KnownNodes & { namedNodes: readonly KubernetesObject[]; pool: string | undefined },
-): Promise<readonly [readonly KubernetesObject[], readonly string[]]> {
+): Promise<InstanceSharing & { readonly nodes: readonly KubernetesObject[] }> {
   const providerID = providerIDOf(claim);
   const isFirst = knownNames(known).length === 0;
   const begins = claim.metadata.deletionTimestamp !== undefined && isFirst;
@@ -134,7 +169,7 @@ export async function nodesAndOtherClaims(
       ? (await listNodes(deps)).filter(node => providerIDOf(node) === providerID)
       : namedNodes;
   const isEverywhere = isFirst || precedesDestructiveCall(known, nodes);
-  return [nodes, await otherClaimsOf(deps, claim, nodes, isEverywhere ? undefined : pool)];
+  return { nodes, ...(await sharingOf(deps, claim, nodes, isEverywhere ? undefined : pool)) };
 }
 
 /** Whether the deletion of a Node, which empties it, or the end of the instance comes next: a NodeClaim that came meanwhile must be seen (I6). */

@@ -1,6 +1,6 @@
 /**
  * What a termination looks at: the NodeClaim, its Nodes, what is in force for its pool, and the record. A Node that no NodeClaim
- * stands for, or several do, is a subject of its own, as in Karpenter. Always live reads.
+ * stands for, or several that live, is a subject of its own, as in Karpenter. Always live reads.
  */
 import { providerIDOf } from '../cluster/instances.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
@@ -21,7 +21,7 @@ import {
 } from '../../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
-import { nodesAndOtherClaims, claimsOf, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
+import { nodesAndSharing, claimsOf, endingClaim, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
 import { isManaged } from './objects.ts';
 import { loadPool } from '../../../shared/cluster/known-pool.ts';
 import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
@@ -51,6 +51,8 @@ export interface ObservedTermination {
   readonly nodes: readonly KubernetesObject[];
   /** Other NodeClaims with that providerID: the instance is not this one's alone. */
   readonly sharedWith: readonly string[];
+  /** The instance ends in the termination of another NodeClaim, which is being deleted, too. */
+  readonly endedWith: { readonly name: string; readonly nodes: readonly KubernetesObject[] } | undefined;
   readonly providerID: string | undefined;
   readonly pool: string | undefined;
   /** As it is, or as it was before it went. */
@@ -107,12 +109,13 @@ export function createObserver(
     const termination = unread ?? effectiveTermination(poolObject, policies);
     // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
     const isOurs = termination.kind !== 'none' || stored !== undefined || [object, ...namedNodes].some(isManaged);
-    const [itsNodes, sharedWith] =
+    const sharing =
       kind === 'Node' || !isOurs
-        ? [namedNodes, []]
-        : await nodesAndOtherClaims(deps, object, { ...named, namedNodes, pool });
-    // A Node that several NodeClaims name is a subject of its own: its deletion is that of none of them.
-    const nodes = sharedWith.length > 0 ? [] : withoutStrays(object, itsNodes);
+        ? { nodes: namedNodes, sharedWith: [], endedWith: undefined }
+        : await nodesAndSharing(deps, object, { ...named, namedNodes, pool });
+    const { sharedWith, endedWith } = sharing;
+    // A Node that several NodeClaims name is a subject of its own: its deletion is that of none of them, but of the one that ends its instance.
+    const nodes = sharedWith.length > 0 || endedWith !== undefined ? [] : withoutStrays(object, sharing.nodes);
     const observed: ObservedTermination = {
       now: deps.clock.now(),
       target,
@@ -120,6 +123,7 @@ export function createObserver(
       claim: kind === 'NodeClaim' ? object : undefined,
       nodes,
       sharedWith,
+      endedWith: endedWith === undefined ? undefined : { name: endedWith, nodes: sharing.nodes },
       providerID,
       pool,
       nodePool: poolObject,
@@ -188,8 +192,8 @@ export async function targetOfNode(
   const node = await getNode(deps, name);
   if (node === undefined || (onlyIfTerminating && node.metadata.deletionTimestamp === undefined)) return undefined;
   const claims = await claimsOf(deps, hints, node);
-  const [claim] = claims;
-  const isIts = claim !== undefined && claims.length === 1 && !(await isStray(deps, claim, node));
+  const claim = claims.length === 1 ? claims[0] : endingClaim(claims);
+  const isIts = claim !== undefined && !(await isStray(deps, claim, node));
   return isIts
     ? { kind: 'NodeClaim', name: claim.metadata.name, uid: claim.metadata.uid, viaNode: name }
     : { kind: 'Node', name, uid: node.metadata.uid };

@@ -3,12 +3,18 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { setFinalizers } from './finalizers.ts';
 import { isLive } from './objects.ts';
+import { handHooksOn } from './other-claims.ts';
 import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
 export const releaseObjects = {
   name: 'Release',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    const { claim, nodes } = context.observed;
+    const { claim, nodes, providerID } = context.observed;
+    const isEnd = claim !== undefined && !isLive(claim) && providerID !== undefined;
+    // Before anything goes: the look that finds it gone finds that, too.
+    if (isEnd && !(await handHooksOn(context.deps, context.state(), { providerID, uid: claim.metadata.uid }))) {
+      return lookAgainAfter(context, { kind: 'conflict' }, 'another NodeClaim of the instance is looked at');
+    }
     // A Node that is not being deleted belongs to a NodeClaim that never registered, or shares its instance: it stays.
     for (const object of [
       ...nodes.filter(node => !isLive(node)),

@@ -208,6 +208,14 @@ export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean,
   return healthySince === undefined ? { ...incident, healthySince: now } : incident;
 }
 
+/** Its repair has mended the node a moment ago: it did not come back by itself. */
+export const isMended = ({ incident }: Pick<NodeRecord, 'incident'>): boolean =>
+  incident?.healthySince !== undefined && incident.taken.length > 0;
+
+/** What has to be followed of a node although its repair is over: that it was mended, and the marks of a replacement. */
+export const outlastsRepair = (record: NodeRecord | undefined): boolean =>
+  record !== undefined && (isMended(record) || record.ours?.replacement !== undefined);
+
 /** The incident with an action that is left out of its list from now on. */
 export const withSkipped = (incident: Incident, key: string): Incident => ({
   ...incident,

@@ -1,6 +1,7 @@
 /** What is left of repairs that are over, or of attempts that were not carried out: what of it is to be taken back (I7). Pure. */
 import type { NodeRecord, Ours } from '../record.ts';
 import { replacementOf, withoutAttempt } from './attempt.ts';
+import { outlastsRepair } from './incident.ts';
 import { isRebootUnderWay } from './ladder.ts';
 import { unmarkTime } from './replacement.ts';
 import type { NodeFinding } from './verdict.ts';
@@ -64,9 +65,7 @@ export function withoutTakenBack({ ours = {}, ...rest }: NodeRecord, taken: Ours
 export function afterTakeBack(finding: NodeFinding, record: NodeRecord, isOwed: boolean): NodeFinding {
   const kept = finding.record !== undefined || isOwed ? record : undefined;
   const isOver = kept?.attempt === undefined && finding.verdict?.kind !== 'stuck';
-  // A replacement keeps its marks for a while after the repair is over.
-  const isMarked = kept?.ours?.replacement !== undefined;
-  const isFollowed = isOwed || isMarked || (finding.state === 'followed' && !isOver);
+  const isFollowed = isOwed || outlastsRepair(kept) || (finding.state === 'followed' && !isOver);
   const state = finding.state === 'inFlight' ? finding.state : isFollowed ? 'followed' : 'idle';
   return { ...finding, record: kept, state };
 }

@@ -16,8 +16,10 @@ import {
   endOf,
   HEALTHY_FOR,
   incidentAt,
+  isMended,
   isStillUnhealthy,
   judgeHealth,
+  outlastsRepair,
   readableSettings,
   unhealthyStatementsOf,
 } from './incident.ts';
@@ -192,7 +194,7 @@ function withEnds(finding: Finding, { node, record: { incident }, context: { now
     kind: 'present',
     node,
     takesBack: finding.takesBack || isUnmarkDue || (isLeft && dueOf(finding) === undefined),
-    state: finding.state === 'idle' && replacement !== undefined ? 'followed' : finding.state,
+    state: finding.state === 'idle' && outlastsRepair(record) ? 'followed' : finding.state,
     time: earliest(earliest(finding.time, wellEnds), unmarks),
   };
 }
@@ -293,6 +295,7 @@ export function surroundingsOf(counted: CountedPool): Surroundings {
   const index = indexOwners(own, claims);
   const statements = statementsOf(settings);
   const mine = new Set(own.map(({ uid }) => uid));
+  const mended = new Set(findings.flatMap(({ record, node }) => (record && isMended(record) ? node.uid : [])));
   const claimOf = (node: NodeView): NodeClaimView | undefined => {
     const owner = ownerOf(node, index);
     return owner.kind === 'claim' ? owner.claim : undefined;
@@ -313,7 +316,7 @@ export function surroundingsOf(counted: CountedPool): Surroundings {
     isUnmanaged: pool === undefined,
     nodes: cluster?.nodes,
     statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
-    isActedUpon: node => state.inFlight[node.uid] !== undefined || isJustRebooted(node, now),
+    isActedUpon: node => state.inFlight[node.uid] !== undefined || mended.has(node.uid) || isJustRebooted(node, now),
   };
 }
 

@@ -129,6 +129,46 @@ describe('the lane of a node', () => {
   });
 });
 
+describe('the hooks of a node', () => {
+  const call = (minute: number) => ({
+    t: at(minute),
+    kind: 'write',
+    by: 'finalizer',
+    verb: 'invoke',
+    resource: 'hooks',
+    name: 'backup',
+    about: { kind: 'Node', name: 'n1' },
+  });
+  const answer = (minute: number, decision: string, reason: string) =>
+    audit(minute, decision, reason, { hook: 'backup' }, 'finalizer');
+  const begun = [
+    node('n1'),
+    change('n1', 10, { metadata: { deletionTimestamp: at(10) } }),
+    call(10),
+    answer(10, 'hook', 'TerminationHookFailed'),
+    audit(10, 'wait', 'Waiting', {}, 'finalizer'),
+    call(12),
+    answer(12, 'hook', 'TerminationHookFailed'),
+  ];
+  const hooksOf = async (...all: object[]): Promise<string[]> => {
+    const [lane] = readDay(await lines(...begun, ...all)).lanes;
+    return (lane?.hooks ?? []).map(
+      ({ from, to, isOpen, result }) => `${shortClock(from)} ${isOpen ? 'open' : shortClock(to)} ${result}`,
+    );
+  };
+
+  it('have a row each, whose calls may fail before one succeeds, or none does in time', async () => {
+    expect(await hooksOf()).toEqual(['15:10 15:12 failed']);
+    expect(await hooksOf(call(15), answer(15, 'hook', 'HookSucceeded'))).toEqual(['15:10 15:15 succeeded']);
+    expect(await hooksOf(answer(20, 'hookTimedOut', 'TerminationHookFailed'))).toEqual(['15:10 15:20 timed out']);
+  });
+
+  it('are waited for until one succeeds, however often it failed', async () => {
+    const [lane] = readDay(await lines(...begun, call(15), answer(15, 'hook', 'HookSucceeded'))).lanes;
+    expect(lane?.waits.map(({ from, to }) => [shortClock(from), shortClock(to)])).toEqual([['15:10', '15:15']]);
+  });
+});
+
 describe('the verdict', () => {
   it('counts what ended, and why', async () => {
     const repaired = [
@@ -146,6 +186,17 @@ describe('the verdict', () => {
     expect(await sentence(node('n1'), off, change('n1', 10, condition('False', 10)))).toBe(
       '2 h, 1 node: 1 unhealthy, and repair is off (featureGates.nodeRepair)',
     );
+  });
+
+  it('counts the nodes that are still being terminated at the end', async () => {
+    const deleted = change('n1', 10, { metadata: { deletionTimestamp: at(10) } });
+    expect(await sentence(node('n1'), deleted)).toBe('2 h, 1 node: 1 still being terminated at the end');
+    expect(await sentence(node('n1'), deleted, gone('n1', 20))).toBe('2 h, 1 node: 1 gone by others');
+  });
+
+  it('says no more than it knows of a day with writes that are about no end of a node', async () => {
+    const freed = { t: at(5), kind: 'write', by: 'finalizer', verb: 'patch', resource: 'databases', name: 'd1' };
+    expect(await sentence(freed)).toBe('2 h, 0 nodes: no node was repaired, drained or terminated');
   });
 });
 

@@ -2,7 +2,7 @@
 import { isArray, isObject } from '../../../packages/kube-apiserver/src/json.ts';
 import type { JsonValue } from '../../../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
-import type { PlacedManifest, Step } from '../../scenario/scenario.ts';
+import { GENERATED_ANNOTATION, type PlacedManifest, type Scenario, type Step } from '../../scenario/scenario.ts';
 import { GENERATED, START, type Draft } from './model.ts';
 
 /** An object that is stored has no field that is null, and a file that writes one is doubted: what is absent is left out. */
@@ -21,8 +21,22 @@ function withoutNulls(value: JsonValue): JsonValue {
   );
 }
 
+type Drawn = Pick<Scenario, 'end' | 'callDuration' | 'config' | 'templates' | 'actors' | 'objects'>;
+
+/** @param lastTime of a step */
+export const generated = (seed: number, drawn: Drawn, drafts: readonly Draft[], lastTime: EpochMs): Scenario => ({
+  name: `seed-${seed}`,
+  annotations: { [GENERATED_ANNOTATION]: 'true' },
+  file: GENERATED.file,
+  start: START,
+  ...drawn,
+  steps: carryOut(drafts, lastTime),
+  expectations: [],
+  doubts: [],
+});
+
 /** In order of time, so that each step builds on those before it. */
-export function carryOut(drafts: readonly Draft[], lastTime: EpochMs): readonly Step[] {
+function carryOut(drafts: readonly Draft[], lastTime: EpochMs): readonly Step[] {
   const steps: Step[] = [];
   for (const { time, act } of drafts.toSorted((a, b) => a.time - b.time)) {
     if (time < START || time > lastTime) continue;

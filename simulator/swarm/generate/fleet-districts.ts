@@ -5,7 +5,7 @@ import type { Random } from '../../random.ts';
 import type { Manifest, PlacedManifest } from '../../scenario/scenario.ts';
 import { anything, drains, guards, INCIDENTS, terminations, type Focus, type Weighted } from './focus.ts';
 import { pickWeighted, times } from './draw.ts';
-import { withHookResources } from './hook-resources.ts';
+import { uidOf, withHookResources } from './hook-resources.ts';
 import { drawMachine, machine } from './incidents.ts';
 import { INITIALIZED, withKarpenters } from './karpenters.ts';
 import { newModel, place, START, toManifest, type Model, type NodePlan } from './model.ts';
@@ -104,10 +104,23 @@ function drawCalmPart(random: Random, model: Model, count: number): readonly Man
 }
 
 function drawCalmNode(random: Random, model: Model, node: NodePlan): readonly Manifest[] {
-  if (!model.hasNodeGroups || random.chance(0.6)) return calmMachine(random, node, START);
+  if (!model.hasNodeGroups || random.chance(0.6)) return withOwner(calmMachine(random, node, START));
   const ofGroup = { ...node, pool: undefined, claim: undefined };
   model.nodes[model.nodes.indexOf(node)] = ofGroup;
   return [groupNode(random, ofGroup)];
+}
+
+/** Karpenter makes the NodeClaim the owner of its Node. */
+function withOwner(manifests: readonly Manifest[]): readonly Manifest[] {
+  const claim = manifests.find(({ kind }) => kind === 'NodeClaim')?.name ?? '';
+  const uid = uidOf('NodeClaim', claim);
+  const ownerReferences = [
+    { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', name: claim, uid, blockOwnerDeletion: true },
+  ];
+  return manifests.map(manifest => {
+    const own = manifest.kind === 'NodeClaim' ? { uid } : { ownerReferences };
+    return { ...manifest, body: { ...manifest.body, metadata: { ...objectAt(manifest.body, 'metadata'), ...own } } };
+  });
 }
 
 /** As Karpenter has it that launched it. */

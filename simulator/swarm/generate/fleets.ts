@@ -11,8 +11,8 @@ import {
   type DurationMs,
 } from '../../../shared/domain/time.ts';
 import { createRandom, type Random } from '../../random.ts';
-import { ACTORS, GENERATED_ANNOTATION, type PlacedManifest, type Scenario } from '../../scenario/scenario.ts';
-import { carryOut, withoutEmpty } from './carry-out.ts';
+import { ACTORS, type PlacedManifest, type Scenario } from '../../scenario/scenario.ts';
+import { generated, withoutEmpty } from './carry-out.ts';
 import { ZONES } from './cluster.ts';
 import { drawCalm } from './fleet-calm.ts';
 import { drawDrainConfig, TEMPLATES } from './drains.ts';
@@ -25,7 +25,7 @@ import { HOOK_TEMPLATES } from './hook-resources.ts';
 import { drawKarpenters } from './karpenters.ts';
 import { drawDraining, FIX_TEMPLATES } from './ladders.ts';
 import { drawCallDuration, drawMishaps } from './mishaps.ts';
-import { GENERATED, LONG_PREFIX, newModel, START, type Draft, type Model } from './model.ts';
+import { LONG_PREFIX, newModel, START, type Draft, type Model } from './model.ts';
 
 /** From here on seeds draw fleets. Seeds below draw what they have always drawn. */
 export const FLEETS_FROM = 600_000;
@@ -74,21 +74,19 @@ export function generateFleet(seed: number): Scenario {
     ...drawEpisodes(root, { seed, size, districts, config, span }),
     ...drawMishaps(root.stream('mishaps'), { seed, start: START, span }),
   ];
-  return {
-    name: `seed-${seed}`,
-    annotations: { [GENERATED_ANNOTATION]: 'true' },
-    file: GENERATED.file,
-    start: START,
-    end,
-    ...(callDuration !== undefined && { callDuration }),
-    config,
-    templates: { ...TEMPLATES, ...HOOK_TEMPLATES, ...FIX_TEMPLATES },
-    actors: new Set([...ACTORS, ...(shape.chance(0.25) ? drawKarpenters(root.stream('karpenters'), true) : [])]),
-    objects,
-    steps: carryOut(drafts, lastTime),
-    expectations: [],
-    doubts: [],
-  };
+  return generated(
+    seed,
+    {
+      end,
+      ...(callDuration !== undefined && { callDuration }),
+      config,
+      templates: { ...TEMPLATES, ...HOOK_TEMPLATES, ...FIX_TEMPLATES },
+      actors: new Set([...ACTORS, ...(shape.chance(0.25) ? drawKarpenters(root.stream('karpenters'), true) : [])]),
+      objects,
+    },
+    drafts,
+    lastTime,
+  );
 }
 
 function drawFleetConfig(random: Random, fleet: Model): string {

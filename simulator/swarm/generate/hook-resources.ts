@@ -41,7 +41,8 @@ export function withHookResources(manifests: readonly Manifest[]): readonly Mani
   return [namespaceManifest(NAMESPACE), definition, ...known];
 }
 
-const uidOf = (kind: string, name: string): string => `uid-of-${kind.toLowerCase()}-${name}`;
+/** Known before the object is there: for names and owners. */
+export const uidOf = (kind: string, name: string): string => `uid-of-${kind.toLowerCase()}-${name}`;
 
 /** A controller works on the resources, finishes some of them, and is as often too late. */
 export function drawHookWork(random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] {

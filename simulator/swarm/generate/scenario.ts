@@ -1,8 +1,8 @@
 /** A random cluster with a random story, all from the seed: the same seed is the same scenario. */
 import { addDuration, durationBetween, toDurationMs } from '../../../shared/domain/time.ts';
 import { createRandom, type Random } from '../../random.ts';
-import { ACTORS, type Actor, GENERATED_ANNOTATION, type Scenario } from '../../scenario/scenario.ts';
-import { carryOut, withoutEmpty } from './carry-out.ts';
+import { ACTORS, type Actor, type Scenario } from '../../scenario/scenario.ts';
+import { generated, withoutEmpty } from './carry-out.ts';
 import { pickSome, pickWeighted } from './draw.ts';
 import { drawEpisode } from './episode.ts';
 import { FLEETS_FROM, generateFleet } from './fleets.ts';
@@ -10,7 +10,7 @@ import { CROWD, FOCUSES, INCIDENTS, INCIDENTS_FROM, NEWS, NEWS_FROM, type Focus 
 import { HARDSHIPS_FROM } from './hardships.ts';
 import { drawKarpenters, KARPENTER_REBOOTS_FROM, KARPENTERS_FROM, withKarpenters } from './karpenters.ts';
 import { drawCallDuration, MISHAPS_FROM } from './mishaps.ts';
-import { GENERATED, LONG_PREFIX, newModel, START } from './model.ts';
+import { LONG_PREFIX, newModel, START } from './model.ts';
 import { names } from './settings.ts';
 
 const WITHOUT_KARPENTER = ACTORS.filter(actor => actor !== 'karpenter');
@@ -50,24 +50,22 @@ export function generateScenario(seed: number): Scenario {
     hard,
     hasMishaps: true,
   });
-  return {
-    name: `seed-${seed}`,
-    annotations: { [GENERATED_ANNOTATION]: 'true' },
-    file: GENERATED.file,
-    start: START,
-    end,
-    ...(callDuration !== undefined && { callDuration }),
-    config,
-    templates: focus.templates,
-    actors: new Set([
-      ...(isHard && hard.chance(0.1) ? WITHOUT_KARPENTER : drawActors(shape)),
-      ...(isActing ? drawKarpenters(root.stream('karpenters'), reboots) : []),
-    ]),
-    objects,
-    steps: carryOut(drafts, lastTime),
-    expectations: [],
-    doubts: [],
-  };
+  return generated(
+    seed,
+    {
+      end,
+      ...(callDuration !== undefined && { callDuration }),
+      config,
+      templates: focus.templates,
+      actors: new Set([
+        ...(isHard && hard.chance(0.1) ? WITHOUT_KARPENTER : drawActors(shape)),
+        ...(isActing ? drawKarpenters(root.stream('karpenters'), reboots) : []),
+      ]),
+      objects,
+    },
+    drafts,
+    lastTime,
+  );
 }
 
 /** One of forty of the seeds with Karpenters that act by themselves. */

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { complaints, nodeObjects, simulate, story } from '../simulate.ts';
+import { startKarpenter } from '../../../simulator/actors/karpenter.ts';
+import { createCloud } from '../../../simulator/cloud.ts';
+import { createVirtualTime } from '../../../simulator/virtual-time.ts';
+import { createWorld } from '../../../simulator/world.ts';
+import { addDuration, minutes, seconds } from '../../../shared/domain/time.ts';
+import { complaints, nodeObjects, scenario, simulate, story } from '../simulate.ts';
 
 const DELETE = '    - { at: 1m, delete: { resource: nodeclaims, name: a } }\n';
 
@@ -54,6 +59,36 @@ ${DELETE}    - { at: 61s, delete: { resource: nodes, name: a } }
     - { final: { instance: "aws:///us-west-2a/i-new", state: running } }
 `);
     expect(complaints(result)).toEqual([]);
+  });
+
+  it('looks at a node that is held no more often because its NodeClaim changed', async () => {
+    const parsed = scenario(`  objects:
+${nodeObjects('a', 'True')}    - { apiVersion: v1, kind: Pod, metadata: { namespace: prod, name: p, annotations: { karpenter.sh/do-not-disrupt: "true" } }, spec: { nodeName: a } }
+`);
+    const time = createVirtualTime({ start: parsed.start });
+    const world = createWorld(parsed, time);
+    let lists = 0;
+    const core = {
+      ...world.core,
+      list: (...args: Parameters<typeof world.core.list>) => {
+        if (args[0].resource === 'pods') lists += 1;
+        return world.core.list(...args);
+      },
+    };
+    startKarpenter({ core, scheduler: time, cloud: createCloud(time) });
+    const claim = { type: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' }, name: 'a' };
+    world.core.delete(claim);
+    const listsOfAnHour = async (): Promise<number> => {
+      const before = lists;
+      await time.runUntil(addDuration(time.now(), minutes(60)));
+      return lists - before;
+    };
+    const unchanged = await listsOfAnHour();
+    for (let index = 0; index < 20; index += 1) {
+      world.core.patch(claim, { type: 'merge', body: { metadata: { annotations: { change: String(index) } } } });
+      await time.runUntil(addDuration(time.now(), seconds(3)));
+    }
+    expect(await listsOfAnHour()).toBeLessThanOrEqual(unchanged);
   });
 });
 

@@ -27,15 +27,11 @@ interface Sources {
 }
 
 const WAITS: ReadonlySet<string> = new Set(['wait', 'retry', 'refuse', 'overdue']);
-const ENDS: ReadonlySet<string> = new Set([
-  'release',
-  'close',
-  'terminateInstance',
-  'hook',
-  'hookTimedOut',
-  'hookFailed',
-  'force',
-]);
+const ENDS: ReadonlySet<string> = new Set(['release', 'close', 'terminateInstance', 'hook', 'hookTimedOut', 'force']);
+
+/** A call of a hook that failed is made again: it ends neither a wait for the hook nor the hook. */
+const isFailedCall = ({ line }: Decided): boolean =>
+  line.decision === 'hook' && line.reason === 'TerminationHookFailed';
 
 /** @param until the end of the node, or of the trace */
 export function terminationOf(
@@ -56,7 +52,7 @@ export function terminationOf(
     if (WAITS.has(decision)) {
       if (waits.open?.detail === message) continue;
       waits.begin(time, { by: 'termination', reason, detail: message, isBudget: isBudget(message), line: index });
-    } else if (ENDS.has(decision)) waits.end(time);
+    } else if (ENDS.has(decision) && !isFailedCall(each)) waits.end(time);
   }
   waits.end(until.time, until.isOpen);
   const deleted = versions.find(({ object }) => textAt(object, 'metadata', 'deletionTimestamp') !== undefined);
@@ -80,12 +76,16 @@ export function terminationOf(
   return {
     bars,
     waits: waits.closed,
-    hooks: calls.map(call => hookOf(call, decided, unawaitedHooks, until)),
+    hooks: firstCalls(calls).map(call => hookOf(call, decided, unawaitedHooks, until)),
     skippedHooks: [...skippedHooks],
     unawaitedHooks: [...unawaitedHooks],
     begun: begun?.time,
   };
 }
+
+/** A hook that failed is called again: its row begins with the first call. */
+const firstCalls = (calls: Sources['calls']): Sources['calls'] =>
+  calls.filter(({ line }, index) => calls.findIndex(other => other.line.name === line.name) === index);
 
 function hookOf(
   { index, time, line }: Sources['calls'][number],
@@ -93,16 +93,16 @@ function hookOf(
   unawaited: ReadonlySet<string>,
   until: { readonly time: number; readonly isOpen: boolean },
 ): HookRow {
-  const answer = decided.find(
+  const answers = decided.filter(
     each =>
       each.time >= time && each.line.decision.startsWith('hook') && textAt(each.line.details, 'hook') === line.name,
   );
+  const answer = answers.find(each => !isFailedCall(each)) ?? answers.at(-1);
   const base = { name: line.name, from: time, line: index };
   if (answer === undefined && unawaited.has(line.name))
     return { ...base, to: time, isOpen: false, result: 'not waited for', detail: 'called, and not waited for' };
   if (answer === undefined)
     return { ...base, to: until.time, isOpen: until.isOpen, result: 'running', detail: 'no answer' };
-  const { decision, message } = answer.line;
-  const result = decision === 'hook' ? 'succeeded' : decision === 'hookTimedOut' ? 'timed out' : 'failed';
-  return { ...base, to: answer.time, isOpen: false, result, detail: message };
+  const result = isFailedCall(answer) ? 'failed' : answer.line.decision === 'hook' ? 'succeeded' : 'timed out';
+  return { ...base, to: answer.time, isOpen: false, result, detail: answer.line.message };
 }

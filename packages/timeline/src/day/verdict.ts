@@ -19,13 +19,14 @@ export function verdictOf(
     calledOff(lanes),
     notServed(lanes),
     drainedStill(lanes),
+    terminatedStill(lanes),
     ...held(lanes),
     taken(lanes),
     observed(lanes),
     switchedOff(lanes, lines),
   ].filter(clause => clause.length > 0);
   const head = { text: `${spanText(end - start)}, ${unitOf(lanes.length, 'node')}: `, isHead: true };
-  if (clauses.length === 0) return [head, { text: quietText(lanes) }];
+  if (clauses.length === 0) return [head, { text: quietText(lanes, lines) }];
   return [head, ...clauses.flatMap((clause, index) => joined(clause, clauses[index + 1]))];
 }
 
@@ -87,6 +88,12 @@ function drainedStill(lanes: readonly Lane[]): Clause {
   return found.length === 0 ? [] : [numberOf(namesOf(found)), { text: ' still being drained at the end' }];
 }
 
+function terminatedStill(lanes: readonly Lane[]): Clause {
+  const isOpenEnd = ({ kind, isOpen }: Bar): boolean => kind === 'termination' && isOpen;
+  const found = lanes.filter(({ end, bars }) => end === undefined && bars.some(isOpenEnd));
+  return found.length === 0 ? [] : [numberOf(namesOf(found)), { text: ' still being terminated at the end' }];
+}
+
 function calledOff(lanes: readonly Lane[]): Clause {
   const found = lanes.filter(({ drains }) => drains.some(({ outcome }) => outcome === 'cancelled'));
   if (found.length === 0) return [];
@@ -137,9 +144,13 @@ function switchedOff(lanes: readonly Lane[], lines: readonly TraceLine[]): Claus
   return [numberOf(namesOf(found)), { text: ` unhealthy, and repair is off (featureGates.nodeRepair)` }];
 }
 
-function quietText(lanes: readonly Lane[]): string {
+/** Without a clause. Writes are not nothing, though they ended no node: a protection, a clean-up, a finalizer. */
+function quietText(lanes: readonly Lane[], lines: readonly TraceLine[]): string {
   const ill = lanes.filter(({ bars }) => bars.some(({ kind }) => kind === 'unhealthy'));
-  return ill.length === 0 ? 'nothing happened' : `${unitOf(ill.length, 'node')} unhealthy, nothing had to be done`;
+  if (ill.length > 0) return `${unitOf(ill.length, 'node')} unhealthy, nothing had to be done`;
+  return lines.some(({ kind }) => kind === 'write')
+    ? 'no node was repaired, drained or terminated'
+    : 'nothing happened';
 }
 
 /** The sentence as text. */

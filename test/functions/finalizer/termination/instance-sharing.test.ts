@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodesAndOtherClaims, withoutStrays } from '../../../../functions/finalizer/termination/instance-sharing.ts';
+import { nodesAndSharing, withoutStrays } from '../../../../functions/finalizer/termination/instance-sharing.ts';
 import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
 import { EMPTY_TERMINATION, type TerminationRecord } from '../../../../functions/finalizer/termination/record.ts';
 import type { ReconcilerFactory } from '../../../../runtime/functions.ts';
@@ -215,7 +215,7 @@ describe('the NodeClaims that are looked at for others with an instance', () => 
       return Promise.resolve({ kind: 'there', objects: [] });
     };
     const kubernetes = { list } as unknown as KubernetesApi;
-    await nodesAndOtherClaims({ kubernetes }, claim, {
+    await nodesAndSharing({ kubernetes }, claim, {
       state: record,
       viaNode: undefined,
       namedNodes: nodes,

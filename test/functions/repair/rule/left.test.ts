@@ -112,7 +112,8 @@ describe('the record of a node', () => {
 describe('after the try', () => {
   const stuck = { kind: 'stuck' } as PresentNode['verdict'];
   const withAttempt = { ...NEW, attempt: termination };
-  const marked = { ...NEW, ours: { replacement: ALL.replacement } };
+  const marked = { ...NEW, ours: { replacement: { name: 'new' } } };
+  const mended = { ...NEW, incident: { ...healthy, taken: ['CustomResource||1'] } };
 
   it.each<readonly [string, Partial<PresentNode>, NodeRecord, boolean, string, boolean]>([
     ['a node of which nothing is left is idle', { record: NEW, state: 'followed' }, NEW, false, 'idle', true],
@@ -121,6 +122,7 @@ describe('after the try', () => {
     ['one that is to be forgotten, and owes something, is not', {}, NEW, true, 'followed', true],
     ['one with an attempt is followed', { record: NEW, state: 'followed' }, withAttempt, false, 'followed', true],
     ['a stuck one is followed', { record: NEW, state: 'followed', verdict: stuck }, NEW, false, 'followed', true],
+    ['one that was mended a moment ago is followed', { record: NEW }, mended, false, 'followed', true],
     ['one whose replacement is still marked is followed', { record: NEW }, marked, false, 'followed', true],
     ['one in flight stays so', { record: NEW, state: 'inFlight' }, NEW, true, 'inFlight', true],
   ])('%s', (_, found, record, isOwed, state, isKept) => {

@@ -9,6 +9,8 @@ import {
   toBeConfirmed,
 } from '../../../../functions/repair/rule/node-verdict.ts';
 import type { PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { IDLE } from '../../../../functions/repair/rule/verdict.ts';
 import { NEW_POOL } from '../../../../functions/repair/record.ts';
 import { activity } from '../../../../shared/contract/budget-schedule.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
@@ -84,6 +86,20 @@ describe('a guard counts', () => {
     const { isActedUpon } = surroundings({ state: { ...NEW_POOL, inFlight: { 'uid-n1': NOW } } });
     expect([NODE, LONE, reboot(59), reboot(60)].map(isActedUpon)).toEqual([true, false, true, false]);
   });
+});
+
+it('a node that an action has mended a moment ago counts as acted upon; one that came back by itself does not', () => {
+  const mendedBy = (...taken: string[]) => {
+    const incident = { type: 'Ready', taken, healthySince: NOW };
+    const finding = {
+      ...IDLE,
+      kind: 'present',
+      node: LONE,
+      record: { ...newNode('n3', 'default'), incident },
+    } as const;
+    return surroundings({ findings: [finding] }).isActedUpon(LONE);
+  };
+  expect([mendedBy('CustomResource|fix.yaml|1'), mendedBy()]).toEqual([true, false]);
 });
 
 describe('the disruption budgets of the NodePool', () => {

@@ -1,5 +1,5 @@
-/** Objects of the mirror by something that can be read from them, kept up to date: what is asked every minute costs nothing to keep. */
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+/** Objects by something that can be read from them, kept up to date: what is asked every minute costs nothing to keep. */
+import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 
 export interface Grouping {
   /** Those with this key, in the order in which they came to have it. */

@@ -1,0 +1,78 @@
+/**
+ * NodeClaims of one instance that are deleted together: it ends in the termination of one of them (`endingClaim`). The others wait for that, up to
+ * their own deadline, and get to know which hooks were called, so that none is called again (I4).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { TerminationDeps } from '../cluster/context.ts';
+import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
+import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
+import { hookCallsOf } from './hook-owner.ts';
+import { claimsDeletedWith } from './instance-sharing.ts';
+import { isManaged } from './objects.ts';
+import { TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+
+/** Its own deadline is a promise all the same (I5). */
+export const awaitOtherClaim = {
+  name: 'AwaitOtherNodeClaim',
+  run(context: TerminationContext): Promise<StepOutcome> {
+    const { endedWith } = context.observed;
+    if (endedWith === undefined || context.isForced) return Promise.resolve(stepDone);
+    const on = `its instance is ended in the termination of NodeClaim ${endedWith.name}`;
+    return Promise.resolve(waitFor(on, safetyLook(context)));
+  },
+};
+
+/**
+ * Puts the calls of a termination into the records of the other NodeClaims that are being deleted.
+ *
+ * @param value the record of the termination
+ * @param of the instance, and the UID of the NodeClaim that it was
+ * @returns false: another run wrote one of those records first
+ */
+export async function handHooksOn(
+  deps: TerminationDeps,
+  value: TerminationRecord,
+  of: { readonly providerID: string; readonly uid: string | undefined },
+): Promise<boolean> {
+  if (Object.keys(value.hooks).length === 0) return true;
+  const hookKeyUid = value.hookKeyUid ?? of.uid;
+  const calls = hookCallsOf({ ...value, ...(hookKeyUid !== undefined && { hookKeyUid }) });
+  for (const claim of await claimsDeletedWith(deps, of)) {
+    const record = openRecord(deps, TERMINATION_CODEC, `nodeclaim/${claim.metadata.uid}`);
+    const loaded = await record.load();
+    if (loaded.kind === 'newer' || (loaded.kind === 'none' && !isManaged(claim))) continue;
+    const next = loaded.kind === 'known' ? withCalls(loaded.value, calls) : calls;
+    if (loaded.kind === 'known' && isDeepStrictEqual(next, loaded.value)) continue;
+    const wakeTime = addDuration(deps.clock.now(), minutes(1));
+    const saved = await record.save({ subject: subjectOf(claim), value: next, wakeTime });
+    if (!saved.written) return false;
+  }
+  return true;
+}
+
+function withCalls(value: TerminationRecord, calls: TerminationRecord): TerminationRecord {
+  const points = new Set([...(value.reportedHookPoints ?? []), ...(calls.reportedHookPoints ?? [])]);
+  const hookKeyUid = value.hookKeyUid ?? calls.hookKeyUid;
+  return {
+    ...value,
+    hooks: withLaterCalls(calls.hooks, value.hooks),
+    ...(points.size > 0 && { reportedHookPoints: [...points] }),
+    ...(hookKeyUid !== undefined && { hookKeyUid }),
+  };
+}
+
+/** What was noted elsewhere may be later than the record that this run has read: an answer is not forgotten (I4). */
+export function withLaterCalls(
+  hooks: TerminationRecord['hooks'],
+  noted: TerminationRecord['hooks'],
+): TerminationRecord['hooks'] {
+  const later = Object.entries(noted).filter(([name, { attempts, lastSeenTime }]) => {
+    const own = hooks[name];
+    if (own === undefined || own.attempts !== attempts) return own === undefined || own.attempts < attempts;
+    return own.lastSeenTime < lastSeenTime;
+  });
+  return { ...hooks, ...Object.fromEntries(later) };
+}
