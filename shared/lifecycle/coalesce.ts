@@ -31,7 +31,12 @@ export interface Work {
   /** Between two runs at least. */
   readonly spacing: DurationMs;
   /** Answers how long the next run waits. */
-  readonly run: (asks: readonly Ask[]) => Promise<DurationMs>;
+  readonly run: (asks: readonly Ask[]) => Promise<DurationMs | NotYet>;
+}
+
+/** Nothing could be done: all that the run was asked for is asked for again after this long. */
+export interface NotYet {
+  readonly askAgainAfter: DurationMs;
 }
 
 export interface Coalescer extends WakeUpRoute {
@@ -51,7 +56,7 @@ export function createCoalescer(deps: Deps, work: Work): Coalescer {
   const run = async (requested: readonly Ask[], wakeUp?: UsedWakeUp): Promise<boolean> => {
     const claimed = await claim(deps, work, requested, wakeUp);
     if (claimed === undefined) return false;
-    let wait: DurationMs;
+    let wait: DurationMs | NotYet;
     try {
       wait = await work.run(claimed.underWay);
     } catch (error) {
@@ -125,14 +130,15 @@ async function claim(
  *
  * @param wait until the next one; undefined: it failed, and what it was to do is still asked for
  */
-async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: DurationMs): Promise<void> {
+async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: DurationMs | NotYet): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
   await updateRecord(`${work.owner} round ${work.name}`, record, async loaded => {
     if (loaded.kind !== 'known' || isEmpty(loaded.value.underWay) || loaded.value.nextTime !== claimed.nextTime)
       return DONE;
     const now = deps.clock.now();
-    const nextTime = addDuration(now, wait ?? work.spacing);
-    const waiting = wait === undefined ? join(loaded.value.waiting, claimed.underWay) : loaded.value.waiting;
+    const isDone = typeof wait === 'number';
+    const nextTime = addDuration(now, isDone ? wait : (wait?.askAgainAfter ?? work.spacing));
+    const waiting = isDone ? loaded.value.waiting : join(loaded.value.waiting, claimed.underWay);
     const wakeTime = wait === undefined ? addDuration(now, RUN_ENDS_WITHIN) : nextTime;
     // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
     const punctual = wait !== undefined && !isEmpty(waiting);
