@@ -67,7 +67,8 @@ export interface ObservedDrain extends DrainObservation {
 /** One for each run. @param wakeUp the one that the run is about */
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
-  const tries = createTries(deps.clock);
+  let store: TimedRecord<DrainRecord> | undefined;
+  const tries = createTries(deps.clock, async () => store?.prove());
 
   return async (target: SoughtNode, incoming: Incoming | undefined): Promise<Lookup<ObservedDrain, DrainRecord>> => {
     const { name, uid, onlyIfKnown, eventVersion } = target;
@@ -76,13 +77,13 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       uid,
       onlyIfKnown,
       recordOf: id => {
-        const record = records(recordIdOf(id));
-        return incoming === undefined ? record : forOnlyCopy(record, name);
+        store = records(recordIdOf(id));
+        return incoming === undefined ? store : forOnlyCopy(store, name);
       },
       isUnchanged: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
     });
     if (found.kind !== 'here') return found;
-    const { object, record: store, loaded } = found;
+    const { object, loaded } = found;
     if (isSentBefore(object, target)) return { kind: 'nothing' };
     const record = loaded.kind === 'known' ? loaded.value : NO_DRAINS;
     const node = toDrainedNode(object);
@@ -90,7 +91,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
     if (loaded.kind === 'none' && asked === undefined && !isLeftOver(node)) return { kind: 'nothing' };
     const base = {
       object,
-      store,
+      store: found.record,
       tries,
       armed: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
       record,

@@ -28,12 +28,13 @@ import {
 import { type Coalescer, createCoalescer } from '../../shared/lifecycle/coalesce.ts';
 import { ALL } from '../../shared/lifecycle/next-round.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
-import { orRefused, type RefusedCall, reportWarning } from '../../shared/lifecycle/refusals.ts';
+import { reportWarning } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { DONE } from '../../shared/lifecycle/settle.ts';
 import { openRecord, updateRecord, type UsedWakeUp, doneIfWritten } from '../../shared/lifecycle/timed-record.ts';
 import type { WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { orRefused, type RefusedCall } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'> & {
   readonly reporter: Reporter;

@@ -135,3 +135,11 @@ const AGAIN: Readonly<Record<RefusalCause, string>> = {
 /** What is said of it: the same text while the cause is the same, so that Kubernetes counts one Event up. */
 export const textOfRefusal = ({ message, cause }: Pick<Refusal, 'message' | 'cause'>): string =>
   `${message}; ${AGAIN[cause]}`;
+
+/** What is not allowed; undefined: it was refused for another reason. */
+export const permissionOf = ({ cause, message }: Refusal): string | undefined =>
+  cause === 'permission' ? (permissionIn(message) ?? message) : undefined;
+
+/** The verb and kind that RBAC does not allow: `cannot patch resource "nodes" in API group ""`. */
+export const permissionIn = (message: string): string | undefined =>
+  /cannot \w+ resource "[^"]*" in API group "[^"]*"/.exec(message)?.[0];

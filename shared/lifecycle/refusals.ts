@@ -10,7 +10,7 @@
  *
  * At once when what the try rests on has changed, or a deadline comes. How a concern uses it:
  * ```ts
- * const tries = createTries(clock);                                    // one for each run
+ * const tries = createTries(clock, record.prove);                      // one for each run
  * const outcome = await tries.make({ key, stored: record.refusals, restsOn: [object, settings], deadline, report }, change);
  * if (isRefusal(outcome)) {                                            // it was refused now, or waits since it was
  *   return record.save({ …, refusals: tries.after(value.refusals), wakeTime: outcome.until, goesBack: outcome.goesBack });
@@ -27,6 +27,8 @@ import {
   isTransient,
   nextTry,
   noteRefusal,
+  permissionIn,
+  permissionOf,
   REFUSAL_CAUSES,
   textOfRefusal,
   type Refusal,
@@ -105,7 +107,8 @@ export interface Tries {
 export const isRefusal = (outcome: unknown): outcome is Refused =>
   isJsonObject(outcome) && outcome['kind'] === 'refused' && 'goesBack' in outcome;
 
-export function createTries(clock: Pick<Clock, 'now'>): Tries {
+/** One for each run. @param prove that of the record (`TimedRecord`): what it cannot remember is not said (I11) */
+export function createTries(clock: Pick<Clock, 'now'>, prove?: () => Promise<unknown>): Tries {
   const own = new Map<string, Refusal | undefined>();
   /** Verbs on whole kinds that this run has found allowed again: all changes that wait for one are tried. */
   const allowed = new Set<string>();
@@ -159,7 +162,10 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         const { refusal: next, reportKind: say } = noteRefusal(after(stored), key, why, report && { isReportedAtOnce });
         const isKept = next === before;
         // Said first: a run that dies in between says it again (I9).
-        if (say === 'news' || say === 'again') await report?.(textOfRefusal(next), say === 'again');
+        if (say === 'news' || say === 'again') {
+          await prove?.();
+          await report?.(textOfRefusal(next), say === 'again');
+        }
         own.set(key, next);
         const goesBack = (isKept || isTransient(next)) && error instanceof RetryableError ? error : undefined;
         const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead);
@@ -177,22 +183,6 @@ const isLost = (outcome: unknown): boolean =>
 /** A step that carried out one of several things, or lost a race for one. */
 const isOnward = (outcome: unknown): boolean => isJsonObject(outcome) && outcome['onward'] === true;
 
-export interface RefusedCall {
-  readonly kind: 'refused';
-  readonly message: string;
-  readonly cause: TerminalError;
-}
-
-/** A change or look that is not remembered: what came of it, or that the request is refused. Throws whatever else it failed for. */
-export async function orRefused<Outcome>(call: Promise<Outcome>): Promise<Outcome | RefusedCall> {
-  try {
-    return await call;
-  } catch (error) {
-    if (!(error instanceof TerminalError)) throw error;
-    return { kind: 'refused', message: error.message, cause: error };
-  }
-}
-
 /** As a change says it: a Warning Event and an audit line. */
 export const reportWarning =
   (reporter: Reporter, about: About, reason: string, decision = 'wait'): NonNullable<RefusableChange['report']> =>
@@ -207,14 +197,6 @@ export function causeOf(error: unknown): RefusalCause | undefined {
   if (error.reason !== 'Forbidden') return 'passing';
   return permissionIn(error.message) === undefined ? 'request' : 'permission';
 }
-
-/** What is not allowed; undefined: it was refused for another reason. */
-const permissionOf = ({ cause, message }: Refusal): string | undefined =>
-  cause === 'permission' ? (permissionIn(message) ?? message) : undefined;
-
-/** The verb and kind that RBAC does not allow: `cannot patch resource "nodes" in API group ""`. */
-const permissionIn = (message: string): string | undefined =>
-  /cannot \w+ resource "[^"]*" in API group "[^"]*"/.exec(message)?.[0];
 
 const BASIS_CHARS = 16;
 

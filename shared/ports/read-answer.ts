@@ -86,3 +86,19 @@ export async function orNotKnown<Answer>(call: Promise<Answer>): Promise<Answer 
     throw error;
   }
 }
+
+export interface RefusedCall {
+  readonly kind: 'refused';
+  readonly message: string;
+  readonly cause: TerminalError;
+}
+
+/** A change or look that is not remembered: what came of it, or that the request is refused. Throws whatever else it failed for. */
+export async function orRefused<Outcome>(call: Promise<Outcome>): Promise<Outcome | RefusedCall> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    return { kind: 'refused', message: error.message, cause: error };
+  }
+}

@@ -3,8 +3,8 @@ import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { orRefused, type RefusedCall } from '../../../shared/lifecycle/refusals.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { orRefused, type RefusedCall } from '../../../shared/ports/read-answer.ts';
 
 export interface Condition {
   readonly type: string;

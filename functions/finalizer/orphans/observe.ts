@@ -4,11 +4,10 @@ import type { TerminationDeps } from '../cluster/context.ts';
 import { projectNode, projectNodeClaim } from '../../../shared/cluster/lists.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
-import { orRefused } from '../../../shared/lifecycle/refusals.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
-import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { orNotKnown, orRefused } from '../../../shared/ports/read-answer.ts';
 import type { InstanceOwner } from './decide.ts';
 import type { OrphanEntry } from './record.ts';
 

@@ -45,13 +45,13 @@ async function runPoint(context: TerminationContext, point: HookPoint, isEnding?
         const outcome = await runHook(context, hook, effect.mode);
         if (outcome.kind !== 'done') return outcome;
       }
-      // Also of a run that called an unawaited hook and died before it said so. Said before it is noted down (I9).
+      // Also of a run that called an unawaited hook and died before it said so.
       const news = unawaitedNews(point, hooks, context.state());
       if (news === undefined) return stepDone;
-      await reportUnawaitedHooks(context, point, news);
       const { reportedHookPoints = [] } = context.state();
-      await context.saveState({ reportedHookPoints: [...reportedHookPoints, point] });
-      return stepDone;
+      const next = { reportedHookPoints: [...reportedHookPoints, point] };
+      const isSaid = await context.saveState(next, () => reportUnawaitedHooks(context, point, news));
+      return isSaid ? stepDone : lookAgain(context, `the hooks ${point} changed`);
     }
   }
 }
@@ -90,15 +90,17 @@ async function runHook(
       return isSame ? waitFor(effect.on, effect.until) : await saveAnswer(context, hook, effect.progress, answer);
     }
     case 'timeOut':
-      await reportOnAll(context, {
-        decision: 'hookTimedOut',
-        reason: EVENT_REASONS.terminationHookFailed,
-        message: effect.message,
-        details: { hook: hook.name, onTimeout: hook.onTimeout, attempts: effect.progress.attempts },
-        metric: { name: TERMINATION_METRICS.hookTimedOut, dimensions: { onTimeout: hook.onTimeout } },
-        event: { type: 'Warning' },
-      });
-      await saveProgress(context, hook, effect.progress);
+      const isSaid = await saveProgress(context, hook, effect.progress, () =>
+        reportOnAll(context, {
+          decision: 'hookTimedOut',
+          reason: EVENT_REASONS.terminationHookFailed,
+          message: effect.message,
+          details: { hook: hook.name, onTimeout: hook.onTimeout, attempts: effect.progress.attempts },
+          metric: { name: TERMINATION_METRICS.hookTimedOut, dimensions: { onTimeout: hook.onTimeout } },
+          event: { type: 'Warning' },
+        }),
+      );
+      if (!isSaid) return lookAgain(context, `hook ${hook.name} changed`);
       return await runHook(context, hook, mode, effect.progress);
     case 'giveUp':
       run.ownHooks.delete(callId(hook, effect.progress));
@@ -110,8 +112,12 @@ async function runHook(
   }
 }
 
-const saveProgress = (context: TerminationContext, { name }: TerminationHook, progress: HookProgress) =>
-  context.saveState({ hooks: { ...context.state().hooks, [name]: progress } });
+const saveProgress = (
+  context: TerminationContext,
+  { name }: TerminationHook,
+  progress: HookProgress,
+  say?: () => Promise<void>,
+) => context.saveState({ hooks: { ...context.state().hooks, [name]: progress } }, say);
 
 /** Stores what was answered to a hook that is waited for, says it, and goes on from there. */
 async function saveAnswer(

@@ -3,9 +3,8 @@ import { isGone } from '../cluster/instances.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { orRefused } from '../../../shared/lifecycle/refusals.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
-import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { orNotKnown, orRefused } from '../../../shared/ports/read-answer.ts';
 import { stepDone, type TerminationContext } from './context.ts';
 import { lookAtInstance, instanceStateOf } from './instance.ts';
 

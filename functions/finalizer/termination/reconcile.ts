@@ -38,7 +38,7 @@ export async function reconcileTarget(
     ownHooks: new Set(),
     answers: new Map(answers),
     lostRaces: 0,
-    tries: createTries(deps.clock),
+    tries: createTries(deps.clock, async () => opened?.record.prove()),
   };
   let left: readonly TerminationSubject[] = [];
   let isKnown = false;

@@ -6,7 +6,6 @@
 import type { TerminationDeps } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { orRefused } from '../../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
@@ -14,6 +13,7 @@ import { isLive } from './objects.ts';
 import type { ObservedTermination } from './observe.ts';
 import { setConditions } from '../cluster/set-condition.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
+import { orRefused } from '../../../shared/ports/read-answer.ts';
 
 /** On a NodeClaim: Karpenter's finalizer is still on it although a policy says `builtin: Replace`. */
 const CONDITION = 'curfew.dev/ReplaceNotInForce';

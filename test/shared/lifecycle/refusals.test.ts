@@ -5,13 +5,7 @@ import { nextTry, nextRefusal, waitAfter, type Refusal, type Refusals } from '..
 import { addDuration, durationBetween, hours, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { again } from '../../../shared/lifecycle/settle.ts';
-import {
-  causeOf,
-  createTries,
-  isRefusal,
-  orRefused,
-  type RefusableChange,
-} from '../../../shared/lifecycle/refusals.ts';
+import { causeOf, createTries, isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
 import { OutOfSight } from '../../../shared/ports/read-answer.ts';
 import { createManualClock, MANUAL_CLOCK_START } from '../../fakes/manual-clock.ts';
 
@@ -216,6 +210,23 @@ describe('tries of one subject', () => {
     expect(tries.after(subject.stored())).toEqual(subject.stored());
   });
 
+  it('says nothing while its record takes no writes', async () => {
+    const clock = createManualClock();
+    const said: string[] = [];
+    const refused = async (): Promise<never> => Promise.reject(new TerminalError('Refused', 'no'));
+    const change = {
+      key: 'one',
+      stored: undefined,
+      restsOn: [],
+      report: async (text: string) => void said.push(text),
+    };
+    const out = createTries(clock, () => Promise.reject(new RetryableError('no writes')));
+    await expect(out.make(change, refused)).rejects.toThrow('no writes');
+    expect(said).toEqual([]);
+    expect(isRefusal(await createTries(clock, async () => true).make(change, refused))).toBe(true);
+    expect(said).toEqual(['no; it is tried again ever less often, after one minute to one hour']);
+  });
+
   it('forgets what was accepted', async () => {
     const subject = refusedSubject();
     subject.fail(new TerminalError('Forbidden', 'frozen'));
@@ -320,24 +331,5 @@ describe('tries of one subject', () => {
     const once = nextRefusal(undefined, { ...refused, now: MANUAL_CLOCK_START });
     const later = toEpochMs(MANUAL_CLOCK_START + hours(3));
     expect(nextRefusal(once, { ...refused, now: later })).toMatchObject({ count: 1, firstTime: later });
-  });
-});
-
-describe('orRefused', () => {
-  it('passes on what came of the change', async () => {
-    expect(await orRefused(Promise.resolve({ kind: 'ok' }))).toEqual({ kind: 'ok' });
-  });
-
-  it('makes an answer of what the API server refuses', async () => {
-    const cause = new TerminalError('Invalid', 'a policy denied it');
-    expect(await orRefused(Promise.reject<object>(cause))).toEqual({
-      kind: 'refused',
-      message: 'a policy denied it',
-      cause,
-    });
-  });
-
-  it.each([new RetryableError('throttled'), new Error('a bug')])('throws whatever else happened: %s', async error => {
-    await expect(orRefused(Promise.reject(error))).rejects.toBe(error);
   });
 });

@@ -41,6 +41,72 @@ function aWorld() {
   return { records, sent, time, aRun, wanted };
 }
 
+describe('what is said with a write', () => {
+  /** A run of a record whose store takes no writes while `out` says so. */
+  async function anOutage(isStored: boolean) {
+    const { records, sent, aRun, wanted, time } = aWorld();
+    if (isStored) await (await aRun()).save(wanted('a'));
+    const state = { isOut: false };
+    const refused = () => (state.isOut ? Promise.reject(new RetryableError('no writes')) : undefined);
+    const deps = {
+      records: {
+        get: records.get,
+        put: (...args: Parameters<typeof records.put>) => refused() ?? records.put(...args),
+        delete: (...args: Parameters<typeof records.delete>) => refused() ?? records.delete(...args),
+      },
+      wakeUps: { send: async () => undefined },
+      clock: { now: () => time.now, sleep: async () => undefined },
+    };
+    const said: unknown[] = [];
+    const say = async (): Promise<void> => void said.push((await records.get(KEY))?.state['text'] ?? 'nothing');
+    const run = openRecord(deps, codec, ID);
+    await run.load();
+    return { records, sent, state, said, say, run, aRun, wanted };
+  }
+
+  it.each([
+    [true, 'a'],
+    [false, 'nothing'],
+  ])('is said before it, and not while the store takes none (a record is there: %s)', async (isStored, before) => {
+    const { records, state, said, say, run, wanted } = await anOutage(isStored);
+    state.isOut = true;
+    await expect(run.save({ ...wanted('b'), say })).rejects.toThrow('no writes');
+    expect(said).toEqual([]);
+    state.isOut = false;
+    await run.load();
+    expect(await run.save({ ...wanted('b'), say })).toMatchObject({ kind: 'done', written: true });
+    expect(said).toEqual([before]);
+    expect((await records.get(KEY))?.state['text']).toBe('b');
+  });
+
+  it.each([true, false])(
+    'is not said by a run that another one was before (a record was there: %s)',
+    async isStored => {
+      const { said, say, run, aRun, wanted } = await anOutage(isStored);
+      await (await aRun()).save(wanted('c'));
+      expect(await run.save({ ...wanted('b'), say })).toMatchObject({ kind: 'again', written: false });
+      expect(said).toEqual([]);
+    },
+  );
+
+  it('costs no other write where the run has made one', async () => {
+    const { records, run, say, wanted } = await anOutage(true);
+    await run.save(wanted('b'));
+    const before = await records.get(KEY);
+    await run.save({ ...wanted('c'), say });
+    expect((await records.get(KEY))?.version).toBe((before?.version ?? 0) + 1);
+  });
+
+  it('does not put the timer off, nor send one more wake-up', async () => {
+    const { records, sent, run, say, wanted } = await anOutage(true);
+    const before = await records.get(KEY);
+    await run.prove();
+    expect(await records.get(KEY)).toEqual({ ...before, version: (before?.version ?? 0) + 1 });
+    expect(await run.save({ ...wanted('b'), say })).toMatchObject({ kind: 'done' });
+    expect(sent).toHaveLength(1);
+  });
+});
+
 describe('saving a record', () => {
   it('writes value, version and timer, and sends the wake-up of a near timer', async () => {
     const { records, sent, aRun, wanted } = aWorld();
