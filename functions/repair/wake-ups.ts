@@ -25,7 +25,7 @@ import type { KubernetesObject, ResourceType } from '../../shared/domain/kuberne
 import type { NodeView } from '../../shared/domain/node.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '../../shared/domain/repair-policy.ts';
 import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds, toEpochMs } from '../../shared/domain/time.ts';
-import { createCoalescer, type NotYet, ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
+import { createCoalescer, ROUND_KIND, type RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
 import type { Ask, Scopes } from '../../shared/lifecycle/next-round.ts';
 import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
 import type { LoadedRecord } from '../../shared/lifecycle/record-codec.ts';
@@ -152,7 +152,7 @@ export function createPasses(
 ): Passes {
   const sayOutOfSight = createSayOutOfSight(deps);
   /** A pass that cannot see a kind by which it would judge is asked for the same again every minute: nobody repeats what it was told. */
-  const passOrWait = async (pool: string | undefined, asks: readonly Ask[]): Promise<DurationMs | NotYet> => {
+  const passOrWait = async (pool: string | undefined, asks: readonly Ask[]): Promise<RoundAnswer> => {
     try {
       return await run({ ...deps, ask }, pool, asks);
     } catch (error) {
