@@ -7,11 +7,11 @@ import type { RepairAsks } from './rule/pool-facts.ts';
 import { isMarked } from './rule/attempt.ts';
 import { poolOf } from './rule/node-verdict.ts';
 import { answer, type EndedDrain } from './attempt-record.ts';
-import { NEW_POOL, nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
+import { nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
-import { createPauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { createSayOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { loadCluster } from '../../shared/cluster/owner.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
@@ -21,11 +21,11 @@ import type { Subject } from '../../shared/contract/subject.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { readJson } from '../../shared/domain/json.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '../../shared/domain/repair-policy.ts';
 import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds, toEpochMs } from '../../shared/domain/time.ts';
-import { createCoalescer, ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
+import { createCoalescer, ROUND_KIND, type RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
 import type { Ask, Scopes } from '../../shared/lifecycle/next-round.ts';
 import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
 import type { LoadedRecord } from '../../shared/lifecycle/record-codec.ts';
@@ -33,7 +33,7 @@ import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectOf, objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
+import { objectOf, objectsOf, orNotKnown, OutOfSight } from '../../shared/ports/read-answer.ts';
 
 export const nodeSubject = (name: string, uid: string): Subject => ({ apiVersion: 'v1', kind: 'Node', name, uid });
 
@@ -138,32 +138,35 @@ export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeU
 
 const PREFIX = 'pass/';
 
+/** What is not served is said on: nodes without a NodePool have no object of their own. */
+const definitionOf = ({ resource, group }: ResourceType): Subject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  name: `${resource}.${group}`,
+});
+
 /** @param run one pass; answers how long the next one waits */
 export function createPasses(
   deps: Omit<PassDeps, 'ask'>,
   run: (deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) => Promise<DurationMs>,
 ): Passes {
-  const pauseOutOfSight = createPauseOutOfSight(deps);
-  /** Where a kind is not served by which the pass would judge, the pool is looked at again every minute. */
-  const passOrPause = async (pool: string | undefined, asks: readonly Ask[]): Promise<DurationMs> => {
-    let wait = PASS_SPACING;
-    const pass = async (): Promise<void> => {
-      wait = await run({ ...deps, ask }, pool, asks);
-    };
-    await pauseOutOfSight(pass, {
-      // Of nodes without a NodePool there is no object that it could be said on.
-      openedRecord: () => (pool === undefined ? undefined : openRecord(deps, poolCodec, poolRecordId(pool))),
-      firstState: () => ({ subject: poolSubject(pool), value: NEW_POOL }),
-      isRequest: asks.some(({ kind }) => kind === 'message'),
-    });
-    return wait;
+  const sayOutOfSight = createSayOutOfSight(deps);
+  /** A pass that cannot see a kind by which it would judge is asked for the same again every minute: nobody repeats what it was told. */
+  const passOrWait = async (pool: string | undefined, asks: readonly Ask[]): Promise<RoundAnswer> => {
+    try {
+      return await run({ ...deps, ask }, pool, asks);
+    } catch (error) {
+      if (!(error instanceof OutOfSight)) throw error;
+      await sayOutOfSight(pool === undefined ? definitionOf(error.type) : poolSubject(pool), textOutOfSight(error));
+      return { askAgainAfter: OUT_OF_SIGHT_CHECK };
+    }
   };
   const coalescerOf = (pool: string | undefined) =>
     createCoalescer(deps, {
       owner: OWNER,
       name: `${PREFIX}${poolSubject(pool).name}`,
       spacing: PASS_SPACING,
-      run: asks => passOrPause(pool, asks),
+      run: asks => passOrWait(pool, asks),
     });
   const ask = async (pool: string | undefined, what: PassAsk): Promise<void> => {
     await coalescerOf(pool).request(toAsk(what));

@@ -11,7 +11,8 @@ import { OutOfSight } from '../ports/read-answer.ts';
 import type { Reporter } from '../lifecycle/reporter.ts';
 import type { TimedRecord } from '../lifecycle/timed-record.ts';
 
-const CHECK = minutes(1);
+/** What is out of sight is looked at again after this long. */
+export const OUT_OF_SIGHT_CHECK = minutes(1);
 /** What is still so is said again after this long. */
 const REPORT_EVERY = hours(1);
 
@@ -39,9 +40,32 @@ export function textOutOfSight(error: unknown): string {
   return `${what}; nothing is done meanwhile, and it is looked at again every minute`;
 }
 
+/** Says of a subject that it is out of sight, where it is time to. */
+export type SayOutOfSight = (subject: Subject, text: string) => Promise<void>;
+
 /** What was said is remembered until it is due again, if the environment lives: said again it is the same Event. */
-export function createPauseOutOfSight({ clock, reporter }: OutOfSightDeps): PauseOutOfSight {
+export function createSayOutOfSight({ clock, reporter }: OutOfSightDeps): SayOutOfSight {
   const reportTimes = new Map<string, EpochMs>();
+  return async ({ kind, apiVersion, name, namespace, uid }, text) => {
+    const now = clock.now();
+    const key = `${uid ?? name} ${text}`;
+    const before = reportTimes.get(key);
+    if (before !== undefined && !isDue(now, addDuration(before, REPORT_EVERY))) return;
+    await reporter.report({
+      about: { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }) } },
+      decision: 'wait',
+      reason: EVENT_REASONS.kindNotServed,
+      message: text,
+      event: { type: 'Warning' },
+    });
+    forgetDue(reportTimes, now);
+    reportTimes.set(key, now);
+  };
+}
+
+export function createPauseOutOfSight(deps: OutOfSightDeps): PauseOutOfSight {
+  const { clock } = deps;
+  const say = createSayOutOfSight(deps);
   return async (work, { openedRecord, firstState, isRequest = false }) => {
     try {
       return await work();
@@ -55,23 +79,10 @@ export function createPauseOutOfSight({ clock, reporter }: OutOfSightDeps): Paus
         loaded?.kind === 'known' ? { subject: loaded.stored.subject, value: loaded.value } : firstState(text, now);
       if (record === undefined || known === undefined) throw error;
       const { subject, value } = known;
-      const { kind, apiVersion, name, namespace, uid } = subject;
-      const wanted = addDuration(now, CHECK);
+      const wanted = addDuration(now, OUT_OF_SIGHT_CHECK);
       const armed = loaded?.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
       const wakeTime = armed !== undefined && armed > now && armed < wanted ? armed : wanted;
-      const key = `${uid ?? name} ${text}`;
-      const before = reportTimes.get(key);
-      if (before === undefined || isDue(now, addDuration(before, REPORT_EVERY))) {
-        await reporter.report({
-          about: { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }) } },
-          decision: 'wait',
-          reason: EVENT_REASONS.kindNotServed,
-          message: text,
-          event: { type: 'Warning' },
-        });
-        forgetDue(reportTimes, now);
-        reportTimes.set(key, now);
-      }
+      await say(subject, text);
       await record.save({ subject, value, wakeTime });
       if (isRequest) throw error;
     }

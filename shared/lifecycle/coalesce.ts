@@ -31,8 +31,11 @@ export interface Work {
   /** Between two runs at least. */
   readonly spacing: DurationMs;
   /** Answers how long the next run waits. */
-  readonly run: (asks: readonly Ask[]) => Promise<DurationMs>;
+  readonly run: (asks: readonly Ask[]) => Promise<RoundAnswer>;
 }
+
+/** Until the next run; an object: nothing could be done, and then it is asked for the same again. */
+export type RoundAnswer = DurationMs | { readonly askAgainAfter: DurationMs };
 
 export interface Coalescer extends WakeUpRoute {
   /** Answers whether this call made a run. */
@@ -51,14 +54,11 @@ export function createCoalescer(deps: Deps, work: Work): Coalescer {
   const run = async (requested: readonly Ask[], wakeUp?: UsedWakeUp): Promise<boolean> => {
     const claimed = await claim(deps, work, requested, wakeUp);
     if (claimed === undefined) return false;
-    let wait: DurationMs;
-    try {
-      wait = await work.run(claimed.underWay);
-    } catch (error) {
+    const wait = await work.run(claimed.underWay).catch(async (error: unknown) => {
       // Where even this fails, the timer of the record ends the run.
       const [concluded] = await Promise.allSettled([conclude(deps, work, claimed)]);
       throw joinFailures(concluded.status === 'rejected' ? [error, concluded.reason] : [error]);
-    }
+    });
     await conclude(deps, work, claimed, wait);
     return true;
   };
@@ -125,14 +125,14 @@ async function claim(
  *
  * @param wait until the next one; undefined: it failed, and what it was to do is still asked for
  */
-async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: DurationMs): Promise<void> {
+async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: RoundAnswer): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
   await updateRecord(`${work.owner} round ${work.name}`, record, async loaded => {
     if (loaded.kind !== 'known' || isEmpty(loaded.value.underWay) || loaded.value.nextTime !== claimed.nextTime)
       return DONE;
     const now = deps.clock.now();
-    const nextTime = addDuration(now, wait ?? work.spacing);
-    const waiting = wait === undefined ? join(loaded.value.waiting, claimed.underWay) : loaded.value.waiting;
+    const nextTime = addDuration(now, typeof wait === 'object' ? wait.askAgainAfter : (wait ?? work.spacing));
+    const waiting = typeof wait === 'number' ? loaded.value.waiting : join(loaded.value.waiting, claimed.underWay);
     const wakeTime = wait === undefined ? addDuration(now, RUN_ENDS_WITHIN) : nextTime;
     // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
     const punctual = wait !== undefined && !isEmpty(waiting);

@@ -116,7 +116,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-releases-the-shutting-down',
     mistake: 'takes an instance that is shutting down for one that is gone',
     breaks: ['I1'],
-    seed: 5,
+    seed: 37,
     scenario: 'finalizer-instance.yaml#the-end-of-an-instance-is-seen-within-seconds',
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
