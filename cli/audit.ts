@@ -18,6 +18,7 @@ import { reportingFailure } from './failure.ts';
 import { readLogGroups } from './operate/deployment.ts';
 import { readValidObjects } from './read-objects.ts';
 import { UsageError } from './usage-error.ts';
+import { checkWritable } from './writable.ts';
 
 export interface AuditOptions {
   /** JSON lines as CloudWatch exports them, or a trace; without it the logs of the deployment are read. */
@@ -51,6 +52,7 @@ export function auditCommand(options: AuditOptions, output: CommandOutput, parts
   const { clock = systemClock, interrupted = new AbortController().signal } = parts;
   return reportingFailure(output, async () => {
     const { fromAudit: file, follow = false, policies = [], html, stack, node, ...client } = options;
+    if (html !== undefined && !follow) checkWritable(html, '--html');
     if (follow) {
       if (file !== undefined || policies.length > 0 || html !== undefined)
         throw new UsageError('--follow prints lines as they come: leave --from-audit, --policies and --html out');

@@ -14,6 +14,7 @@ import { readScenario } from './explain/on-scenario.ts';
 import { reportingFailure } from './failure.ts';
 import { readValidObjects } from './read-objects.ts';
 import { UsageError } from './usage-error.ts';
+import { checkWritable } from './writable.ts';
 
 export interface CompareOptions {
   /** Files or folders of manifests that take the place of those in the scenario: two. */
@@ -29,6 +30,7 @@ export function compareCommand(
   output: CommandOutput,
 ): Promise<number> {
   return reportingFailure(output, async () => {
+    if (options.html !== undefined) checkWritable(options.html, '--html');
     const [a, b] = await readBoth(files, options.policies ?? []);
     const runs = await runBoth(a.scenario, b.scenario);
     await printComparison(runs, [a.name, b.name], options, output);

@@ -11,6 +11,7 @@ import { createProgress } from './progress.ts';
 import { jobsFrom, numberFrom, parseSeeds, seedFrom } from './simulation-options.ts';
 import { writeFailure } from './swarm-failure.ts';
 import { UsageError } from './usage-error.ts';
+import { checkWritable } from './writable.ts';
 
 export interface SearchOptions {
   /** `A..B`: trials to begin with. */
@@ -35,6 +36,7 @@ export async function searchCommand(options: SearchOptions, output: CommandOutpu
   const variations = numberFrom('--variations', options.variations, DEFAULT_VARIATIONS, [0, MOST]);
   const jobs = jobsFrom(options.jobs);
   const seed = seedFrom(options.seed);
+  if (options.corpus !== undefined) checkWritable(options.corpus, '--corpus');
 
   const from = [...new Set([...seeds.map(String), ...corpus])];
   const progress = createProgress(process.stderr);

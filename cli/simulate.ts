@@ -20,6 +20,7 @@ import { createLateProgress, stoppedAfter, type Terminal } from './progress.ts';
 import { readScenarioFile } from './scenario-file.ts';
 import { parseOnly, textOptions } from './simulation-text.ts';
 import { parseFaults, parseSeeds, type SeedOptions } from './simulation-options.ts';
+import { checkWritable } from './writable.ts';
 
 export interface SimulateOptions extends SeedOptions {
   readonly faults?: string;
@@ -54,6 +55,7 @@ export function simulateCommand(
     const { html } = options;
     if (html !== undefined && runs.length !== 1)
       throw new UsageError(`--html shows one run, and these are ${runs.length}: name one scenario and one seed`);
+    if (html !== undefined) checkWritable(html, '--html');
     const isOnly = runs.length === 1;
     const only = parseOnly(options.only);
     const recordsObjects = options.output === 'jsonl' || html !== undefined || (isOnly && options.output !== 'json');

@@ -1,6 +1,5 @@
 /** `curfew snapshot`: a cluster as a scenario file, so that `curfew simulate` says what a policy would have done to it. */
-import { existsSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { statSync, writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { CONFIG_MAP } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
@@ -15,6 +14,7 @@ import { onKubeconfig } from './on-kubeconfig.ts';
 import { MAX_SCENARIO_BYTES } from './scenario-file.ts';
 import { toSnapshotObject } from './snapshot/projection.ts';
 import { textsOf } from './texts-of.ts';
+import { checkWritable } from './writable.ts';
 import { objectOf, objectsOf } from '../shared/ports/read-answer.ts';
 
 export interface SnapshotOptions {
@@ -55,8 +55,7 @@ export async function snapshotCommand(
         `--duration takes a Go duration such as 90m or 24h, from 1s to 8760h, not ${JSON.stringify(duration)}`,
       );
     }
-    // Before the cluster is read: that can take a while.
-    if (options.output !== undefined) checkWritable(options.output);
+    if (options.output !== undefined) checkWritable(options.output, '--output');
     const scenario = await onKubeconfig(options, cluster => takeSnapshot(cluster, duration));
     const text = `${HEAD}${stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false })}`;
     if (options.output === undefined) output.out(text);
@@ -73,15 +72,6 @@ export async function snapshotCommand(
   } catch (error) {
     return reportFailure(error, output);
   }
-}
-
-/** Throws `UsageError` when there is no folder to write the file into, or a folder in its place. */
-function checkWritable(file: string): void {
-  const folder = dirname(file);
-  if (!existsSync(folder))
-    throw new UsageError(`the folder ${folder} does not exist: create it, or choose another --output`);
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
-    throw new UsageError(`${file} is a folder: give --output a file in it`);
 }
 
 /** A file that was there keeps its mode: the user's own choice, or an oversight. Empty: only its owner reads it, or it is no file. */

@@ -103,7 +103,7 @@ export function renderGroups(groups: readonly GroupExplanation[], kind: 'policie
     group.name,
     group.kind === 'nodepool' ? '' : group.fault === undefined ? (group.mode ?? '') : 'not in force',
     counted(group.nodes.length),
-    `${group.nodes.filter(({ lifecycle }) => lifecycle.repair.dueTime !== undefined).length} unhealthy`,
+    unhealthyText(group.nodes),
     group.kind === 'nodepool' ? `policies: ${policiesOf(group)}` : `selects ${selection(group)}`,
   ]);
   const widths = [0, 1, 2, 3].map(column => Math.max(...rows.map(row => row[column]?.length ?? 0)));
@@ -121,21 +121,32 @@ export function renderGroups(groups: readonly GroupExplanation[], kind: 'policie
 const policiesOf = ({ rules }: GroupExplanation): string =>
   rules === undefined || rules.policies.length === 0 ? 'none' : rules.policies.map(({ name }) => name).join(', ');
 
+type GroupNode = GroupExplanation['nodes'][number];
+
+const isUnhealthy = ({ lifecycle: { repair } }: GroupNode): boolean =>
+  repair.dueTime !== undefined || repair.since !== undefined;
+
+/** While no block can be read, nobody can say what makes a node unhealthy. */
+function unhealthyText(nodes: readonly GroupNode[]): string {
+  const unhealthy = nodes.filter(isUnhealthy);
+  const unknown = nodes.filter(each => !isUnhealthy(each) && each.lifecycle.repair.kind === 'refuse');
+  if (unknown.length === 0) return `${unhealthy.length} unhealthy`;
+  const known = unknown.length === nodes.length ? '' : `${unhealthy.length} unhealthy, `;
+  return `${known}not known of ${unknown.length} whether ${unknown.length === 1 ? 'it is' : 'they are'} unhealthy`;
+}
+
 /** Unhealthy nodes have a line each; the others are counted. */
 export function renderGroup(group: GroupExplanation, now: EpochMs): string {
   const { kind, name, mode, fault, status, protection, rules, nodes } = group;
   const title = kind === 'policy' ? `NodeLifecyclePolicy ${name}` : `NodePool ${name}`;
-  const unhealthy = nodes.filter(
-    ({ lifecycle: { repair } }) => repair.dueTime !== undefined || repair.since !== undefined,
-  );
   return [
-    `${title}: ${counted(nodes.length)}, ${unhealthy.length} unhealthy${mode === undefined ? '' : `, mode ${mode}`}`,
+    `${title}: ${counted(nodes.length)}, ${unhealthyText(nodes)}${mode === undefined ? '' : `, mode ${mode}`}`,
     ...(fault === undefined ? [] : [`  not in force: ${fault}`]),
     ...(kind === 'policy' ? [`  selects ${selection(group)}`] : []),
     ...status.map(line => `  ${line}`),
     ...(protection === undefined ? [] : [`  protection: ${rulesText(protection)}`]),
     ...(rules === undefined ? [] : describeRules(rules)),
-    ...unhealthy.map(each => `  node ${each.name}: repair ${repairText(each.lifecycle, now)}`),
+    ...nodes.filter(isUnhealthy).map(each => `  node ${each.name}: repair ${repairText(each.lifecycle, now)}`),
   ]
     .map(onOneLine)
     .join('\n');

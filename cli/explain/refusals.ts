@@ -1,4 +1,4 @@
-/** Changes of a node and its pods that are refused, as the records of the functions remember them. */
+/** Changes of a node and its pods that are refused, and steps that fail, as the records of the functions remember them. */
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { nextTry } from '../../shared/domain/refusal.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
@@ -33,13 +33,17 @@ export async function readRefusals(
       const { data = {} } = refusalsSchema.safeParse(state['refusals'] ?? {});
       return Object.entries(data).map(([key, refusal]): RefusedChange => {
         const { message, count, firstTime: since } = refusal;
-        const change = key.replace(/[\w-]+$/, uid => named.get(uid) ?? uid);
+        const isStep = by === 'finalizer' && STEP.test(key);
+        const change = isStep ? `step ${key} of the termination` : key.replace(/[\w-]+$/, uid => named.get(uid) ?? uid);
         return { by, change, message, count, since, until: nextTry(refusal) };
       });
     }),
   );
   return found.flat().toSorted((a, b) => a.since - b.since);
 }
+
+/** A step may fail before it changes anything, as where it looks at the instance. */
+const STEP = /^[A-Z][A-Za-z]+(:[a-z-]+)?$/;
 
 /** Who keeps a record of a node or of its NodeClaim. */
 const OWNERS = ['drain', 'finalizer', 'grace-period'] as const satisfies readonly FunctionName[];
@@ -48,5 +52,5 @@ const OWNERS = ['drain', 'finalizer', 'grace-period'] as const satisfies readonl
 export const renderRefusals = (refused: readonly RefusedChange[], now: EpochMs): readonly string[] =>
   refused.map(
     ({ by, change, message, count, since, until }) =>
-      `  refused: ${change}, to ${by}, ${count === 1 ? 'once' : `${count} times`} since ${instant(since, now)}; tried again ${until <= now ? 'with the next look' : `at ${instant(until, now)}`}: ${message}`,
+      `  ${change.startsWith('step ') ? 'fails' : 'refused'}: ${change}, to ${by}, ${count === 1 ? 'once' : `${count} times`} since ${instant(since, now)}; tried again ${until <= now ? 'with the next look' : `at ${instant(until, now)}`}: ${message}`,
   );

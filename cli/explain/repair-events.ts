@@ -24,7 +24,14 @@ export interface RepairEvent {
 /** By the UID of the Node, the newest first. */
 export type EventsByNode = ReadonlyMap<string, readonly RepairEvent[]>;
 
-const { nodeRepairStarted, nodeRepairStuck, nodeRepairBlocked, nodeRepairVetoed, nodeRepairScheduled } = EVENT_REASONS;
+const {
+  nodeRepairStarted,
+  nodeRepairStuck,
+  nodeRepairBlocked,
+  nodeRepairVetoed,
+  nodeRepairScheduled,
+  nodeRepairActionFailed,
+} = EVENT_REASONS;
 
 /** Of an act, and of what may follow it. */
 const OF_ACTS: readonly string[] = [
@@ -32,10 +39,14 @@ const OF_ACTS: readonly string[] = [
   nodeRepairStuck,
   nodeRepairBlocked,
   nodeRepairVetoed,
+  nodeRepairActionFailed,
   EVENT_REASONS.nodeRepairSucceeded,
   EVENT_REASONS.nodeRepairObserved,
 ];
 const READ: readonly string[] = [...OF_ACTS, nodeRepairScheduled];
+
+/** Of one second the act is the newest, and before it what holds the next one. */
+const RANKS: readonly string[] = [nodeRepairBlocked, nodeRepairStarted];
 
 /** What is still so is said again after an hour; older than this it is not so any more. */
 const HOLDS_FOR = minutes(62);
@@ -49,14 +60,17 @@ export async function loadRepairEvents(kubernetes: KubernetesApi, name?: string)
     const uid = aboutUid(event);
     const [reason, message] = [textOf(event['reason']), textOf(event['message'])];
     const time = parseTimestamp(textOf(event['lastTimestamp']));
-    if (uid === undefined || time === undefined || !READ.includes(reason)) continue;
+    if (uid === undefined || time === undefined || !READ.includes(reason) || isOfWhatIsLeft(reason, message)) continue;
     byNode.set(uid, [...(byNode.get(uid) ?? []), { reason, message, time }]);
   }
-  // Of one second the act is the newest.
-  const rank = ({ reason }: RepairEvent): number => (reason === nodeRepairStarted ? 1 : 0);
+  const rank = ({ reason }: RepairEvent): number => RANKS.indexOf(reason);
   for (const list of byNode.values()) list.sort((a, b) => b.time - a.time || rank(b) - rank(a));
   return byNode;
 }
+
+/** That what an act has made or set cannot be taken back says nothing of an act under way. */
+const isOfWhatIsLeft = (reason: string, message: string): boolean =>
+  reason === nodeRepairActionFailed && !message.includes(' could not be carried out: ');
 
 /** The explanation with what was said of the node. */
 export function withRepairEvents(
@@ -108,11 +122,13 @@ function dueBy(repair: RepairExplanation, events: readonly RepairEvent[], now: E
   return { ...repair, kind, dueTime, message: last.message.slice(0, -clause.length) };
 }
 
-/** Limits on concurrent repairs, a ramp, futility, exhausted actions. */
+/** Limits on concurrent repairs, a ramp, futility, exhausted actions; or an act that could not be carried out, and is not under way any more. */
 function stillHeld(repair: RepairExplanation, events: readonly RepairEvent[], now: EpochMs): RepairExplanation {
   if (repair.kind !== 'due') return repair;
   const last = events.find(({ reason }) => OF_ACTS.includes(reason));
-  if (last?.reason !== nodeRepairBlocked || isDue(now, addDuration(last.time, HOLDS_FOR))) return repair;
+  if (last === undefined || isDue(now, addDuration(last.time, HOLDS_FOR))) return repair;
+  if (last.reason === nodeRepairActionFailed) return { ...repair, message: `${repair.message}; ${last.message}` };
+  if (last.reason !== nodeRepairBlocked) return repair;
   return { ...repair, kind: 'blocked', message: `${repair.message}; held: ${last.message}` };
 }
 

@@ -31,7 +31,9 @@ import { compileRegularExpression } from './regular-expression.ts';
 const MOST_ATTEMPTS = 20;
 
 const toleration = z.pipe(
-  z.union([z.literal('Never'), z.string().check(atMost(LIMITS.durationLength))]),
+  z.union([z.literal('Never'), z.string().check(atMost(LIMITS.durationLength))], {
+    error: ({ input }) => (input === undefined ? 'is missing, a duration or Never expected' : undefined),
+  }),
   z.transform((text: string, { issues }): DurationMs => {
     if (text === 'Never') return NEVER;
     const read = readDuration(text, 'zero');

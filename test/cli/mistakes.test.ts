@@ -216,6 +216,13 @@ const ANSWERS: readonly (readonly [string, string])[] = [
 const CASES: readonly (readonly [string, string])[] = [
   ...EACH_COMMAND,
   ['snapshot --kubeconfig {}/html --output {}/none/s.yaml', 'the folder {}/none does not exist: create it'],
+  ...['simulate {}/good.yaml', 'compare {}/good.yaml {}/good.yaml', 'audit'].map(
+    command =>
+      [
+        `${command} --html {}/none/x.html`,
+        'the folder {}/none does not exist: create it, or choose another --html',
+      ] as const,
+  ),
   ['snapshot --kubeconfig {}/html', 'no Kubernetes API server: check the address in the kubeconfig'],
   ['explain node n1 --kubeconfig {}/html', 'no Kubernetes API server: check the address in the kubeconfig'],
   [

@@ -37,6 +37,19 @@ describe('the repair block of a policy', () => {
     });
   });
 
+  it.each([
+    [
+      { conditions: [{ type: 'Ready', status: 'False' }] },
+      'repair.conditions[0].toleration: is missing, a duration or Never expected',
+    ],
+    [
+      { policies: [{ conditionType: 'Ready' }] },
+      'repair.policies[0].toleration: is missing, a duration or Never expected',
+    ],
+  ])('%j: the function says what an entry lacks', (block, message) => {
+    expect(parseRepairBlock(block, 'repair')).toEqual({ ok: false, message });
+  });
+
   it.each(REFUSED_BY_THE_FUNCTION)('%j is refused by the function alone', block => {
     expect(parseRepairBlock(block, 'repair').ok).toBe(false);
     expect(stored(block)).toEqual(block);

@@ -124,7 +124,7 @@ export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
     name: 'drain-ends-more-than-a-recovery-names',
     mistake: 'ends every fault of the check, whichever codes and entities recover',
     breaks: ['I7'],
-    seed: 20040,
+    seed: 20000,
     scenario: 'drain-recoveries.yaml#drain-recoveries-of-what-they-name',
     mutation: hearingEvent(event =>
       event['isHealthy'] === true ? { ...event, errorCode: [], entitiesImpacted: [] } : event,

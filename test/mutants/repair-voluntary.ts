@@ -274,7 +274,7 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
       judgeNode: (context, node, held) => {
         const { incident } = held ?? {};
         const forgetful = held && { ...held, ...(incident && { incident: { ...incident, passed: [] } }) };
-        return rules.judgeNode({ ...context, launchesFrom: undefined }, node, forgetful);
+        return rules.judgeNode({ ...context, launchPause: undefined }, node, forgetful);
       },
     })),
   },

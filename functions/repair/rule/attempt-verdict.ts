@@ -18,7 +18,7 @@ import {
 import { readableSettings, withSkipped } from './incident.ts';
 import type { Attempt, AttemptOf, Replacement } from '../attempt-record.ts';
 import type { NodeRecord } from '../record.ts';
-import { replacementStatusOf } from './replacement.ts';
+import { nextPause, replacementStatusOf } from './replacement.ts';
 import {
   BLOCKED_CHECK,
   type DueNode,
@@ -306,7 +306,9 @@ function judgeFailedLaunch(judged: NodeFacts, attempt: AttemptOf<'Replace'>, why
   const { incident } = judged.record;
   const failed = withoutAttempt({ ...judged.record, attempt }, attempt);
   const record = { ...failed, ...(incident && { incident: withSkipped(incident, attempt.key) }) };
-  const context = { ...judged.context, launchesFrom: addDuration(judged.context.now, LAUNCH_CHECK) };
+  const { now, launchPause } = judged.context;
+  // As the pool's record has it after this pass.
+  const context = { ...judged.context, launchPause: nextPause(launchPause, now) };
   const turn = judgeByLadder({ ...judged, record, context });
   return { ...turn, takesBack: true, state: 'followed', unreported: [{ kind: 'failedLaunch', attempt, why }] };
 }

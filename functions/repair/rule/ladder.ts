@@ -85,7 +85,7 @@ export function judgeByLadder(judged: NodeFacts, unfinished?: Attempt): Finding 
 
 /** Which action of its ladder a due node gets. */
 function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfinished: Attempt | undefined): Finding {
-  const { now, launchesFrom } = context;
+  const { now, launchPause } = context;
   const { dueCondition, ladder, claim } = decision;
   const { incident, acts, refusals } = record;
   const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
@@ -93,6 +93,7 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
   const basis = context.basisOf(claim);
   const requested = ladder.findIndex(each => keyOf(each) === record.ours?.requested?.key);
   const left = ladder.slice(Math.max(0, requested));
+  const launchesFrom = launchPause?.until;
   const next = nextAction({ ladder: left, taken, acts, refusals, basis, skipped, launchesFrom }, now);
   switch (next.kind) {
     case 'next': {
@@ -117,11 +118,13 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       return { ...IDLE, record, verdict, time: next.until };
     }
     case 'exhausted': {
-      const returns = next.until === undefined ? '' : `; an allowance returns at ${toTimestamp(next.until)}`;
+      const carried = incident === undefined ? carriedReturns(record, taken, ladder, now) : undefined;
+      const returnTime = earliest(next.until, carried);
+      const returns = returnTime === undefined ? '' : `; an allowance returns at ${toTimestamp(returnTime)}`;
       const list = ladder.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
       const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
       const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
-      const time = earliest(next.until, addDuration(now, BLOCKED_CHECK));
+      const time = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
       return { ...IDLE, record, verdict: { kind: 'exhausted', node, message }, time };
     }
   }
@@ -263,6 +266,26 @@ export function takenBefore(
   const previous = ladder[index - 1];
   const first = previous !== undefined && isBeforeReboot({ key: keyOf(previous) }) ? index - 1 : index;
   return ladder.slice(0, mayRepeat ? first : index + 1).map(keyOf);
+}
+
+/**
+ * Of actions that count as taken since an earlier incident, when one may be taken again: the last one with its allowance, those before it once
+ * that incident is a day ago as well.
+ */
+function carriedReturns(
+  { before, acts }: Pick<NodeRecord, 'before' | 'acts'>,
+  taken: readonly string[],
+  ladder: readonly LadderAction[],
+  now: EpochMs,
+): EpochMs | undefined {
+  const over = before === undefined ? now : addDuration(before.time, GOES_ON_WITHIN);
+  const times = ladder
+    .filter(action => taken.includes(keyOf(action)))
+    .map(action => {
+      const allowed = allowanceReturns(action, acts, now) ?? now;
+      return keyOf(action) === taken.at(-1) ? allowed : latest(allowed, over);
+    });
+  return times.reduce<EpochMs | undefined>(earliest, undefined);
 }
 
 export type NextAction<Action extends LadderAction> =

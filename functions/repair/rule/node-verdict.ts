@@ -71,7 +71,7 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: Ju
     ...asks,
     basisOf,
     nodesByName: new Map(nodes.map(node => [node.name, node])),
-    launchesFrom: state.launchPause?.until,
+    launchPause: state.launchPause,
     otherRequests,
   };
   const known = new Map(before?.present.map(finding => [finding.node.uid, finding]));

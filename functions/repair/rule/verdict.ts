@@ -3,7 +3,7 @@
  * records say of it.
  */
 import type { ActionAnswer, ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
-import type { NodeRecord } from '../record.ts';
+import type { LaunchPause, NodeRecord } from '../record.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -366,8 +366,8 @@ export interface JudgeContext {
   /** By UID: how a drain that was asked for ended. */
   readonly drainEnds: ReadonlyMap<string, { readonly requestId: string; readonly answer: ActionAnswer }>;
   readonly nodesByName: ReadonlyMap<string, NodeView>;
-  /** When the pool launches replacements again; undefined: now. */
-  readonly launchesFrom?: EpochMs | undefined;
+  /** Until when the pool launches no replacement; undefined: it launches. */
+  readonly launchPause?: LaunchPause | undefined;
   /** What stands for a node in other systems, by its name. */
   readonly otherRequests: ReadonlyMap<string, string>;
   /** What a refused act rests on, beside its NodeClaim. */

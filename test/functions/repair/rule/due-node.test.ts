@@ -104,12 +104,19 @@ describe('a due node gets', () => {
       TERMINATE,
       [],
     ],
-    ['no replacement while the pool launches none', 'replace terminate', {}, { launchesFrom: at(1) }, TERMINATE, []],
+    [
+      'no replacement while the pool launches none',
+      'replace terminate',
+      {},
+      { launchPause: { failures: 1, until: at(1) } },
+      TERMINATE,
+      [],
+    ],
     [
       'a replacement once the pool launches again',
       'replace terminate',
       {},
-      { launchesFrom: at(0) },
+      { launchPause: { failures: 1, until: at(0) } },
       REPLACE,
       [TERMINATE],
     ],
@@ -129,7 +136,14 @@ describe('a due node gets', () => {
       REBOOT,
       [TERMINATE],
     ],
-    ['in place what is in place while the pool launches none', 'reboot', {}, { launchesFrom: at(1) }, REBOOT, []],
+    [
+      'in place what is in place while the pool launches none',
+      'reboot',
+      {},
+      { launchPause: { failures: 1, until: at(1) } },
+      REBOOT,
+      [],
+    ],
   ])('%s', (_, actions, record, given, action, rest) => {
     const finding = look(actions, record, given);
     const due = dueOf(finding);
@@ -203,7 +217,7 @@ describe('a due node waits', () => {
       'for what was refused, although the pool launches replacements again before',
       'replace terminate',
       { refusals: { [TERMINATE]: refused('request', 0, 0, 3) } },
-      { launchesFrom: at(1) },
+      { launchPause: { failures: 1, until: at(1) } },
       4,
       { kind: 'retry' },
     ],
@@ -211,7 +225,7 @@ describe('a due node waits', () => {
       'until the pool launches replacements again',
       'replace',
       {},
-      { launchesFrom: at(3) },
+      { launchPause: { failures: 1, until: at(3) } },
       3,
       {
         kind: 'blocked',
@@ -244,6 +258,17 @@ describe('a due node waits', () => {
       'for an allowance',
       'reboot',
       { acts: acts(REBOOT, -1438, -60) },
+      {},
+      2,
+      {
+        kind: 'exhausted',
+        message: expect.stringContaining('no further action is set; an allowance returns at 2024-11-01T15:34:48Z'),
+      },
+    ],
+    [
+      'for the allowance of an action that goes on from an earlier incident',
+      'reboot',
+      { before: { type: 'Ready', key: REBOOT, time: at(-50) }, acts: acts(REBOOT, -1438, -60) },
       {},
       2,
       {

@@ -19,6 +19,7 @@ import {
   READY,
   someRules,
 } from '../../../builders/repair.ts';
+import { toTimestamp } from '../../../../shared/domain/time.ts';
 
 const NODE = aPoolNode('n1');
 const WELL = aPoolNode('n1', aCondition('Ready', 'True', at(1)));
@@ -113,8 +114,12 @@ describe('while it is launched, the repair', () => {
   it('that has failed launches nothing for a while where nothing follows', () => {
     const rules = someRules({ actions: ACTIONS.actions.slice(0, 1) });
     expect(look({ ...GONE, rules })).toMatchObject({
-      verdict: { kind: 'blocked', reason: 'ReplacementUnavailable' },
-      time: at(5.5),
+      verdict: {
+        kind: 'blocked',
+        reason: 'ReplacementUnavailable',
+        message: expect.stringContaining(`it is tried again at ${toTimestamp(at(10))}`),
+      },
+      time: at(10),
       state: 'followed',
     });
   });

@@ -1,0 +1,42 @@
+/** What `curfew explain` says once something has failed: what was tried, what is not under way any more, and what is not known. */
+import { expect, it } from 'vitest';
+import { explain } from '../../../cli/explain.ts';
+import { onScenario } from '../../../cli/explain/on-scenario.ts';
+import type { ExplainedObject } from '../../../cli/explain/subject.ts';
+
+const linesOf = async (scenario: string, at: string, subject: ExplainedObject): Promise<readonly string[]> => {
+  const file = `test/cli/explain/after-failures.yaml#${scenario}`;
+  const text = await onScenario(file, at, cluster => explain(cluster, subject, false));
+  return (text ?? '').split('\n').map(line => line.trim());
+};
+const node = (name: string): ExplainedObject => ({ kind: 'node', name });
+
+it('counts looks at an instance as tries of the step, not as ends that were refused', async () => {
+  const lines = await linesOf('ec2-says-nothing', '20m', node('n1'));
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^fails: step TerminateInstance of the termination, .*: describing instance aws/),
+  );
+  expect(lines.filter(line => line.startsWith('refused: '))).toEqual([]);
+});
+
+it('names no deadline of a launch that has failed', async () => {
+  const held = await linesOf('no-capacity', '16m', node('web-0'));
+  expect(held).toContainEqual(expect.stringMatching(/; held: .* it is tried again at 2024-11-01T15:20:10Z$/));
+  const failed = (await linesOf('no-capacity', '41m', node('web-0'))).find(line => line.startsWith('repair: '));
+  expect(failed).toMatch(
+    /^repair: due since 2024-11-01T15:15:00Z .*; Replace could not be carried out: NodeClaim .* is gone/,
+  );
+  expect(failed).not.toContain('under way');
+});
+
+it('says when the allowance of an action that an earlier incident has used up returns', async () => {
+  const lines = await linesOf('allowance-used-in-earlier-incidents', '130m', node('web-0'));
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^repair: .*no further action is set; an allowance returns at 2024-11-02T15:15:00Z$/),
+  );
+});
+
+it('does not say how many nodes are unhealthy by a block that cannot be read', async () => {
+  const [title] = await linesOf('block-that-cannot-be-read', '12m', { kind: 'nodepool', name: 'web' });
+  expect(title).toBe('NodePool web: 5 nodes, not known of 5 whether they are unhealthy');
+});
