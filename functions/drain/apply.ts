@@ -27,7 +27,7 @@ import type { ObservedDrain } from './observe.ts';
 import { isWaiting } from './rule/phase.ts';
 import { formatScope } from './rule/pods.ts';
 import type { ActiveDrain } from './record.ts';
-import { newsOf } from './report.ts';
+import { reportNew } from './report.ts';
 import { answer, cancel } from './request-end.ts';
 import type { FinishedDrain } from './request-record.ts';
 
@@ -95,13 +95,11 @@ async function admitRequest(
   decision: DecisionOf<'take'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const { replacedEnds } = decision;
-  if (replacedEnds.length > 0) {
-    const told = await answerReplaced(context, replacedEnds, observed);
+  if (decision.replacedEnds.length > 0) {
+    const told = await answerReplaced(context, decision.replacedEnds, observed);
     if (told.kind !== 'ok') return endUnchangedTurn(observed, told, true);
   }
-  const say = replacedEnds.length > 0 ? () => reportReplaced(context, replacedEnds, observed) : undefined;
-  const saved = await saveForSweep(observed, decision.record, say);
+  const saved = await saveForSweep(observed, decision.record);
   if (!saved.written) return saved;
   await reportAdmitted(context, decision, observed);
   return ONWARD;
@@ -114,17 +112,18 @@ async function reportPause(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const said = `${decision.reason} ${decision.message}`;
-  const say = (): Promise<void> =>
-    report(context, observed, {
+  // Said first: a run that dies in between says it again, and once the record has it nobody does.
+  if (observed.record.reported !== said) {
+    await report(context, observed, {
       ...(decision.reason === EVENT_REASONS.kindNotServed
         ? { decision: 'wait', reason: EVENT_REASONS.kindNotServed }
         : { decision: 'hold', reason: EVENT_REASONS.drainHeld }),
       message: decision.message,
       event: { type: 'Warning' },
     });
+  }
   const record = { ...observed.record, reported: said, pausedSince: observed.record.pausedSince ?? observed.now };
-  const isSaid = observed.record.reported === said;
-  return save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN), { say: isSaid ? undefined : say });
+  return save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN));
 }
 
 /** Another run ended the drain a moment ago and is about to say so; should it have died, the timer that it set comes. */
@@ -145,18 +144,11 @@ async function answerReplaced(
   );
   if (changed.kind !== 'ok') return changed;
   await publishAnswers(context.deps, nodeOf(observed), answers);
-  return { kind: 'ok' };
-}
-
-async function reportReplaced(
-  context: DrainContext,
-  answers: readonly FinishedDrain[],
-  observed: ObservedDrain,
-): Promise<void> {
   for (const { id, status, reason, message } of answers) {
     const details = { id, status, repeated: false };
     await report(context, observed, { decision: 'answer', reason, message: `${status}: ${message}`, details });
   }
+  return { kind: 'ok' };
 }
 
 async function reportAdmitted(
@@ -205,8 +197,8 @@ async function queue(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const notice = { type: 'Normal', reason: EVENT_REASONS.drainWaits, message } as const;
-  const { reported, say } = newsOf(reporter, observed, [notice], { before: active.reported });
-  return save(observed, { ...observed.record, active: { ...active, reported } }, until, { say });
+  const reported = await reportNew(reporter, observed, [notice], { before: active.reported });
+  return save(observed, { ...observed.record, active: { ...active, reported } }, until);
 }
 
 /**

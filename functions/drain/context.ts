@@ -38,7 +38,7 @@ export function save(
   observed: ObservedDrain,
   record: DrainRecord,
   wakeTime: EpochMs,
-  how: Pick<RecordToSave<DrainRecord>, 'punctual' | 'goesBack' | 'say'> = {},
+  how: Pick<RecordToSave<DrainRecord>, 'punctual' | 'goesBack'> = {},
 ) {
   const { refusals: stored, ...rest } = record;
   forgetPods(observed.tries, stored, record.active === undefined ? [] : observed.pods);
@@ -52,8 +52,8 @@ export function save(
 }
 
 /** This run goes on. Should it die, the sweep finds the timer. */
-export const saveForSweep = (observed: ObservedDrain, value: DrainRecord, say?: RecordToSave<DrainRecord>['say']) =>
-  save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), { punctual: false, say });
+export const saveForSweep = (observed: ObservedDrain, value: DrainRecord) =>
+  save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), { punctual: false });
 
 /** What is observed once a turn has written this by `saveForSweep`. */
 export const withSaved = (observed: ObservedDrain, record: DrainRecord): ObservedDrain => ({
@@ -63,16 +63,11 @@ export const withSaved = (observed: ObservedDrain, record: DrainRecord): Observe
 });
 
 /** A timer that is only a little early is kept: it costs less than to look again because it was put off (T4). */
-export function saveUntil(
-  observed: ObservedDrain,
-  value: DrainRecord,
-  wakeTime: EpochMs,
-  say?: RecordToSave<DrainRecord>['say'],
-) {
+export function saveUntil(observed: ObservedDrain, value: DrainRecord, wakeTime: EpochMs) {
   const { armed, now } = observed;
   const keeps =
     armed !== undefined && armed > now && armed < wakeTime && wakeTime <= addDuration(armed, RUN_ENDS_WITHIN);
-  return keeps ? save(observed, value, armed, { punctual: false, say }) : save(observed, value, wakeTime, { say });
+  return keeps ? save(observed, value, armed, { punctual: false }) : save(observed, value, wakeTime);
 }
 
 /** Until when a drain waits for news, at most. */

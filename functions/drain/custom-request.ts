@@ -12,7 +12,7 @@ import { finish } from './drain-end.ts';
 import type { ObservedDrain } from './observe.ts';
 import { podDrainability } from './rule/pods.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
-import { newsOf, sayAll, stuckNews } from './report.ts';
+import { reportStuck, reportNew } from './report.ts';
 
 type ResourceDecision = Exclude<CustomDecision, { kind: 'finish' }>;
 type DecisionOf<Kind extends ResourceDecision['kind']> = Extract<ResourceDecision, { kind: Kind }>;
@@ -88,12 +88,10 @@ async function wait(
     reason === 'ResourceNotServed'
       ? ({ type: 'Warning', reason: EVENT_REASONS.customDrainNotServed, message } as const)
       : ({ type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain, message } as const);
-  const { reported, say } = newsOf(context.reporter, observed, [notice], { before: active.reported });
-  const stuck = isStuck ? stuckNews(context, active, [notice], observed) : { active, say: undefined };
-  const next: ActiveDrain = { ...stuck.active, reported };
-  return save(observed, { ...observed.record, active: next }, withSafetyNet(observed, until), {
-    say: sayAll(say, stuck.say),
-  });
+  const reported = await reportNew(context.reporter, observed, [notice], { before: active.reported });
+  const said = isStuck ? await reportStuck(context, active, [notice], observed) : active;
+  const next: ActiveDrain = { ...said, reported };
+  return save(observed, { ...observed.record, active: next }, withSafetyNet(observed, until));
 }
 
 async function fallBack(

@@ -86,11 +86,11 @@ export async function close(
   );
   if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed);
   await publishAnswers(deps, nodeOf(observed), ended);
+  // Said first: a run that dies in between says it again, and once the record has it nobody does.
+  await reportEnd(context, active, outcome, observed);
   // The mark is off: should this run die, the first that waits looks by itself.
   if (!isWaiting(active)) await wakeNext(deps, observed);
-  const saved = await saveForSweep(observed, remember(rest, ended, observed.node), () =>
-    reportEnd(context, active, outcome, observed),
-  );
+  const saved = await saveForSweep(observed, remember(rest, ended, observed.node));
   return saved.written ? ONWARD : saved;
 }
 
@@ -226,7 +226,7 @@ async function isResourceGone(
   const made = await resourceOf(deps, active);
   if (made === undefined) return true;
   const report = reportWarning(reporter, made.about, EVENT_REASONS.changeRefused);
-  const tries = createTries(deps.clock, record.prove);
+  const tries = createTries(deps.clock);
   const change = { key: 'deleteResource', stored, restsOn: [], report };
   const deletion = await tries.make(change, () => deleteResource(deps, active));
   if (!isRefusal(deletion)) return true;

@@ -21,7 +21,7 @@ import type { DrainDeps, ObservedDrain } from './observe.ts';
 import { type PodPlan, type PodAct, withReturns } from './rule/pod-plan.ts';
 import { withTriedPods } from './rule/progress.ts';
 import type { ActiveDrain } from './record.ts';
-import { newsOf, noticesOf, sayAll, stuckNews } from './report.ts';
+import { noticesOf, reportStuck, reportNew } from './report.ts';
 
 type PodEnd = Exclude<PodAct, { kind: 'warn' }>;
 type DecisionOf<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
@@ -186,26 +186,24 @@ export async function drainNotedPods(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { reporter } = context;
-  // A warning is remembered with what comes of the plan: it is given once the store is known to take that (I11).
-  const isWarning = plan.acts.some(({ kind }) => kind === 'warn');
-  if (isWarning && !(await observed.store.prove())) return again('another run wrote the record');
   const result = await carryOutPlan(context, observed, { ...active, intents: noted.askedEvictions }, plan);
   const { remaining, warnedUids, askedEvictions, isReportRepeated, goneBy } = result;
   const notices = noticesOf(plan, remaining.texts);
-  const news = newsOf(reporter, observed, notices, { before: active.reported, isReportRepeated });
-  const stuck = isStuck ? stuckNews(context, active, notices, observed) : { active, say: undefined };
+  const reported = await reportNew(reporter, observed, notices, {
+    before: active.reported,
+    isReportRepeated,
+  });
   const next: ActiveDrain = {
-    ...stuck.active,
+    ...(isStuck ? await reportStuck(context, active, notices, observed) : active),
     tried: noted.tried,
     returns: noted.returns,
     warned: [...active.warned, ...warnedUids],
     refusals: remaining.failures,
     askedEvictions,
-    reported: news.reported,
+    reported,
   };
   const until = withSafetyNet(observed, [plan.nextTime, remaining.retryTime, goneBy, due].reduce(earliest, undefined));
-  const say = sayAll(news.say, stuck.say);
-  const saved = await saveUntil(observed, { ...observed.record, active: next }, until, say);
+  const saved = await saveUntil(observed, { ...observed.record, active: next }, until);
   if (!saved.written) return saved;
   if (remaining.retriesAtOnce) return again('a pod changed');
   // A pod that was warned of may be due already.

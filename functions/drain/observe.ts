@@ -67,8 +67,7 @@ export interface ObservedDrain extends DrainObservation {
 /** One for each run. @param wakeUp the one that the run is about */
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
-  let store: TimedRecord<DrainRecord> | undefined;
-  const tries = createTries(deps.clock, async () => store?.prove());
+  const tries = createTries(deps.clock);
 
   return async (target: SoughtNode, incoming: Incoming | undefined): Promise<Lookup<ObservedDrain, DrainRecord>> => {
     const { name, uid, onlyIfKnown, eventVersion } = target;
@@ -77,13 +76,13 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       uid,
       onlyIfKnown,
       recordOf: id => {
-        store = records(recordIdOf(id));
-        return incoming === undefined ? store : forOnlyCopy(store, name);
+        const record = records(recordIdOf(id));
+        return incoming === undefined ? record : forOnlyCopy(record, name);
       },
       isUnchanged: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
     });
     if (found.kind !== 'here') return found;
-    const { object, loaded } = found;
+    const { object, record: store, loaded } = found;
     if (isSentBefore(object, target)) return { kind: 'nothing' };
     const record = loaded.kind === 'known' ? loaded.value : NO_DRAINS;
     const node = toDrainedNode(object);
@@ -91,7 +90,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
     if (loaded.kind === 'none' && asked === undefined && !isLeftOver(node)) return { kind: 'nothing' };
     const base = {
       object,
-      store: found.record,
+      store,
       tries,
       armed: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
       record,

@@ -61,56 +61,41 @@ function controllerOf(pod: PodView): string {
   return owner === undefined ? qualifiedName(pod) : `those of ${owner.kind} ${pod.namespace}/${owner.name}`;
 }
 
-/** Says something, as in `RecordToSave`; undefined: there is nothing to say. */
-type Say = (() => Promise<void>) | undefined;
-
-/** Each in its turn. */
-export function sayAll(...says: readonly Say[]): Say {
-  const left = says.filter(say => say !== undefined);
-  if (left.length === 0) return undefined;
-  return async () => {
-    for (const say of left) await say();
-  };
-}
-
-/** That nothing has moved for hours, and what blocks the drain. */
-export function stuckNews(
+/** Says that nothing has moved for hours, and what blocks the drain. */
+export async function reportStuck(
   { reporter }: Pick<DrainContext, 'reporter'>,
   active: ActiveDrain,
   notices: readonly Notice[],
   observed: ObservedDrain,
-): { readonly active: ActiveDrain; readonly say: Say } {
+): Promise<ActiveDrain> {
   const { progress = { pods: 0, time: active.startTime } } = active;
   const since = notedResource(active)?.seen?.since ?? progress.time;
   const blocked = notices.map(({ message }) => message).join('; ');
   const hours = Math.floor(durationBetween(since, observed.now) / 3_600_000);
   const message = `nothing has moved for ${hours} h, since ${toTimestamp(since)}: ${blocked || 'pods do not go'}`;
   const reason = EVENT_REASONS.drainStuck;
-  return {
-    active: { ...active, progress: { ...progress, saidTime: observed.now } },
-    say: () =>
-      reporter.report({ about: observed.object, decision: 'wait', reason, message, event: { type: 'Warning' } }),
-  };
+  await reporter.report({ about: observed.object, decision: 'wait', reason, message, event: { type: 'Warning' } });
+  return { ...active, progress: { ...progress, saidTime: observed.now } };
 }
 
 /**
- * Of notices, those that the text of the last time does not have.
+ * Says those that the text of the last time does not have.
  *
  * @param how `isReportRepeated`: why pods are left is said once more: the API server forgets Events after an hour
- * @returns the text to remember, and what says them
+ * @returns the text to remember
  */
-export function newsOf(
+export async function reportNew(
   reporter: Reporter,
   { object }: Pick<ObservedDrain, 'object'>,
   notices: readonly Notice[],
   { before, isReportRepeated = false }: { readonly before: string | undefined; readonly isReportRepeated?: boolean },
-): { readonly reported: string; readonly say: Say } {
+): Promise<string> {
   const said = new Set((before ?? '').split('\n'));
   const lines = notices.map(({ reason, message }) => `${reason} ${message.replaceAll('\n', ' ')}`);
-  const says = notices.map(({ type, reason, message }, index): Say => {
+  for (const [index, { type, reason, message }] of notices.entries()) {
     const isRepeated = said.has(lines[index] ?? '');
-    if (isRepeated && !(isReportRepeated && reason === EVENT_REASONS.failedDraining)) return undefined;
-    return () => reporter.report({ about: object, decision: 'wait', reason, message, isRepeated, event: { type } });
-  });
-  return { reported: lines.join('\n'), say: sayAll(...says) };
+    if (isRepeated && !(isReportRepeated && reason === EVENT_REASONS.failedDraining)) continue;
+    await reporter.report({ about: object, decision: 'wait', reason, message, isRepeated, event: { type } });
+  }
+  return lines.join('\n');
 }

@@ -95,8 +95,9 @@ export async function cancel(
       message: releasesNode ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
       details: { ids: answers.map(({ id }) => id) },
     });
-  // Before it is written: a run that loses the record finds nothing on the Node to release, and would not say it any more.
-  const saved = await saveForSweep(observed, record, releasesNode ? say : undefined);
+  // Said first: a run that loses the record finds nothing on the Node to release, and would not say it any more.
+  if (releasesNode) await say();
+  const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
   if (!releasesNode) await say();
   if (!answersMessage) run.isMessageDone = true;

@@ -95,7 +95,7 @@ async function reconcileNode(
   const run: GracePeriodContext = {
     deps,
     reporter,
-    tries: createTries(deps.clock, async () => opened?.record.prove()),
+    tries: createTries(deps.clock),
     isFromTimer: wakeUp !== undefined,
     announcements: [],
   };

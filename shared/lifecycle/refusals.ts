@@ -10,7 +10,7 @@
  *
  * At once when what the try rests on has changed, or a deadline comes. How a concern uses it:
  * ```ts
- * const tries = createTries(clock, record.prove);                      // one for each run
+ * const tries = createTries(clock);                                    // one for each run
  * const outcome = await tries.make({ key, stored: record.refusals, restsOn: [object, settings], deadline, report }, change);
  * if (isRefusal(outcome)) {                                            // it was refused now, or waits since it was
  *   return record.save({ …, refusals: tries.after(value.refusals), wakeTime: outcome.until, goesBack: outcome.goesBack });
@@ -107,8 +107,7 @@ export interface Tries {
 export const isRefusal = (outcome: unknown): outcome is Refused =>
   isJsonObject(outcome) && outcome['kind'] === 'refused' && 'goesBack' in outcome;
 
-/** One for each run. @param prove that of the record (`TimedRecord`): what it cannot remember is not said (I11) */
-export function createTries(clock: Pick<Clock, 'now'>, prove?: () => Promise<unknown>): Tries {
+export function createTries(clock: Pick<Clock, 'now'>): Tries {
   const own = new Map<string, Refusal | undefined>();
   /** Verbs on whole kinds that this run has found allowed again: all changes that wait for one are tried. */
   const allowed = new Set<string>();
@@ -162,10 +161,7 @@ export function createTries(clock: Pick<Clock, 'now'>, prove?: () => Promise<unk
         const { refusal: next, reportKind: say } = noteRefusal(after(stored), key, why, report && { isReportedAtOnce });
         const isKept = next === before;
         // Said first: a run that dies in between says it again (I9).
-        if (say === 'news' || say === 'again') {
-          await prove?.();
-          await report?.(textOfRefusal(next), say === 'again');
-        }
+        if (say === 'news' || say === 'again') await report?.(textOfRefusal(next), say === 'again');
         own.set(key, next);
         const goesBack = (isKept || isTransient(next)) && error instanceof RetryableError ? error : undefined;
         const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead);

@@ -40,8 +40,6 @@ export interface RecordToSave<Value> {
   readonly punctual?: boolean;
   /** Thrown once it is written. The queue then brings the message in hand again: one more for the timer would double every run that follows. */
   readonly goesBack?: RetryableError | undefined;
-  /** Says what the record then keeps from being said again: before it is written (I9), and after `prove` (I11). */
-  readonly say?: (() => Promise<void>) | undefined;
 }
 
 /** `written`: value and timer are in the store as this run wanted them, whether or not it must look again. */
@@ -62,8 +60,6 @@ export interface TimedRecord<Value> {
   load(): Promise<LoadedRecord<Value>>;
   /** Writes value and timer in one, unless they are unchanged (T2). Throws `goesBack`. `again`: another run wrote first, or a timer was put off (T4). */
   save(wanted: RecordToSave<Value>): Promise<SaveOutcome>;
-  /** Sees that the store takes writes, by one that changes nothing unless this run has made another. Throws where not; false: another run wrote first. */
-  readonly prove: () => Promise<boolean>;
   /** Closes it in two turns (T3); `done` when there is none. The loop has to look again after each `again`. */
   release(): Promise<Turn>;
   /** Deletes it at once: its subject is gone, or only one run at a time writes it. */
@@ -103,29 +99,15 @@ export function openRecord<Value>(
   const key: RecordKey = { owner: codec.owner, id };
   let loaded: LoadedRecord<Value> = { kind: 'none' };
   let markedVersion: number | undefined;
-  let isProven = false;
 
   const put = async (record: NewRecord): Promise<StoredRecord | undefined> => {
     invariant(loaded.kind !== 'newer', 'T5: a record of a newer version is never written');
     const outcome = await deps.records.put(record, loaded.kind === 'known' ? loaded.stored.version : 0);
-    isProven ||= outcome.kind === 'written';
     return outcome.kind === 'written' ? outcome.record : undefined;
-  };
-
-  const prove = async (): Promise<boolean> => {
-    if (isProven) return true;
-    // No record has version 0: this deletes nothing, and is a write all the same.
-    if (loaded.kind === 'none') return (isProven = (await deps.records.delete(key, 0)).kind === 'deleted');
-    const { version: _, ...same } = loaded.stored;
-    const stored = await put(same);
-    if (stored === undefined) return false;
-    loaded = { ...loaded, stored };
-    return true;
   };
 
   return {
     key,
-    prove,
 
     async isWakeUpSuperseded() {
       return wakeUp?.repeated === true && (await deps.records.get(key))?.nextWakeTime !== wakeUp.wakeTime;
@@ -137,10 +119,8 @@ export function openRecord<Value>(
     },
 
     async save(wanted) {
-      const { subject, value, wakeTime, punctual = true, goesBack, say } = wanted;
+      const { subject, value, wakeTime, punctual = true, goesBack } = wanted;
       const now = deps.clock.now();
-      if (say !== undefined && !(await prove())) return { ...again(`another run wrote ${id} first`), written: false };
-      await say?.();
       const next = { owner: codec.owner, subject, wakeTime };
       if (
         loaded.kind === 'known' &&

@@ -15,7 +15,7 @@ import { markOrphaned, addFinalizer, removeFinalizer } from './finalizer.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
-import { reportObject, reportOverdue } from './report.ts';
+import { reportLateSuccess, reportObject, reportOverdue } from './report.ts';
 
 /** An answer of a worker is written down first, whatever is refused. */
 export async function apply(context: ObjectRun, decision: ObjectDecision, observed: ObservedObject): Promise<Turn> {
@@ -29,6 +29,7 @@ async function takeAnswer(context: ObjectRun, observed: ObservedObject): Promise
   context.answer = undefined;
   if (answer?.rule !== inForce.object.metadata.name || entry === undefined || !awaitsAnswer(entry, answer))
     return undefined;
+  if (entry.phase === 'orphaned') await reportLateSuccess(context.reporter, observed);
   const turn = await saveAnswer(context, observed, entry, answer);
   if (turn.kind === 'again') context.answer = 'written' in turn ? answer : undefined;
   return turn;
@@ -61,7 +62,7 @@ async function carryOutUnlessRefused(
   const refusals = tries.after(entry?.refusals);
   const known = loaded.kind === 'known' ? loaded.value : nextEntry(observed);
   const value = { ...known, message: outcome.message, ...(refusals !== undefined && { refusals }) };
-  return saveEntry(observed, value, outcome.until, { goesBack: outcome.goesBack });
+  return saveEntry(observed, value, outcome.until, outcome.goesBack);
 }
 
 async function carryOut(context: ObjectRun, decision: ObjectDecision, observed: ObservedObject): Promise<Turn> {
@@ -88,9 +89,8 @@ async function carryOut(context: ObjectRun, decision: ObjectDecision, observed: 
       return callAndSave(context, observed, entry);
     case 'wait':
       if (entry === undefined) return DONE;
-      return saveEntry(observed, { ...entry, ...(decision.overdue && { overdue: true }) }, decision.until, {
-        say: decision.overdue && entry.overdue !== true ? () => reportOverdue(context.reporter, observed) : undefined,
-      });
+      if (decision.overdue && entry.overdue !== true) await reportOverdue(context.reporter, observed);
+      return saveEntry(observed, { ...entry, ...(decision.overdue && { overdue: true }) }, decision.until);
     case 'release': {
       if (object === undefined) return again('it went');
       if (decision.because === 'deadline') return releaseUnclean(context, observed, object);

@@ -11,7 +11,7 @@ import { LEDGER_CHECK, retryDelay } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
-import { reportLateSuccess, reportObject } from './report.ts';
+import { reportObject } from './report.ts';
 
 const CALLED_PHASES: ReadonlySet<LedgerEntry['phase']> = new Set(['intended', 'pending', 'failed']);
 
@@ -61,7 +61,6 @@ export async function saveAnswer(
       observed,
       { ...rest, phase: 'cleaned', time: now },
       addDuration(now, TAKE_OVER_AFTER),
-      { say: entry.phase === 'orphaned' ? () => reportLateSuccess(context.reporter, observed) : undefined },
     );
     return saved.written ? again('the clean-up is done') : saved;
   }

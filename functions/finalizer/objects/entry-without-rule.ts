@@ -65,9 +65,10 @@ async function keepEntry(
   const said = entry.withoutRule;
   const isNews =
     said === undefined || (deleting && !said.deleting) || isDue(now, addDuration(said.saidTime, REPORT_EVERY));
+  // Said first: a run that dies in between says it again (I9).
+  if (isNews) await reportWithoutRule(context.reporter, kept, entry, deleting);
   const value = isNews ? { ...entry, withoutRule: { saidTime: now, deleting } } : entry;
-  const say = isNews ? () => reportWithoutRule(context.reporter, kept, entry, deleting) : undefined;
-  return record.save({ subject, value, wakeTime: addDuration(now, CHECK), say });
+  return record.save({ subject, value, wakeTime: addDuration(now, CHECK) });
 }
 
 /** The object as it is; `notKnown` where it cannot be read, as without the rights that went with the rule. */
@@ -95,16 +96,15 @@ async function endEntry(
   const lives = object !== undefined && object.metadata.deletionTimestamp === undefined;
   if (lives || entry.phase === 'cleaned') return record.closeNow();
   const message = `it went without its clean-up: ${because}`;
-  const say = (): Promise<void> =>
-    report(reporter, subject, {
-      decision: 'orphan',
-      reason: EVENT_REASONS.possibleOrphan,
-      message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${message}`,
-      rule,
-    });
+  await report(reporter, subject, {
+    decision: 'orphan',
+    reason: EVENT_REASONS.possibleOrphan,
+    message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${message}`,
+    rule,
+  });
   const now = deps.clock.now();
   const value = { ...entry, phase: 'orphaned', time: now, message } as const;
-  return record.save({ subject, value, wakeTime: addDuration(now, LEDGER_CHECK), say });
+  return record.save({ subject, value, wakeTime: addDuration(now, LEDGER_CHECK) });
 }
 
 function reportWithoutRule(

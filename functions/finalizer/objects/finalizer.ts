@@ -62,12 +62,12 @@ export async function markOrphaned(
 ): Promise<SaveOutcome> {
   const { observation, subject } = observed;
   const value: LedgerEntry = { ...nextEntry(observed), phase: 'orphaned', time: observation.now, message: because };
-  const say = (): Promise<void> =>
-    reportObject(reporter, observed, {
-      decision: 'orphan',
-      reason: EVENT_REASONS.possibleOrphan,
-      message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${because}`,
-      type: 'Warning',
-    });
-  return await saveEntry(observed, value, addDuration(observation.now, LEDGER_CHECK), { say });
+  // Said first: a run that dies in between says it again, and once the ledger has it nobody does.
+  await reportObject(reporter, observed, {
+    decision: 'orphan',
+    reason: EVENT_REASONS.possibleOrphan,
+    message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${because}`,
+    type: 'Warning',
+  });
+  return await saveEntry(observed, value, addDuration(observation.now, LEDGER_CHECK));
 }

@@ -26,14 +26,14 @@ export function nextEntry({ inForce, observation, entry }: ObservedObject): Ledg
   return { ...rest, rule: inForce.object.metadata.name, finalizerName: inForce.rule.finalizerName };
 }
 
-/** Writes the entry of an object with the timer of its next look. @param how as in `RecordToSave` */
+/** Writes the entry of an object with the timer of its next look. @param goesBack as in `RecordToSave` */
 export function saveEntry(
   { record, subject }: ObservedObject,
   value: LedgerEntry,
   wakeTime: EpochMs,
-  how: Pick<RecordToSave<LedgerEntry>, 'goesBack' | 'say'> = {},
+  goesBack?: RecordToSave<LedgerEntry>['goesBack'],
 ): Promise<SaveOutcome> {
-  return record.save({ subject, value, wakeTime, ...how });
+  return record.save({ subject, value, wakeTime, goesBack });
 }
 
 /** The rules that have an entry in the record. */
@@ -61,7 +61,6 @@ export function entryRecord(
   return {
     key: record.key,
     isWakeUpSuperseded: () => record.isWakeUpSuperseded(),
-    prove: () => record.prove(),
     release: () => record.release(),
     async load() {
       loaded = await record.load();

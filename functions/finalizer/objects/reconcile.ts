@@ -38,7 +38,7 @@ export async function reconcileObject(
       continue;
     }
     const isRefused = !each.hasOwnFinalizer && (await isOwnFinalizerRefused(deps, each.object.metadata.uid));
-    const run: ObjectRun = { ...context, tries: createTries(deps.clock, record.prove), ownAttempt: undefined, answer };
+    const run: ObjectRun = { ...context, tries: createTries(deps.clock), ownAttempt: undefined, answer };
     await settle<ObservedObject, ObjectDecision>({
       what: `${kind} ${name}`,
       observe: () => {

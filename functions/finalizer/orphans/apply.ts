@@ -27,8 +27,9 @@ export async function apply(
         saidTime: now,
         ...(object && { object }),
       };
-      const say = (): Promise<void> => reportOrphan(reporter, observed, value.since);
-      return record.save({ subject, value, wakeTime: addDuration(now, ORPHAN_CHECK), say });
+      // Said first: what the entry says was said is not said again for a day (I9).
+      await reportOrphan(reporter, observed, value.since);
+      return record.save({ subject, value, wakeTime: addDuration(now, ORPHAN_CHECK) });
     }
     case 'close': {
       const turn = await record.closeNow();

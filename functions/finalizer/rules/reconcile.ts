@@ -3,12 +3,11 @@ import { hasCondition } from '../cluster/set-condition.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';
-import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { apply } from './apply.ts';
 import type { RuleContext, RuleMessage } from './context.ts';
 import { decide, type RuleDecision } from './decide.ts';
 import { observe, type ObservedRule } from './observe.ts';
-import { openRuleRecords, type RuleRecord } from './record.ts';
+import { openRuleRecords } from './record.ts';
 import { acceptanceOf, loadRules } from './rule-set.ts';
 import { acceptedCondition } from './status.ts';
 
@@ -19,10 +18,8 @@ import { acceptedCondition } from './status.ts';
 export async function reconcileRule(context: RuleContext, name: string, message: RuleMessage): Promise<void> {
   const { deps } = context;
   const { wakeUp } = message;
-  const records = openRuleRecords(deps, wakeUp);
-  let opened: TimedRecord<RuleRecord> | undefined;
-  const recordOf = (uid: string): TimedRecord<RuleRecord> => (opened = records(uid));
-  const tries = createTries(deps.clock, async () => opened?.prove());
+  const recordOf = openRuleRecords(deps, wakeUp);
+  const tries = createTries(deps.clock);
   await settle<ObservedRule, RuleDecision>({
     what: `FinalizerRule ${name}`,
     observe: () => observe(deps, name, recordOf, wakeUp),

@@ -63,7 +63,7 @@ async function observeOnly(
   const { object, record, stored, now } = observed;
   const value = withWait(storedOrEmpty({ stored }), { kind: 'observed' });
   const subject = subjectOf(object);
-  const isSaid = waitOf(stored, 'observed') !== undefined;
-  const say = isSaid ? undefined : () => reportObserveMode(context, claimAndNodes({ observed }), decision);
-  return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK), say });
+  // Said first: what the record says was said is not said again.
+  if (waitOf(stored, 'observed') === undefined) await reportObserveMode(context, claimAndNodes({ observed }), decision);
+  return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
 }

@@ -41,8 +41,8 @@ export interface TerminationContext {
   readonly run: TerminationRun;
   /** The record as it stands. */
   state(): TerminationRecord;
-  /** Writes a change of the record now; false when another run wrote first. @param say as in `RecordToSave` */
-  saveState(change: Partial<TerminationRecord>, say?: () => Promise<void>): Promise<boolean>;
+  /** Writes a change of the record now; false when another run wrote first. */
+  saveState(change: Partial<TerminationRecord>): Promise<boolean>;
 }
 
 export interface TerminationRun {

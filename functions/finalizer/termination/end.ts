@@ -6,7 +6,7 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
-import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
+import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
 import { aboutFormerOwner } from '../orphans/report.ts';
 import { hookCallsOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
@@ -176,7 +176,7 @@ export const hasLostFinalizer = ({ stored, object }: ObservedTermination): boole
 
 /**
  * Somebody else's finalizer keeps the object, and nothing of ours does. The record of a NodeClaim is kept until it goes, for what becomes
- * of its instance is known only then; a Node alone ends none.
+ * of its instance is known only then; a Node alone ends none. Said first: a run that dies in between says it again (I9).
  */
 export async function closeWithoutFinalizer(
   { reporter }: FinalizerContext,
@@ -184,25 +184,21 @@ export async function closeWithoutFinalizer(
 ): Promise<Turn> {
   const { kind, metadata } = object;
   const isKept = kind === 'NodeClaim' && stored?.providerID !== undefined;
-  const say = (): Promise<void> =>
-    reporter.report({
+  if (stored?.finalizerGone !== true) {
+    await reporter.report({
       about: object,
       decision: 'close',
       reason: 'FinalizerGone',
       message: `${kind} ${metadata.name} carries no finalizer of ours any more, ${isKept ? 'its instance is looked at when it goes' : 'its record is closed'}`,
       details: { nodes: Object.values(stored?.nodes ?? {}).map(({ name }) => name) },
     });
-  if (!isKept) {
-    if (!(await record.prove())) return again('another run wrote its record');
-    if (stored?.finalizerGone !== true) await say();
-    return record.closeNow();
   }
+  if (!isKept) return record.closeNow();
   const subject = subjectOf(object);
   return record.save({
     subject,
     value: { ...stored, finalizerGone: true },
     wakeTime: addDuration(now, FINALIZER_GONE_CHECK),
-    say: stored.finalizerGone === true ? undefined : say,
   });
 }
 

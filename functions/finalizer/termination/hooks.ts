@@ -45,13 +45,13 @@ async function runPoint(context: TerminationContext, point: HookPoint, isEnding?
         const outcome = await runHook(context, hook, effect.mode);
         if (outcome.kind !== 'done') return outcome;
       }
-      // Also of a run that called an unawaited hook and died before it said so.
+      // Also of a run that called an unawaited hook and died before it said so. Said before it is noted down (I9).
       const news = unawaitedNews(point, hooks, context.state());
       if (news === undefined) return stepDone;
+      await reportUnawaitedHooks(context, point, news);
       const { reportedHookPoints = [] } = context.state();
-      const next = { reportedHookPoints: [...reportedHookPoints, point] };
-      const isSaid = await context.saveState(next, () => reportUnawaitedHooks(context, point, news));
-      return isSaid ? stepDone : lookAgain(context, `the hooks ${point} changed`);
+      await context.saveState({ reportedHookPoints: [...reportedHookPoints, point] });
+      return stepDone;
     }
   }
 }
@@ -90,17 +90,15 @@ async function runHook(
       return isSame ? waitFor(effect.on, effect.until) : await saveAnswer(context, hook, effect.progress, answer);
     }
     case 'timeOut':
-      const isSaid = await saveProgress(context, hook, effect.progress, () =>
-        reportOnAll(context, {
-          decision: 'hookTimedOut',
-          reason: EVENT_REASONS.terminationHookFailed,
-          message: effect.message,
-          details: { hook: hook.name, onTimeout: hook.onTimeout, attempts: effect.progress.attempts },
-          metric: { name: TERMINATION_METRICS.hookTimedOut, dimensions: { onTimeout: hook.onTimeout } },
-          event: { type: 'Warning' },
-        }),
-      );
-      if (!isSaid) return lookAgain(context, `hook ${hook.name} changed`);
+      await reportOnAll(context, {
+        decision: 'hookTimedOut',
+        reason: EVENT_REASONS.terminationHookFailed,
+        message: effect.message,
+        details: { hook: hook.name, onTimeout: hook.onTimeout, attempts: effect.progress.attempts },
+        metric: { name: TERMINATION_METRICS.hookTimedOut, dimensions: { onTimeout: hook.onTimeout } },
+        event: { type: 'Warning' },
+      });
+      await saveProgress(context, hook, effect.progress);
       return await runHook(context, hook, mode, effect.progress);
     case 'giveUp':
       run.ownHooks.delete(callId(hook, effect.progress));
@@ -112,12 +110,8 @@ async function runHook(
   }
 }
 
-const saveProgress = (
-  context: TerminationContext,
-  { name }: TerminationHook,
-  progress: HookProgress,
-  say?: () => Promise<void>,
-) => context.saveState({ hooks: { ...context.state().hooks, [name]: progress } }, say);
+const saveProgress = (context: TerminationContext, { name }: TerminationHook, progress: HookProgress) =>
+  context.saveState({ hooks: { ...context.state().hooks, [name]: progress } });
 
 /** Stores what was answered to a hook that is waited for, says it, and goes on from there. */
 async function saveAnswer(

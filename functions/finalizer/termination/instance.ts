@@ -94,15 +94,14 @@ export async function lookAtInstance(context: TerminationContext, providerID: st
       const message = `instance ${providerID} cannot be looked at, and is not ended before: ${messageOf(error)}`;
       // No step of its own: whichever asked, nothing is known of what comes before or after.
       await showProgress(context, { kind: 'notYet', step: 'LookAtInstance', on: message, until: context.now });
-      await context.saveState(withReport(context.state(), lastReport), () =>
-        reportOnAll(context, {
-          decision: 'retry',
-          reason: EVENT_REASONS.instanceTerminationFailed,
-          message,
-          details: { providerID, error: error.reason ?? 'Unknown' },
-          event: { type: 'Warning' },
-        }),
-      );
+      await reportOnAll(context, {
+        decision: 'retry',
+        reason: EVENT_REASONS.instanceTerminationFailed,
+        message,
+        details: { providerID, error: error.reason ?? 'Unknown' },
+        event: { type: 'Warning' },
+      });
+      await context.saveState(withReport(context.state(), lastReport));
     }
     throw error;
   }

@@ -38,7 +38,7 @@ export async function reconcileTarget(
     ownHooks: new Set(),
     answers: new Map(answers),
     lostRaces: 0,
-    tries: createTries(deps.clock, async () => opened?.record.prove()),
+    tries: createTries(deps.clock),
   };
   let left: readonly TerminationSubject[] = [];
   let isKnown = false;

@@ -88,13 +88,12 @@ function tryStep(context: TerminationContext, step: Step<TerminationContext>) {
 async function reportSkippedStep(context: TerminationContext, step: string, message: string): Promise<void> {
   const { skippedSteps = [] } = context.state();
   if (skippedSteps.includes(step)) return;
-  await context.saveState({ skippedSteps: [...skippedSteps, step] }, () =>
-    reportOnAll(context, {
-      decision: 'passOver',
-      reason: EVENT_REASONS.nodeChangeRefused,
-      message: `the deadline has passed, and the termination goes on without step ${step}, which fails: ${message}`,
-      details: { step },
-      event: { type: 'Warning' },
-    }),
-  );
+  await reportOnAll(context, {
+    decision: 'passOver',
+    reason: EVENT_REASONS.nodeChangeRefused,
+    message: `the deadline has passed, and the termination goes on without step ${step}, which fails: ${message}`,
+    details: { step },
+    event: { type: 'Warning' },
+  });
+  await context.saveState({ skippedSteps: [...skippedSteps, step] });
 }

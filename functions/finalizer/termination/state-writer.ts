@@ -3,23 +3,20 @@ import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
-import type { RecordToSave, SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
+import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { withAnswers } from './rule/hook-progress.ts';
 import { launchTimeOf } from './objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
 import type { TerminationContext } from './context.ts';
 
-/** As in `RecordToSave`. */
-type Say = RecordToSave<TerminationRecord>['say'];
-
 export interface StateWriter {
   /** As it was last read or written. */
   value(): TerminationRecord;
   /** While steps are at work: should this run die, the sweep brings the next one. */
-  saveForSweep(value: TerminationRecord, say?: Say): Promise<SaveOutcome>;
+  saveForSweep(value: TerminationRecord): Promise<SaveOutcome>;
   /** With the timer of what is waited for. */
-  save(value: TerminationRecord, wakeTime: EpochMs, say?: Say): Promise<SaveOutcome>;
+  save(value: TerminationRecord, wakeTime: EpochMs): Promise<SaveOutcome>;
 }
 
 /** A failed write leaves `value` as it was: the turn begins again. */
@@ -27,19 +24,15 @@ export function openStateWriter(observed: ObservedTermination, tries: Tries): St
   let value = storedOrEmpty(observed);
   let { nextWakeTime, hasOwnMessage } = observed;
   /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
-  const save = async (
-    next: TerminationRecord,
-    wanted: EpochMs,
-    { punctual, say }: Pick<RecordToSave<TerminationRecord>, 'punctual' | 'say'>,
-  ): Promise<SaveOutcome> => {
+  const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<SaveOutcome> => {
     const subject = subjectOf(observed.object);
     const wakeTime = earliest(wanted, isAhead(nextWakeTime, observed.now));
     const { refusals: stored, ...rest } = next;
     const refusals = tries.after(stored);
     const tried = { ...rest, ...(refusals !== undefined && { refusals }) };
     // One that is the sweep's stays so: with a message, each look would bring one more run a minute later.
-    const isDirect = punctual === true || (wakeTime === nextWakeTime && hasOwnMessage);
-    const saved = await observed.record.save({ subject, value: tried, wakeTime, punctual: isDirect, say });
+    const isDirect = punctual || (wakeTime === nextWakeTime && hasOwnMessage);
+    const saved = await observed.record.save({ subject, value: tried, wakeTime, punctual: isDirect });
     if (saved.written) {
       value = tried;
       nextWakeTime = wakeTime;
@@ -49,8 +42,8 @@ export function openStateWriter(observed: ObservedTermination, tries: Tries): St
   };
   return {
     value: () => value,
-    saveForSweep: (next, say) => save(next, addDuration(observed.now, RUN_ENDS_WITHIN), { punctual: false, say }),
-    save: (next, wakeTime, say) => save(next, wakeTime, { punctual: true, say }),
+    saveForSweep: next => save(next, addDuration(observed.now, RUN_ENDS_WITHIN), false),
+    save: (next, wakeTime) => save(next, wakeTime, true),
   };
 }
 

@@ -16,8 +16,10 @@ export async function reportStrippedNodes(context: TerminationContext, writer: S
     ? []
     : Object.entries(value.nodes).filter(([uid, node]) => !here.has(uid) && node.stripped !== true);
   if (stripped.length === 0) return { ...DONE, written: true };
-  const names = stripped.map(([, { name }]) => name);
+  await reportStripped(
+    context,
+    stripped.map(([, { name }]) => name),
+  );
   const gone = Object.fromEntries(stripped.map(([uid, node]) => [uid, { ...node, stripped: true }]));
-  const next = { ...value, nodes: { ...value.nodes, ...gone } };
-  return await writer.saveForSweep(next, () => reportStripped(context, names));
+  return await writer.saveForSweep({ ...value, nodes: { ...value.nodes, ...gone } });
 }

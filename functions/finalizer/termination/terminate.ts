@@ -89,7 +89,7 @@ export async function terminate(
     reporter,
     run,
     state: () => writer.value(),
-    saveState: async (change, say) => (await writer.saveForSweep({ ...writer.value(), ...change }, say)).written,
+    saveState: async change => (await writer.saveForSweep({ ...writer.value(), ...change })).written,
   };
   // Before anything else, so that the intent is in the record when the first call is made (I4).
   const saved = await writer.saveForSweep(withTurnIntent(before, context));
@@ -101,7 +101,7 @@ export async function terminate(
     const news = nextAnnouncement(writer.value(), { isForced, shown });
     if (news === undefined) break;
     // Recorded at once: the steps may fail for hours, and what was said is not said again.
-    const marked = await writer.saveForSweep(withAnnouncement(context, news), () => announce(context, news));
+    const marked = await writer.saveForSweep(await announce(context, news));
     if (!marked.written) return marked;
     if (news.kind === 'start') return ONWARD;
   }
@@ -127,24 +127,25 @@ export async function terminate(
 /** How much of an unreadable value is shown. */
 const SHOWN_CHARS = 64;
 
-function announce(context: TerminationContext, news: Announcement): Promise<void> {
+/** Says it. Answers the record with that. */
+async function announce(context: TerminationContext, news: Announcement): Promise<TerminationRecord> {
   switch (news.kind) {
     case 'start':
-      return reportStart(context);
+      await reportStart(context);
+      return withReport(context.state(), news.report);
     case 'force':
-      return reportForce(context);
+      await reportForce(context);
+      return withReport(context.state(), news.report);
     case 'badTimestamp':
-      return reportBadTimestamp(context, news.shown);
+      await reportBadTimestamp(context, news.shown);
+      return { ...context.state(), badTimestamp: news.shown };
   }
 }
 
-/** The record once it was said. */
-const withAnnouncement = (context: TerminationContext, news: Announcement): TerminationRecord =>
-  news.kind === 'badTimestamp'
-    ? { ...context.state(), badTimestamp: news.shown }
-    : withReport(context.state(), news.report);
-
-/** Ends the turn: what is new is said, and the timer of what is waited on is in the record. */
+/**
+ * Ends the turn: the timer of what is waited on is in the record; what is new is reported first and recorded as
+ * reported afterwards, so that the next run repeats it after one that dies in between (I9).
+ */
 async function waitForStep(
   context: TerminationContext,
   outcome: StepWait,
@@ -168,10 +169,11 @@ async function waitForStep(
     until,
   });
   if (isNews) await showProgress(context, outcome);
-  if (!isNews && !becomesOverdue) return writer.save(record, wakeTime);
-  const said = withReport(becomesOverdue ? { ...record, overdue: true } : record, report);
-  return writer.save(said, wakeTime, async () => {
-    if (becomesOverdue) await reportOverdue(context, on);
-    if (isNews) await reportWait(context, outcome);
-  });
+  const turn = await writer.save(record, wakeTime);
+  if (!turn.written) return turn;
+  if (becomesOverdue) await reportOverdue(context, on);
+  if (isNews) await reportWait(context, outcome);
+  if (!isNews && !becomesOverdue) return turn;
+  const said = await writer.save(withReport(becomesOverdue ? { ...record, overdue: true } : record, report), wakeTime);
+  return said.written ? turn : said;
 }

@@ -15,7 +15,7 @@ import { waitOf, withWait } from './record.ts';
 const REPORT_EVERY = hours(1);
 const CHECK = minutes(5);
 
-/** At once, and every hour. */
+/** Says it before it is recorded, so that a run that dies in between says it again (I9). */
 export async function awaitSettings(
   { deps, reporter }: FinalizerContext,
   { message, deadline }: Extract<TerminationDecision, { kind: 'awaitSettings' }>,
@@ -30,19 +30,18 @@ export async function awaitSettings(
   const before = waitOf(stored, 'unreadable');
   const isNews = before?.message !== text;
   const isSaid = isNews || isDue(now, addDuration(before.saidTime, REPORT_EVERY));
-  const say = async (): Promise<void> => {
+  if (isSaid) {
     const reason = EVENT_REASONS.terminationAwaitsSettings;
     const event = { type: 'Warning' } as const;
     const [first = object, ...others] = claimAndNodes({ observed });
     await reporter.report({ about: first, decision: 'wait', reason, message: text, isRepeated: !isNews, event });
     for (const about of others) await deps.events.record({ ...event, reason, message: text, about });
-  };
+  }
   const unreadable = { kind: 'unreadable' as const, message: text, saidTime: isSaid ? now : before.saidTime };
   const saidAgain = addDuration(unreadable.saidTime, REPORT_EVERY);
   const subject = subjectOf(object);
   const value = withWait(storedOrEmpty({ stored }), unreadable);
   // An edit is an event of its own; what the API server did not answer, it may by now.
   const next = earliest(saidAgain, addDuration(now, CHECK));
-  const wakeTime = earliest(next, deadline?.time);
-  return await record.save({ subject, value, wakeTime, say: isSaid ? say : undefined });
+  return await record.save({ subject, value, wakeTime: earliest(next, deadline?.time) });
 }

@@ -9,7 +9,6 @@ import { OutOfSight } from '../../../shared/ports/read-answer.ts';
 const noRecord: TimedRecord<unknown> = {
   key: { owner: 'grace-period', id: 'x' },
   isWakeUpSuperseded: async () => false,
-  prove: async () => true,
   load: async () => ({ kind: 'none' }),
   save: async () => ({ kind: 'done', written: true }),
   release: async () => ({ kind: 'done' }),

@@ -210,23 +210,6 @@ describe('tries of one subject', () => {
     expect(tries.after(subject.stored())).toEqual(subject.stored());
   });
 
-  it('says nothing while its record takes no writes', async () => {
-    const clock = createManualClock();
-    const said: string[] = [];
-    const refused = async (): Promise<never> => Promise.reject(new TerminalError('Refused', 'no'));
-    const change = {
-      key: 'one',
-      stored: undefined,
-      restsOn: [],
-      report: async (text: string) => void said.push(text),
-    };
-    const out = createTries(clock, () => Promise.reject(new RetryableError('no writes')));
-    await expect(out.make(change, refused)).rejects.toThrow('no writes');
-    expect(said).toEqual([]);
-    expect(isRefusal(await createTries(clock, async () => true).make(change, refused))).toBe(true);
-    expect(said).toEqual(['no; it is tried again ever less often, after one minute to one hour']);
-  });
-
   it('forgets what was accepted', async () => {
     const subject = refusedSubject();
     subject.fail(new TerminalError('Forbidden', 'frozen'));
