@@ -97,8 +97,7 @@ async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'
       return askForChange(deps, event);
     case 'NodeClaim': {
       const node = hints.nodeName === undefined ? undefined : await getNodeView(deps, hints.nodeName);
-      if (node !== undefined)
-        await askForNode(deps, node, { pool: hints.nodePool, isClaimed: true, isRepublished: resync });
+      if (node !== undefined) await askForNode(deps, node, { pool: hints.nodePool, isClaimed: true });
       else await askIfBusy(deps, hints.nodePool);
       return;
     }

@@ -16,7 +16,6 @@ import { loadCluster } from '../../shared/cluster/owner.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
-import { isRepublished } from '../../shared/contract/cluster-event.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import * as z from '../../shared/contract/zod.ts';
@@ -265,7 +264,7 @@ export async function askForChange(
   if (node === undefined) return;
   const isChange = change === 'Modified' && resync !== true && changed.includes('conditions');
   const observedTime = isChange ? parseTimestamp(event.observedTime) : undefined;
-  await askForNode(deps, node, { pool: hints.nodePool, observedTime, isRepublished: isRepublished(event) });
+  await askForNode(deps, node, { pool: hints.nodePool, observedTime });
 }
 
 interface AskContext {
@@ -274,15 +273,13 @@ interface AskContext {
   readonly observedTime?: EpochMs | undefined;
   /** A NodeClaim of the pool names the node. */
   readonly isClaimed?: boolean;
-  /** Nothing changed: of a healthy node nobody learns anything, and a pool that waits has its timer. */
-  readonly isRepublished?: boolean;
 }
 
 /** Asks for a pass of the node's pool when the node is unhealthy by any rule, or known. */
 export async function askForNode(
   deps: Deps,
   node: NodeView,
-  { pool, observedTime, isClaimed = false, isRepublished: isAgain = false }: AskContext,
+  { pool, observedTime, isClaimed = false }: AskContext,
 ): Promise<void> {
   const [loaded, pools] = await inParallel([
     openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load(),
@@ -290,7 +287,7 @@ export async function askForNode(
   ]);
   const isKnown = loaded.kind === 'known';
   const isConcerned = isKnown || isSuspicious(node, []) || isSuspicious(node, await ownStatementsOf(deps, pools));
-  if (!isConcerned) return isAgain ? undefined : askIfBusy(deps, pool);
+  if (!isConcerned) return askIfBusy(deps, pool);
   const [own] = pools;
   await deps.passes.ask(own, forNode(node.uid, observedTime));
   // A repair ends in the pool in which it began.

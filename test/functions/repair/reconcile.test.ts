@@ -13,11 +13,7 @@ const verbs = (world: RepairWorld): string[] =>
   world.writes.map(({ verb, ref }) => `${verb} ${ref.type.resource}/${ref.name}`);
 
 /** The event of a node whose conditions changed. */
-function nodeChanged(
-  world: RepairWorld,
-  name: string,
-  nodePool: string | undefined,
-): Extract<InboxMessage, { kind: 'clusterEvent' }> {
+function nodeChanged(world: RepairWorld, name: string, nodePool: string | undefined): InboxMessage {
   const { uid, resourceVersion } = world.node(name).metadata;
   return clusterEvent({
     subject: { apiVersion: 'v1', kind: 'Node', name, uid },
@@ -193,25 +189,6 @@ describe('above the unhealthy threshold', () => {
     expect(round?.nextWakeTime).toBe(world.now() + seconds(1));
     // It lists the pool, and the cluster for freeze and zone.
     expect(await count(() => world.run(seconds(1)).then(() => undefined))).toBe(2);
-  });
-});
-
-describe('where a repair is held, what is healthy and published once more', () => {
-  it.each(['Node', 'NodeClaim'] as const)('costs no pass, be it a %s: the pool has its timer', async kind => {
-    const world = sickWorld();
-    world.setCondition('n2', 'NetworkUnavailable', 'True');
-    world.advance(minutes(10));
-    await world.look('n1');
-    const due = poolRecord(world)?.nextWakeTime;
-    world.advance(seconds(30));
-    const listed = world.listed();
-    const { event } = nodeChanged(world, 'n3', 'default');
-    const claim = { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', name: 'claim-n3', uid: 'claim-n3' } as const;
-    const subject = kind === 'Node' ? event.subject : claim;
-    const again = { ...event, subject, changed: [], resync: true, hints: { nodePool: 'default', nodeName: 'n3' } };
-    await world.reconcile({ kind: 'clusterEvent', event: again });
-    expect(world.listed()).toBe(listed);
-    expect(poolRecord(world)?.nextWakeTime).toBe(due);
   });
 });
 
