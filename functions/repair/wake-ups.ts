@@ -286,12 +286,25 @@ export async function askForNode(
     isClaimed ? poolsOf(pool) : poolsOfNode(deps, node),
   ]);
   const isKnown = loaded.kind === 'known';
-  const isConcerned = isKnown || isSuspicious(node, []) || isSuspicious(node, await ownStatementsOf(deps, pools));
-  if (!isConcerned) return askIfBusy(deps, pool);
+  if (!isKnown && !(await isConcerned(deps, node, pools))) return askIfBusy(deps, pool);
   const [own] = pools;
   await deps.passes.ask(own, forNode(node.uid, observedTime));
   // A repair ends in the pool in which it began.
   if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, forNode(node.uid));
+}
+
+/** Users' conditions are not known while policies are not served: of a node that the provider calls unhealthy the pass says so. */
+async function isConcerned(
+  deps: Pick<FunctionDeps, 'kubernetes'>,
+  node: NodeView,
+  pools: readonly string[],
+): Promise<boolean> {
+  try {
+    return isSuspicious(node, await ownStatementsOf(deps, pools));
+  } catch (error) {
+    if (error instanceof OutOfSight && isSuspicious(node, [])) return true;
+    throw error;
+  }
 }
 
 const poolsOf = (...names: readonly (string | undefined)[]): readonly string[] => [
