@@ -39,7 +39,7 @@ export const fleets: Bench = {
 
 async function runFleets({ quick, minutes, progress }: BenchContext): Promise<BenchOutcome> {
   const entries = quick ? [] : readJournal();
-  const total = (): number => entries.reduce((sum, { nodeHours }) => sum + nodeHours, 0);
+  const total = (): number => nodeHoursOf(entries);
   const commit = readEnvironment().commit ?? '';
   const endTime = performance.now() + (minutes ?? Infinity) * 60_000;
   const isOver = (): boolean => performance.now() >= endTime || total() >= (quick ? 1 : NODE_HOURS);
@@ -66,8 +66,12 @@ function seedsAfter(done: ReadonlySet<number>): readonly { readonly seed: number
   return seeds.filter(seed => !done.has(seed)).map(seed => ({ seed }));
 }
 
+/** A fleet that breaks an invariant ends there: its hours do not count. */
+const nodeHoursOf = (entries: readonly Entry[]): number =>
+  entries.filter(({ failure }) => failure === undefined).reduce((sum, { nodeHours }) => sum + nodeHours, 0);
+
 function outcomeOf(entries: readonly Entry[]): BenchOutcome {
-  const nodeHours = entries.reduce((sum, entry) => sum + entry.nodeHours, 0);
+  const nodeHours = nodeHoursOf(entries);
   const cpuSeconds = entries.reduce((sum, entry) => sum + entry.cpuSeconds, 0);
   const seeds = entries.map(({ seed }) => seed).toSorted((a, b) => a - b);
   const failures = entries.flatMap(({ failure }) => failure ?? []);
