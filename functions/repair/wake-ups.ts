@@ -138,7 +138,7 @@ export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeU
 
 const PREFIX = 'pass/';
 
-/** What is not served is said on: nodes without a NodePool have no object of their own. */
+/** Nodes without a NodePool have no object to carry the Event. The definition of the kind that is not served carries it. */
 const definitionOf = ({ resource, group }: ResourceType): Subject => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

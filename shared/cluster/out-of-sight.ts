@@ -63,6 +63,7 @@ export function createSayOutOfSight({ clock, reporter }: OutOfSightDeps): SayOut
   };
 }
 
+/** Arms the subject's record for the next look, and says why. Throws what is another error, and for a request the same again. */
 export function createPauseOutOfSight(deps: OutOfSightDeps): PauseOutOfSight {
   const { clock } = deps;
   const say = createSayOutOfSight(deps);

@@ -71,7 +71,7 @@ async function claimsOfInstance(
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
 
-/** The other NodeClaims that are being deleted with this one. They are read anew, in all pools. */
+/** The other NodeClaims of the instance that are being deleted, by a new list of all pools. */
 export async function claimsDeletedWith(
   deps: Pick<Deps, 'kubernetes'>,
   { providerID, uid }: { readonly providerID: string; readonly uid: string | undefined },
