@@ -6,10 +6,10 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
-import type { Turn } from '../../../shared/lifecycle/settle.ts';
+import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
 import { aboutFormerOwner } from '../orphans/report.ts';
-import { hookCallsOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
+import { hookCallsOf, hookNoteOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
 import { handHooksOn, withLaterCalls } from './other-claims.ts';
 import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { isLive } from './objects.ts';
@@ -87,9 +87,14 @@ export async function closeTermination(
   observed: ObservedTermination,
   value: TerminationRecord,
 ): Promise<Turn> {
-  const { claim, nodes, record } = observed;
+  const { claim, nodes, object, providerID, record } = observed;
+  // A NodeClaim may have come before the last of them went.
+  if (providerID !== undefined && !(await handHooksOn(deps, value, { providerID, uid: object.metadata.uid }))) {
+    return again(`another run wrote the record of a NodeClaim of ${providerID}`);
+  }
   if (claim === undefined) return record.closeNow();
   const { metadata } = claim;
+  if (isLive(claim) && Object.keys(value.hooks).length > 0) return releaseRecord({ ...observed, stored: value });
   if ((metadata.finalizers ?? []).every(name => value.finalizerNames.includes(name))) {
     const left = nodes.filter(node => isLive(node) && hasFinalizerOf(value, node));
     await handOver(left, value, metadata.uid, deps);
@@ -100,14 +105,20 @@ export async function closeTermination(
   return record.save({ subject, value: { ...value, finalizerGone: true }, wakeTime });
 }
 
-/** Nothing is to be done: no record is needed, but that of hooks which are or were called for the instance of a Node that lives. */
-export async function releaseRecord({ object, stored, record, now }: ObservedTermination): Promise<Turn> {
+/** Nothing is to be done: no record is needed, but that of hooks which are or were called for the instance of what lives. */
+export async function releaseRecord({
+  object,
+  stored,
+  record,
+  now,
+}: Pick<ObservedTermination, 'object' | 'stored' | 'record' | 'now'>): Promise<Turn> {
   if (stored === undefined) return record.release();
   const hasHooks = Object.keys(stored.hooks).length > 0 || hookOwnerUidOf(stored) !== undefined;
-  const isNeeded = object.kind === 'Node' && isLive(object) && hasHooks;
-  if (!isNeeded) return record.release();
+  if (!isLive(object) || !hasHooks) return record.release();
   const subject = subjectOf(object);
-  return record.save({ subject, value: stored, wakeTime: addDuration(now, NODE_RECORD_CHECK), punctual: false });
+  // The termination of a NodeClaim that lives was that of its Node, and is over.
+  const value = object.kind === 'Node' ? stored : hookNoteOf(stored, object.metadata.uid);
+  return record.save({ subject, value, wakeTime: addDuration(now, NODE_RECORD_CHECK), punctual: false });
 }
 
 /**

@@ -23,7 +23,10 @@ export const isHookNoteOf = ({ standing }: TerminationRecord, claimUid: string |
 export async function claimUnderWay(deps: TerminationDeps, uid: string): Promise<Subject | undefined> {
   const loaded = await openRecord(deps, TERMINATION_CODEC, `nodeclaim/${uid}`).load();
   const isUnderWay =
-    loaded.kind === 'known' && loaded.value.orphanedTime === undefined && loaded.value.finalizerGone !== true;
+    loaded.kind === 'known' &&
+    loaded.value.standing.kind !== 'hookNote' &&
+    loaded.value.orphanedTime === undefined &&
+    loaded.value.finalizerGone !== true;
   return isUnderWay ? loaded.stored.subject : undefined;
 }
 
@@ -75,6 +78,12 @@ export async function takeHookOwnership(context: TerminationContext): Promise<Ho
   }
   return { kind: 'ours' };
 }
+
+/** The record of a NodeClaim that lives, and for whose instance hooks were called. */
+export const hookNoteOf = (value: TerminationRecord, claimUid: string): TerminationRecord => ({
+  ...hookCallsOf(value),
+  standing: { kind: 'hookNote', claimUid },
+});
 
 /** Which hooks of the instance the record says were called: all that another termination needs to go on with them. */
 export const hookCallsOf = ({

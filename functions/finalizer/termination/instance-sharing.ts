@@ -71,13 +71,13 @@ async function claimsOfInstance(
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
 
-/** The other NodeClaims of the instance that are being deleted, by a new list of all pools. */
-export async function claimsDeletedWith(
+/** The other NodeClaims of the instance, by a new list of all pools. */
+export async function otherClaimsOf(
   deps: Pick<Deps, 'kubernetes'>,
   { providerID, uid }: { readonly providerID: string; readonly uid: string | undefined },
 ): Promise<readonly KubernetesObject[]> {
   const claims = await claimsOfInstance(deps, providerID, { reading: { notServed: 'notKnown' } });
-  return claims.filter(claim => claim.metadata.uid !== uid && !isLive(claim));
+  return claims.filter(claim => claim.metadata.uid !== uid);
 }
 
 /** Whose NodeClaims an instance is besides this one's. */

@@ -1,6 +1,7 @@
 /**
- * NodeClaims of one instance that are deleted together: it ends in the termination of one of them (`endingClaim`). The others wait for that, up to
- * their own deadline, and get to know which hooks were called, so that none is called again (I4).
+ * NodeClaims of one instance that are deleted together: it ends in the termination of one of them (`endingClaim`). The others wait
+ * for that, up to their own deadline. Each NodeClaim that is left gets to know which hooks were called, so that none is called again
+ * (I4).
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { TerminationDeps } from '../cluster/context.ts';
@@ -9,9 +10,9 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
-import { hookCallsOf } from './hook-owner.ts';
-import { claimsDeletedWith } from './instance-sharing.ts';
-import { isManaged } from './objects.ts';
+import { hookCallsOf, hookNoteOf } from './hook-owner.ts';
+import { otherClaimsOf } from './instance-sharing.ts';
+import { isLive, isManaged } from './objects.ts';
 import { TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 
 /** Its own deadline is a promise all the same (I5). */
@@ -26,10 +27,11 @@ export const awaitOtherClaim = {
 };
 
 /**
- * Puts the calls of a termination into the records of the other NodeClaims that are being deleted.
+ * Puts the calls of a termination into the records of the other NodeClaims of its instance. One that lives on has them for its
+ * own deletion: it may have come when the Node was about to go.
  *
  * @param value the record of the termination
- * @param of the instance, and the UID of the NodeClaim that it was
+ * @param of the instance, and the UID of the NodeClaim or Node that it was
  * @returns false: another run wrote one of those records first
  */
 export async function handHooksOn(
@@ -40,11 +42,14 @@ export async function handHooksOn(
   if (Object.keys(value.hooks).length === 0) return true;
   const hookKeyUid = value.hookKeyUid ?? of.uid;
   const calls = hookCallsOf({ ...value, ...(hookKeyUid !== undefined && { hookKeyUid }) });
-  for (const claim of await claimsDeletedWith(deps, of)) {
-    const record = openRecord(deps, TERMINATION_CODEC, `nodeclaim/${claim.metadata.uid}`);
+  for (const claim of await otherClaimsOf(deps, of)) {
+    const { uid } = claim.metadata;
+    const record = openRecord(deps, TERMINATION_CODEC, `nodeclaim/${uid}`);
     const loaded = await record.load();
-    if (loaded.kind === 'newer' || (loaded.kind === 'none' && !isManaged(claim))) continue;
-    const next = loaded.kind === 'known' ? withCalls(loaded.value, calls) : calls;
+    // One that came a moment ago has no finalizer yet.
+    if (loaded.kind === 'newer' || (loaded.kind === 'none' && !isManaged(claim) && !isLive(claim))) continue;
+    const first = isLive(claim) ? hookNoteOf(calls, uid) : calls;
+    const next = loaded.kind === 'known' ? withCalls(loaded.value, calls) : first;
     if (loaded.kind === 'known' && isDeepStrictEqual(next, loaded.value)) continue;
     const wakeTime = addDuration(deps.clock.now(), minutes(1));
     const saved = await record.save({ subject: subjectOf(claim), value: next, wakeTime });

@@ -98,7 +98,7 @@ const schema = z.object({
   launchTime: z.exactOptional(instant),
   /** In the keys of their calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
   hookKeyUid: z.exactOptional(z.string()),
-  /** A Node's record only: the UID of the NodeClaim whose termination calls the hooks of their instance. */
+  /** The UID of the NodeClaim whose termination calls the hooks of the instance; its own where they were called before. */
   hookOwnerUid: z.exactOptional(z.string()),
   /** Looks in a row at which an eviction was not granted, or a pod had changed. */
   refusedEvictions: z.number(),
@@ -152,7 +152,10 @@ export interface LastReport {
 export type Standing =
   /** Nothing was said of it yet. */
   | { readonly kind: 'unreported' }
-  /** A Node's: nothing was said of one of its own, and its hooks are called in the termination of this NodeClaim. */
+  /**
+   * Nothing was said of one of its own: its hooks are called in the termination of this NodeClaim. In the record of that NodeClaim itself: it lives,
+   * and they were called before.
+   */
   | { readonly kind: 'hookNote'; readonly claimUid: string }
   /** It was said. `hookOwnerUid`: of a Node whose hooks were left to this NodeClaim before. */
   | { readonly kind: 'reported'; readonly last: LastReport; readonly hookOwnerUid?: string };

@@ -9,10 +9,10 @@ import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts'
 export const releaseObjects = {
   name: 'Release',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    const { claim, nodes, providerID } = context.observed;
-    const isEnd = claim !== undefined && !isLive(claim) && providerID !== undefined;
+    const { claim, nodes, object, providerID } = context.observed;
+    const isEnd = !isLive(object) && providerID !== undefined;
     // Before anything goes: the look that finds it gone finds that, too.
-    if (isEnd && !(await handHooksOn(context.deps, context.state(), { providerID, uid: claim.metadata.uid }))) {
+    if (isEnd && !(await handHooksOn(context.deps, context.state(), { providerID, uid: object.metadata.uid }))) {
       return lookAgainAfter(context, { kind: 'conflict' }, 'another NodeClaim of the instance is looked at');
     }
     // A Node that is not being deleted belongs to a NodeClaim that never registered, or shares its instance: it stays.
