@@ -2,7 +2,8 @@
  * The ramp: after freeze, zone outage or threshold repairs begin again slowly, 1, 2, 4 … a minute and pool. Pure.
  */
 import type { PoolRecord, Ramp } from '../record.ts';
-import type { Blocker } from './verdict.ts';
+import type { Blocker, NodeFinding } from './verdict.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 
 /** How long one step lasts. */
@@ -58,4 +59,14 @@ export function rampBlocker(ramp: Ramp, now: EpochMs): Blocker {
     message: `repairs start again slowly after an outage: ${2 ** ramp.step} in this minute, twice as many from ${toTimestamp(next)} on`,
     until: next,
   };
+}
+
+/** How many repairs a run had granted that died before it carried them out. */
+export function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
+  return findings.filter(({ kind, node: { uid }, record, state }) => {
+    const since = inFlight[uid];
+    if (kind === 'gone' || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
+    const isRunOver = isDue(now, addDuration(since, RUN_ENDS_WITHIN));
+    return isRunOver && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
+  }).length;
 }
