@@ -11,9 +11,9 @@ import {
   terminationOf,
   withoutAttempt,
 } from './rule/attempt.ts';
-import { budgetBlocker, type ConcurrencyLimits, inFlightOf } from './rule/concurrency-limits.ts';
+import { budgetBlocker, type ConcurrencyLimits } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
-import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
+import { createGuards, type Guards, inFlightOf, type Surroundings } from './rule/guards.ts';
 import { unconfirmed } from './rule/incident.ts';
 import { countsAs, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';

@@ -2,24 +2,10 @@
  * How many repairs may be in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster
  * (`repairLimits`). Pure.
  */
-import { countsAs } from './ladder.ts';
-import type { PoolRecord } from '../record.ts';
-import { BLOCKED_CHECK, type Blocker, type LimitsInForce, type NodeFinding } from './verdict.ts';
+import { BLOCKED_CHECK, type Blocker, type LimitsInForce } from './verdict.ts';
 import { type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import { resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
-import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
-import { addDuration, type EpochMs, isDue, seconds } from '../../../shared/domain/time.ts';
-
-/** Nodes with an attempt under way, and nodes on which a run that may still be at work set out to act. */
-export function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
-  const isBegun = ({ kind, node, verdict }: NodeFinding): boolean => {
-    const since = state.inFlight[node.uid];
-    if (kind === 'gone' || since === undefined || countsAs(verdict, 'over')) return false;
-    return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
-  };
-  const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));
-  return new Set(counted.map(({ node }) => node.uid));
-}
+import { addDuration, type EpochMs, seconds } from '../../../shared/domain/time.ts';
 
 /** Whether a limit lets one more repair begin. */
 export interface ConcurrencyLimits {

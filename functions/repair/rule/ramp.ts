@@ -1,6 +1,7 @@
 /**
  * The ramp: after freeze, zone outage or threshold repairs begin again slowly, 1, 2, 4 … a minute and pool. Pure.
  */
+import { begunTime } from './guards.ts';
 import type { PoolRecord, Ramp } from '../record.ts';
 import type { Blocker, NodeFinding } from './verdict.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
@@ -62,10 +63,12 @@ export function rampBlocker(ramp: Ramp, now: EpochMs): Blocker {
 }
 
 /** How many repairs a run had granted that died before it carried them out. */
-export function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
-  return findings.filter(({ kind, node: { uid }, record, state }) => {
-    const since = inFlight[uid];
-    if (kind === 'gone' || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
+export function undoneOf(findings: readonly NodeFinding[], pool: PoolRecord, now: EpochMs): number {
+  const { ramp } = pool;
+  return findings.filter(finding => {
+    const { record, state } = finding;
+    const since = begunTime(finding, pool);
+    if (since === undefined || ramp === undefined || since < ramp.stepTime) return false;
     const isRunOver = isDue(now, addDuration(since, RUN_ENDS_WITHIN));
     return isRunOver && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
   }).length;
