@@ -163,6 +163,27 @@ describe('the hooks of a node', () => {
     expect(await hooksOf(answer(20, 'hookTimedOut', 'TerminationHookFailed'))).toEqual(['15:10 15:20 timed out']);
   });
 
+  it('are called by an invocation or by a custom resource of their own, and one that cannot be called fails', async () => {
+    const resource = {
+      t: at(14),
+      kind: 'write',
+      by: 'finalizer',
+      verb: 'create',
+      resource: 'nodefixes',
+      name: 'dereg-1',
+      body: { metadata: { name: 'dereg-1', annotations: { 'curfew.dev/termination-hook': 'uid-n1/dereg' } } },
+    };
+    const succeeded = audit(16, 'hook', 'HookSucceeded', { hook: 'dereg' }, 'finalizer');
+    const timedOut = audit(20, 'hookTimedOut', 'TerminationHookFailed', { hook: 'dereg' }, 'finalizer');
+    expect(await hooksOf(resource)).toEqual(['15:10 15:12 failed', '15:14 open running']);
+    expect(await hooksOf(resource, succeeded)).toEqual(['15:10 15:12 failed', '15:14 15:16 succeeded']);
+    expect(await hooksOf(resource, timedOut)).toEqual(['15:10 15:12 failed', '15:14 15:20 timed out']);
+    const notCalled = audit(13, 'hook', 'TerminationHookFailed', { hook: 'dereg' }, 'finalizer');
+    expect(await hooksOf(notCalled, resource, timedOut)).toEqual(['15:10 15:12 failed', '15:13 15:20 timed out']);
+    const day = readDay(await lines(...begun, resource, timedOut));
+    expect(day.badges.map(({ title, detail }) => `${title}: ${detail}`)).toContain('Hook timed out: dereg on n1');
+  });
+
   it('are waited for until one succeeds, however often it failed', async () => {
     const [lane] = readDay(await lines(...begun, call(15), answer(15, 'hook', 'HookSucceeded'))).lanes;
     expect(lane?.waits.map(({ from, to }) => [shortClock(from), shortClock(to)])).toEqual([['15:10', '15:15']]);

@@ -1,4 +1,7 @@
-/** What people do once an incident is over, so that a fleet is calm again: they see to its nodes, end its work, and put the settings back. */
+/**
+ * What people do once an incident is over, so that a fleet is calm again: they see to its nodes and to EC2, end its work, and put the
+ * settings back.
+ */
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { arrayAt, objectAt } from '../../../packages/kube-apiserver/src/json.ts';
@@ -37,6 +40,7 @@ export function drawCalm(random: Random, { model, objects, config, end }: Over):
     ...model.policies.map(name => act(modeBack(name, objects))),
     ...DENIALS.map(name => act({ kind: 'delete', target: { resource: 'validatingadmissionpolicybindings', name } })),
     ...model.nodes.map(node => healed(node, time)),
+    ...model.nodes.map(({ providerID }) => act({ kind: 'cloud', providerID, fail: 'none' })),
     ...held(objects, model).map(target => act({ kind: 'patch', target, merge: { metadata: { finalizers: null } } })),
     ...workEnded(random, model, time),
   ];

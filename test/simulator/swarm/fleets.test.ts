@@ -29,6 +29,23 @@ describe('fleets', () => {
     }
   });
 
+  // What it is asked for a day in vain ends in the dead letters, with its reason (I9).
+  it('have EC2 answer again within a day', () => {
+    const failures = FLEETS.flatMap(({ steps, end }) =>
+      steps.flatMap(({ time, action }) => {
+        if (action.kind !== 'cloud' || action.fail === undefined || action.fail === 'none') return [];
+        const { providerID } = action;
+        const over = steps.find(
+          ({ time: later, action: other }) =>
+            later > time && other.kind === 'cloud' && other.providerID === providerID && other.fail === 'none',
+        );
+        return [{ providerID, lasts: durationBetween(time, over?.time ?? end) }];
+      }),
+    );
+    expect(failures).not.toEqual([]);
+    expect(failures.filter(({ lasts }) => lasts >= hours(24))).toEqual([]);
+  });
+
   it('are about every concern', () => {
     const specs = FLEETS.flatMap(({ objects }) =>
       objects.flatMap(({ manifest: { kind, body } }) => (kind === 'NodeLifecyclePolicy' ? [JSON.stringify(body)] : [])),

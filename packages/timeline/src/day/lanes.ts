@@ -102,7 +102,7 @@ function laneOf(life: Life, { audits, writes, marks }: Said, sources: LaneSource
   const termination = terminationOf(
     {
       decided: by.get('finalizer') ?? [],
-      calls: writes.filter(({ line }) => line.resource === 'hooks'),
+      writes,
       versions: deletions,
     },
     until,

@@ -1,5 +1,6 @@
 /** The termination of a node: from its deletion to its end, what it waited for, and its hooks. */
 import type { LineOf } from '../trace/lines.ts';
+import { hookCalledBy } from './hook-call.ts';
 import { textAt, textsAt, timeAt, type Version } from './objects.ts';
 import type { Decided } from './repair.ts';
 import { isBudget } from './drain.ts';
@@ -21,8 +22,8 @@ export interface TerminationOfNode {
 interface Sources {
   /** The decisions of the finalizer about the node, its claim and its pods, in order. */
   readonly decided: readonly Decided[];
-  /** Its calls of hooks. */
-  readonly calls: readonly { readonly index: number; readonly time: number; readonly line: LineOf<'write'> }[];
+  /** Its changes: among them are its calls of hooks. */
+  readonly writes: readonly { readonly index: number; readonly time: number; readonly line: LineOf<'write'> }[];
   readonly versions: readonly Version[];
 }
 
@@ -35,7 +36,7 @@ const isFailedCall = ({ line }: Decided): boolean =>
 
 /** @param until the end of the node, or of the trace */
 export function terminationOf(
-  { decided, calls, versions }: Sources,
+  { decided, writes, versions }: Sources,
   until: { readonly time: number; readonly isOpen: boolean },
 ): TerminationOfNode {
   const waits = new Stretches<Omit<Wait, keyof Span>>();
@@ -76,30 +77,50 @@ export function terminationOf(
   return {
     bars,
     waits: waits.closed,
-    hooks: firstCalls(calls).map(call => hookOf(call, decided, unawaitedHooks, until)),
+    hooks: firstCalls(decided, writes).map(call => hookOf(call, decided, unawaitedHooks, until)),
     skippedHooks: [...skippedHooks],
     unawaitedHooks: [...unawaitedHooks],
     begun: begun?.time,
   };
 }
 
-/** A hook that failed is called again: its row begins with the first call. */
-const firstCalls = (calls: Sources['calls']): Sources['calls'] =>
-  calls.filter(({ line }, index) => calls.findIndex(other => other.line.name === line.name) === index);
+/** What is heard of a hook for the first time. */
+interface HookCall {
+  readonly index: number;
+  readonly time: number;
+  readonly name: string;
+}
+
+const isOfHook = ({ decision }: LineOf<'audit'>): boolean => decision.startsWith('hook');
+
+/** A hook that failed is called again: its row begins with the first call, or with the failure to make one. */
+function firstCalls(decided: Sources['decided'], writes: Sources['writes']): readonly HookCall[] {
+  const heard = [
+    ...writes.map(({ line, ...rest }) => ({ ...rest, name: hookCalledBy(line)?.name })),
+    ...decided.map(({ line, ...rest }) => ({
+      ...rest,
+      name: isOfHook(line) ? textAt(line.details, 'hook') : undefined,
+    })),
+  ].toSorted((a, b) => a.index - b.index);
+  const first = new Map<string, HookCall>();
+  for (const { name, ...rest } of heard) {
+    if (name !== undefined && !first.has(name)) first.set(name, { ...rest, name });
+  }
+  return [...first.values()];
+}
 
 function hookOf(
-  { index, time, line }: Sources['calls'][number],
+  { index, time, name }: HookCall,
   decided: readonly Decided[],
   unawaited: ReadonlySet<string>,
   until: { readonly time: number; readonly isOpen: boolean },
 ): HookRow {
   const answers = decided.filter(
-    each =>
-      each.time >= time && each.line.decision.startsWith('hook') && textAt(each.line.details, 'hook') === line.name,
+    each => each.time >= time && isOfHook(each.line) && textAt(each.line.details, 'hook') === name,
   );
   const answer = answers.find(each => !isFailedCall(each)) ?? answers.at(-1);
-  const base = { name: line.name, from: time, line: index };
-  if (answer === undefined && unawaited.has(line.name))
+  const base = { name, from: time, line: index };
+  if (answer === undefined && unawaited.has(name))
     return { ...base, to: time, isOpen: false, result: 'not waited for', detail: 'called, and not waited for' };
   if (answer === undefined)
     return { ...base, to: until.time, isOpen: until.isOpen, result: 'running', detail: 'no answer' };

@@ -1,5 +1,6 @@
 /** Which node a line is about: its Node, a NodeClaim, or a pod that runs there. A name that is used again is another node. */
-import type { TraceLine } from '../trace/lines.ts';
+import type { LineOf, TraceLine } from '../trace/lines.ts';
+import { hookCalledBy } from './hook-call.ts';
 import { textAt, textsAt, timeAt, type ObjectHistories, type Version } from './objects.ts';
 
 /** One node, from its appearance to its end. */
@@ -27,9 +28,20 @@ type Named = {
 export function whereabouts(lines: readonly TraceLine[], objects: ObjectHistories, start: number): Whereabouts {
   const claims = new Map<string, string>();
   const pods = new Map<string, string>();
+  /** Node names by the UIDs of Nodes and NodeClaims. */
+  const byUid = new Map<string, string>();
+  const learnUids = (versions: readonly Version[], node: string): void => {
+    for (const { object } of versions) {
+      const uid = textAt(object, 'metadata', 'uid');
+      if (uid !== undefined) byUid.set(uid, node);
+    }
+  };
+  for (const { name, versions } of objects.get('/nodes') ?? []) learnUids(versions, name);
   for (const { name, versions } of objects.get('karpenter.sh/nodeclaims') ?? []) {
     const node = versions.map(({ object }) => textAt(object, 'status', 'nodeName')).findLast(Boolean);
-    if (node !== undefined) claims.set(name, node);
+    if (node === undefined) continue;
+    claims.set(name, node);
+    learnUids(versions, node);
   }
   for (const { namespace, name, versions } of objects.get('/pods') ?? []) {
     const node = versions.map(({ object }) => textAt(object, 'spec', 'nodeName')).findLast(Boolean);
@@ -49,18 +61,21 @@ export function whereabouts(lines: readonly TraceLine[], objects: ObjectHistorie
       return providerID === undefined ? [] : [[providerID, name] as const];
     }),
   );
+  const nodeOfChange = ({ resource, namespace, name }: LineOf<'write' | 'actor'>): string | undefined =>
+    resource === 'instances' ? instances.get(name) : nodeOf({ kind: resource, namespace, name });
   const nodeOfLine = (line: TraceLine): string | undefined => {
     switch (line.kind) {
       case 'audit':
       case 'event':
         return nodeOf(line.about);
-      case 'write':
+      case 'write': {
+        const uid = hookCalledBy(line)?.uid;
+        if (uid !== undefined) return byUid.get(uid);
+        if (line.about === undefined || line.resource === 'instances') return nodeOfChange(line);
+        return nodeOf(line.about) ?? textsAt(line.about, 'nodes')[0];
+      }
       case 'actor':
-        return line.resource === 'instances'
-          ? instances.get(line.name)
-          : line.kind === 'write' && line.about !== undefined
-            ? (nodeOf(line.about) ?? textsAt(line.about, 'nodes')[0])
-            : nodeOf({ kind: line.resource, namespace: line.namespace, name: line.name });
+        return nodeOfChange(line);
       case 'step': {
         const { about } = line;
         const providerID = textAt(about, 'providerID');
