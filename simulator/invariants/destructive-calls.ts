@@ -32,7 +32,9 @@ export const checkDestructiveCalls: MakeCheck = ({ mirror, clockTolerance, viola
       const object = lastSeen(run, resource);
       return object && deadlineOf(object, mirror);
     });
-    return run.by === 'finalizer' && deadlines.some(deadline => deadline !== undefined && deadline <= time + clockTolerance);
+    return (
+      run.by === 'finalizer' && deadlines.some(deadline => deadline !== undefined && deadline <= time + clockTolerance)
+    );
   };
   /** UIDs of NodeClaims and Nodes that Curfew deleted. */
   const deleted = new Set<string>();

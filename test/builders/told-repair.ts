@@ -130,7 +130,12 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     /** A custom resource that a repair of the node makes. */
     fix(name: string): void {
       const annotations = { 'curfew.dev/repair': `node-${name}.${now}` };
-      const metadata = { name, uid: `fix-${name}`, resourceVersion: '1', creationTimestamp: toTimestamp(toEpochMs(now)) };
+      const metadata = {
+        name,
+        uid: `fix-${name}`,
+        resourceVersion: '1',
+        creationTimestamp: toTimestamp(toEpochMs(now)),
+      };
       fixes.push({ apiVersion: 'ops.example.com/v1', kind: 'NodeFix', metadata: { ...metadata, annotations } });
     },
     /** The table is empty from now on. */
