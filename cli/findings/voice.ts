@@ -43,6 +43,10 @@ type Words = (match: RegExpExecArray, subject: MessageSubject) => string;
 const PHRASES: readonly (readonly [RegExp, Words])[] = [
   [/^unknown field$/, (_, subject) => unknownField(subject)],
   [/^(?:Required value|is missing, (\w+) expected|is missing)$/, ([, type], subject) => missing(type, subject)],
+  [
+    /^is missing, ((?:one of )?".*") expected$/,
+    ([, list = '']) => `is missing; it must be ${list.replaceAll('"', '')}`,
+  ],
   [/supported values: (.*)$/, ([, list = ''], subject) => oneOf([...list.matchAll(/"([^"]*)"/g)].map(([, each = '']) => each), subject)], // prettier-ignore
   [/^Invalid option: expected one of (.*)$/, ([, list = ''], subject) => oneOf(list.split('|').map(unquoted), subject)],
   [/^Invalid input: expected (".*")$/, ([, only = ''], subject) => oneOf([unquoted(only)], subject)],

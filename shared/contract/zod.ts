@@ -5,7 +5,14 @@
 import * as mini from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 
-mini.config(en());
+/** Where nothing is given, zod says the same as of a value that is not one of those expected. */
+function ofMissingValue(issue: mini.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'invalid_value' || issue.input !== undefined) return undefined;
+  const values = issue.values.map(value => JSON.stringify(value)).join(', ');
+  return `is missing, ${issue.values.length > 1 ? 'one of ' : ''}${values} expected`;
+}
+
+mini.config({ ...en(), customError: ofMissingValue });
 
 export * from 'zod/mini';
 

@@ -71,6 +71,7 @@ describe('one voice', () => {
     ['Invalid input: expected boolean, received string', 'yes', 'must be true or false, not "yes"'],
     ['Required value', undefined, 'is missing'],
     ['is missing, string expected', undefined, 'is missing; it must be text'],
+    ['is missing, one of "Enforce", "Observe" expected', undefined, 'is missing; it must be one of Enforce, Observe'],
     [
       'time: unknown unit "d" in duration "4d"',
       '4d',

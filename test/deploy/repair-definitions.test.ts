@@ -46,6 +46,14 @@ describe('the repair block of a policy', () => {
       { policies: [{ conditionType: 'Ready' }] },
       'repair.policies[0].toleration: is missing, a duration or Never expected',
     ],
+    [
+      { conditions: [{ type: 'DiskSlow', toleration: '5m' }] },
+      'repair.conditions[0].status: is missing, one of "True", "False", "Unknown" expected',
+    ],
+    [
+      { actions: [{ timeout: '5m' }] },
+      'repair.actions[0].type: is missing, one of "Reboot", "DrainThenTerminate", "CustomResource", "ReplaceThenTerminate", "Terminate" expected',
+    ],
   ])('%j: the function says what an entry lacks', (block, message) => {
     expect(parseRepairBlock(block, 'repair')).toEqual({ ok: false, message });
   });

@@ -11,6 +11,7 @@ import type { TerminationDecision } from './decide.ts';
 import { claimAndNodes, reportOnAll, type TerminationContext } from './context.ts';
 import type { HookProgress } from './record.ts';
 import { progressOf } from './rule/hook-progress.ts';
+import { shareOf } from './rule/instance.ts';
 import type { UnawaitedNews } from './rule/hooks.ts';
 
 /** What the steps wait on. */
@@ -58,14 +59,22 @@ export async function reportForce(context: TerminationContext): Promise<void> {
   });
 }
 
-/** What becomes of the hooks, which Events of their own say. */
+/** What becomes of the hooks, which Events of their own say. Where no instance ends with it, none is called. */
 function uncalledHooksText(context: TerminationContext): string {
-  const { hooks } = context.state();
-  const left = (context.settings?.hooks ?? [])
-    .filter(({ name }) => !Object.hasOwn(hooks, name))
-    .map(({ name }) => name);
-  return left.length === 0 ? '' : `; ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} called now`;
+  const left = uncalledHooks(context);
+  if (left.length === 0 || shareOf(context.observed) !== 'ours') return '';
+  return `; ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} ${leftToOther(context) ?? 'called now'}`;
 }
+
+/** The hooks of its policy that were not called in this termination. */
+function uncalledHooks(context: TerminationContext): readonly string[] {
+  const { hooks } = context.state();
+  return (context.settings?.hooks ?? []).filter(({ name }) => !Object.hasOwn(hooks, name)).map(({ name }) => name);
+}
+
+/** undefined: no other NodeClaim of the instance has them called. */
+const leftToOther = ({ observed: { endedWith } }: TerminationContext): string | undefined =>
+  endedWith && `left to the termination of NodeClaim ${endedWith.name}`;
 
 /** What is refused was said when it was tried. */
 export async function reportWait(context: TerminationContext, outcome: StepWait): Promise<void> {
@@ -121,10 +130,6 @@ export async function reportFinish(context: TerminationContext): Promise<void> {
   // A run that took over finds none: whichever it was is off.
   const own = finalizerNames.filter(name => found.some(({ metadata }) => metadata.finalizers?.includes(name)));
   const names = own.length === 0 ? finalizerNames : own;
-  const { hooks } = context.state();
-  const notCalled = (context.settings?.hooks ?? [])
-    .filter(({ name }) => !Object.hasOwn(hooks, name))
-    .map(({ name }) => name);
   const { claim, nodes } = observed;
   // Its NodeClaim was released before.
   const about = context.state().finalizerGone === true ? (nodes[0] ?? claim) : (claim ?? nodes[0]);
@@ -133,10 +138,16 @@ export async function reportFinish(context: TerminationContext): Promise<void> {
     about,
     decision: 'release',
     reason: EVENT_REASONS.terminationFinished,
-    message: `everything is done: ${names.join(', ')} is off${notCalled.length === 0 ? '' : `; hooks ${notCalled.join(', ')} were not called: no instance ended with it`}`,
+    message: `everything is done: ${names.join(', ')} is off${endOfHooksText(context)}`,
     details: { providerID: observed.providerID ?? null, forced: context.isForced, nodes: nodesOf(context) },
     metric: { name: 'TerminationFinished' },
   });
+}
+
+function endOfHooksText(context: TerminationContext): string {
+  const left = uncalledHooks(context);
+  if (left.length === 0) return '';
+  return `; hooks ${left.join(', ')} were ${leftToOther(context) ?? 'not called: no instance ended with it'}`;
 }
 
 /** The Nodes that go with it, those that are gone too: one that nothing holds is gone without a line of its own. */

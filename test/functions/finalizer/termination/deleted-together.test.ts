@@ -124,3 +124,35 @@ describe.each([
     expect(await failuresOf({ duration: '40m', objects, steps, expect: expectations })).toEqual([]);
   });
 });
+
+describe('a NodeClaim whose deadline comes before its hooks were called', () => {
+  const holding = '{ at: 30s, hook: { name: before, result: silent } }';
+  const forced = (rest: string): string =>
+    `{ event: { reason: TerminationForced, kind: NodeClaim, name: c2, message: "the deadline 2024-11-01T15:06:00Z (annotation) has come: pods, volumes and hooks are not waited for${rest}" }, times: 1 }`;
+  const finished = (rest: string): string =>
+    `{ audit: { decision: release, name: c2, message: "everything is done: example.com/custom is off; ${rest}" } }`;
+  const limited = claimOf('c2', 'u2', 'default', '{ terminationGracePeriod: 5m }');
+
+  it('leaves them to the NodeClaim in whose termination the instance ends', async () => {
+    const objects = [poolOf('default'), policyOf(HOOKS), claimOf('c1', 'u1'), limited, NODE];
+    const expectations = [
+      forced('; before, after are left to the termination of NodeClaim c1'),
+      finished('hooks before, after were left to the termination of NodeClaim c1'),
+      called('before'),
+      called('after'),
+    ];
+    const steps = [holding, deleted('c1'), deleted('c2')];
+    expect(await failuresOf({ duration: '40m', objects, steps, expect: expectations })).toEqual([]);
+  });
+
+  it('says of none that it is called where the instance is that of a NodeClaim that lives', async () => {
+    const overdue = claimOf('c2', 'u2', 'default', '{ terminationGracePeriod: 0s }');
+    const objects = [poolOf('default'), policyOf(HOOKS), claimOf('c1', 'u1'), overdue, NODE];
+    const expectations = [
+      '{ write: { verb: invoke }, times: 0 }',
+      '{ event: { reason: TerminationForced, kind: NodeClaim, name: c2, message: "the deadline 2024-11-01T15:01:00Z (NodeClaim) has come: pods, volumes and hooks are not waited for" }, times: 1 }',
+      finished('hooks before, after were not called: no instance ended with it'),
+    ];
+    expect(await failuresOf({ duration: '40m', objects, steps: [deleted('c2')], expect: expectations })).toEqual([]);
+  });
+});
