@@ -52,14 +52,19 @@ const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (
 
 export const FOR_POOL: PassAsk = { kind: 'pool' };
 
+const FOR_SETTINGS: PassAsk = { kind: 'settings' };
+
 export const forNode = (uid: string, observedTime?: EpochMs): PassAsk => ({ kind: 'node', uid, observedTime });
 
 const POOL_NAME = 'due';
+const SETTINGS_NAME = 'settings';
 
 export function toAsk(ask: PassAsk): Ask {
   switch (ask.kind) {
     case 'pool':
       return { kind: 'scope', name: POOL_NAME };
+    case 'settings':
+      return { kind: 'scope', name: SETTINGS_NAME };
     case 'node': {
       const { uid, observedTime } = ask;
       return { kind: 'scope', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
@@ -74,16 +79,17 @@ const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
 function ofAsk(ask: Ask): PassAsk {
   switch (ask.kind) {
     case 'all':
-      return FOR_POOL;
+      return FOR_SETTINGS;
     case 'scope': {
       if (ask.name === POOL_NAME) return FOR_POOL;
+      if (ask.name === SETTINGS_NAME) return FOR_SETTINGS;
       const [uid = '', time] = ask.name.split('@');
       return forNode(uid, time === undefined ? undefined : toEpochMs(Number(time)));
     }
     case 'message': {
       const { data } = drainEnd.safeParse(readJson(ask.text));
       // Another version wrote it: it may be about any node.
-      if (data === undefined) return FOR_POOL;
+      if (data === undefined) return FOR_SETTINGS;
       const { uid, ...end } = data;
       return { kind: 'drainEnd', uid, end };
     }
@@ -96,25 +102,31 @@ export function readAsks(asks: readonly Ask[]): RepairAsks {
   const observedTimes = new Map<string, EpochMs>();
   const drainEnds = new Map<string, EndedDrain>();
   let isOfPool = false;
+  let isOfSettings = false;
   for (const ask of asks.map(ofAsk)) {
-    if (ask.kind !== 'pool') uids.add(ask.uid);
     switch (ask.kind) {
       case 'pool':
         isOfPool = true;
         break;
+      case 'settings':
+        isOfSettings = true;
+        break;
       case 'node': {
         const { uid, observedTime: time } = ask;
+        uids.add(uid);
         // By the first of several changes the node became unhealthy.
         if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(time, observedTimes.get(uid) ?? time)));
         break;
       }
       case 'drainEnd':
+        uids.add(ask.uid);
         drainEnds.set(ask.uid, ask.end);
     }
   }
-  const isOfChanges = !isOfPool && observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid));
+  const isOfChanges =
+    !isOfPool && !isOfSettings && observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid));
   const changesTime = isOfChanges ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
-  return { uids, observedTimes, changesTime, drainEnds };
+  return { uids, observedTimes, changesTime, drainEnds, isOfSettings };
 }
 
 /** The shortest time between two passes of one pool. */
@@ -193,7 +205,7 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> &
 /** Rounds after changes of settings; their scopes are NodePools. */
 export function settingsRounds(deps: Deps): SettingsRounds {
   return createSettingsRounds(deps, OWNER, async scopes => {
-    for (const pool of await concernedPools(deps, scopes)) await deps.passes.ask(pool, FOR_POOL);
+    for (const pool of await concernedPools(deps, scopes)) await deps.passes.ask(pool, FOR_SETTINGS);
     return [];
   });
 }

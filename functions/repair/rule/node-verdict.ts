@@ -69,6 +69,7 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: Ju
     owners,
     claims,
     ...asks,
+    isByChance: facts.isKnown && !asks.isOfSettings ? uid => !asks.uids.has(uid) : undefined,
     basisOf,
     nodesByName: new Map(nodes.map(node => [node.name, node])),
     launchPause: state.launchPause,
@@ -133,10 +134,13 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const isOn = rules.gateOpen && settings !== undefined;
   const ownTime = context.observedTimes.get(node.uid);
   // A condition that gets the time it lacked has not changed.
+  const isByChance = context.isByChance?.(node.uid) === true;
   const wasWithoutTime = before?.said?.code === SAID.noTransitionTime;
   const observedTime = wasWithoutTime ? undefined : (ownTime ?? context.changesTime);
   const unhealthy =
-    settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: before, observedTime, ownTime });
+    settings === undefined
+      ? []
+      : unhealthyStatementsOf(node, { now, settings, record: before, observedTime, ownTime, isByChance });
   const known = before ?? newNode(node.name, pool);
   const isFlapping = settings?.flapping !== undefined;
   const forgotten = settings === undefined ? known.episodes : [];
