@@ -2,10 +2,10 @@
  * Objects that are there but out of sight: their definition does not serve the version that the rule names, but another one, or none. An API
  * server answers as if they were gone. Nothing of them counts as gone until it can be seen (I1, I6); the rule's condition `Watching` says so.
  */
-import { RESOURCES } from '../../../shared/contract/resources.ts';
-import type { GroupKind, KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
-import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { objectOf, type ObjectAnswer } from '../../../shared/ports/read-answer.ts';
+import { RESOURCES } from '../contract/resources.ts';
+import type { GroupKind, KubernetesObject, ResourceType } from '../domain/kubernetes-object.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import { objectOf, type ObjectAnswer } from '../ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
