@@ -233,11 +233,16 @@ async function ownStatementsOf(
   deps: Pick<FunctionDeps, 'kubernetes'>,
   names: readonly string[],
 ): Promise<readonly RepairStatement[]> {
-  const [policies, ...pools] = await inParallel([
-    listPolicies(deps),
-    ...names.map(name => deps.kubernetes.get({ type: RESOURCES.NodePool, name })),
-  ]);
-  return ownStatements([...policies, ...pools.flatMap(pool => objectOf(pool, { notServed: 'none' }) ?? [])]);
+  const [policies, pools] = await inParallel([listPolicies(deps), loadPools(deps, names)]);
+  return ownStatements([...policies, ...pools]);
+}
+
+async function loadPools(
+  { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
+  names: readonly string[],
+): Promise<readonly KubernetesObject[]> {
+  const pools = await inParallel(names.map(name => kubernetes.get({ type: RESOURCES.NodePool, name })));
+  return pools.flatMap(pool => objectOf(pool, { notServed: 'none' }) ?? []);
 }
 
 /**
@@ -293,7 +298,10 @@ export async function askForNode(
   if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, forNode(node.uid));
 }
 
-/** Users' conditions are not known while policies are not served: of a node that the provider calls unhealthy the pass says so. */
+/**
+ * The conditions of policies are not known while these are not served: of a node that is unhealthy without them the
+ * pass says so.
+ */
 async function isConcerned(
   deps: Pick<FunctionDeps, 'kubernetes'>,
   node: NodeView,
@@ -302,7 +310,8 @@ async function isConcerned(
   try {
     return isSuspicious(node, await ownStatementsOf(deps, pools));
   } catch (error) {
-    if (error instanceof OutOfSight && isSuspicious(node, [])) return true;
+    if (!(error instanceof OutOfSight)) throw error;
+    if (isSuspicious(node, []) || isSuspicious(node, ownStatements(await loadPools(deps, pools)))) return true;
     throw error;
   }
 }
