@@ -9,6 +9,7 @@ import { poolOf } from './rule/node-verdict.ts';
 import { answer, type EndedDrain } from './attempt-record.ts';
 import { nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
+import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { createSayOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
@@ -145,6 +146,12 @@ const definitionOf = ({ resource, group }: ResourceType): Subject => ({
   name: `${resource}.${group}`,
 });
 
+/** Whether a pass would do anything: while repair is switched off it ends what was begun. */
+async function isMissed(deps: Omit<PassDeps, 'ask'>, pool: string | undefined): Promise<boolean> {
+  const { featureGates } = await loadConfig(OWNER, deps);
+  return featureGates.nodeRepair || (await isBusy(deps, pool));
+}
+
 /** @param run one pass; answers how long the next one waits */
 export function createPasses(
   deps: Omit<PassDeps, 'ask'>,
@@ -157,7 +164,8 @@ export function createPasses(
       return await run({ ...deps, ask }, pool, asks);
     } catch (error) {
       if (!(error instanceof OutOfSight)) throw error;
-      await sayOutOfSight(pool === undefined ? definitionOf(error.type) : poolSubject(pool), textOutOfSight(error));
+      if (await isMissed(deps, pool))
+        await sayOutOfSight(pool === undefined ? definitionOf(error.type) : poolSubject(pool), textOutOfSight(error));
       return { askAgainAfter: OUT_OF_SIGHT_CHECK };
     }
   };
@@ -337,10 +345,13 @@ async function poolsOfNode(deps: Deps, node: NodeView): Promise<readonly string[
 /** Asks for a pass where something is held or in flight: a node that came, went or recovered may let others go on. */
 export async function askIfBusy(deps: Deps, pool: string | undefined): Promise<void> {
   for (const each of new Set([pool, undefined])) {
-    const loaded = await openRecord(deps, poolCodec, poolRecordId(each)).load();
-    if (loaded.kind !== 'known') continue;
-    const { counts, inFlight, followed } = loaded.value;
-    const isBusy = counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
-    if (isBusy) await deps.passes.ask(each, FOR_POOL);
+    if (await isBusy(deps, each)) await deps.passes.ask(each, FOR_POOL);
   }
+}
+
+async function isBusy(deps: Pick<Deps, 'records' | 'wakeUps' | 'clock'>, pool: string | undefined): Promise<boolean> {
+  const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+  if (loaded.kind !== 'known') return false;
+  const { counts, inFlight, followed } = loaded.value;
+  return counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
 }
