@@ -13,11 +13,20 @@ import {
 } from './rule/attempt.ts';
 import { budgetBlocker, type ConcurrencyLimits } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
-import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
+import { createGuards, type Guards, inFlightOf, type Surroundings } from './rule/guards.ts';
 import { unconfirmed } from './rule/incident.ts';
 import { countsAs, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
-import { advanceRamp, nextRamp, rampAllows, rampAt, rampBlocker, rampTime, withoutUndone } from './rule/ramp.ts';
+import {
+  advanceRamp,
+  nextRamp,
+  rampAllows,
+  rampAt,
+  rampBlocker,
+  rampTime,
+  undoneOf,
+  withoutUndone,
+} from './rule/ramp.ts';
 import type { Attempt } from './attempt-record.ts';
 import type { Incident, NodeRecord, PoolRecord } from './record.ts';
 import { nextPause, pauseAt } from './rule/replacement.ts';
@@ -129,27 +138,6 @@ export function decide(observation: PoolObservation): PoolDecision {
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
   const stepped = ramp && advanceRamp(ramp, granted.length, now);
   return nextPoolState(observation, { findings: next, granted, inFlight, ramp: stepped, holdingGuards });
-}
-
-/** How many repairs a run had granted that died before it carried them out. */
-function undoneOf(findings: readonly NodeFinding[], { inFlight, ramp }: PoolRecord, now: EpochMs): number {
-  return findings.filter(({ kind, node: { uid }, record, state }) => {
-    const since = inFlight[uid];
-    if (kind === 'gone' || since === undefined || ramp === undefined || since < ramp.stepTime) return false;
-    const isRunOver = isDue(now, addDuration(since, RUN_ENDS_WITHIN));
-    return isRunOver && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
-  }).length;
-}
-
-/** Nodes with an attempt under way, and nodes on which a run that may still be at work set out to act. */
-function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
-  const isBegun = ({ kind, node, verdict }: NodeFinding): boolean => {
-    const since = state.inFlight[node.uid];
-    if (kind === 'gone' || since === undefined || countsAs(verdict, 'over')) return false;
-    return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
-  };
-  const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));
-  return new Set(counted.map(({ node }) => node.uid));
 }
 
 interface Granting {

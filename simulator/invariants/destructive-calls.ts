@@ -20,19 +20,21 @@ const DESTROYED_RESOURCES: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
 /** Objects whose patches must name the object that is meant. */
 const KNOWN_BY_UID: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
 
-export const checkDestructiveCalls: MakeCheck = ({ mirror, violate }) => {
+export const checkDestructiveCalls: MakeCheck = ({ mirror, clockTolerance, violate }) => {
   /** The Node of a NodeClaim that is acted on. */
   const nodeOf = (name: string | undefined): string | undefined => {
     const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
     return textOf(dig(claim, 'status', 'nodeName'));
   };
-  /** Whether NodeClaim or Node, which end together, is past its deadline, by what the run saw of them last. */
+  /** Whether NodeClaim or Node, which end together, may be past its deadline, by the function's clock and by what the run saw of them last. */
   const isPastDeadline = ({ time }: PortCall, run: Run): boolean => {
     const deadlines = ['nodeclaims', 'nodes'].map(resource => {
       const object = lastSeen(run, resource);
       return object && deadlineOf(object, mirror);
     });
-    return run.by === 'finalizer' && deadlines.some(deadline => deadline !== undefined && deadline <= time);
+    return (
+      run.by === 'finalizer' && deadlines.some(deadline => deadline !== undefined && deadline <= time + clockTolerance)
+    );
   };
   /** UIDs of NodeClaims and Nodes that Curfew deleted. */
   const deleted = new Set<string>();

@@ -19,7 +19,7 @@ export const checkLadderLeft: MakeCheck = context => {
 };
 
 function lookForLeft(context: CheckContext, climbers: Climbers): () => void {
-  const { mirror, now, quietSince, violate } = context;
+  const { mirror, now, quietSince, memoryOf, violate } = context;
   /** Since when nothing needs what repair has made: by UID of the custom resource, or by id of the drain. */
   const unneeded = new Map<string, number>();
   return () => {
@@ -35,9 +35,11 @@ function lookForLeft(context: CheckContext, climbers: Climbers): () => void {
       unneeded.set(key, Infinity);
     };
     for (const fix of context.objects(FIXES)) {
-      const uid = /^(.+)\.\d+$/.exec(annotationOf(fix, REPAIR_ANNOTATION) ?? '')?.[1];
+      const [, uid, intended] = /^(.+)\.(\d+)$/.exec(annotationOf(fix, REPAIR_ANNOTATION) ?? '') ?? [];
       const why = `repair left ${nameOf(fix)} behind, which it has made`;
-      if (uid !== undefined) complain(fix.metadata.uid, uid, why, context.lastDenial('nodefixes', fix.metadata));
+      // The table alone says which resources a repair has made.
+      if (uid !== undefined && memoryOf(Number(intended)) === 'whole')
+        complain(fix.metadata.uid, uid, why, context.lastDenial('nodefixes', fix.metadata));
     }
     for (const [uid, { acts }] of climbers.all()) {
       const open = acts.find(({ kind, id }) => kind === 'Drain' && climbers.drainEnd(id) === undefined);

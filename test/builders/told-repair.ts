@@ -58,6 +58,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     },
   };
   const found: string[] = [];
+  const fixes: KubernetesObject[] = [];
   let lostAt = -Infinity;
   const context: Partial<CheckContext> = {
     mirror,
@@ -66,6 +67,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     quietSince: () => toEpochMs(START - 60 * MINUTE),
     memoryOf: time => (time <= lostAt ? 'none' : 'whole'),
     lastDenial: () => -Infinity,
+    objects: () => fixes,
     violate: (invariant, message) => void found.push(`${invariant}: ${message}`),
   };
   const check = make(context as CheckContext);
@@ -117,6 +119,25 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
         metadata: { name: 'all', uid: 'policy', resourceVersion: '1', creationTimestamp: stamp(-500) },
         spec: JSON.parse(JSON.stringify(spec)),
       }),
+    /** `config.toml` of the ConfigMap. */
+    setConfig: (toml: string): void =>
+      set('configmaps', {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'curfew-config', uid: 'config', resourceVersion: '1', creationTimestamp: stamp(-500) },
+        data: { 'config.toml': toml },
+      }),
+    /** A custom resource that a repair of the node makes. */
+    fix(name: string): void {
+      const annotations = { 'curfew.dev/repair': `node-${name}.${now}` };
+      const metadata = {
+        name,
+        uid: `fix-${name}`,
+        resourceVersion: '1',
+        creationTimestamp: toTimestamp(toEpochMs(now)),
+      };
+      fixes.push({ apiVersion: 'ops.example.com/v1', kind: 'NodeFix', metadata: { ...metadata, annotations } });
+    },
     /** The table is empty from now on. */
     loseTable: (): void => void (lostAt = now),
     at(minute: number): void {

@@ -4,10 +4,13 @@
  * node by node still holds. Pure.
  */
 import { readLastReboot } from './attempt.ts';
+import { countsAs } from './ladder.ts';
+import type { PoolRecord } from '../record.ts';
 import {
   BLOCKED_CHECK,
   type Blocker,
   type GuardBlocker,
+  type NodeFinding,
   type OtherWork,
   type Veto,
   type VetoCarrier,
@@ -30,6 +33,7 @@ import {
   type RepairStatement,
   resolveNodeCount,
 } from '../../../shared/domain/repair-policy.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
   type DurationMs,
@@ -371,3 +375,25 @@ export function otherWorkOn(
 /** Somebody has stopped the instance: its node is neither healthy nor unhealthy. */
 export const isStopped = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
   taints?.some(({ key }) => key === SHUTDOWN_TAINT) === true;
+
+/** Nodes with an attempt under way, and nodes on which a run that may still be at work set out to act. */
+export function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
+  const isBegun = (finding: NodeFinding): boolean => {
+    const since = begunTime(finding, state);
+    if (since === undefined || countsAs(finding.verdict, 'over')) return false;
+    return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
+  };
+  const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));
+  return new Set(counted.map(({ node }) => node.uid));
+}
+
+/**
+ * When a run of ours set out to act on the node; undefined: none did. The place that somebody else's work takes is not
+ * ours, and the record of that work has overtaken any run of before.
+ */
+export function begunTime(finding: NodeFinding, { inFlight }: Pick<PoolRecord, 'inFlight'>): EpochMs | undefined {
+  const since = inFlight[finding.node.uid];
+  if (finding.kind === 'gone' || since === undefined) return undefined;
+  const { otherWorkTime } = finding;
+  return otherWorkTime !== undefined && since <= otherWorkTime ? undefined : since;
+}

@@ -166,10 +166,8 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   };
   const wasUnhealthy = Object.keys(known.clocks).length > 0;
   const judged: NodeFacts = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
-  const finding = withEnds(
-    record.attempt === undefined ? judgeByLadder(judged) : judgeAttempt(judged, record.attempt),
-    judged,
-  );
+  const judgement = record.attempt === undefined ? judgeByLadder(judged) : judgeAttempt(judged, record.attempt);
+  const finding = { ...withEnds(judgement, judged), otherWorkTime: known.otherWork?.time };
   const ends = other && since !== undefined ? addDuration(since, other.inFlightFor) : undefined;
   if (ends === undefined || isDue(now, ends)) return finding;
   return { ...finding, state: isOn ? 'inFlight' : finding.state, time: earliest(finding.time, ends) };

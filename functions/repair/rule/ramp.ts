@@ -1,8 +1,10 @@
 /**
  * The ramp: after freeze, zone outage or threshold repairs begin again slowly, 1, 2, 4 … a minute and pool. Pure.
  */
+import { begunTime } from './guards.ts';
 import type { PoolRecord, Ramp } from '../record.ts';
-import type { Blocker } from './verdict.ts';
+import type { Blocker, NodeFinding } from './verdict.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 
 /** How long one step lasts. */
@@ -58,4 +60,16 @@ export function rampBlocker(ramp: Ramp, now: EpochMs): Blocker {
     message: `repairs start again slowly after an outage: ${2 ** ramp.step} in this minute, twice as many from ${toTimestamp(next)} on`,
     until: next,
   };
+}
+
+/** How many repairs a run had granted that died before it carried them out. */
+export function undoneOf(findings: readonly NodeFinding[], pool: PoolRecord, now: EpochMs): number {
+  const { ramp } = pool;
+  return findings.filter(finding => {
+    const { record, state } = finding;
+    const since = begunTime(finding, pool);
+    if (since === undefined || ramp === undefined || since < ramp.stepTime) return false;
+    const isRunOver = isDue(now, addDuration(since, RUN_ENDS_WITHIN));
+    return isRunOver && state !== 'inFlight' && record?.attempt?.phase !== 'accepted';
+  }).length;
 }

@@ -337,6 +337,8 @@ export interface Finding {
 export interface PresentNode extends Finding {
   readonly kind: 'present';
   readonly node: NodeView;
+  /** When somebody else was first seen at work on it, as the pass before has recorded it. */
+  readonly otherWorkTime?: EpochMs | undefined;
 }
 
 /** What is remembered of a Node that is gone. */

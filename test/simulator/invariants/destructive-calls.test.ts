@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { toEpochMs } from '../../../shared/domain/time.ts';
+import { type DurationMs, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 import { checkDestructiveCalls } from '../../../simulator/invariants/destructive-calls.ts';
 import type { CheckContext, PortCall, Run } from '../../../simulator/invariants/invariant.ts';
 import { mirrorOf } from '../../builders/mirror.ts';
@@ -26,6 +26,16 @@ const answered = (value: unknown) => ({ kind: 'answered', value }) as const;
 
 /** The finalizer ends the instance, at that time, in a run in which one read failed. */
 function complaints(time: string, method: 'get' | 'list', ...args: readonly unknown[]): readonly string[] {
+  return complaintsOf(seconds(0), time, method, ...args);
+}
+
+/** @param clockTolerance how far the function's clock may be off */
+function complaintsOf(
+  clockTolerance: DurationMs,
+  time: string,
+  method: 'get' | 'list',
+  ...args: readonly unknown[]
+): readonly string[] {
   const found: string[] = [];
   const now = toEpochMs(Date.parse(time));
   const mirror = mirrorOf({ nodeclaims: [CLAIM] });
@@ -52,7 +62,7 @@ function complaints(time: string, method: 'get' | 'list', ...args: readonly unkn
     ],
   };
   const terminate = call('instances', 'terminate', ['aws:///z/i-a'], { kind: 'pending' });
-  checkDestructiveCalls({ mirror, violate } as CheckContext).onCall?.(terminate, run);
+  checkDestructiveCalls({ mirror, violate, clockTolerance } as CheckContext).onCall?.(terminate, run);
   return found;
 }
 
@@ -67,6 +77,11 @@ describe('an instance that is ended although something could not be read', () =>
       expect.stringMatching(/^I6: .* could not read/),
     ]);
     expect(complaints('2024-11-01T15:02:00Z', method, ...args)).toEqual([]);
+  });
+
+  it('by the clock of the function, which may be ahead', () => {
+    expect(complaintsOf(seconds(2), '2024-11-01T15:01:57Z', 'list', RESOURCES.Pod, {})).toHaveLength(1);
+    expect(complaintsOf(seconds(2), '2024-11-01T15:01:58Z', 'list', RESOURCES.Pod, {})).toEqual([]);
   });
 
   it('at any time: the NodeClaims, of which another may have the instance', () => {
