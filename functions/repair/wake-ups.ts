@@ -9,6 +9,7 @@ import { poolOf } from './rule/node-verdict.ts';
 import { answer, type EndedDrain } from './attempt-record.ts';
 import { nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
+import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { createSayOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
@@ -157,6 +158,12 @@ const definitionOf = ({ resource, group }: ResourceType): Subject => ({
   name: `${resource}.${group}`,
 });
 
+/** Whether a pass would do anything: while repair is switched off it ends what was begun. */
+async function isMissed(deps: Omit<PassDeps, 'ask'>, pool: string | undefined): Promise<boolean> {
+  const { featureGates } = await loadConfig(OWNER, deps);
+  return featureGates.nodeRepair || (await isBusy(deps, pool));
+}
+
 /** @param run one pass; answers how long the next one waits */
 export function createPasses(
   deps: Omit<PassDeps, 'ask'>,
@@ -169,7 +176,8 @@ export function createPasses(
       return await run({ ...deps, ask }, pool, asks);
     } catch (error) {
       if (!(error instanceof OutOfSight)) throw error;
-      await sayOutOfSight(pool === undefined ? definitionOf(error.type) : poolSubject(pool), textOutOfSight(error));
+      if (await isMissed(deps, pool))
+        await sayOutOfSight(pool === undefined ? definitionOf(error.type) : poolSubject(pool), textOutOfSight(error));
       return { askAgainAfter: OUT_OF_SIGHT_CHECK };
     }
   };
@@ -245,11 +253,16 @@ async function ownStatementsOf(
   deps: Pick<FunctionDeps, 'kubernetes'>,
   names: readonly string[],
 ): Promise<readonly RepairStatement[]> {
-  const [policies, ...pools] = await inParallel([
-    listPolicies(deps),
-    ...names.map(name => deps.kubernetes.get({ type: RESOURCES.NodePool, name })),
-  ]);
-  return ownStatements([...policies, ...pools.flatMap(pool => objectOf(pool, { notServed: 'none' }) ?? [])]);
+  const [policies, pools] = await inParallel([listPolicies(deps), loadPools(deps, names)]);
+  return ownStatements([...policies, ...pools]);
+}
+
+async function loadPools(
+  { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
+  names: readonly string[],
+): Promise<readonly KubernetesObject[]> {
+  const pools = await inParallel(names.map(name => kubernetes.get({ type: RESOURCES.NodePool, name })));
+  return pools.flatMap(pool => objectOf(pool, { notServed: 'none' }) ?? []);
 }
 
 /**
@@ -305,7 +318,10 @@ export async function askForNode(
   if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, forNode(node.uid));
 }
 
-/** Users' conditions are not known while policies are not served: of a node that the provider calls unhealthy the pass says so. */
+/**
+ * The conditions of policies are not known while these are not served: of a node that is unhealthy without them the
+ * pass says so.
+ */
 async function isConcerned(
   deps: Pick<FunctionDeps, 'kubernetes'>,
   node: NodeView,
@@ -314,7 +330,8 @@ async function isConcerned(
   try {
     return isSuspicious(node, await ownStatementsOf(deps, pools));
   } catch (error) {
-    if (error instanceof OutOfSight && isSuspicious(node, [])) return true;
+    if (!(error instanceof OutOfSight)) throw error;
+    if (isSuspicious(node, []) || isSuspicious(node, ownStatements(await loadPools(deps, pools)))) return true;
     throw error;
   }
 }
@@ -340,10 +357,13 @@ async function poolsOfNode(deps: Deps, node: NodeView): Promise<readonly string[
 /** Asks for a pass where something is held or in flight: a node that came, went or recovered may let others go on. */
 export async function askIfBusy(deps: Deps, pool: string | undefined): Promise<void> {
   for (const each of new Set([pool, undefined])) {
-    const loaded = await openRecord(deps, poolCodec, poolRecordId(each)).load();
-    if (loaded.kind !== 'known') continue;
-    const { counts, inFlight, followed } = loaded.value;
-    const isBusy = counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
-    if (isBusy) await deps.passes.ask(each, FOR_POOL);
+    if (await isBusy(deps, each)) await deps.passes.ask(each, FOR_POOL);
   }
+}
+
+async function isBusy(deps: Pick<Deps, 'records' | 'wakeUps' | 'clock'>, pool: string | undefined): Promise<boolean> {
+  const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+  if (loaded.kind !== 'known') return false;
+  const { counts, inFlight, followed } = loaded.value;
+  return counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
 }
