@@ -66,13 +66,15 @@ function seedsAfter(done: ReadonlySet<number>): readonly { readonly seed: number
   return seeds.filter(seed => !done.has(seed)).map(seed => ({ seed }));
 }
 
-/** A fleet that breaks an invariant ends there: its hours do not count. */
+/** A fleet that breaks an invariant ends there: neither its hours nor its time count. */
+const held = (entries: readonly Entry[]): readonly Entry[] => entries.filter(({ failure }) => failure === undefined);
+
 const nodeHoursOf = (entries: readonly Entry[]): number =>
-  entries.filter(({ failure }) => failure === undefined).reduce((sum, { nodeHours }) => sum + nodeHours, 0);
+  held(entries).reduce((sum, { nodeHours }) => sum + nodeHours, 0);
 
 function outcomeOf(entries: readonly Entry[]): BenchOutcome {
   const nodeHours = nodeHoursOf(entries);
-  const cpuSeconds = entries.reduce((sum, entry) => sum + entry.cpuSeconds, 0);
+  const cpuSeconds = held(entries).reduce((sum, entry) => sum + entry.cpuSeconds, 0);
   const seeds = entries.map(({ seed }) => seed).toSorted((a, b) => a - b);
   const failures = entries.flatMap(({ failure }) => failure ?? []);
   const injected = addCounts(entries.map(({ faults }) => faults));

@@ -21,6 +21,8 @@ export type Rules = typeof RULES;
 export type PassAsk =
   /** Whatever is due. */
   | { readonly kind: 'pool' }
+  /** Every node, by settings that may be others by now. */
+  | { readonly kind: 'settings' }
   /**
    * A look at this node.
    * @property observedTime when its conditions were seen to change; undefined: the reason is another one

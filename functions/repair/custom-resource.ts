@@ -14,6 +14,7 @@ import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS, CONFIG_MAP } from '../../shared/contract/names.ts';
 import { deleteExactly } from '../../shared/custom-resource/delete.ts';
 import { findInAnyVersion, type Mark } from '../../shared/custom-resource/follow.ts';
+import { isOutOfSight } from '../../shared/custom-resource/out-of-sight.ts';
 import {
   type DrainTemplateData,
   podsToDrain,
@@ -32,6 +33,7 @@ import {
 } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { type NodeView, readConditions } from '../../shared/domain/node.ts';
+import { notServed } from '../../shared/domain/not-served.ts';
 import { addDuration, seconds, toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
@@ -262,24 +264,40 @@ export async function endRemediations(
   }
 }
 
-/** Exactly those that this repair made, recorded or not. */
-export async function madeBy(
-  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+type Api = Pick<ActionDeps, 'kubernetes'>;
+
+/**
+ * Deletes exactly those that this repair made, recorded or not. Each by its UID; what is gone already is no error.
+ *
+ * @throws {RetryableError} where one may be there out of sight (I6)
+ */
+export async function deleteRemediations(
+  deps: Api,
   node: Pick<NodeView, 'uid'>,
   { resources = [], mayHaveMade = [] }: Pick<Ours, 'resources' | 'mayHaveMade'>,
-): Promise<readonly MadeResource[]> {
+): Promise<void> {
   const made = [...resources];
   for (const name of mayHaveMade) {
-    const object = (await findInAnyVersion(kubernetes, refOf(name)))?.object;
-    if (object !== undefined && isOfNode(object, node)) made.push({ ...name, uid: object.metadata.uid });
+    const object = (await findInAnyVersion(deps.kubernetes, refOf(name)))?.object;
+    if (object === undefined) await throwIfOutOfSight(deps, name);
+    else if (isOfNode(object, node)) made.push({ ...name, uid: object.metadata.uid });
   }
-  return made;
+  for (const each of made) {
+    const answer = await deleteExactly(deps.kubernetes, refOf(each), each.uid);
+    if (answer === 'unseen') await throwIfDefined(deps, each);
+  }
 }
 
-/** Each by its UID; what is gone already is no error. */
-export async function deleteRemediations(
-  deps: Pick<ActionDeps, 'kubernetes'>,
-  resources: readonly MadeResource[],
-): Promise<void> {
-  for (const made of resources) await deleteExactly(deps.kubernetes, refOf(made), made.uid);
+async function throwIfOutOfSight(deps: Api, name: Omit<MadeResource, 'uid'>): Promise<void> {
+  const answer = await deps.kubernetes.get(refOf(name));
+  if (answer.kind === 'notServed') await throwIfDefined(deps, name);
 }
+
+/** All objects of a kind are gone with its definition. */
+async function throwIfDefined(deps: Api, { group, version, resource }: Omit<MadeResource, 'uid'>): Promise<void> {
+  const type = { group, version, resource };
+  if (await isOutOfSight(deps, type, type)) throw new RetryableError(notServed(type), { reason: NOT_SERVED });
+}
+
+/** Reason of the error for a kind that is not served. */
+export const NOT_SERVED = 'NotServed';

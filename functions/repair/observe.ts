@@ -52,8 +52,6 @@ export interface ObservedPool extends PoolFacts {
   readonly rules: PoolRules;
   readonly origin: DecisionOrigin;
   readonly record: TimedRecord<PoolRecord>;
-  /** The pool had a record. */
-  readonly isKnown: boolean;
   readonly recordOf: (uid: string) => TimedRecord<NodeRecord>;
   /** Nodes that other pools are to be asked about. */
   readonly elsewhere: readonly NodeElsewhere[];

@@ -91,6 +91,8 @@ const clock = z.object({
   stated: z.optional(instant),
   /** The start that counts again, once a change event says that only the time has moved. */
   first: z.optional(instant),
+  /** When a pass saw it of which nothing had told: the event of its change may be on its way. */
+  seenTime: z.optional(instant),
 });
 
 export type Clock = Readonly<z.output<typeof clock>>;

@@ -4,7 +4,7 @@
  * repair of the pool waits for it (I8).
  */
 import type { DecisionOrigin, PassDeps } from './context.ts';
-import { deleteRemediations, madeBy } from './custom-resource.ts';
+import { deleteRemediations, NOT_SERVED } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
 import { afterTakeBack, type Left, leftOf, wantedBack, withoutTakenBack } from './rule/left.ts';
 import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
@@ -35,8 +35,6 @@ export async function takeBack(
   const change = { key: TAKE_BACK, stored: record.refusals, restsOn: [JSON.stringify(wanted)] };
   const waits = tries.waiting(change);
   if (waits !== undefined) return { record, time: waits.until };
-  // By UID from now on: another object may have the name when it is tried again (I10).
-  const resources = await madeBy(deps, node, wanted);
   const report = (text: string, isRepeated: boolean) => reportLeft(deps, origin, node, { text, isRepeated });
   const outcome = await tries.make({ ...change, report }, async () => {
     const { annotation, drain, maintenance, replacement } = wanted;
@@ -44,7 +42,7 @@ export async function takeBack(
     if (annotation !== undefined) await takeBackAnnotation(deps, annotation, live);
     if (drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: drain });
     if (maintenance === true) await endMaintenance(deps, node, record.acts);
-    await deleteRemediations(deps, resources);
+    await deleteRemediations(deps, node, wanted);
     const end = replacement && (await endReplacement(deps, replacement, node.uid));
     if (replacement !== undefined && end !== undefined) await reportEnd(deps, origin, node, { ...replacement, end });
   });
@@ -52,7 +50,9 @@ export async function takeBack(
   const { refusals: _, ...rest } = record;
   const remembered = { ...rest, ...(refusals && { refusals }) };
   if (isRefusal(outcome)) {
-    if (outcome.goesBack !== undefined) throw outcome.goesBack;
+    const { goesBack } = outcome;
+    // The queue tries again within seconds, which is of no use where a kind is not served.
+    if (goesBack !== undefined && goesBack.reason !== NOT_SERVED) throw goesBack;
     return { record: remembered, time: outcome.until };
   }
   return { record: withoutTakenBack(remembered, wanted), time: undefined };

@@ -9,6 +9,7 @@ import { poolOf } from './rule/node-verdict.ts';
 import { answer, type EndedDrain } from './attempt-record.ts';
 import { nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
+import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { createSayOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
@@ -52,14 +53,19 @@ const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (
 
 export const FOR_POOL: PassAsk = { kind: 'pool' };
 
+const FOR_SETTINGS: PassAsk = { kind: 'settings' };
+
 export const forNode = (uid: string, observedTime?: EpochMs): PassAsk => ({ kind: 'node', uid, observedTime });
 
 const POOL_NAME = 'due';
+const SETTINGS_NAME = 'settings';
 
 export function toAsk(ask: PassAsk): Ask {
   switch (ask.kind) {
     case 'pool':
       return { kind: 'scope', name: POOL_NAME };
+    case 'settings':
+      return { kind: 'scope', name: SETTINGS_NAME };
     case 'node': {
       const { uid, observedTime } = ask;
       return { kind: 'scope', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
@@ -74,16 +80,17 @@ const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
 function ofAsk(ask: Ask): PassAsk {
   switch (ask.kind) {
     case 'all':
-      return FOR_POOL;
+      return FOR_SETTINGS;
     case 'scope': {
       if (ask.name === POOL_NAME) return FOR_POOL;
+      if (ask.name === SETTINGS_NAME) return FOR_SETTINGS;
       const [uid = '', time] = ask.name.split('@');
       return forNode(uid, time === undefined ? undefined : toEpochMs(Number(time)));
     }
     case 'message': {
       const { data } = drainEnd.safeParse(readJson(ask.text));
       // Another version wrote it: it may be about any node.
-      if (data === undefined) return FOR_POOL;
+      if (data === undefined) return FOR_SETTINGS;
       const { uid, ...end } = data;
       return { kind: 'drainEnd', uid, end };
     }
@@ -96,25 +103,31 @@ export function readAsks(asks: readonly Ask[]): RepairAsks {
   const observedTimes = new Map<string, EpochMs>();
   const drainEnds = new Map<string, EndedDrain>();
   let isOfPool = false;
+  let isOfSettings = false;
   for (const ask of asks.map(ofAsk)) {
-    if (ask.kind !== 'pool') uids.add(ask.uid);
     switch (ask.kind) {
       case 'pool':
         isOfPool = true;
         break;
+      case 'settings':
+        isOfSettings = true;
+        break;
       case 'node': {
         const { uid, observedTime: time } = ask;
+        uids.add(uid);
         // By the first of several changes the node became unhealthy.
         if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(time, observedTimes.get(uid) ?? time)));
         break;
       }
       case 'drainEnd':
+        uids.add(ask.uid);
         drainEnds.set(ask.uid, ask.end);
     }
   }
-  const isOfChanges = !isOfPool && observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid));
+  const isOfChanges =
+    !isOfPool && !isOfSettings && observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid));
   const changesTime = isOfChanges ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
-  return { uids, observedTimes, changesTime, drainEnds };
+  return { uids, observedTimes, changesTime, drainEnds, isOfSettings };
 }
 
 /** The shortest time between two passes of one pool. */
@@ -145,6 +158,12 @@ const definitionOf = ({ resource, group }: ResourceType): Subject => ({
   name: `${resource}.${group}`,
 });
 
+/** Whether a pass would do anything: while repair is switched off it ends what was begun. */
+async function isMissed(deps: Omit<PassDeps, 'ask'>, pool: string | undefined): Promise<boolean> {
+  const { featureGates } = await loadConfig(OWNER, deps);
+  return featureGates.nodeRepair || (await isBusy(deps, pool));
+}
+
 /** @param run one pass; answers how long the next one waits */
 export function createPasses(
   deps: Omit<PassDeps, 'ask'>,
@@ -157,7 +176,8 @@ export function createPasses(
       return await run({ ...deps, ask }, pool, asks);
     } catch (error) {
       if (!(error instanceof OutOfSight)) throw error;
-      await sayOutOfSight(pool === undefined ? definitionOf(error.type) : poolSubject(pool), textOutOfSight(error));
+      if (await isMissed(deps, pool))
+        await sayOutOfSight(pool === undefined ? definitionOf(error.type) : poolSubject(pool), textOutOfSight(error));
       return { askAgainAfter: OUT_OF_SIGHT_CHECK };
     }
   };
@@ -193,7 +213,7 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> &
 /** Rounds after changes of settings; their scopes are NodePools. */
 export function settingsRounds(deps: Deps): SettingsRounds {
   return createSettingsRounds(deps, OWNER, async scopes => {
-    for (const pool of await concernedPools(deps, scopes)) await deps.passes.ask(pool, FOR_POOL);
+    for (const pool of await concernedPools(deps, scopes)) await deps.passes.ask(pool, FOR_SETTINGS);
     return [];
   });
 }
@@ -233,11 +253,16 @@ async function ownStatementsOf(
   deps: Pick<FunctionDeps, 'kubernetes'>,
   names: readonly string[],
 ): Promise<readonly RepairStatement[]> {
-  const [policies, ...pools] = await inParallel([
-    listPolicies(deps),
-    ...names.map(name => deps.kubernetes.get({ type: RESOURCES.NodePool, name })),
-  ]);
-  return ownStatements([...policies, ...pools.flatMap(pool => objectOf(pool, { notServed: 'none' }) ?? [])]);
+  const [policies, pools] = await inParallel([listPolicies(deps), loadPools(deps, names)]);
+  return ownStatements([...policies, ...pools]);
+}
+
+async function loadPools(
+  { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
+  names: readonly string[],
+): Promise<readonly KubernetesObject[]> {
+  const pools = await inParallel(names.map(name => kubernetes.get({ type: RESOURCES.NodePool, name })));
+  return pools.flatMap(pool => objectOf(pool, { notServed: 'none' }) ?? []);
 }
 
 /**
@@ -293,7 +318,10 @@ export async function askForNode(
   if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, forNode(node.uid));
 }
 
-/** Users' conditions are not known while policies are not served: of a node that the provider calls unhealthy the pass says so. */
+/**
+ * The conditions of policies are not known while these are not served: of a node that is unhealthy without them the
+ * pass says so.
+ */
 async function isConcerned(
   deps: Pick<FunctionDeps, 'kubernetes'>,
   node: NodeView,
@@ -302,7 +330,8 @@ async function isConcerned(
   try {
     return isSuspicious(node, await ownStatementsOf(deps, pools));
   } catch (error) {
-    if (error instanceof OutOfSight && isSuspicious(node, [])) return true;
+    if (!(error instanceof OutOfSight)) throw error;
+    if (isSuspicious(node, []) || isSuspicious(node, ownStatements(await loadPools(deps, pools)))) return true;
     throw error;
   }
 }
@@ -328,10 +357,13 @@ async function poolsOfNode(deps: Deps, node: NodeView): Promise<readonly string[
 /** Asks for a pass where something is held or in flight: a node that came, went or recovered may let others go on. */
 export async function askIfBusy(deps: Deps, pool: string | undefined): Promise<void> {
   for (const each of new Set([pool, undefined])) {
-    const loaded = await openRecord(deps, poolCodec, poolRecordId(each)).load();
-    if (loaded.kind !== 'known') continue;
-    const { counts, inFlight, followed } = loaded.value;
-    const isBusy = counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
-    if (isBusy) await deps.passes.ask(each, FOR_POOL);
+    if (await isBusy(deps, each)) await deps.passes.ask(each, FOR_POOL);
   }
+}
+
+async function isBusy(deps: Pick<Deps, 'records' | 'wakeUps' | 'clock'>, pool: string | undefined): Promise<boolean> {
+  const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+  if (loaded.kind !== 'known') return false;
+  const { counts, inFlight, followed } = loaded.value;
+  return counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
 }

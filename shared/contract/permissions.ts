@@ -136,6 +136,8 @@ export const PERMISSIONS: Readonly<Record<Component, Permissions>> = {
       on('NodeClaim', ['get', 'list', 'create', 'patch', 'delete']),
       on('NodeLifecyclePolicy', ['list']),
       on('NodeLifecyclePolicy', ['patch'], { subresource: 'status' }),
+      // Whether the kind of a custom resource that is not served is there all the same, with its objects.
+      on('CustomResourceDefinition', ['get']),
       on('ConfigMap', ['get'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
       EVENTS,
     ],

@@ -5,31 +5,35 @@ import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { inOtherVersion } from './follow.ts';
 import { objectOf, OutOfSight } from '../ports/read-answer.ts';
 
+/** `unseen`: its kind is served in no version, so that nobody can tell whether it is there. */
+export type DeletionAnswer = 'done' | 'unseen';
+
 /**
  * Done when it is being deleted, is gone, or another one has its name. One whose version is not served is not gone. Throws `RetryableError` when the API server reports a conflict and
  * the object is still there: a write came in between.
  */
-export async function deleteExactly(kubernetes: Api, ref: ObjectRef, uid: string): Promise<void> {
-  if (await deleteAs(kubernetes, ref, uid)) return;
+export async function deleteExactly(kubernetes: Api, ref: ObjectRef, uid: string): Promise<DeletionAnswer> {
+  const answer = await deleteAs(kubernetes, ref, uid);
+  if (answer === 'found') return 'done';
   const other = await inOtherVersion(kubernetes, ref);
-  if (other !== undefined) await deleteAs(kubernetes, other, uid);
+  const last = other === undefined ? answer : await deleteAs(kubernetes, other, uid);
+  return last === 'unseen' ? last : 'done';
 }
 
 type Api = Pick<KubernetesApi, 'get' | 'delete' | 'versionsOf'>;
 
-/** Whether anything was found. */
-async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<boolean> {
+async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<'found' | 'notFound' | 'unseen'> {
   const options = { preconditions: { uid }, propagationPolicy: 'Background' } as const;
   const outcome = await kubernetes.delete(ref, options).catch(unlessOutOfSight);
-  if (outcome === undefined) return false;
-  if (outcome.kind !== 'conflict') return outcome.kind === 'ok';
+  if (outcome === undefined) return 'unseen';
+  if (outcome.kind !== 'conflict') return outcome.kind === 'ok' ? 'found' : 'notFound';
   const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
-  if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp !== undefined) return true;
+  if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp !== undefined) return 'found';
   throwConflict(`deleting ${ref.type.resource} ${ref.name}`, outcome);
-  return true;
+  return 'found';
 }
 
-/** Looks for it in another version. If no version is served, its definition is gone, and all objects of the kind with it. */
+/** Looks for it in another version. */
 function unlessOutOfSight(error: unknown): undefined {
   if (!(error instanceof OutOfSight)) throw error;
 }

@@ -12,7 +12,7 @@ import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { LEDGER_CHECK } from './decide.ts';
-import { seenIn } from '../rules/out-of-sight.ts';
+import { seenIn } from '../../../shared/custom-resource/out-of-sight.ts';
 import { awaitsAnswer } from './clean-up.ts';
 import type { WorkerAnswer } from './context.ts';
 import type { LedgerEntry } from './record.ts';

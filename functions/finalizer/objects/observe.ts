@@ -6,7 +6,7 @@ import { parseTimestamp } from '../../../shared/domain/time.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ObjectObservation } from './decide.ts';
-import { seenIn } from '../rules/out-of-sight.ts';
+import { seenIn } from '../../../shared/custom-resource/out-of-sight.ts';
 import type { LedgerEntry } from './record.ts';
 import type { RuleInForce } from '../rules/decide.ts';
 import { carriesFinalizer } from '../rules/rule-set.ts';

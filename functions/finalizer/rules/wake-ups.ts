@@ -9,7 +9,7 @@ import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/policies/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { cleanUpOf, type RuleInForce } from './decide.ts';
-import { isOutOfSight } from './out-of-sight.ts';
+import { isOutOfSight } from '../../../shared/custom-resource/out-of-sight.ts';
 import { carriesFinalizer, loadRules, acceptanceOf } from './rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;

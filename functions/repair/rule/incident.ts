@@ -42,6 +42,9 @@ export const GOES_ON_WITHIN = minutes(24 * 60);
 /** An event about a transition that is no older is about that very transition. */
 const FRESH = minutes(1);
 
+/** What a pass sees by chance has this long for its event to come: the event tells whether its time can be right. */
+const HEARD_WITHIN = minutes(1);
+
 export interface ClockContext {
   readonly now: EpochMs;
   readonly settings: RepairSettings;
@@ -50,6 +53,8 @@ export interface ClockContext {
   readonly observedTime?: EpochMs | undefined;
   /** The same, if this very node has changed. */
   readonly ownTime?: EpochMs | undefined;
+  /** Nothing has told of the node since the pass before, which has looked at it. */
+  readonly isByChance?: boolean;
 }
 
 /** Every statement that is true of the node, with its clock. */
@@ -66,8 +71,14 @@ export function unhealthyStatementsOf(
       if (clock !== undefined) return { ...match, key, start: clock.start, clock };
     }
     const { start, doubt } = startOf(match, node, observed);
-    const first = kept?.first ?? kept?.start;
-    const clock = start === undefined ? undefined : { start, stated, ...(first !== undefined && { first }) };
+    // A start of which nothing had told was never certain.
+    const first = kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined);
+    const { now, observedTime, isByChance = false } = observed;
+    const isUnheard = isByChance && observedTime === undefined && isOlder(stated, now);
+    const clock =
+      start === undefined
+        ? undefined
+        : { start, stated, ...(first !== undefined && { first }), ...(isUnheard && { seenTime: now }) };
     return { ...match, key, start, clock, doubt };
   });
 }
@@ -77,7 +88,13 @@ export function unhealthyStatementsOf(
  * an event that comes at once proves that. Without such an event the node may have been healthy for a while (I3):
  * undefined, the clock starts anew.
  */
-function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime }: ClockContext): Clock | undefined {
+function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime, isByChance }: ClockContext): Clock | undefined {
+  const { seenTime, ...heard } = kept;
+  if (seenTime !== undefined && kept.stated === stated) {
+    const isOfThatChange = ownTime !== undefined && isDue(addDuration(seenTime, CLOCK_SKEW), ownTime);
+    if (isOfThatChange && isOlder(stated, ownTime)) return undefined;
+    return isByChance === true ? kept : heard;
+  }
   const isFresh = ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
   const { first } = kept;
   if (kept.stated === undefined || stated <= kept.stated) {
@@ -95,11 +112,15 @@ function startOf(
   const { lastTransitionTime: stated } = condition;
   if (stated === undefined) return { start: undefined };
   if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, doubt: 'ahead' };
-  if (observedTime !== undefined && observedTime - stated > LONGEST_LAG) return { start: now, doubt: 'behind' };
+  if (observedTime !== undefined && isOlder(stated, observedTime)) return { start: now, doubt: 'behind' };
   const start = creationTime === undefined ? stated : latest(stated, creationTime);
   // The transition time is that of the status: nobody says since when the reason stands.
   return { start: statement.reason === undefined || now - start <= seconds(1) ? start : now };
 }
+
+/** Whether a change that was seen at that time is older than any event of it. */
+const isOlder = (stated: EpochMs | undefined, seen: EpochMs): boolean =>
+  stated !== undefined && seen - stated > LONGEST_LAG;
 
 export type Health =
   | { readonly kind: 'healthy' }
@@ -144,8 +165,12 @@ export function judgeHealth(
   if (some === undefined) return { kind: 'healthy' };
   const timed = unhealthy
     .flatMap((entry): Timed[] => {
-      const { start, statement } = entry;
-      return start === undefined ? [] : [{ entry, start, dueTime: addDuration(start, statement.toleration) }];
+      const { start, statement, clock } = entry;
+      if (start === undefined) return [];
+      const tolerated = addDuration(start, statement.toleration);
+      const seenTime = clock?.seenTime;
+      const dueTime = seenTime === undefined ? tolerated : latest(tolerated, addDuration(seenTime, HEARD_WITHIN));
+      return [{ entry, start, dueTime }];
     })
     .toSorted((a, b) => a.dueTime - b.dueTime);
   const [earliest] = timed;

@@ -8,7 +8,15 @@ import { actsOf, newNode, replacementOf, withMarks } from './attempt.ts';
 import { judgeAttempt, judgeGone } from './attempt-verdict.ts';
 import { disruptionBudgetOf } from './disruption-budget.ts';
 import { nextEpisodes } from './flapping.ts';
-import { createGuards, isJustRebooted, isStopped, otherWorkOn, type Surroundings, vetoOf } from './guards.ts';
+import {
+  begunTime,
+  createGuards,
+  isJustRebooted,
+  isStopped,
+  otherWorkOn,
+  type Surroundings,
+  vetoOf,
+} from './guards.ts';
 import {
   clocksOf,
   clocksStill,
@@ -69,6 +77,7 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: Ju
     owners,
     claims,
     ...asks,
+    isByChance: facts.isKnown && !asks.isOfSettings ? uid => !asks.uids.has(uid) : undefined,
     basisOf,
     nodesByName: new Map(nodes.map(node => [node.name, node])),
     launchPause: state.launchPause,
@@ -133,10 +142,13 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const isOn = rules.gateOpen && settings !== undefined;
   const ownTime = context.observedTimes.get(node.uid);
   // A condition that gets the time it lacked has not changed.
+  const isByChance = context.isByChance?.(node.uid) === true;
   const wasWithoutTime = before?.said?.code === SAID.noTransitionTime;
   const observedTime = wasWithoutTime ? undefined : (ownTime ?? context.changesTime);
   const unhealthy =
-    settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: before, observedTime, ownTime });
+    settings === undefined
+      ? []
+      : unhealthyStatementsOf(node, { now, settings, record: before, observedTime, ownTime, isByChance });
   const known = before ?? newNode(node.name, pool);
   const isFlapping = settings?.flapping !== undefined;
   const forgotten = settings === undefined ? known.episodes : [];
@@ -294,6 +306,8 @@ export function surroundingsOf(counted: CountedPool): Surroundings {
   const statements = statementsOf(settings);
   const mine = new Set(own.map(({ uid }) => uid));
   const mended = new Set(findings.flatMap(({ record, node }) => (record && isMended(record) ? node.uid : [])));
+  const others = new Set(findings.flatMap(each => (begunTime(each, state) === undefined ? each.node.uid : [])));
+  const isInFlight = ({ uid }: NodeView): boolean => state.inFlight[uid] !== undefined && !others.has(uid);
   const claimOf = (node: NodeView): NodeClaimView | undefined => {
     const owner = ownerOf(node, index);
     return owner.kind === 'claim' ? owner.claim : undefined;
@@ -314,7 +328,7 @@ export function surroundingsOf(counted: CountedPool): Surroundings {
     isUnmanaged: pool === undefined,
     nodes: cluster?.nodes,
     statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
-    isActedUpon: node => state.inFlight[node.uid] !== undefined || mended.has(node.uid) || isJustRebooted(node, now),
+    isActedUpon: node => isInFlight(node) || mended.has(node.uid) || isJustRebooted(node, now),
   };
 }
 

@@ -30,6 +30,8 @@ export type Activity = (
 export interface RepairAsks extends Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'> {
   /** Of the nodes that are named. */
   readonly uids: ReadonlySet<string>;
+  /** The settings may be others than at the pass before. */
+  readonly isOfSettings: boolean;
 }
 
 /** What was read of a pool. */
@@ -38,6 +40,8 @@ export interface PoolFacts {
   readonly pool: string | undefined;
   readonly rules: { readonly repair: RepairRules; readonly pool: KubernetesObject | undefined };
   readonly state: PoolRecord;
+  /** The pool had a record: the pass before has looked at all of its nodes. */
+  readonly isKnown: boolean;
   /** Of the pool. */
   readonly nodes: readonly NodeView[];
   /** These and others that carry the pool's label. */

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PassAsk } from '../../../functions/repair/context.ts';
 import { FOR_POOL, forNode, readAsks, toAsk } from '../../../functions/repair/wake-ups.ts';
+import type { Ask } from '../../../shared/lifecycle/next-round.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 
 const ended = { requestId: 'n1.1', answer: { kind: 'succeeded', message: 'drain Succeeded: ' } } as const;
@@ -17,8 +18,16 @@ describe('what a pass is asked for', () => {
 
   it('takes an unhealthy node for one that has changed, where changes alone are asked about', () => {
     expect(read(forNode('n1', toEpochMs(3)), forNode('n2', toEpochMs(5))).changesTime).toBe(5);
-    for (const other of [FOR_POOL, forNode('n3')])
+    for (const other of [FOR_POOL, forNode('n3'), { kind: 'settings' } as const])
       expect(read(forNode('n1', toEpochMs(3)), other).changesTime).toBeUndefined();
+  });
+
+  it('says that the settings may be others, as it does where nobody knows what was asked', () => {
+    const isOfSettings = (...asks: readonly Ask[]) => readAsks(asks).isOfSettings;
+    expect(isOfSettings(toAsk(FOR_POOL), toAsk(forNode('n1')))).toBe(false);
+    expect(isOfSettings(toAsk(FOR_POOL), toAsk({ kind: 'settings' }))).toBe(true);
+    expect(isOfSettings({ kind: 'all' })).toBe(true);
+    expect([...readAsks([toAsk({ kind: 'settings' })]).uids]).toEqual([]);
   });
 
   it.each(['', '{', 'null', '{"uid":5}', '{"uid":"n1","requestId":"n1.1","answer":"done"}'])(

@@ -178,3 +178,64 @@ it('I10: is not taken for another one of its name, which keeps nothing from goin
   });
   expect(after).toEqual({ created: 1, patched: 0, claims: 1, timedOut: undefined });
 });
+
+const DEFINITION = {
+  type: { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' },
+  name: 'nodefixes.ops.example.com',
+};
+const setServed = (world: World, served: boolean): void => {
+  world.core.patch(
+    DEFINITION,
+    { type: 'json', body: [{ op: 'replace', path: '/spec/versions/0/served', value: served }] },
+    { user: 'x' },
+  );
+};
+
+/** The node gets well while the kind is not served, and the run that meets that first ends at the call. */
+async function unseenStory(crash?: Crash, setOutOfSight = (world: World) => setServed(world, false)) {
+  const world = dueWorld();
+  await world.look('n1');
+  setOutOfSight(world);
+  world.setCondition('n1', 'NetworkUnavailable', 'False');
+  world.advance(minutes(1));
+  const calls = await world.look('n1', crash);
+  const sweepFor = async (spans: readonly number[]): Promise<void> => {
+    for (const span of spans) {
+      world.advance(minutes(span));
+      await world.sweep();
+    }
+  };
+  await sweepFor([1, 1, 5, 5, 5, 1]);
+  const said = world.events.flatMap(({ message }) => (message.includes('cannot be taken back') ? [message] : []));
+  const isKnown = world.store.all().some(({ id, state }) => id.startsWith('node/') && state['ours'] !== undefined);
+  return { world, calls, said, isKnown, sweepFor };
+}
+
+it('I6, I12: is deleted once its kind is served again, and said before, wherever the run ended', async () => {
+  const story = async (crash?: Crash) => {
+    const { world, calls, said, sweepFor } = await unseenStory(crash);
+    setServed(world, true);
+    await sweepFor([1, 4, 1]);
+    const deletions = world.writes.filter(({ ref, verb }) => ref.type.resource === 'nodefixes' && verb === 'delete');
+    return { calls, said, deletions: deletions.length };
+  };
+  const { calls, ...undisturbed } = await story();
+  const text =
+    'what the repair has left cannot be taken back: the API server does not serve nodefixes in ops.example.com/v1; it is tried again every five minutes';
+  expect(undisturbed).toEqual({ said: [text], deletions: 1 });
+  const wrong: unknown[] = [];
+  for (let call = 1; call <= calls; call++) {
+    for (const side of ['before', 'after'] as const) {
+      const { said, deletions } = await story({ call, side });
+      if (said.length < 1 || deletions !== 1) wrong.push({ call, side, said, deletions });
+    }
+  }
+  expect({ calls, wrong }).toEqual({ calls, wrong: [] });
+});
+
+it('is gone with the definition of its kind, and nothing is said of it', async () => {
+  const { said, isKnown } = await unseenStory(undefined, world => {
+    world.core.delete(DEFINITION, { user: 'x' });
+  });
+  expect({ said, isKnown }).toEqual({ said: [], isKnown: false });
+});

@@ -5,6 +5,7 @@ import {
   type ClockContext,
   clocksOf,
   incidentAt,
+  judgeHealth,
   unhealthyStatementsOf,
 } from '../../../../functions/repair/rule/incident.ts';
 import type { Clock, Incident } from '../../../../functions/repair/record.ts';
@@ -154,6 +155,51 @@ describe('an incident starts', () => {
       }),
       { numRuns: 400 },
     );
+  });
+});
+
+describe('a condition that a pass sees by chance', () => {
+  /** Looks in their order: each minute, whether by chance, and when the change of this node was seen. */
+  function looks(since: number, ...each: readonly (readonly [now: number, isByChance: boolean, own?: number])[]) {
+    let clocks: Readonly<Record<string, Clock>> = {};
+    let unhealthy: ReturnType<typeof unhealthyStatementsOf> = [];
+    for (const [now, isByChance, own] of each) {
+      const observed = own === undefined ? undefined : at(own);
+      unhealthy = unhealthyStatementsOf(aNode([ready(since)]), {
+        now: at(now),
+        settings: PLAIN,
+        record: { clocks, episodes: [] },
+        observedTime: observed,
+        ownTime: observed,
+        isByChance,
+      });
+      clocks = clocksOf(unhealthy);
+    }
+    const now = at(each.at(-1)?.[0] ?? 0);
+    const health = judgeHealth(unhealthy, { now, settings: PLAIN, episodes: [] });
+    const dueTime = health.kind === 'unhealthy' ? minutesOf(health.dueCondition.dueTime) : undefined;
+    return { dueTime, doubt: unhealthy[0]?.doubt };
+  }
+
+  it('is due a minute later at the earliest: its event may be on its way', () => {
+    expect(looks(0, [40, true])).toEqual({ dueTime: 41, doubt: undefined });
+    expect(looks(0, [40, true], [41, true])).toEqual({ dueTime: 41, doubt: undefined });
+    expect(looks(15, [40, true])).toEqual({ dueTime: 45, doubt: undefined });
+  });
+
+  it('begins at the look where its event shows that its time is wrong', () => {
+    expect(looks(0, [40, true], [40.1, false, 40])).toEqual({ dueTime: 70.1, doubt: 'behind' });
+  });
+
+  it('keeps its time where something else tells of the node', () => {
+    expect(looks(0, [40, true], [40.1, false])).toEqual({ dueTime: 30, doubt: undefined });
+    expect(looks(0, [40, true], [50, false, 50])).toEqual({ dueTime: 30, doubt: undefined });
+  });
+
+  it('is as any other where something has told of it, or where its time is that of a change that is just seen', () => {
+    expect(looks(0, [40, false])).toEqual({ dueTime: 30, doubt: undefined });
+    expect(looks(31, [40, true])).toEqual({ dueTime: 61, doubt: undefined });
+    expect(looks(0, [1, true], [40, true])).toEqual({ dueTime: 30, doubt: undefined });
   });
 });
 

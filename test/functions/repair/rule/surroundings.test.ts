@@ -102,6 +102,15 @@ it('a node that an action has mended a moment ago counts as acted upon; one that
   expect([mendedBy('CustomResource|fix.yaml|1'), mendedBy()]).toEqual([true, false]);
 });
 
+it('a node that somebody else has mended came back by itself, though it took a place', () => {
+  const state = { ...NEW_POOL, inFlight: { [LONE.uid]: NOW } };
+  const isActedUpon = (otherWorkTime?: typeof NOW) => {
+    const finding = { ...IDLE, kind: 'present', node: LONE, record: undefined, otherWorkTime } as const;
+    return surroundings({ state, findings: [finding] }).isActedUpon(LONE);
+  };
+  expect([isActedUpon(), isActedUpon(NOW)]).toEqual([true, false]);
+});
+
 describe('the disruption budgets of the NodePool', () => {
   const STATED = aNodePool({ disruption: { budgets: [{ nodes: '0', reasons: ['Unhealthy'] }] } });
   const PLAIN = aNodePool({ disruption: { budgets: [{ nodes: '0' }] } });

@@ -1,0 +1,31 @@
+/**
+ * Objects that are there but out of sight: their definition does not serve the version that a rule or record names, but another one, or none. An API
+ * server answers as if they were gone. Nothing of them counts as gone until it can be seen (I1, I6).
+ */
+import { RESOURCES } from '../contract/resources.ts';
+import type { GroupKind, GroupResource, KubernetesObject, ResourceType } from '../domain/kubernetes-object.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import { objectOf, type ObjectAnswer } from '../ports/read-answer.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes'>;
+
+/** Asked when nothing is served in that version: whether objects may be there, in another version or in one that is not served. */
+export async function isOutOfSight(
+  { kubernetes }: Deps,
+  what: GroupKind | GroupResource,
+  { resource }: Pick<ResourceType, 'resource'>,
+): Promise<boolean> {
+  if ((await kubernetes.versionsOf(what)).length > 0) return true;
+  const definition = { type: RESOURCES.CustomResourceDefinition, name: `${resource}.${what.group}` };
+  return objectOf(await kubernetes.get(definition), { notServed: 'notKnown' }) !== undefined;
+}
+
+/** What the answer of a read says of the object; undefined: there is none, and none of its kind where that is not served. */
+export async function seenIn(
+  deps: Deps,
+  answer: ObjectAnswer,
+  kind: GroupKind,
+): Promise<KubernetesObject | 'outOfSight' | undefined> {
+  if (answer.kind === 'notServed') return (await isOutOfSight(deps, kind, answer.type)) ? 'outOfSight' : undefined;
+  return answer.kind === 'there' ? answer.object : undefined;
+}
