@@ -180,8 +180,14 @@ async function reconcileNode(
   if (!isKnown && target.kind === 'NodeClaim' && target.uid !== missing) {
     return reconcileNode(context, name, cause, target.uid);
   }
+  if (wakeUp === undefined || isOwn) return;
+  const { uid } = wakeUp.subject;
+  const isAlone = async (): Promise<boolean> => {
+    const now = await targetOfNode(context.deps, context.hints, { name, onlyIfTerminating });
+    return now?.kind === 'Node' && now.uid === uid;
+  };
   // A record of the Node's own, from when no NodeClaim stood for it, or of one that is gone.
-  if (wakeUp !== undefined && !isOwn) await closeNodeRecord(context.deps, wakeUp.subject.uid);
+  if (!(await closeNodeRecord(context.deps, uid, isAlone))) await reconcileNode(context, name, cause);
 }
 
 /** Its NodeClaim may wait for it, or it went with our finalizer stripped. */

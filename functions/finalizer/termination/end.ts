@@ -216,18 +216,30 @@ export async function closeWithoutFinalizer(
 /** Its event says when it goes; should that be lost, it is found this late (I5). */
 const FINALIZER_GONE_CHECK = minutes(5);
 
-/** The record of a Node for which a NodeClaim stands by now, or that is gone. It is kept while that NodeClaim calls the Node's hooks. */
-export async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): Promise<void> {
-  if (uid === undefined) return;
+/**
+ * The record of a Node for which a NodeClaim stands by now, or that is gone. It is kept while that NodeClaim calls the Node's hooks.
+ *
+ * @param isAlone whether no NodeClaim stands for the Node. It is asked once the record is read: what another run hands over to the Node after that
+ * is not closed
+ * @returns false: none does, and the record stays
+ */
+export async function closeNodeRecord(
+  deps: TerminationDeps,
+  uid: string | undefined,
+  isAlone: () => Promise<boolean>,
+): Promise<boolean> {
+  if (uid === undefined) return true;
   const record = openNodeRecord(deps, uid);
   const loaded = await record.load();
-  if (loaded.kind !== 'known') return;
+  if (loaded.kind !== 'known') return true;
+  if (await isAlone()) return false;
   const hookOwnerUid = hookOwnerUidOf(loaded.value);
   if (hookOwnerUid === undefined || (await claimUnderWay(deps, hookOwnerUid)) === undefined) {
     await record.closeNow();
-    return;
+    return true;
   }
   const { subject } = loaded.stored;
   const wakeTime = addDuration(deps.clock.now(), NODE_RECORD_CHECK);
   await record.save({ subject, value: loaded.value, wakeTime, punctual: false });
+  return true;
 }
