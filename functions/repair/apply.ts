@@ -354,7 +354,7 @@ async function writeNodes(
 /** Writes the pool's record with the time of the next pass, or closes it when nothing is left to remember. */
 async function writePool(
   deps: PassDeps,
-  { pool, record, isKnown }: ObservedPool,
+  { pool, record }: ObservedPool,
   state: PoolRecord,
   wakeTime: EpochMs | undefined,
 ): Promise<void> {
@@ -362,7 +362,7 @@ async function writePool(
   const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, attemptsOfBefore];
   const isAnything = lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined;
   if (!isAnything && wakeTime === undefined) {
-    if (isKnown || (await record.load()).kind === 'known') await record.closeNow();
+    await record.closeNow();
     return;
   }
   const next = wakeTime ?? addDuration(deps.clock.now(), IDLE_POOL_CHECK);
