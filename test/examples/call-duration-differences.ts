@@ -1,12 +1,8 @@
 /** Example scenarios that do not hold to the second when calls take time, each with its reason. */
 
-const FIRST_TRIES =
-  'five runs of a termination at once ask for an eviction for the first time: to note that would cost each termination a write for each round of its pods';
 const A_SECOND_EARLIER = 'a pod has a whole second less, so that its instance is ended a second earlier';
 
 export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {
-  'bad-day.yaml#bad-day': FIRST_TRIES,
-  'finalizer-karpenter-lines.yaml#a-budget-of-other-pods-does-not-hold-what-is-due': FIRST_TRIES,
   'finalizer-deadline.yaml#a-pod-that-needs-more-than-there-is-goes-at-once': A_SECOND_EARLIER,
   'finalizer-hooks.yaml#pods-have-their-grace-while-a-hook-is-at-work': A_SECOND_EARLIER,
   'finalizer-deadline.yaml#a-pod-that-stops-for-long-has-until-the-deadline':
