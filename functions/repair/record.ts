@@ -91,7 +91,7 @@ const clock = z.object({
   stated: z.optional(instant),
   /** The start that counts again, once a change event says that only the time has moved. */
   first: z.optional(instant),
-  /** When a pass saw it of which nothing had told: the event of its change may be on its way. */
+  /** When a pass first saw it, before any event. The event of its change may still come. */
   seenTime: z.optional(instant),
 });
 

@@ -26,7 +26,7 @@ export const checkDestructiveCalls: MakeCheck = ({ mirror, clockTolerance, viola
     const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
     return textOf(dig(claim, 'status', 'nodeName'));
   };
-  /** Whether NodeClaim or Node, which end together, may be past its deadline, by the function's clock and by what the run saw of them last. */
+  /** Whether NodeClaim or Node may be past its deadline by the function's clock, as the run saw them last. They end together. */
   const isPastDeadline = ({ time }: PortCall, run: Run): boolean => {
     const deadlines = ['nodeclaims', 'nodes'].map(resource => {
       const object = lastSeen(run, resource);

@@ -42,7 +42,7 @@ export const GOES_ON_WITHIN = minutes(24 * 60);
 /** An event about a transition that is no older is about that very transition. */
 const FRESH = minutes(1);
 
-/** What a pass sees by chance has this long for its event to come: the event tells whether its time can be right. */
+/** A pass that sees a condition before its event waits this long for it. The event shows whether the time can be right. */
 const HEARD_WITHIN = minutes(1);
 
 export interface ClockContext {
@@ -53,7 +53,7 @@ export interface ClockContext {
   readonly observedTime?: EpochMs | undefined;
   /** The same, if this very node has changed. */
   readonly ownTime?: EpochMs | undefined;
-  /** Nothing has told of the node since the pass before, which has looked at it. */
+  /** No event has named the node since the last pass, which looked at it. */
   readonly isByChance?: boolean;
 }
 
@@ -71,7 +71,7 @@ export function unhealthyStatementsOf(
       if (clock !== undefined) return { ...match, key, start: clock.start, clock };
     }
     const { start, doubt } = startOf(match, node, observed);
-    // A start of which nothing had told was never certain.
+    // A start that no event had confirmed was never certain.
     const first = kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined);
     const { now, observedTime, isByChance = false } = observed;
     const isUnheard = isByChance && observedTime === undefined && isOlder(stated, now);

@@ -141,8 +141,8 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const settings = readableSettings(rules);
   const isOn = rules.gateOpen && settings !== undefined;
   const ownTime = context.observedTimes.get(node.uid);
-  // A condition that gets the time it lacked has not changed.
   const isByChance = context.isByChance?.(node.uid) === true;
+  // A condition that gets the time it lacked has not changed.
   const wasWithoutTime = before?.said?.code === SAID.noTransitionTime;
   const observedTime = wasWithoutTime ? undefined : (ownTime ?? context.changesTime);
   const unhealthy =

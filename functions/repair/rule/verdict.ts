@@ -365,7 +365,7 @@ export interface JudgeContext {
   readonly observedTimes: ReadonlyMap<string, EpochMs>;
   /** The same for every node, where the pass is for changes alone. */
   readonly changesTime: EpochMs | undefined;
-  /** Whether the pass looks at the node by chance: nothing has told of it since the pass before; absent: it does not. */
+  /** Whether no event has named the node since the last pass; absent: this pass treats no node so. */
   readonly isByChance?: ((uid: string) => boolean) | undefined;
   /** By UID: how a drain that was asked for ended. */
   readonly drainEnds: ReadonlyMap<string, { readonly requestId: string; readonly answer: ActionAnswer }>;
