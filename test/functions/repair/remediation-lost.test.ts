@@ -60,6 +60,16 @@ async function story(crash: Crash | undefined) {
   return { calls, verbs };
 }
 
+type World = ReturnType<typeof dueWorld>;
+
+/** Sweeps after each of these spans, in minutes. */
+async function sweepFor(world: World, spans: readonly number[]): Promise<void> {
+  for (const span of spans) {
+    world.advance(minutes(span));
+    await world.sweep();
+  }
+}
+
 it('I7: is deleted wherever the run ended', async () => {
   const { calls } = await story(undefined);
   const left: unknown[] = [];
@@ -94,16 +104,10 @@ async function keptStory(crash: Crash | undefined) {
   world.setCondition('n1', 'NetworkUnavailable', 'False');
   world.advance(minutes(1));
   const calls = await world.look('n1', crash);
-  const sweepFor = async (spans: readonly number[]): Promise<void> => {
-    for (const span of spans) {
-      world.advance(minutes(span));
-      await world.sweep();
-    }
-  };
-  await sweepFor([1, 1, 5, 5, 5]);
+  await sweepFor(world, [1, 1, 5, 5, 5]);
   const said = world.events.filter(({ message }) => message.includes('cannot be taken back')).length;
   world.core.delete(BINDING, { user: 'x' });
-  await sweepFor([5, 1]);
+  await sweepFor(world, [5, 1]);
   const deletions = world.writes.filter(({ ref, verb }) => ref.type.resource === 'nodefixes' && verb === 'delete');
   const pool = world.store.all().find(({ id }) => id.startsWith('pool/'));
   return { calls, said, deletions: deletions.length, left: pool?.state['left'] };
@@ -133,17 +137,11 @@ const NODE_FIX = {
 async function unhealthyStory(crash: Crash | undefined, meanwhile?: (world: World) => void) {
   const world = dueWorld();
   const calls = await world.look('n1', crash);
-  const sweepFor = async (spans: readonly number[]): Promise<void> => {
-    for (const span of spans) {
-      world.advance(minutes(span));
-      await world.sweep();
-    }
-  };
   world.advance(minutes(1));
   await world.look('n1');
-  await sweepFor([1, 1, 5, 5]);
+  await sweepFor(world, [1, 1, 5, 5]);
   meanwhile?.(world);
-  await sweepFor([5, 1, 1, 5]);
+  await sweepFor(world, [5, 1, 1, 5]);
   const writes = (resource: string, verb: string): number =>
     world.writes.filter(write => write.ref.type.resource === resource && write.verb === verb).length;
   return {
@@ -154,8 +152,6 @@ async function unhealthyStory(crash: Crash | undefined, meanwhile?: (world: Worl
     timedOut: world.core.get(NODE_FIX).metadata.annotations?.[TIMED_OUT],
   };
 }
-
-type World = ReturnType<typeof dueWorld>;
 
 it('I4: is made once, and told once that its time is over, wherever the run ended', async () => {
   const { calls, ...undisturbed } = await unhealthyStory(undefined);
@@ -199,23 +195,17 @@ async function unseenStory(crash?: Crash, setOutOfSight = (world: World) => setS
   world.setCondition('n1', 'NetworkUnavailable', 'False');
   world.advance(minutes(1));
   const calls = await world.look('n1', crash);
-  const sweepFor = async (spans: readonly number[]): Promise<void> => {
-    for (const span of spans) {
-      world.advance(minutes(span));
-      await world.sweep();
-    }
-  };
-  await sweepFor([1, 1, 5, 5, 5, 1]);
+  await sweepFor(world, [1, 1, 5, 5, 5, 1]);
   const said = world.events.flatMap(({ message }) => (message.includes('cannot be taken back') ? [message] : []));
   const isKnown = world.store.all().some(({ id, state }) => id.startsWith('node/') && state['ours'] !== undefined);
-  return { world, calls, said, isKnown, sweepFor };
+  return { world, calls, said, isKnown };
 }
 
 it('I6, I12: is deleted once its kind is served again, and said before, wherever the run ended', async () => {
   const story = async (crash?: Crash) => {
-    const { world, calls, said, sweepFor } = await unseenStory(crash);
+    const { world, calls, said } = await unseenStory(crash);
     setServed(world, true);
-    await sweepFor([1, 4, 1]);
+    await sweepFor(world, [1, 4, 1]);
     const deletions = world.writes.filter(({ ref, verb }) => ref.type.resource === 'nodefixes' && verb === 'delete');
     return { calls, said, deletions: deletions.length };
   };
