@@ -76,9 +76,12 @@ export function lastList(run: Run, resource: string): readonly KubernetesObject[
   const call = run.calls.findLast(
     each => isKubernetes(each, 'list') && each.outcome.kind === 'answered' && targetOf(each).resource === resource,
   );
-  if (call?.outcome.kind !== 'answered') return undefined;
-  return listOf(dig(call.outcome.value, 'objects')).flatMap(item => objectOf(item) ?? []);
+  return call && shownBy(call);
 }
+
+/** The objects in the answer to a list. */
+const shownBy = ({ outcome }: PortCall): readonly KubernetesObject[] =>
+  outcome.kind === 'answered' ? listOf(dig(outcome.value, 'objects')).flatMap(item => objectOf(item) ?? []) : [];
 
 /** The pod of the call as the run saw it last. */
 export function seenPod(call: PortCall, run: Run): KubernetesObject | undefined {
@@ -93,8 +96,8 @@ export function seenPod(call: PortCall, run: Run): KubernetesObject | undefined 
 const ACTED_ON_ONE_BY_ONE: readonly string[] = ['nodes', 'nodeclaims', 'pods'];
 
 /**
- * Reads that failed without a later successful one of the same object. That the Node of a NodeClaim was looked at again is I3's to
- * check.
+ * Reads that failed without a later successful one of the same object, by itself or in a list. That the Node of a NodeClaim was looked at
+ * again is I3's to check.
  * An Event that is counted up says nothing of the world. The templates of custom resources stand in the ConfigMap of the configuration,
  * and are read one by one: once the configuration was looked at again after the intent, a read that fails is that of a template.
  *
@@ -102,12 +105,13 @@ const ACTED_ON_ONE_BY_ONE: readonly string[] = ['nodes', 'nodeclaims', 'pods'];
  *   Nodes, is left out
  */
 export function failedReads(run: Run, targets: readonly (string | undefined)[]): readonly string[] {
-  const failed = new Set<string>();
+  /** By what was asked; the value names the single object that was. */
+  const failed = new Map<string, string>();
   const intent = lastRecordWrite(run);
   let hasConfiguration = false;
   for (const [index, call] of run.calls.entries()) {
     if (!isKubernetes(call, 'get', 'list') && !(call.port === 'records' && call.method === 'get')) continue;
-    const { resource, name } = targetOf(call);
+    const { resource, namespace, name } = targetOf(call);
     if (isKubernetes(call, 'get', 'list') && resource === 'events') continue;
     if (isKubernetes(call, 'get') && ACTED_ON_ONE_BY_ONE.includes(resource) && !targets.includes(name)) continue;
     const ofNode = /^spec\.nodeName=(.*)$/.exec(textOf(dig(call.args[1], 'fieldSelector')) ?? '')?.[1];
@@ -116,11 +120,17 @@ export function failedReads(run: Run, targets: readonly (string | undefined)[]):
     if (isConfiguration && hasConfiguration) continue;
     hasConfiguration ||= isConfiguration && index > intent && call.outcome.kind === 'answered';
     const key = `${call.port} ${call.method} ${JSON.stringify(call.args)}`;
-    if (call.outcome.kind === 'failed') failed.add(key);
-    if (call.outcome.kind === 'answered') failed.delete(key);
+    if (call.outcome.kind === 'failed') failed.set(key, placeOf(resource, namespace, name));
+    if (call.outcome.kind !== 'answered') continue;
+    failed.delete(key);
+    if (failed.size === 0 || !isKubernetes(call, 'list')) continue;
+    const shown = new Set(shownBy(call).map(({ metadata }) => placeOf(resource, metadata.namespace, metadata.name)));
+    for (const [read, place] of failed) if (shown.has(place)) failed.delete(read);
   }
-  return [...failed];
+  return [...failed.keys()];
 }
+
+const placeOf = (...parts: readonly (string | undefined)[]): string => parts.join('/');
 
 /** Whether the run knows of a promise: it wrote a record of its own, or read one that an earlier run had written. */
 export function knowsRecord(run: Run): boolean {

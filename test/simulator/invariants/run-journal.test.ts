@@ -28,6 +28,20 @@ describe('what a run could not read', () => {
   it('is not the template of another node, out of the same ConfigMap, after the configuration was looked at again', () => {
     expect(failedReads(run(intent, readConfig(answered({})), readConfig(FAILED)), [])).toEqual([]);
   });
+
+  it('is that of an object until a list shows the object', () => {
+    const get = call('kubernetes', 'get', [{ type: RESOURCES.NodeClaim, name: 'nc1' }], FAILED);
+    const listOf = (...names: readonly string[]) =>
+      call(
+        'kubernetes',
+        'list',
+        [RESOURCES.NodeClaim, { labelSelector: 'karpenter.sh/nodepool=general' }],
+        answered({ kind: 'there', objects: names.map(name => ({ kind: 'NodeClaim', metadata: { name, uid: name } })) }),
+      );
+    expect(failedReads(run(get, listOf('nc2', 'nc1')), ['nc1'])).toEqual([]);
+    expect(failedReads(run(get, listOf('nc2')), ['nc1'])).toHaveLength(1);
+    expect(failedReads(run(listOf('nc1'), get), ['nc1'])).toHaveLength(1);
+  });
 });
 
 describe('a termination', () => {
