@@ -3,9 +3,11 @@ import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 
 export interface Grouping {
   /** Those with this key, in the order in which they came to have it. */
-  get(key: string): readonly KubernetesObject[];
+  readonly get: (key: string) => readonly KubernetesObject[];
+  /** The first of them. */
+  readonly first: (key: string) => KubernetesObject | undefined;
   /** Keys that some object has. */
-  keys(): Iterable<string>;
+  readonly keys: () => Iterable<string>;
 }
 
 /** Who tells of all that is there, then of every change. */
@@ -36,5 +38,9 @@ export function groupObjects<Resource extends string>(
     groups.set(key, group.set(uid, object));
     keys.set(uid, key);
   });
-  return { get: key => [...(groups.get(key)?.values() ?? [])], keys: () => groups.keys() };
+  return {
+    get: key => [...(groups.get(key)?.values() ?? [])],
+    first: key => groups.get(key)?.values().next().value,
+    keys: () => groups.keys(),
+  };
 }

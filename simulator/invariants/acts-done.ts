@@ -83,9 +83,8 @@ export function createActsDone({ mirror, now, current }: Context): ActsDone {
   };
 
   const isOpen = (claimName: string): boolean => {
-    const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === claimName);
-    const nodeName = dig(claim, 'status', 'nodeName');
-    const node = [...mirror.all('nodes').values()].find(({ metadata }) => metadata.name === nodeName);
+    const claim = mirror.named('nodeclaims', claimName);
+    const node = mirror.named('nodes', textOf(dig(claim, 'status', 'nodeName')));
     return !isReservedIn(dig(node, 'spec', 'taints'));
   };
 

@@ -14,7 +14,7 @@ const instanceOf = (node: KubernetesObject): string => textOf(dig(node, 'spec', 
 
 function illsIn(node: KubernetesObject, mirror: Mirror): readonly Statement[] {
   const poolName = poolNameOf(claimOf(node, mirror) ?? node);
-  const pool = mirror.poolNamed(poolName);
+  const pool = mirror.named('nodepools', poolName);
   const block = repairBlockFor(pool, [...mirror.all('nodelifecyclepolicies').values()]);
   return unhealthyStatementsOf(node, statementsOf(block, profileIn(mirror)));
 }

@@ -22,10 +22,8 @@ const KNOWN_BY_UID: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
 
 export const checkDestructiveCalls: MakeCheck = ({ mirror, clockTolerance, violate }) => {
   /** The Node of a NodeClaim that is acted on. */
-  const nodeOf = (name: string | undefined): string | undefined => {
-    const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
-    return textOf(dig(claim, 'status', 'nodeName'));
-  };
+  const nodeOf = (name: string | undefined): string | undefined =>
+    textOf(dig(mirror.named('nodeclaims', name), 'status', 'nodeName'));
   /** Whether NodeClaim or Node may be past its deadline by the function's clock, as the run saw them last. They end together. */
   const isPastDeadline = ({ time }: PortCall, run: Run): boolean => {
     const deadlines = ['nodeclaims', 'nodes'].map(resource => {

@@ -66,7 +66,7 @@ export const checkDisruptionBudgets: MakeCheck = ({ mirror, now, quietSince, vio
       if (!isAgain) since.set(uid, now());
       if (isAgain || isDisturbed || changed >= run.startTime - SLACK || !isInitialized(act.node)) return;
       const poolName = poolNameOf(claimOf(act.node, mirror) ?? act.node);
-      const pool = mirror.poolNamed(poolName);
+      const pool = mirror.named('nodepools', poolName);
       const policies = [...mirror.all('nodelifecyclepolicies').values()];
       const block = repairBlockFor(pool, policies);
       if (pool === undefined || !policies.every(isPolicyReadable) || !isRepairReadable(block)) return;

@@ -40,7 +40,7 @@ export const checkDrainLimits: MakeCheck = ({ mirror, now, violate }) => {
       if (decision !== 'begin') return;
       const ids: unknown = dig(details, 'ids');
       const isLimited = Array.isArray(ids) && ids.every(id => events.has(String(id)));
-      const node = [...mirror.all('nodes').values()].find(({ metadata }) => metadata.uid === uid);
+      const node = mirror.all('nodes').get(uid);
       const most = node === undefined || now() - changed < RUN ? undefined : mostDrains(node);
       if (isLimited && most !== undefined) {
         const others = nodesWith(node).filter(({ metadata }) => metadata.uid !== uid && isDraining(metadata.uid));
@@ -70,7 +70,7 @@ export const checkDrainLimits: MakeCheck = ({ mirror, now, violate }) => {
   function mostDrains(node: KubernetesObject): number | undefined {
     const policies = [...mirror.all('nodelifecyclepolicies').values()];
     const poolName = poolNameOf(node);
-    const pool = mirror.poolNamed(poolName);
+    const pool = mirror.named('nodepools', poolName);
     if (!policies.every(isPolicyReadable) || (poolName !== undefined && pool === undefined)) return undefined;
     const holder = applyingTo(pool, policies).find(policy => dig(policy, 'spec', 'drain') !== undefined);
     const most = mostOf(dig(holder, 'spec', 'drain', 'maxConcurrent'), nodesWith(node).length);

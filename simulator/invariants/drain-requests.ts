@@ -24,7 +24,11 @@ export interface DrainRequestSeen {
   recovered: boolean;
   /** The fault and its end were said at the same instant: they count in the order in which they come, which nobody here knows. */
   isUnordered: boolean;
+  /** As it was said again after it had recovered: who has not met it before takes it for a new one. */
+  saidAgain: Asked | undefined;
 }
+
+type Asked = Pick<DrainRequestSeen, 'check' | 'left' | 'force' | 'allPods' | 'madeTime' | 'isUnordered'>;
 
 export interface DrainRequests {
   readonly onBusEvent: (event: BusEventSeen) => void;
@@ -34,7 +38,10 @@ export interface DrainRequests {
   readonly onOpened: (node: string) => void;
   /** Another Node came under the name. */
   readonly onReplaced: (node: string) => void;
-  /** A drain took the request, for the first time: the event was on its way while somebody opened the node, and counts. */
+  /**
+   * A drain took the request, for the first time: the event was on its way while somebody opened the node, or while the fault recovered and
+   * was said again, and counts.
+   */
   readonly onTaken: (node: string, id: string) => void;
 }
 
@@ -109,7 +116,13 @@ const pairs = (entities: readonly string[], codes: readonly string[]): readonly 
     (codes.length === 0 ? [ALL] : codes).map(code => `${entity} ${code}`),
   );
 
-const NEW = { endTime: undefined, isOpened: false, isOfEarlierNode: false, recovered: false };
+const NEW = {
+  endTime: undefined,
+  isOpened: false,
+  isOfEarlierNode: false,
+  recovered: false,
+  saidAgain: undefined,
+};
 
 type Table = Pick<CheckContext, 'now' | 'memoryOf'>;
 
@@ -120,13 +133,15 @@ export function createDrainRequests({ now, memoryOf }: Table): DrainRequests {
   const over = new Map<string, number>();
   /** When the end of a quarantine was said last, by node. */
   const quarantineEnds = new Map<string, number>();
-  type Asked = Pick<DrainRequestSeen, 'check' | 'left' | 'force' | 'allPods' | 'madeTime' | 'isUnordered'>;
   const add = (node: string, id: string, request: Asked): void => {
     const requests = known.get(node) ?? new Map<string, DrainRequestSeen>();
     known.set(node, requests);
     const before = requests.get(id);
     // A table that is lost has forgotten that it was answered.
-    if (before?.isOfEarlierNode === false && memoryOf(before.time) === 'whole') return;
+    if (before?.isOfEarlierNode === false && memoryOf(before.time) === 'whole') {
+      if (before.recovered) before.saidAgain = request;
+      return;
+    }
     requests.set(id, { ...request, ...NEW, id, time: now() });
   };
   const close = (request: DrainRequestSeen): void => {
@@ -170,6 +185,7 @@ export function createDrainRequests({ now, memoryOf }: Table): DrainRequests {
     },
     onTaken(node, id) {
       const request = known.get(node)?.get(id);
+      if (request?.saidAgain !== undefined) known.get(node)?.set(id, { ...request.saidAgain, ...NEW, id, time: now() });
       if (request?.isOpened !== true || request.recovered) return;
       request.endTime = undefined;
       request.isOpened = false;

@@ -72,7 +72,7 @@ const isNamed = (claim: KubernetesObject, node: KubernetesObject | undefined): b
 
 function planOf(claim: KubernetesObject, { mirror, policiesInForce }: CheckContext) {
   const name = poolNameOf(claim);
-  const pool = mirror.poolNamed(name);
+  const pool = mirror.named('nodepools', name);
   if (name !== undefined && pool === undefined) return undefined;
   const plan = terminationPlan(pool, policiesInForce([...mirror.all('nodelifecyclepolicies').values()]));
   return plan === 'none' || plan === 'unknown' ? undefined : plan;

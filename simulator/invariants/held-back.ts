@@ -67,7 +67,7 @@ function isEnding(node: KubernetesObject, { mirror, instanceState }: CheckContex
   const { deletionTimestamp, finalizers = [] } = node.metadata;
   if (deletionTimestamp === undefined || !finalizers.some(name => isOurFinalizer(name, mirror))) return false;
   if (instanceState(String(dig(node, 'spec', 'providerID'))) !== 'running') return false;
-  const pool = mirror.poolNamed(poolNameOf(node));
+  const pool = mirror.named('nodepools', poolNameOf(node));
   const plan = terminationPlan(pool, [...mirror.all('nodelifecyclepolicies').values()]);
   return plan !== 'none' && plan !== 'unknown' && plan.hooks.length === 0;
 }

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { PortCall, Run } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { annotationOf, dig, listOf, textOf } from './reading.ts';
+import { instanceOfClaim } from './repair-ownership.ts';
 import { isKubernetes, isTermination, targetOf } from './run-journal.ts';
 
 const REPAIR_ANNOTATION = 'curfew.dev/repair';
@@ -26,14 +27,6 @@ export interface Act extends Omit<ActSeen, 'node'> {
   readonly calls: readonly PortCall[];
 }
 
-/** The node that the call acts on, if it does. */
-export function actOf(call: PortCall, mirror: Mirror): ActSeen | undefined {
-  const asked = askedOf(call, mirror);
-  if (asked === undefined) return undefined;
-  const node = [...mirror.all('nodes').values()].find(asked.isMeant);
-  return node === undefined ? undefined : { kind: asked.kind, id: asked.id, node };
-}
-
 /** A further try of the last action, or the next one. */
 export function withAct(
   acts: readonly Act[],
@@ -53,13 +46,13 @@ export function withAct(
 const isOpen = (act: Act): boolean =>
   act.calls.length === 0 || (wasRefused(act) && act.calls.at(-1)?.outcome.kind === 'failed');
 
-/** The nodes whose reboot a record names before the call. */
-export function rebootsIntended(call: PortCall, mirror: Mirror): readonly KubernetesObject[] {
-  if (call.port !== 'records' || call.method !== 'put') return [];
+/** The node whose reboot a record names before the call. */
+export function rebootIntended(call: PortCall, mirror: Mirror): KubernetesObject | undefined {
+  if (call.port !== 'records' || call.method !== 'put') return undefined;
   const attempt = dig(call.args[0], 'state', 'attempt');
-  if (dig(attempt, 'action') !== 'Reboot' || dig(attempt, 'phase') !== 'intended') return [];
-  const id = textOf(dig(call.args[0], 'id'));
-  return [...mirror.all('nodes').values()].filter(({ metadata }) => id === `node/${metadata.uid}`);
+  if (dig(attempt, 'action') !== 'Reboot' || dig(attempt, 'phase') !== 'intended') return undefined;
+  const [kind, uid] = (textOf(dig(call.args[0], 'id')) ?? '').split('/');
+  return kind === 'node' ? nodeWith(uid, mirror) : undefined;
 }
 
 /** The last try certainly had no effect. */
@@ -83,50 +76,40 @@ export const isRefused = (answer: unknown): boolean =>
     textOf(dig(Array.isArray(answer) ? answer[0] : answer, 'kind')) ?? '',
   );
 
-const isReplacement = (name: string, mirror: Mirror): boolean =>
-  [...mirror.all('nodeclaims').values()].some(
-    claim => claim.metadata.name === name && annotationOf(claim, REPLACES_ANNOTATION) !== undefined,
-  );
-
-interface Asked extends Omit<ActSeen, 'node'> {
-  readonly isMeant: (node: KubernetesObject) => boolean;
-}
-
-/** What a call asks for; undefined for a call that acts on no node, as nearly all of them do. */
-function askedOf(call: PortCall, mirror: Mirror): Asked | undefined {
-  if (call.port === 'instances' && call.method === 'reboot') {
+/** What the call does to a node; undefined for one that acts on no node that is there, as nearly all of them do. */
+export function actOf(call: PortCall, mirror: Mirror): ActSeen | undefined {
+  if (call.port === 'instances') {
+    const kind = ACTS_ON_INSTANCES[call.method];
     const id = String(call.args[0]);
-    return { kind: 'Reboot', id, isMeant: ({ spec }) => dig(spec, 'providerID') === id };
-  }
-  if (call.port === 'instances' && call.method === 'terminateInAutoScalingGroup') {
-    const id = String(call.args[0]);
-    return { kind: 'Terminate', id, isMeant: ({ spec }) => dig(spec, 'providerID') === id };
+    return kind && seen(kind, id, mirror.ownership().nodesOf(id)[0]);
   }
   if (call.port === 'bus' && call.method === 'publish') {
     const request = listOf(call.args[0]).find(entry => dig(entry, 'detailType') === 'DrainRequested');
-    if (request === undefined) return undefined;
-    const uid = dig(request, 'detail', 'node', 'uid');
-    return { kind: 'Drain', id: String(dig(request, 'detail', 'id')), isMeant: ({ metadata }) => metadata.uid === uid };
+    const uid = textOf(dig(request, 'detail', 'node', 'uid'));
+    return seen('Drain', String(dig(request, 'detail', 'id')), nodeWith(uid, mirror));
   }
   if (isTermination(call)) {
     const { name = '' } = targetOf(call);
+    const claim = mirror.named('nodeclaims', name);
     // A replacement that is not needed goes for no incident of its own.
-    if (isReplacement(name, mirror)) return undefined;
-    const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
-    const instance = textOf(dig(claim, 'status', 'providerID'));
-    return {
-      kind: 'Terminate',
-      id: name,
-      isMeant: ({ spec }) => instance !== undefined && dig(spec, 'providerID') === instance,
-    };
+    if (claim === undefined || annotationOf(claim, REPLACES_ANNOTATION) !== undefined) return undefined;
+    return seen('Terminate', name, mirror.ownership().nodesOf(instanceOfClaim(claim) ?? '')[0]);
   }
   if (!isKubernetes(call, 'create')) return undefined;
   const replaces = textOf(dig(call.args[1], 'metadata', 'annotations', REPLACES_ANNOTATION));
-  if (replaces !== undefined) {
-    const name = textOf(dig(call.args[1], 'metadata', 'name')) ?? '';
-    return { kind: 'Replace', id: name, isMeant: ({ metadata }) => metadata.uid === replaces };
-  }
+  if (replaces !== undefined)
+    return seen('Replace', textOf(dig(call.args[1], 'metadata', 'name')) ?? '', nodeWith(replaces, mirror));
   const id = textOf(dig(call.args[1], 'metadata', 'annotations', REPAIR_ANNOTATION));
-  if (id === undefined) return undefined;
-  return { kind: 'CustomResource', id, isMeant: ({ metadata }) => id.startsWith(`${metadata.uid}.`) };
+  return id === undefined ? undefined : seen('CustomResource', id, nodeWith(id.split('.')[0], mirror));
 }
+
+const ACTS_ON_INSTANCES: Readonly<Record<string, ActKind>> = {
+  reboot: 'Reboot',
+  terminateInAutoScalingGroup: 'Terminate',
+};
+
+const seen = (kind: ActKind, id: string, node: KubernetesObject | undefined): ActSeen | undefined =>
+  node && { kind, id, node };
+
+const nodeWith = (uid: string | undefined, mirror: Mirror): KubernetesObject | undefined =>
+  uid === undefined ? undefined : mirror.all('nodes').get(uid);

@@ -54,7 +54,7 @@ function isNeeded(uid: string, climb: Climb | undefined, { mirror, now }: CheckC
   const node = mirror.all('nodes').get(uid);
   if (node === undefined) return false;
   if (climb?.wellSince === undefined || now() < climb.until) return true;
-  const pool = mirror.poolNamed(climb.pool);
+  const pool = mirror.named('nodepools', climb.pool);
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
   return !policies.every(isPolicyReadable) || repairBlockFor(pool, policies) === undefined;
 }

@@ -16,7 +16,7 @@ import {
   type PortCall,
   type Run,
 } from './invariant.ts';
-import { actOf, rebootsIntended, type ActSeen } from './ladder-acts.ts';
+import { actOf, rebootIntended, type ActSeen } from './ladder-acts.ts';
 import { createLadderPast, ladderOf, mayHaveBeen, profileIn, type Rung, type Taken } from './ladder-past.ts';
 import { statementsOf } from './statements.ts';
 import { dig, listOf, nameOf, textOf } from './reading.ts';
@@ -118,7 +118,8 @@ export const checkLadder: MakeCheck = context => {
   };
 
   const note = (call: PortCall): void => {
-    for (const { metadata } of rebootsIntended(call, mirror)) intended.add(metadata.uid);
+    const rebooted = rebootIntended(call, mirror);
+    if (rebooted !== undefined) intended.add(rebooted.metadata.uid);
   };
 
   const onBusEvent = ({ detailType, detail }: BusEventSeen): void => {

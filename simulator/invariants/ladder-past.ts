@@ -54,7 +54,7 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
     statementsOf(blockOf(node), profileIn(mirror));
   const blockOf = (node: KubernetesObject): unknown => {
     const name = poolOf(node, mirror);
-    const pool = mirror.poolNamed(name);
+    const pool = mirror.named('nodepools', name);
     return repairBlockFor(pool, [...mirror.all('nodelifecyclepolicies').values()]);
   };
 

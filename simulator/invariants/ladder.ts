@@ -4,7 +4,7 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { BusEventSeen, CheckContext, PortCall, Run } from './invariant.ts';
-import { actOf, rebootsIntended, wasDone, withAct, type Act, type ActSeen } from './ladder-acts.ts';
+import { actOf, rebootIntended, wasDone, withAct, type Act, type ActSeen } from './ladder-acts.ts';
 import { dig, fieldsOf, listOf, millisecondsOf, textOf } from './reading.ts';
 import { isUnhealthy } from './unhealthy-conditions.ts';
 import { poolOf } from './node-pool.ts';
@@ -118,7 +118,8 @@ export function createClimbers({
       for (const entry of call.port === 'bus' ? listOf(call.args[0]) : []) {
         onBusEvent({ detailType: String(dig(entry, 'detailType')), detail: dig(entry, 'detail') });
       }
-      for (const node of run.by === 'repair' ? rebootsIntended(call, mirror) : []) intend(node, run);
+      const intended = run.by === 'repair' ? rebootIntended(call, mirror) : undefined;
+      if (intended !== undefined) intend(intended, run);
       const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
       // Terminations alone are no ladder.
       if (act === undefined || (act.kind === 'Terminate' && !climbing.has(act.node.metadata.uid))) return;

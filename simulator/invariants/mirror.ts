@@ -2,9 +2,9 @@
 import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { followKind } from '../followed-kind.ts';
-import { groupObjects } from '../grouping.ts';
-import { dig, textOf } from './reading.ts';
-import { ownershipOf, type Ownership } from './repair-ownership.ts';
+import { groupObjects, type Grouping } from '../grouping.ts';
+import { dig, poolNameOf, textOf } from './reading.ts';
+import { instanceOfClaim, instanceOfNode, ownershipIn, type Ownership } from './repair-ownership.ts';
 
 const TYPES = {
   nodes: { group: '', version: 'v1', resource: 'nodes' },
@@ -20,11 +20,14 @@ const TYPES = {
 
 export type Mirrored = keyof typeof TYPES;
 
+/** Those that are asked for by their name. */
+export type Named = 'nodes' | 'nodeclaims' | 'nodepools';
+
 export interface Mirror {
   /** By UID. */
   all(resource: Mirrored): ReadonlyMap<string, KubernetesObject>;
-  /** The NodePool of this name. */
-  poolNamed(name: string | undefined): KubernetesObject | undefined;
+  /** The object of this name. */
+  named(resource: Named, name: string | undefined): KubernetesObject | undefined;
   /** The NodeClaim of this instance, the first of several. */
   claimOfInstance(instance: string): KubernetesObject | undefined;
   /** The pods on the Node of this name. */
@@ -42,13 +45,11 @@ export interface Mirror {
 export function createMirror(core: ApiServerCore): Mirror {
   let changes = 0;
   const pools = new Map<string, KubernetesObject>();
-  let ownership: Ownership | undefined;
   const listeners: ((resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void)[] = [];
   const watch = (resource: Mirrored): Map<string, KubernetesObject> => {
     const objects = new Map<string, KubernetesObject>();
     followKind(core, TYPES[resource], ({ type, object }) => {
       changes += 1;
-      if (resource === 'nodes' || resource === 'nodeclaims') ownership = undefined;
       const { uid } = object.metadata;
       const isGone = type === 'DELETED';
       if (resource === 'nodepools' && !isGone) pools.set(object.metadata.name, object);
@@ -75,15 +76,28 @@ export function createMirror(core: ApiServerCore): Mirror {
     }
     listeners.push(listener);
   };
-  const poolNames = groupObjects({ follow }, 'nodepools', ({ metadata }) => metadata.name);
-  const instances = groupObjects({ follow }, 'nodeclaims', ({ status }) => textOf(dig(status, 'providerID')));
-  const podsByNode = groupObjects({ follow }, 'pods', ({ spec }) => textOf(dig(spec, 'nodeName')));
+  const group = (resource: Mirrored, keyOf: (object: KubernetesObject) => string | undefined): Grouping =>
+    groupObjects({ follow }, resource, keyOf);
+  const names: Readonly<Record<Named, Grouping>> = {
+    nodes: group('nodes', ({ metadata }) => metadata.name),
+    nodeclaims: group('nodeclaims', ({ metadata }) => metadata.name),
+    nodepools: group('nodepools', ({ metadata }) => metadata.name),
+  };
+  const claims = group('nodeclaims', instanceOfClaim);
+  const ownership = ownershipIn({
+    nodes: () => [...objects.nodes.values()],
+    nodesOf: group('nodes', instanceOfNode).get,
+    claimsOf: claims.get,
+    nodesLabelled: group('nodes', poolNameOf).get,
+    claimsLabelled: group('nodeclaims', poolNameOf).get,
+  });
+  const podsByNode = group('pods', ({ spec }) => textOf(dig(spec, 'nodeName')));
   return {
     all: resource => objects[resource],
-    poolNamed: name => (name === undefined ? undefined : poolNames.get(name)[0]),
-    claimOfInstance: instance => instances.get(instance)[0],
+    named: (resource, name) => (name === undefined ? undefined : names[resource].first(name)),
+    claimOfInstance: claims.first,
     podsOn: node => (node === undefined ? [] : podsByNode.get(node)),
-    ownership: () => (ownership ??= ownershipOf([...objects.nodes.values()], [...objects.nodeclaims.values()])),
+    ownership: () => ownership,
     lastPools: () => pools,
     changes: () => changes,
     follow,

@@ -17,6 +17,7 @@ import {
   listOf,
   millisecondsOf,
   poolNameOf,
+  rememberedPart,
   requirementsOf,
   textOf,
 } from './reading.ts';
@@ -69,17 +70,17 @@ const isShaped = isObjectOf({
 });
 
 /** Whether Curfew must accept a `protection` block. */
-export function isProtectionReadable(block: unknown): boolean {
+export const isProtectionReadable = rememberedPart((block: unknown): boolean => {
   const { maxDuration, warnBefore, namespaces } = fieldsOf(block);
   const names = listOf(namespaces).map(entry => dig(entry, 'name'));
   const isInTime = (millisecondsOf(warnBefore) ?? 0) <= (millisecondsOf(maxDuration) ?? Infinity);
   return isShaped(block) && isInTime && new Set(names).size === names.length;
-}
+});
 
 const UNREADABLE = { 'cannot be read': true };
 
 /** The `protection` block of the most specific policy that selects the pool, ties by name; unless one of them cannot be read. */
-function blockFor({ pool, policies }: ProtectionFacts): unknown {
+const blockFor = rememberedPart(({ pool, policies }: ProtectionFacts): unknown => {
   const requirements = (policy: KubernetesObject): number => requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
   const holders = policies
     .filter(policy => dig(policy, 'spec', 'protection') !== undefined)
@@ -95,7 +96,7 @@ function blockFor({ pool, policies }: ProtectionFacts): unknown {
   return holders
     .toSorted((a, b) => requirements(b) - requirements(a) || (a.metadata.name < b.metadata.name ? -1 : 1))
     .map(policy => dig(policy, 'spec', 'protection'))[0];
-}
+});
 
 /** The facts about the pods of a node, as the cluster is now; a NodePool that went leaves in force what it had. */
 export function protectionFactsOf(node: KubernetesObject | undefined, mirror: Mirror): ProtectionFacts {

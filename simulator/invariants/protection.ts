@@ -13,7 +13,7 @@ import { groupObjects } from '../grouping.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { isReadable, protectionEndOf, protectionInForce } from './protection-in-force.ts';
 import { nodeNameOf, protectionEnd, protectionFactsOf, type ProtectionFacts } from './protection-oracle.ts';
-import { annotationOf, dig, instantOf, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, instantOf, nameOf, poolNameOf, textOf } from './reading.ts';
 import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
@@ -30,7 +30,6 @@ export const checkProtection: MakeCheck = context => {
   /** What may make a node's hold wrong: pods that ask for protection for a time, by node, and nodes that Curfew holds, by mark. */
   const askingPods = groupObjects(mirror, 'pods', pod => (isTimed(pod) ? nodeNameOf(pod) : undefined));
   const heldNodes = groupObjects(mirror, 'nodes', node => annotationOf(node, MARK));
-  const nodesNamed = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
   const { inForce, isForgotten } = protectionInForce(context);
   /** By the rules as they stand, or where one of them cannot be read, by what was readable last. */
   const lastEnd = (pod: KubernetesObject, run: Run): number | undefined => {
@@ -65,14 +64,23 @@ export const checkProtection: MakeCheck = context => {
       if (quietSince === undefined) return wrong.clear();
       const nodes = [
         ...[...heldNodes.keys()].flatMap(mark => heldNodes.get(mark)),
-        ...[...askingPods.keys()].flatMap(name => nodesNamed.get(name)),
+        ...[...askingPods.keys()].flatMap(name => mirror.named('nodes', name) ?? []),
       ];
       const suspects = new Map(nodes.map(node => [node.metadata.uid, node]));
       for (const uid of wrong.keys()) if (!suspects.has(uid)) wrong.delete(uid);
-      for (const [uid, node] of suspects) {
+      /** What is in force in each pool; undefined: it may be forgotten. */
+      const byPool = new Map<string | undefined, ProtectionFacts | undefined>();
+      const factsFor = (node: KubernetesObject): ProtectionFacts | undefined => {
+        const poolName = poolNameOf(node);
+        if (byPool.has(poolName)) return byPool.get(poolName);
         const facts = protectionFactsOf(node, mirror);
-        const pods = askingPods.get(node.metadata.name);
-        const what = isForgotten(facts) ? undefined : complainAboutNode(node, pods, inForce(facts), context.now());
+        const known = isForgotten(facts) ? undefined : inForce(facts);
+        byPool.set(poolName, known);
+        return known;
+      };
+      for (const [uid, node] of suspects) {
+        const facts = factsFor(node);
+        const what = facts && complainAboutNode(node, askingPods.get(node.metadata.name), facts, now);
         const known = wrong.get(uid);
         if (what === undefined) {
           wrong.delete(uid);
@@ -143,7 +151,7 @@ function isForced(pod: KubernetesObject, { mirror, now, clockTolerance }: CheckC
   const claims = [...mirror.all('nodeclaims').values()].filter(
     claim => textOf(dig(claim, 'status', 'nodeName')) === nodeName,
   );
-  const nodes = [...mirror.all('nodes').values()].filter(({ metadata }) => metadata.name === nodeName);
+  const nodes = [mirror.named('nodes', nodeName)].filter(node => node !== undefined);
   // Another run may have released it since this one looked.
   const claim = lastGet(run, 'nodeclaims')?.object;
   const node = lastGet(run, 'nodes')?.object;

@@ -2,10 +2,8 @@
  * I3: what a guard that counts had held begins again slowly, however the hold ended and whatever was switched off in between: of a pool
  * one repair in the first minute, two in the next, then four … Told by what Curfew says that it holds, and by when it acts on that.
  */
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { MakeCheck } from './invariant.ts';
 import { actOf } from './ladder-acts.ts';
-import type { Mirror } from './mirror.ts';
 import { isVetoed } from './repair-census.ts';
 import { poolOf } from './node-pool.ts';
 import { isUnhealthy } from './unhealthy-conditions.ts';
@@ -34,7 +32,7 @@ export const checkRamp: MakeCheck = ({ mirror, now, quietSince, violate }) => {
   return {
     onAudit({ function: by, decision, reason, kind, name, uid }) {
       if (by !== 'repair' || kind !== 'Node' || decision !== 'blocked' || !HOLDS.includes(reason)) return;
-      const node = uid === undefined ? named(mirror, name) : mirror.all('nodes').get(uid);
+      const node = uid === undefined ? mirror.named('nodes', name) : mirror.all('nodes').get(uid);
       if (node === undefined) return;
       const pool = poolOf(node, mirror) ?? '';
       releases.delete(pool);
@@ -62,6 +60,3 @@ export const checkRamp: MakeCheck = ({ mirror, now, quietSince, violate }) => {
     },
   };
 };
-
-const named = (mirror: Mirror, name: string): KubernetesObject | undefined =>
-  [...mirror.all('nodes').values()].find(({ metadata }) => metadata.name === name);

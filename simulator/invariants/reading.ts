@@ -32,6 +32,34 @@ export function dig(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce((current, key) => fieldsOf(current)[key], value);
 }
 
+/** More texts than these are forgotten together. */
+const REMEMBERED = 20_000;
+
+/** The reader with a memory: each look reads the same texts of the same objects. `read` is pure. */
+function rememberedText(read: (text: string) => number | undefined): (value: unknown) => number | undefined {
+  const known = new Map<string, { readonly result: number | undefined }>();
+  return value => {
+    if (typeof value !== 'string') return undefined;
+    const before = known.get(value);
+    if (before !== undefined) return before.result;
+    const result = read(value);
+    if (known.size >= REMEMBERED) known.clear();
+    known.set(value, { result });
+    return result;
+  };
+}
+
+/** The same for objects and parts of them, which nobody changes. */
+export function rememberedPart<Value, Result>(read: (value: Value) => Result): (value: Value) => Result {
+  const known = new WeakMap<object, { readonly result: Result }>();
+  return value => {
+    if (typeof value !== 'object' || value === null) return read(value);
+    const before = known.get(value) ?? { result: read(value) };
+    known.set(value, before);
+    return before.result;
+  };
+}
+
 const UNIT_NS: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
@@ -44,8 +72,7 @@ const UNIT_NS: Readonly<Record<string, bigint>> = {
 };
 
 /** Milliseconds of a plain Go duration such as `1h30m` or `-2.5s`; undefined for anything else. */
-export function millisecondsOf(text: unknown): number | undefined {
-  if (typeof text !== 'string') return undefined;
+export const millisecondsOf = rememberedText((text): number | undefined => {
   if (/^[+-]?0$/.test(text)) return 0;
   if (!/^[+-]?((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
   let total = 0n;
@@ -57,7 +84,7 @@ export function millisecondsOf(text: unknown): number | undefined {
   }
   if (text.startsWith('-')) return Number(-total) / 1e6;
   return total === TWO_63 ? undefined : Number(total) / 1e6;
-}
+});
 
 const TWO_63 = 2n ** 63n;
 
@@ -76,16 +103,15 @@ function nanosecondsOf(amount: string, scale: bigint): bigint {
 }
 
 /** Epoch milliseconds of RFC 3339 text; undefined for anything else, 30 February and 24:00 among it. */
-export function instantOf(text: unknown): number | undefined {
-  if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(text))
-    return undefined;
+export const instantOf = rememberedText((text): number | undefined => {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(text)) return undefined;
   const upper = text.toUpperCase();
   const local = Date.parse(`${upper.slice(0, 19)}Z`);
   // A day or an hour that is not there is read as one of the next day.
   if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 19) !== upper.slice(0, 19)) return undefined;
   const ms = Date.parse(upper);
   return Number.isNaN(ms) ? undefined : ms;
-}
+});
 
 export const annotationOf = (object: KubernetesObject, key: string): string | undefined =>
   object.metadata.annotations?.[key];
@@ -191,15 +217,17 @@ export function requirementsOf(selector: unknown): number {
   return Object.keys(fieldsOf(dig(selector, 'matchLabels'))).length + listOf(dig(selector, 'matchExpressions')).length;
 }
 
-const isFrame = isObjectOf({
-  nodePoolSelector: isSelector,
-  mode: isOneOf('Enforce', 'Observe'),
-  repair: () => true,
-  repairLimits: () => true,
-  drain: () => true,
-  protection: () => true,
-  termination: () => true,
-});
+const isFrame = rememberedPart(
+  isObjectOf({
+    nodePoolSelector: isSelector,
+    mode: isOneOf('Enforce', 'Observe'),
+    repair: () => true,
+    repairLimits: () => true,
+    drain: () => true,
+    protection: () => true,
+    termination: () => true,
+  }),
+);
 
 /** Whether the rest of a policy, without its blocks, can be read: no other fields, a selector and a mode that are ones. */
 export const isFrameReadable = ({ spec }: Pick<KubernetesObject, 'spec'>): boolean => isFrame(spec ?? {});

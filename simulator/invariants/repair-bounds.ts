@@ -101,7 +101,7 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, memoryOf
   /** The widest of all that the block in force grants to a reboot. */
   const allowanceOf = (node: KubernetesObject): { readonly attempts: number; readonly within: number } => {
     const name = poolOf(node, mirror);
-    const pool = mirror.poolNamed(name);
+    const pool = mirror.named('nodepools', name);
     const block = repairBlockFor(pool, [...mirror.all('nodelifecyclepolicies').values()]);
     const lists = [dig(block, 'actions'), ...statementsOf(block, profileIn(mirror)).map(each => each.actions)];
     const actions = lists.flatMap(listOf).filter(action => dig(action, 'type') === 'Reboot');

@@ -119,7 +119,7 @@ function statementsByPool(mirror: Mirror): (node: KubernetesObject) => readonly 
   const known = new Map<string | undefined, readonly Statement[]>();
   return node => {
     const name = poolOf(node, mirror);
-    const statements = known.get(name) ?? statementsOf(repairBlockFor(mirror.poolNamed(name), policies));
+    const statements = known.get(name) ?? statementsOf(repairBlockFor(mirror.named('nodepools', name), policies));
     known.set(name, statements);
     return statements;
   };
@@ -166,7 +166,7 @@ export function isOthersWork(node: KubernetesObject, claim: KubernetesObject | u
 export function isVetoed(node: KubernetesObject, mirror: Mirror, now: number): boolean {
   const claim = claimOf(node, mirror);
   const poolName = poolNameOf(claim ?? node);
-  const pool = mirror.poolNamed(poolName);
+  const pool = mirror.named('nodepools', poolName);
   const isHeldByPool = pool !== undefined && isHeldUntil(annotationOf(pool, VETO), now);
   return isHeldByPool || [node, claim].some(object => object !== undefined && isVetoedBy(object, now));
 }

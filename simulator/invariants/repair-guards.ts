@@ -11,7 +11,6 @@ import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { dig, nameOf, poolNameOf } from './reading.ts';
 import { isRepairReadable } from './repair-block.ts';
 import { censusOf, heldBy, type CensusFacts } from './repair-census.ts';
-import { ownershipOf } from './repair-ownership.ts';
 import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
 
 /** So long after a fault a run may go on with what an earlier one was granted, and a retry is no new grant; ms. */
@@ -66,8 +65,7 @@ export const checkRepairGuards: MakeCheck = context => {
     },
     onMinute() {
       for (const name of settling.keys()) {
-        const node = [...mirror.all('nodes').values()].find(each => each.metadata.name === name);
-        if (node === undefined) settling.delete(name);
+        if (mirror.named('nodes', name) === undefined) settling.delete(name);
       }
     },
   };
@@ -75,13 +73,10 @@ export const checkRepairGuards: MakeCheck = context => {
   function complaint(node: KubernetesObject, run: Run): string | undefined {
     const policies = [...mirror.all('nodelifecyclepolicies').values()];
     const poolName = poolNameOf(claimOf(node, mirror) ?? node);
-    const pool = mirror.poolNamed(poolName);
+    const pool = mirror.named('nodepools', poolName);
     const block = repairBlockFor(pool, policies);
     if (!policies.every(isPolicyReadable) || !isRepairReadable(block)) return undefined;
-    const neighbours = ownershipOf(
-      [...mirror.all('nodes').values()],
-      [...mirror.all('nodeclaims').values()],
-    ).neighboursIn(poolName);
+    const neighbours = mirror.ownership().neighboursIn(poolName);
     // A node whose NodeClaim is on its way is on its way itself; one that neither says its pool nor is named is nobody's for certain.
     const isUnclear = (other: KubernetesObject): boolean => {
       const claim = claimOf(other, mirror);

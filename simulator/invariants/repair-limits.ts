@@ -7,7 +7,8 @@ import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
 import { createClimbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
-import { dig, labelOf, nameOf, poolNameOf, textOf } from './reading.ts';
+import { instanceOfClaim } from './repair-ownership.ts';
+import { dig, labelOf, nameOf, poolNameOf } from './reading.ts';
 import { applyingTo, isPolicyReadable } from './policy-oracle.ts';
 import { claimOf } from './node-pool.ts';
 import { mostOf } from './repair-census.ts';
@@ -129,15 +130,14 @@ function mostSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext): M
   const nodes = lastList(run, 'nodes') ?? [];
   if (!policies.every(isPolicyReadable)) return UNLIMITED;
   const poolName = poolNameOf(claimOf(node, mirror) ?? node);
-  const pool = mirror.poolNamed(poolName);
+  const pool = mirror.named('nodepools', poolName);
   // Without a NodePool of that name none is selected by its labels.
   if (poolName !== undefined && pool === undefined) return UNLIMITED;
   return mostRepairs(node, pool, policies, nodes);
 }
 
 function nodeOfClaim(name: string | undefined, mirror: Mirror): KubernetesObject | undefined {
-  const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
-  const instance = textOf(dig(claim, 'status', 'providerID'));
-  if (instance === undefined) return undefined;
-  return [...mirror.all('nodes').values()].find(node => textOf(dig(node, 'spec', 'providerID')) === instance);
+  const claim = mirror.named('nodeclaims', name);
+  const instance = claim && instanceOfClaim(claim);
+  return instance === undefined ? undefined : mirror.ownership().nodesOf(instance)[0];
 }

@@ -2,38 +2,54 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { dig, poolNameOf, textOf } from './reading.ts';
 
+type Objects = readonly KubernetesObject[];
+
 /** As one look at the cluster shows it. */
 export interface Ownership {
-  readonly nodesOf: (instance: string) => readonly KubernetesObject[];
-  readonly claimsOf: (instance: string) => readonly KubernetesObject[];
+  readonly nodesOf: (instance: string) => Objects;
+  readonly claimsOf: (instance: string) => Objects;
   /** The nodes of the pool; all of them without one. */
-  readonly neighboursIn: (poolName: string | undefined) => readonly KubernetesObject[];
+  readonly neighboursIn: (poolName: string | undefined) => Objects;
 }
 
-export function ownershipOf(nodes: readonly KubernetesObject[], claims: readonly KubernetesObject[]): Ownership {
-  const nodesBy = Map.groupBy(nodes, node => textOf(dig(node, 'spec', 'providerID')));
-  const claimsBy = Map.groupBy(claims, claim => textOf(dig(claim, 'status', 'providerID')));
-  const claimsOf = (instance: string): readonly KubernetesObject[] => claimsBy.get(instance) ?? [];
-  // As a pass lists them: by the label, and those that a NodeClaim with the label names although they lack it.
-  const poolsOf = (node: KubernetesObject): ReadonlySet<string | undefined> => {
-    const naming = claimsOf(textOf(dig(node, 'spec', 'providerID')) ?? '').filter(
-      claim => dig(claim, 'status', 'nodeName') === node.metadata.name,
-    );
-    return new Set([node, ...naming].map(poolNameOf));
+/** Nodes and NodeClaims, by their instance and by the label of their pool. */
+interface Grouped {
+  readonly nodes: () => Objects;
+  readonly nodesOf: (instance: string) => Objects;
+  readonly claimsOf: (instance: string) => Objects;
+  readonly nodesLabelled: (poolName: string) => Objects;
+  readonly claimsLabelled: (poolName: string) => Objects;
+}
+
+export const instanceOfNode = (node: KubernetesObject): string | undefined => textOf(dig(node, 'spec', 'providerID'));
+
+export const instanceOfClaim = (claim: KubernetesObject): string | undefined =>
+  textOf(dig(claim, 'status', 'providerID'));
+
+export function ownershipOf(nodes: Objects, claims: Objects): Ownership {
+  const by = (objects: Objects, keyOf: (object: KubernetesObject) => string | undefined) => {
+    const groups = Map.groupBy(objects, keyOf);
+    return (key: string): Objects => groups.get(key) ?? [];
   };
-  let byPool: ReadonlyMap<string | undefined, readonly KubernetesObject[]> | undefined;
-  const readPools = (): ReadonlyMap<string | undefined, readonly KubernetesObject[]> => {
-    const pairs = nodes.flatMap(node => [...poolsOf(node)].map(pool => ({ pool, node })));
-    const grouped = Map.groupBy(pairs, ({ pool }) => pool);
-    return new Map([...grouped].map(([pool, members]) => [pool, members.map(({ node }) => node)]));
-  };
+  return ownershipIn({
+    nodes: () => nodes,
+    nodesOf: by(nodes, instanceOfNode),
+    claimsOf: by(claims, instanceOfClaim),
+    nodesLabelled: by(nodes, poolNameOf),
+    claimsLabelled: by(claims, poolNameOf),
+  });
+}
+
+/** The nodes of a pool are as a pass lists them: by the label, and those that a NodeClaim with the label names although they lack it. */
+export function ownershipIn({ nodes, nodesOf, claimsOf, nodesLabelled, claimsLabelled }: Grouped): Ownership {
+  const namedBy = (claim: KubernetesObject): Objects =>
+    nodesOf(instanceOfClaim(claim) ?? '').filter(node => node.metadata.name === dig(claim, 'status', 'nodeName'));
   return {
-    nodesOf: instance => nodesBy.get(instance) ?? [],
+    nodesOf,
     claimsOf,
-    neighboursIn(poolName) {
-      if (poolName === undefined) return nodes;
-      byPool ??= readPools();
-      return byPool.get(poolName) ?? [];
-    },
+    neighboursIn: poolName =>
+      poolName === undefined
+        ? nodes()
+        : [...new Set([...nodesLabelled(poolName), ...claimsLabelled(poolName).flatMap(namedBy)])],
   };
 }

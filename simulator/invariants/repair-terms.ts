@@ -69,7 +69,7 @@ export const checkRepairTerms: MakeCheck = context => {
   const statementsIn = (node: KubernetesObject): readonly Statement[] | undefined => {
     const policies = [...mirror.all('nodelifecyclepolicies').values()];
     const poolName = poolNameOf(claimOf(node, mirror) ?? node);
-    const pool = mirror.poolNamed(poolName);
+    const pool = mirror.named('nodepools', poolName);
     const block = repairBlockFor(pool, policies);
     if (!policies.every(isPolicyReadable) || !isRepairReadable(block) || dig(block, 'flapping') !== undefined)
       return undefined;

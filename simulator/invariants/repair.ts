@@ -213,10 +213,10 @@ interface Remembered {
   readonly history: ConditionHistory;
 }
 
-const targetOfTermination = (call: PortCall, mirror: Mirror): KubernetesObject | undefined =>
-  [...mirror.all('nodeclaims').values()].find(
-    claim => claim.metadata.name === targetOf(call).name && annotationOf(claim, 'curfew.dev/replaces') === undefined,
-  );
+function targetOfTermination(call: PortCall, mirror: Mirror): KubernetesObject | undefined {
+  const claim = mirror.named('nodeclaims', targetOf(call).name);
+  return claim && annotationOf(claim, 'curfew.dev/replaces') === undefined ? claim : undefined;
+}
 
 /** The run has written a record of this very node. */
 const hasNoted = (run: Run, { metadata }: KubernetesObject): boolean =>

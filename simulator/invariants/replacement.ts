@@ -28,7 +28,7 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
   const replacements = (): readonly KubernetesObject[] =>
     [...mirror.all('nodeclaims').values()].filter(claim => annotationOf(claim, REPLACES_ANNOTATION) !== undefined);
   const nodeOf = (claim: KubernetesObject): KubernetesObject | undefined =>
-    nodes().find(node => node.metadata.name === textOf(dig(claim, 'status', 'nodeName')));
+    mirror.named('nodes', textOf(dig(claim, 'status', 'nodeName')));
   const isOpen = (claim: KubernetesObject): boolean => {
     const node = nodeOf(claim);
     return node !== undefined && !isReservedIn(dig(node, 'spec', 'taints'));

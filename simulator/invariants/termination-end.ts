@@ -103,7 +103,7 @@ function planFor(
   { mirror, policiesInForce }: CheckContext,
 ): { readonly plan: TerminationPlan | 'none' | 'unknown'; readonly isPoolGone: boolean } {
   const poolName = poolNameOf(object);
-  const pool = mirror.poolNamed(poolName);
+  const pool = mirror.named('nodepools', poolName);
   const isPoolGone = pool === undefined && mirror.lastPools().has(poolName ?? '');
   const policies = policiesInForce([...mirror.all('nodelifecyclepolicies').values()]);
   return { plan: terminationPlan(pool, policies), isPoolGone };

@@ -103,7 +103,7 @@ function releasedBy(call: PortCall, { mirror }: CheckContext): KubernetesObject 
   if (!isKubernetes(call, 'patch') || (resource !== 'nodes' && resource !== 'nodeclaims')) return undefined;
   const finalizers = dig(call.args[1], 'body', 'metadata', 'finalizers');
   if (finalizers === undefined) return undefined;
-  const object = [...mirror.all(resource).values()].find(({ metadata }) => metadata.name === name);
+  const object = mirror.named(resource, name);
   if (object === undefined || !isDeleted(object)) return undefined;
   const taken = (object.metadata.finalizers ?? []).filter(each => !listOf(finalizers).includes(each));
   const isOurs = (each: unknown): boolean => isOurFinalizer(String(each), mirror);
@@ -173,7 +173,7 @@ function planOf(object: KubernetesObject, run: Run, context: Judged) {
 function hooksInForce(object: KubernetesObject, run: Run, { mirror, policiesInForce }: CheckContext) {
   const name = poolNameOf(object);
   const seen = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === name)?.object;
-  const pool = seen ?? mirror.poolNamed(name);
+  const pool = seen ?? mirror.named('nodepools', name);
   const policies = lastList(run, 'nodelifecyclepolicies') ?? [...mirror.all('nodelifecyclepolicies').values()];
   const plan = terminationPlan(pool, policiesInForce(policies));
   return plan === 'none' || plan === 'unknown' ? [] : plan.hooks;
@@ -183,8 +183,8 @@ function complainAboutPod(call: PortCall, run: Run, context: Judged, hooks: Hook
   const { mirror, now, clockTolerance, violate } = context;
   const pod = seenPod(call, run);
   if (pod === undefined) return;
-  const nodeName = dig(pod, 'spec', 'nodeName');
-  const node = [...mirror.all('nodes').values()].find(({ metadata }) => metadata.name === nodeName);
+  const nodeName = textOf(dig(pod, 'spec', 'nodeName'));
+  const node = mirror.named('nodes', nodeName);
   // A Node that went with this run's last look is not judged by its successor.
   if (node === undefined) return;
   if (!isDeleted(node))

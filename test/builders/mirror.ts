@@ -17,10 +17,8 @@ export function mirrorOf(objects: Partial<Record<Mirrored, readonly KubernetesOb
 }
 
 /** What a mirror finds by name and instance, by looking through all. */
-export const foundIn = (
-  all: Mirror['all'],
-): Pick<Mirror, 'poolNamed' | 'claimOfInstance' | 'podsOn' | 'ownership'> => ({
-  poolNamed: name => [...all('nodepools').values()].find(({ metadata }) => metadata.name === name),
+export const foundIn = (all: Mirror['all']): Pick<Mirror, 'named' | 'claimOfInstance' | 'podsOn' | 'ownership'> => ({
+  named: (resource, name) => [...all(resource).values()].find(({ metadata }) => metadata.name === name),
   claimOfInstance: instance =>
     [...all('nodeclaims').values()].find(({ status }) => status?.['providerID'] === instance),
   podsOn: node => [...all('pods').values()].filter(({ spec }) => spec?.['nodeName'] === node),

@@ -43,12 +43,12 @@ describe('what the mirror finds by a key', () => {
     const seed = (uid: string): unknown =>
       core.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'default', uid }, spec: {} });
     seed('first');
-    expect(mirror.poolNamed('default')?.metadata.uid).toBe('first');
+    expect(mirror.named('nodepools', 'default')?.metadata.uid).toBe('first');
     core.delete({ type: RESOURCES.NodePool, name: 'default' }, { user: 'somebody' });
-    expect(mirror.poolNamed('default')).toBeUndefined();
+    expect(mirror.named('nodepools', 'default')).toBeUndefined();
     seed('second');
-    expect(mirror.poolNamed('default')?.metadata.uid).toBe('second');
-    expect(mirror.poolNamed(undefined)).toBeUndefined();
+    expect(mirror.named('nodepools', 'default')?.metadata.uid).toBe('second');
+    expect(mirror.named('nodepools', undefined)).toBeUndefined();
   });
 
   it('is the pods on a Node, once they are bound, until they are gone', () => {
