@@ -28,15 +28,21 @@ export interface NodeClaimView {
   readonly startupTaints?: readonly string[];
 }
 
+const optionalText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+/** Which instance Karpenter has launched for a NodeClaim. */
+export const providerIDOfClaim = ({ status }: KubernetesObject): string | undefined =>
+  optionalText(status?.['providerID']);
+
 /** Reads a NodeClaim object. */
-export function readNodeClaim({ metadata, spec, status }: KubernetesObject): NodeClaimView {
-  const optionalText = (value: unknown): string | undefined =>
-    typeof value === 'string' && value !== '' ? value : undefined;
+export function readNodeClaim(object: KubernetesObject): NodeClaimView {
+  const { metadata, spec, status } = object;
   return {
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
-    providerID: optionalText(status?.['providerID']),
+    providerID: providerIDOfClaim(object),
     nodeName: optionalText(status?.['nodeName']),
     labels: metadata.labels ?? {},
     annotations: metadata.annotations ?? {},

@@ -55,6 +55,10 @@ export interface NodeTaint {
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const optionalText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
+
+/** Which instance a Node is. */
+export const providerIDOfNode = ({ spec }: KubernetesObject): string | undefined => optionalText(spec?.['providerID']);
+
 /** Reads a Node object. */
 export function readNode(object: KubernetesObject): NodeView {
   const { metadata, spec, status } = object;
@@ -62,7 +66,7 @@ export function readNode(object: KubernetesObject): NodeView {
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
-    providerID: optionalText(spec?.['providerID']),
+    providerID: providerIDOfNode(object),
     labels: metadata.labels ?? {},
     annotations: metadata.annotations ?? {},
     conditions: readConditions(status?.['conditions']),

@@ -68,22 +68,23 @@ export function earliest(a: EpochMs | undefined, b: EpochMs | undefined): EpochM
 /** The later of two instants. */
 export const latest = (a: EpochMs, b: EpochMs): EpochMs => (a >= b ? a : b);
 
-const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
 /**
  * Reads RFC 3339 text (numeric offsets and fractions allowed, below a millisecond truncated); undefined when it is not one. As in Go,
  * there is no 30 February and no 24:00, which `Date.parse` would take for the day after.
  */
 export function parseTimestamp(text: string): EpochMs | undefined {
-  const [, year, month, day] = RFC3339.exec(text) ?? [];
-  if (year === undefined) return undefined;
+  if (!RFC3339.test(text)) return undefined;
   // Every month has so many; of the others the last one is asked for.
-  if (Number(day) > 28 && Number(day) > new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()) {
-    return undefined;
-  }
+  const day = Number(text.slice(8, 10));
+  if (day > 28 && day > lastDayOf(Number(text.slice(0, 4)), Number(text.slice(5, 7)))) return undefined;
   const ms = Date.parse(text.toUpperCase());
   return Number.isNaN(ms) ? undefined : (ms as EpochMs);
 }
+
+/** @param month from 1 */
+const lastDayOf = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate();
 
 /** RFC 3339 with whole seconds, truncated: how Kubernetes writes `metav1.Time`. */
 export function toTimestamp(instant: EpochMs): string {

@@ -1,14 +1,13 @@
 /** What is known of an instance: which one it is, and whether it is there. Pure. */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
-import { readNode } from '../../../shared/domain/node.ts';
+import { providerIDOfClaim } from '../../../shared/domain/node-claim.ts';
+import { providerIDOfNode } from '../../../shared/domain/node.ts';
 import { addDuration, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
 
 /** `spec.providerID` of a Node, `status.providerID` of a NodeClaim. */
-export function providerIDOf(object: KubernetesObject): string | undefined {
-  return object.kind === 'Node' ? readNode(object).providerID : readNodeClaim(object).providerID;
-}
+export const providerIDOf = (object: KubernetesObject): string | undefined =>
+  object.kind === 'Node' ? providerIDOfNode(object) : providerIDOfClaim(object);
 
 /** `notFoundYet`: EC2 knows no such instance, which says nothing while it is younger than `KNOWN_AFTER`. */
 export type KnownState = InstanceState | 'notFoundYet';
