@@ -10,11 +10,12 @@ import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
 import { aboutFormerOwner } from '../orphans/report.ts';
 import { hookCallsOf, hookNoteOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
-import { handHooksOn, withLaterCalls } from './other-claims.ts';
+import { handHooksOn } from './other-claims.ts';
 import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
 import { hasBegun, hookOwnerUidOf, type TerminationRecord } from './record.ts';
+import { withLaterCalls } from './rule/hook-progress.ts';
 
 type GoneTermination = GoneSubject<TerminationRecord>;
 

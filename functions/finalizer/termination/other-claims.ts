@@ -14,6 +14,7 @@ import { hookCallsOf, hookNoteOf } from './hook-owner.ts';
 import { otherClaimsOf } from './instance-sharing.ts';
 import { isLive, isManaged } from './objects.ts';
 import { TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import { withLaterCalls } from './rule/hook-progress.ts';
 
 /** Its own deadline is a promise all the same (I5). */
 export const awaitOtherClaim = {
@@ -67,17 +68,4 @@ function withCalls(value: TerminationRecord, calls: TerminationRecord): Terminat
     ...(points.size > 0 && { reportedHookPoints: [...points] }),
     ...(hookKeyUid !== undefined && { hookKeyUid }),
   };
-}
-
-/** What was noted elsewhere may be later than the record that this run has read: an answer is not forgotten (I4). */
-export function withLaterCalls(
-  hooks: TerminationRecord['hooks'],
-  noted: TerminationRecord['hooks'],
-): TerminationRecord['hooks'] {
-  const later = Object.entries(noted).filter(([name, { attempts, lastSeenTime }]) => {
-    const own = hooks[name];
-    if (own === undefined || own.attempts !== attempts) return own === undefined || own.attempts < attempts;
-    return own.lastSeenTime < lastSeenTime;
-  });
-  return { ...hooks, ...Object.fromEntries(later) };
 }

@@ -35,6 +35,19 @@ export function withAnswers(
 export const progressOf = (hooks: Readonly<Record<string, HookProgress>>, name: string): HookProgress | undefined =>
   Object.hasOwn(hooks, name) ? hooks[name] : undefined;
 
+/** What was noted elsewhere may be later than what this record says: an answer is not forgotten (I4). */
+export function withLaterCalls(
+  hooks: Readonly<Record<string, HookProgress>>,
+  noted: Readonly<Record<string, HookProgress>>,
+): Readonly<Record<string, HookProgress>> {
+  const later = Object.entries(noted).filter(([name, { attempts, lastSeenTime }]) => {
+    const own = progressOf(hooks, name);
+    if (own === undefined || own.attempts !== attempts) return own === undefined || own.attempts < attempts;
+    return own.lastSeenTime < lastSeenTime;
+  });
+  return { ...hooks, ...Object.fromEntries(later) };
+}
+
 /** The progress after the answer to a call that was just made, or to a look at its custom resource. */
 export function afterAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
   const { message: _, ...rest } = progress;

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { afterAnswer, withAnswers } from '../../../../../functions/finalizer/termination/rule/hook-progress.ts';
+import {
+  afterAnswer,
+  withAnswers,
+  withLaterCalls,
+} from '../../../../../functions/finalizer/termination/rule/hook-progress.ts';
 import { toEpochMs } from '../../../../../shared/domain/time.ts';
 
 const NOW = toEpochMs(1000);
@@ -30,5 +34,24 @@ describe('an answer to the call that was just made', () => {
   ] as const)('%s, and what it said before is forgotten', (_, answer, changed) => {
     const { message: _message, ...rest } = { ...called, message: '429' };
     expect(afterAnswer({ ...called, message: '429' }, answer, NOW)).toEqual({ ...rest, lastSeenTime: NOW, ...changed });
+  });
+});
+
+describe('calls that two records of one instance know', () => {
+  const later = { ...called, lastSeenTime: NOW, phase: 'succeeded' } as const;
+
+  it.each([
+    ['what only the other knows', {}, { backup: called }, { backup: called }],
+    ['a hook called `constructor` that only the other knows', {}, { constructor: called }, { constructor: called }],
+    ['the later look', { backup: called }, { backup: later }, { backup: later }],
+    ['the later look of its own', { backup: later }, { backup: called }, { backup: later }],
+    [
+      'the later attempt of its own',
+      { backup: { ...called, attempts: 2 } },
+      { backup: later },
+      { backup: { ...called, attempts: 2 } },
+    ],
+  ])('keep %s', (_, hooks, noted, kept) => {
+    expect(withLaterCalls(hooks, noted)).toEqual(kept);
   });
 });
