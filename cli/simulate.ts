@@ -58,7 +58,8 @@ export function simulateCommand(
     if (html !== undefined) checkWritable(html, '--html');
     const isOnly = runs.length === 1;
     const only = parseOnly(options.only);
-    const recordsObjects = options.output === 'jsonl' || html !== undefined || (isOnly && options.output !== 'json');
+    // The text of several runs is a line each, from the writes alone.
+    const recordsObjects = options.output === 'jsonl' || options.output === 'json' || html !== undefined || isOnly;
     const { interrupted } = options;
     let [done, failed] = [0, 0];
     for (const run of runs) {

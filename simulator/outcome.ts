@@ -3,6 +3,7 @@ import { isJsonObject } from '../shared/domain/json.ts';
 import type { JsonObject, JsonValue } from '../shared/domain/kubernetes-object.ts';
 import { onOneLine } from '../shared/domain/printable.ts';
 import { WARNINGS } from './expect.ts';
+import { createHoldEnds, endsHold, type HoldEnd } from './hold-ends.ts';
 import type { TraceEntry } from './trace.ts';
 
 export interface Done {
@@ -101,20 +102,58 @@ const HOLDS: Readonly<Record<string, HoldRule>> = {
   },
   finalizer: {
     begin: ['wait', 'retry', 'refuse', 'overdue'],
-    end: ['release', 'close'],
+    // What is an orphan has gone, or goes.
+    end: ['release', 'close', 'orphan'],
     isInTurn: true,
-    over: { 'hook HookSucceeded': ['Waiting'], hookTimedOut: ['Waiting'] },
+    over: { 'hook HookSucceeded': ['Waiting'], hookTimedOut: ['Waiting'], hold: ['FinalizationError'] },
   },
   'grace-period': { begin: ['hold', 'notOurs'], end: ['release', 'disown', 'close'] },
 };
+
+/** `left`: since when it may be over, unless the same is said again. */
+interface OpenHold {
+  readonly hold: Held;
+  readonly left?: string;
+}
+
+type HoldsOfObject = ReadonlyMap<string, Map<string, OpenHold>>;
+
+function endHolds(
+  holdEnd: HoldEnd,
+  time: string,
+  ofObject: HoldsOfObject,
+  end: (hold: OpenHold, time: string) => void,
+): void {
+  for (const holds of ofObject.values()) {
+    for (const [reason, each] of holds) {
+      if (!endsHold(holdEnd, each.hold)) continue;
+      if (holdEnd.kind === 'corrected') {
+        holds.set(reason, { left: time, ...each });
+      } else {
+        holds.delete(reason);
+        end(each, time);
+      }
+    }
+  }
+}
 
 export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
   const done: Done[] = [];
   const held: Held[] = [];
   const underWay = new Map<string, Done>();
-  /** What holds an object now, by object and function, then by reason. */
-  const open = new Map<string, Map<string, Held>>();
-  for (const { kind, line } of entries) {
+  /** What holds an object now, by object, then by function, then by reason. */
+  const open = new Map<string, Map<string, Map<string, OpenHold>>>();
+  const end = ({ hold, left }: OpenHold, time: string): void => {
+    const to = left ?? time;
+    // A toleration that is over says nothing: the repair, or what blocks it, says more.
+    if (hold.reason !== TOLERATED && hold.from !== to) held.push({ ...hold, to });
+  };
+  const holdEndOf = createHoldEnds();
+  for (const entry of entries) {
+    const { kind, line } = entry;
+    const holdEnd = holdEndOf(entry);
+    const ofEnded = holdEnd === undefined ? undefined : open.get(holdEnd.object);
+    if (holdEnd !== undefined && ofEnded !== undefined) endHolds(holdEnd, textOf(line['t']), ofEnded, end);
     if (kind !== 'audit') continue;
     const [by, decision, reason] = [textOf(line['function']), textOf(line['decision']), textOf(line['reason'])];
     // Said of what is in force all the same: it holds nothing back, and a note says it.
@@ -129,28 +168,35 @@ export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
       if (what === 'repair') underWay.set(object, each);
     }
 
-    const key = `${by} ${object}`;
-    const holds = open.get(key) ?? new Map<string, Held>();
+    const ofObject = open.get(object) ?? new Map<string, Map<string, OpenHold>>();
+    const holds = ofObject.get(by) ?? new Map<string, OpenHold>();
     const rule = HOLDS[by];
     const begins = rule?.begin.includes(decision) === true;
     const ended = rule?.over?.[`${decision} ${reason}`] ?? rule?.over?.[decision];
     if (!begins && ended === undefined && rule?.end !== undefined && !rule.end.includes(decision)) continue;
     // Whatever else is said of it ends what was said before; a function with ends of its own may hold it for several reasons.
-    const isOver = (other: string, hold: Held): boolean => {
+    const isOver = (other: string, { hold }: OpenHold): boolean => {
       if (ended !== undefined) return ended.includes(other);
       if (!begins || (other === reason && hold.message !== message)) return true;
       return other !== reason && (rule?.end === undefined || rule.isInTurn === true);
     };
-    const over = [...holds].filter(([other, hold]) => isOver(other, hold));
-    for (const [other, hold] of over) {
+    const over = [...holds].filter(([other, each]) => isOver(other, each));
+    for (const [other, each] of over) {
       holds.delete(other);
-      // A toleration that is over says nothing: the repair, or what blocks it, says more.
-      if (hold.reason !== TOLERATED && hold.from !== time) held.push({ ...hold, to: time });
+      end(each, time);
     }
-    if (begins) holds.set(reason, { object, by, reason, message, from: holds.get(reason)?.from ?? time });
-    open.set(key, holds);
+    if (begins) {
+      const from = holds.get(reason)?.hold.from ?? time;
+      holds.set(reason, { hold: { object, by, reason, message, from } });
+    }
+    open.set(object, ofObject.set(by, holds));
   }
-  for (const holds of open.values()) held.push(...holds.values());
+  for (const each of [...open.values()].flatMap(ofObject =>
+    [...ofObject.values()].flatMap(holds => [...holds.values()]),
+  )) {
+    if (each.left === undefined) held.push(each.hold);
+    else end(each, each.left);
+  }
   return {
     done,
     underWay: [...underWay.values()],

@@ -1,8 +1,10 @@
 /** What a run comes to is read off its audit lines: what was done, and what was held from when to when. */
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
 import { formatOutcome, outcomeOf } from '../../simulator/outcome.ts';
 import type { TraceEntry } from '../../simulator/trace.ts';
+import { simulate } from './simulate.ts';
 
 /** `MINUTE FUNCTION DECISION REASON NODE`. */
 function audit(text: string): TraceEntry {
@@ -11,6 +13,24 @@ function audit(text: string): TraceEntry {
   const about = { kind: 'Node', name };
   const line = { t, kind: 'audit', function: by, decision, reason, message: `${reason} of ${name}`, about };
   return { time: toEpochMs(Date.parse(t)), kind: 'audit', group: '', line };
+}
+
+function entryOf(kind: 'object' | 'write', minute: string, fields: JsonObject): TraceEntry {
+  const t = `2024-11-01T15:${minute.padStart(2, '0')}:00.000Z`;
+  const line = { t, kind, resource: 'nodes', ...fields };
+  return { time: toEpochMs(Date.parse(t)), kind, group: '', line };
+}
+
+/** `MINUTE NODE`. */
+function node(text: string, fields: JsonObject): TraceEntry {
+  const [minute = '', name = ''] = text.split(' ');
+  return entryOf('object', minute, { name, ...fields });
+}
+
+/** `MINUTE FUNCTION NODE`. */
+function write(text: string, subresource?: string): TraceEntry {
+  const [minute = '', by = '', name = ''] = text.split(' ');
+  return entryOf('write', minute, { by, verb: 'patch', name, ...(subresource !== undefined && { subresource }) });
 }
 
 const told = (...lines: string[]): readonly string[] => formatOutcome(outcomeOf(lines.map(audit)));
@@ -125,5 +145,50 @@ describe('what a run comes to', () => {
       ),
     );
     expect(held.map(({ to }) => to)).toEqual(['2024-11-01T15:05:00.000Z', '2024-11-01T15:05:00.000Z']);
+  });
+
+  it('ends what was held of an object with the object', () => {
+    const held = (to: string): string =>
+      `  2024-11-01T15:01:00Z to ${to}  Node n1 by finalizer (Waiting): Waiting of n1`;
+    const waits = ['0 finalizer wait FailedDraining n2', '1 finalizer wait Waiting n1'];
+    expect(told(...waits, '7 finalizer orphan PossibleOrphan n1')).toContain(held('2024-11-01T15:07:00Z'));
+    const gone = [node('0 n1', { object: { kind: 'Node' } }), ...waits.map(audit), node('8 n1', { gone: true })];
+    expect(formatOutcome(outcomeOf(gone))).toEqual([
+      'nothing was done',
+      'held:',
+      '  2024-11-01T15:00:00Z to the end  Node n2 by finalizer (FailedDraining): FailedDraining of n2',
+      held('2024-11-01T15:08:00Z'),
+    ]);
+  });
+
+  it('ends a refused change with the next change of that object by the same function', () => {
+    const refused = [node('0 n1', { object: { kind: 'Node' } }), audit('1 finalizer wait NodeChangeRefused n1')];
+    const ends = (...entries: TraceEntry[]) => outcomeOf([...refused, ...entries]).held.map(({ to }) => to);
+    expect(ends(write('5 repair n1'), write('6 finalizer n1', 'status'), write('7 finalizer n2'))).toEqual([undefined]);
+    expect(ends(write('8 finalizer n1'))).toEqual(['2024-11-01T15:08:00.000Z']);
+  });
+
+  it('ends a refused policy with the edit that corrects it, or with the policy', async () => {
+    const { trace } = await simulate(
+      `  objects:
+    - { apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: a }, spec: { nodePoolSelector: {}, mode: Enforce, termination: { finalizerName: karpenter.sh/a } } }
+    - { apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: b }, spec: { nodePoolSelector: {}, mode: Enforce, termination: { finalizerName: karpenter.sh/b } } }
+    - { apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: c }, spec: { nodePoolSelector: {}, mode: Enforce, termination: { finalizerName: karpenter.sh/c } } }
+  steps:
+    - { at: 5m, patch: { resource: nodelifecyclepolicies, name: a, merge: { spec: { mode: Observe } } } }
+    - { at: 8m, patch: { resource: nodelifecyclepolicies, name: a, merge: { spec: { termination: { finalizerName: example.com/a } } } } }
+    - { at: 9m, delete: { resource: nodelifecyclepolicies, name: b } }
+    - { at: 9m, patch: { resource: nodelifecyclepolicies, name: c, merge: { spec: { mode: Observe } } } }
+`,
+      { recordsObjects: true },
+    );
+    const held = outcomeOf(trace).held.filter(({ by }) => by === 'finalizer');
+    expect(new Map(held.map(({ object, from, to }) => [object, [from, to]]))).toEqual(
+      new Map([
+        ['NodeLifecyclePolicy a', ['2024-11-01T15:00:00.000Z', '2024-11-01T15:08:00.000Z']],
+        ['NodeLifecyclePolicy b', ['2024-11-01T15:00:00.000Z', '2024-11-01T15:09:00.000Z']],
+        ['NodeLifecyclePolicy c', ['2024-11-01T15:00:00.000Z', undefined]],
+      ]),
+    );
   });
 });
