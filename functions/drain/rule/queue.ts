@@ -102,14 +102,16 @@ export function decideQueued(observation: DrainObservation, active: ActiveDrain,
   const { now, node, limits, neighbours, record, rules } = observation;
   const timeout = rules?.settings.deleteAfterTimeout;
   const requests = timeout ? active.requests.map(each => notOverdue(each, timeout, now)) : active.requests;
-  const begun: ActiveDrain = { ...active, phase: { kind: 'draining' }, requests, startTime: now };
+  // For what it was paused while it waited, only its waiting was longer.
+  const counted = { startTime: now, pausedFor: toDurationMs(0) };
+  const begun: ActiveDrain = { ...active, phase: { kind: 'draining' }, requests, ...counted };
   const start: DrainDecision = { kind: 'start', record: { ...record, active: begun }, active: begun };
   if (!mustWait(limits, active.requests)) return start;
   const latestTime = waitsUntil(phase.since, active, limits);
   if (latestTime !== undefined && isDue(now, latestTime))
     return { kind: 'finish', active, outcome: WAITED_TOO_LONG, plan: undefined };
   if (!isPrepared(observation, active, false)) {
-    const cordon = active.cordon ?? cordonFor(active, node);
+    const cordon = cordonFor(active, node);
     return { kind: 'prepare', active, cordon, showDraining: false, plan: undefined };
   }
   if (neighbours === undefined) throw new RangeError('nobody has read the other nodes of the pool');
