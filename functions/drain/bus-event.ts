@@ -143,7 +143,7 @@ function toIncoming(
     case 'unQuarantined':
       return { kind: 'unQuarantined', id, said };
     case 'cancelled':
-      return { kind: 'cancelled', id };
+      return { kind: 'cancelled', id, requestedBy };
     case 'recovered':
       return { kind: 'recovered', event, said, ...(asks.needsAnswer && { drainRequest: request }) };
     case 'drain':

@@ -82,7 +82,7 @@ function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: 
   const { active, plan } = withPlan(observation, before, rules, isOfCustom);
   const showDraining = isDelegated || !plan.isDrained;
   if (!isPrepared(observation, active, showDraining)) {
-    const cordon = active.cordon ?? cordonFor(active, node);
+    const cordon = cordonFor(active, node);
     return { kind: 'prepare', active, cordon, showDraining, plan: isDelegated ? undefined : plan };
   }
   const isStuck = isDue(now, stuckTime(active, limits) ?? NEVER);

@@ -48,6 +48,7 @@ export function toDrainedNode(object: KubernetesObject): DrainedNode {
     labels: metadata.labels ?? {},
     unschedulable: spec?.['unschedulable'] === true,
     cordonMark: annotations[ANNOTATIONS.cordonedByDrain],
+    isCordonedByRepair: annotations[ANNOTATIONS.cordonedByRepair] !== undefined,
     quarantine: text === undefined || text === '' ? undefined : quarantineIds(text),
     quarantineFaults: () => listedFaults(text),
     isReleased: NVSENTINEL.releasedAnnotations.some(name => annotations[name]?.toLowerCase() === 'true'),

@@ -86,7 +86,9 @@ export function finishNode(
       ...answerTo(node, ended),
     },
     state: stateAfter(node, status),
-    unschedulable: uncordon ? null : undefined,
+    // A repair that has cordoned it, too, opens it at its own end.
+    unschedulable:
+      uncordon && node.metadata.annotations?.[ANNOTATIONS.cordonedByRepair] === undefined ? null : undefined,
   });
 }
 

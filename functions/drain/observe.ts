@@ -32,8 +32,9 @@ import { isCustomDrain } from './decide.ts';
 import { toDrainedNode } from './drained-node.ts';
 import { requestOnNode } from './rule/node-annotations.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './rule/observation.ts';
-import { isWaiting } from './rule/phase.ts';
+import { goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
 import { DRAIN_CODEC, NO_DRAINS, recordIdOf, type DrainRecord } from './record.ts';
+import type { DrainRequest } from './request-record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
 import { readNeighbours } from './wake-ups.ts';
 
@@ -124,7 +125,8 @@ async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<O
   const pool = nodePoolOf(view);
   const [config, pods] = await inParallel([loadConfig('drain', deps), loadPodsOnNode(deps, view.name)]);
   const inForce = await loadInForce(deps, { view, pool, pods, now }).catch(textOutOfSight);
-  const isOfAllPods = asksForAllPods(base);
+  const asked = askedIn(base);
+  const isOfAllPods = goesForAllPods({ requests: asked, phase: record.active?.phase });
   const rules = isOfAllPods ? ALL_PODS : config.drain && compiled(config.drain);
   const { active } = record;
   const neighbours = active && isWaiting(active) ? await readNeighbours(deps, base.node, pool) : undefined;
@@ -138,15 +140,15 @@ async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<O
     ...base,
     ...seen,
     ...(typeof inForce === 'string' ? { outOfSight: inForce } : inForce),
-    ...(isOfAllPods && { limits: NO_DRAIN_LIMITS }),
+    ...(isOfAllPods && asked.every(isForAllPods) && { limits: NO_DRAIN_LIMITS }),
   };
 }
 
-/** Only those who ask for that share the drain: another one's goes by the configuration. */
-function asksForAllPods({ record: { active, requests }, incoming }: ObservedDrain): boolean {
-  const asked = incoming?.kind === 'drain' ? [incoming.request] : [];
-  const all = active?.requests ?? [...requests, ...asked];
-  return all.length > 0 && all.every(({ allPods }) => allPods === true);
+/** The requests of the drain under way, else of the next one, without one that is about to end. */
+function askedIn({ record: { active, requests }, incoming }: ObservedDrain): readonly DrainRequest[] {
+  const next = active?.requests ?? [...requests, ...(incoming?.kind === 'drain' ? [incoming.request] : [])];
+  const endedId = incoming?.kind === 'cancelled' || incoming?.kind === 'withdrawn' ? incoming.id : undefined;
+  return next.filter(({ id }) => id !== endedId);
 }
 
 /** What its pool and the policies say. @throws {OutOfSight} where a kind is not served that may say something */

@@ -5,8 +5,9 @@
  */
 import { type Action, type ActionContext, callInstance, CHANGED, type Changed, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
-import { CORDON_MARK, isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from './rule/attempt.ts';
+import { isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from './rule/attempt.ts';
 import type { Act } from './record.ts';
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { OWN_REASON } from '../../shared/domain/node-drain-conditions.ts';
@@ -44,7 +45,7 @@ async function begin(
   const ref = { type: RESOURCES.Node, name: node.name };
   // A cordon that somebody sets meanwhile is theirs, and one that is well meanwhile is not rebooted.
   const isOpen = node.unschedulable !== true;
-  const annotations = { ...said, ...(isOpen && { [CORDON_MARK]: 'true' }) };
+  const annotations = { ...said, ...(isOpen && { [ANNOTATIONS.cordonedByRepair]: 'true' }) };
   const change = { annotations, ...(isOpen && { spec: { unschedulable: true } }) };
   const outcome = await changeExactly(kubernetes, ref, node, change);
   if (outcome.kind !== 'ok') return CHANGED;
@@ -81,15 +82,17 @@ export async function endMaintenance(
   const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid !== uid) return;
   const { annotations: marks } = readNode(object);
-  const isCordoned = marks[CORDON_MARK] !== undefined;
+  const isCordoned = marks[ANNOTATIONS.cordonedByRepair] !== undefined;
   // What was refused is no reboot.
   const isEmpty = marks[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
   if (isCordoned || isEmpty) {
     const annotations = {
-      ...(isCordoned && { [CORDON_MARK]: null }),
+      ...(isCordoned && { [ANNOTATIONS.cordonedByRepair]: null }),
       ...(isEmpty && { [LAST_REBOOT_ANNOTATION]: null }),
     };
-    const change = { annotations, ...(isCordoned && { spec: { unschedulable: null } }) };
+    // A drain that somebody else has asked for meanwhile needs the cordon.
+    const opens = isCordoned && marks[ANNOTATIONS.cordonedByDrain] === undefined;
+    const change = { annotations, ...(opens && { spec: { unschedulable: null } }) };
     throwConflict(`opening ${name}`, await changeExactly(kubernetes, ref, object.metadata, change));
   }
   if (isMaintained(readConditions(object.status?.['conditions'])))

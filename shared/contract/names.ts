@@ -3,7 +3,7 @@
  * `reasons.ts`, metrics in `metrics.ts`, environment variables in `env.ts`, the table's in `table.ts`, tags in `tags.ts`.
  */
 import { NODE_POOL_LABEL, TERMINATION_TIMESTAMP_ANNOTATION } from '../domain/node-claim.ts';
-import { DO_NOT_REPAIR_ANNOTATION } from '../domain/node.ts';
+import { CORDONED_BY_REPAIR_ANNOTATION, DO_NOT_REPAIR_ANNOTATION } from '../domain/node.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
 import { QUARANTINE_ANNOTATION, STATE_LABEL } from '../domain/quarantine.ts';
 
@@ -82,6 +82,8 @@ export const ANNOTATIONS = {
   terminationHook: 'curfew.dev/termination-hook',
   /** On a Node that a drain has cordoned, which is undone when that drain is cancelled: the drain's id. */
   cordonedByDrain: 'curfew.dev/cordoned-by-drain',
+  /** On a Node that a repair has cordoned. Whoever takes the last of the two marks off opens the node. */
+  cordonedByRepair: CORDONED_BY_REPAIR_ANNOTATION,
   /** On a Node, set by a person (`curfew drain`): asks for a drain with this id. Who takes it off again withdraws the request. */
   drainRequested: 'curfew.dev/drain-requested',
   /** On a Node while it is drained: which drain, since when and of what, as JSON. */

@@ -7,6 +7,8 @@ import { parseTimestamp, type EpochMs } from './time.ts';
 export const ZONE_LABEL = 'topology.kubernetes.io/zone';
 /** A person's veto against repair, on a Node, NodeClaim or NodePool; the value may be an RFC 3339 instant until which it counts. */
 export const DO_NOT_REPAIR_ANNOTATION = 'curfew.dev/do-not-repair';
+/** On a Node that a repair has cordoned: it is opened again at the end, unless somebody else has closed it. */
+export const CORDONED_BY_REPAIR_ANNOTATION = 'curfew.dev/cordoned-by-repair';
 
 /** On the NodeClaim and the Node of a replacement that is not in use yet: the UID of the Node that it replaces. */
 export const REPLACES_ANNOTATION = 'curfew.dev/replaces';

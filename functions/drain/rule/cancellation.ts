@@ -5,7 +5,7 @@ import { isForced, toFinished } from './admission.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOver, isBefore } from './faults.ts';
 import { endOf, hasNoStandingEnd, isStanding, remember } from './history.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { endingBy, openRequests } from './phase.ts';
+import { endingBy, isAskedByRepair, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../request-record.ts';
@@ -40,7 +40,7 @@ export function cancellationOf(
     hasNoStandingEnd({ finished: finished.filter(each => !recovered.includes(each)) });
   if (waiting.length + running.length + recovered.length === 0 && !isStale)
     return cancelledAhead(incoming, record, node, now);
-  const isOwn = incoming.kind === 'cancelled' && [...waiting, ...running].some(asks => asks.requestedBy === REPAIR);
+  const isOwn = incoming.kind === 'cancelled' && isAskedByRepair(incoming);
   const outcome: DrainOutcome = { status: 'Cancelled', ...(isOwn ? BY_REPAIR : REASONS[incoming.kind]), left: [] };
   const isOver = active !== undefined && running.length > 0 && running.length === active.requests.length;
   const leaves = isOver ? waiting : [...waiting, ...running];
@@ -157,8 +157,6 @@ export const isCordonKnown = (record: DrainRecord, { cordonMark }: Pick<DrainedN
     record.active?.requests.some(({ id }) => id === cordonMark) === true ||
     endOf(record, cordonMark) !== undefined);
 
-/** `source` of the requests by which repair asks for drains. */
-const REPAIR = 'curfew.repair';
 /** Nobody took a quarantine back: the repair needs its drain no longer. */
 const BY_REPAIR = { reason: 'Withdrawn', message: 'repair withdrew its drain' } as const;
 

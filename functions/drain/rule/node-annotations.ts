@@ -7,7 +7,7 @@ import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
 import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
 import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Incoming, DrainedNode, DrainObservation } from './observation.ts';
-import { openPhaseOf, openRequests } from './phase.ts';
+import { goesForAllPods, isAskedByRepair, openPhaseOf, openRequests } from './phase.ts';
 import { FULL, type DrainScope } from './pods.ts';
 import type { ActiveDrain, DrainRecord, Cordon } from '../record.ts';
 
@@ -31,9 +31,9 @@ export function sinceOf({ requests, startTime }: ActiveDrain): EpochMs {
 
 /** The annotation's value. */
 export function describeUnderWay(active: ActiveDrain): string {
-  const { id, scope, force, requests } = active;
+  const { id, scope, force } = active;
   const phase = openPhaseOf(active);
-  const allPods = requests.every(each => each.allPods === true);
+  const allPods = goesForAllPods(active);
   const entities = scope.kind === 'entities' ? { entities: scope.entities } : {};
   return JSON.stringify({
     id,
@@ -114,12 +114,22 @@ const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(each => typeof each === 'string');
 
 /** A node that is not cordoned is cordoned by the drain, also one that is quarantined by a taint: pods that tolerate that must not come. */
-export function cordonFor({ id }: ActiveDrain, { quarantine, unschedulable, cordonMark }: DrainedNode): Cordon {
-  return { quarantined: quarantine !== undefined, by: unschedulable && cordonMark !== id ? 'other' : 'own' };
+export function cordonFor(active: ActiveDrain, node: DrainedNode): Cordon {
+  const { cordon, id } = active;
+  const { quarantine, unschedulable, cordonMark } = node;
+  const isOwn = needsOwnCordon(active, node);
+  if (cordon !== undefined) return isOwn ? { ...cordon, by: 'own' } : cordon;
+  const isOthers = unschedulable && cordonMark !== id && !isOwn;
+  return { quarantined: quarantine !== undefined, by: isOthers ? 'other' : 'own' };
 }
+
+/** A repair opens the node at its end: the drain of somebody else needs a mark of its own, also if it joined that of the repair. */
+const needsOwnCordon = ({ requests }: ActiveDrain, { isCordonedByRepair, cordonMark }: DrainedNode): boolean =>
+  isCordonedByRepair === true && cordonMark === undefined && !requests.every(isAskedByRepair);
 
 export function isPrepared({ node }: DrainObservation, active: ActiveDrain, showDraining: boolean): boolean {
   if (active.cordon === undefined || !node.isWatched || node.underWay !== describeUnderWay(active)) return false;
+  if (cordonFor(active, node).by !== active.cordon.by) return false;
   const state = node.labels[STATE_LABEL];
   return !showDraining || state === DRAIN_STATES.draining || state === REMEDIATING;
 }

@@ -26,6 +26,8 @@ export interface DrainedNode {
   readonly unschedulable: boolean;
   /** Our mark beside a cordon: the id of the drain that cordoned. */
   readonly cordonMark: string | undefined;
+  /** A repair has cordoned it, and opens it at its end. */
+  readonly isCordonedByRepair?: boolean;
   /** Ids that NVSentinel's quarantine annotation lists; undefined: there is no such annotation. */
   readonly quarantine: readonly string[] | 'unreadable' | undefined;
   /** The faults that the annotation lists; read only where one is asked about. */
@@ -83,8 +85,8 @@ export type Incoming =
     }
   /** The quarantine of the whole node is over. */
   | { readonly kind: 'unQuarantined'; readonly id: string; readonly said?: Timestamps | undefined }
-  /** A person took back the quarantine of this one event. */
-  | { readonly kind: 'cancelled'; readonly id: string }
+  /** A person took back the quarantine of this one event, or repair its request. */
+  | { readonly kind: 'cancelled'; readonly id: string; readonly requestedBy?: string }
   /** A person took back the request on the Node. */
   | { readonly kind: 'withdrawn'; readonly id: string };
 

@@ -30,3 +30,19 @@ export const endingBy = (active: InPhase, outcome: DrainOutcome, time: EpochMs):
   over: [],
   before: openPhaseOf(active),
 });
+
+/** `source` of the requests by which repair asks for drains. */
+const REPAIR = 'curfew.repair';
+
+export const isAskedByRepair = ({ requestedBy }: { readonly requestedBy?: string }): boolean => requestedBy === REPAIR;
+
+export const isForAllPods = ({ allPods }: Pick<DrainRequest, 'allPods'>): boolean => allPods === true;
+
+/** Who asks for all pods waits for no configuration, whoever joins. What a controller was asked for goes on by the configuration. */
+export function goesForAllPods({
+  requests,
+  phase,
+}: Pick<ActiveDrain, 'requests'> & { readonly phase: ActiveDrain['phase'] | undefined }): boolean {
+  const kind = phase && openPhaseOf({ phase }).kind;
+  return kind !== 'custom' && kind !== 'fallback' && requests.some(isForAllPods);
+}

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { deadlineBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
 import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
-import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
+import { CORDONED_BY_REPAIR_ANNOTATION, type NodeCondition, type NodeView } from '../../../shared/domain/node.ts';
 import type { Confirmation } from '../../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
@@ -286,8 +286,6 @@ export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
   return Array.from({ length: count }, () => reboot);
 }
 
-/** On a Node that a repair has cordoned: it is opened again at the end, unless somebody else has closed it. */
-export const CORDON_MARK = 'curfew.dev/cordoned-by-repair';
 /** The condition that says so to others. */
 export const MAINTENANCE = 'MaintenanceInProgress';
 
@@ -297,7 +295,7 @@ export const isMaintained = (conditions: readonly NodeCondition[]): boolean =>
 
 /** Whether the Node carries marks of a reboot of ours. */
 export const isMarked = ({ annotations, conditions }: Pick<NodeView, 'annotations' | 'conditions'>): boolean =>
-  annotations[CORDON_MARK] !== undefined || isMaintained(conditions);
+  annotations[CORDONED_BY_REPAIR_ANNOTATION] !== undefined || isMaintained(conditions);
 
 /**
  * What is ours on a Node: a record of before the reboot, as after a restore of the table, does not know of its marks

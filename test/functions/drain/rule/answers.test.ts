@@ -339,10 +339,12 @@ describe('requests that are called off', () => {
     const own = { ...request('e1'), requestedBy: 'curfew.repair' };
     const because = (incoming: Exclude<Incoming, { kind: 'drain' }>, record: NonNullable<Given['record']>): unknown =>
       on(incoming, { record })?.because;
-    const called = { kind: 'cancelled', id: 'e1' } as const;
+    const taken = { kind: 'cancelled', id: 'e1' } as const;
+    const called = { ...taken, requestedBy: 'curfew.repair' };
     expect(because(called, { requests: [own] })).toBe('repair withdrew its drain');
     expect(because(called, { active: active({ requests: [own] }) })).toBe('repair withdrew its drain');
-    expect(because(called, { requests: [request('e1')] })).toBe('somebody took the quarantine of the node back');
+    expect(because(called, { finished: [finished('e1')] })).toBe('repair withdrew its drain');
+    expect(because(taken, { requests: [request('e1')] })).toBe('somebody took the quarantine of the node back');
     expect(because({ kind: 'withdrawn', id: 'e1' }, { requests: [own] })).toBe('the request was withdrawn');
     expect(because(all, { requests: [own] })).toBe('the quarantine is over');
   });
