@@ -3,6 +3,7 @@ import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
+import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { claimAndNodes, type TerminationRun, type TargetContext } from './context.ts';
 import type { TerminationDecision } from './decide.ts';
 import { closeWithoutFinalizer, hasLostFinalizer, releaseRecord } from './end.ts';
@@ -12,7 +13,8 @@ import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { prepare } from './prepare.ts';
 import { waitOf, withWait } from './record.ts';
 import { checkReplace } from './replace-in-force.ts';
-import { reportObserveMode } from './report.ts';
+import { reportAnswers, reportObserveMode } from './report.ts';
+import { withAnswers } from './rule/hook-progress.ts';
 import { terminate } from './terminate.ts';
 import { awaitSettings } from './unreadable-settings.ts';
 
@@ -32,9 +34,9 @@ export async function apply(
     case 'prepare':
       return prepare({ deps, reporter, tries: run.tries }, decision, observed);
     case 'wouldTerminate':
-      return observeOnly(context, decision, observed);
+      return keepingAnswers(context, run, observed, seen => observeOnly(context, decision, seen));
     case 'awaitSettings':
-      return awaitSettings(context, decision, observed);
+      return keepingAnswers(context, run, observed, seen => awaitSettings(context, decision, seen));
     case 'refuse':
     case 'ignore':
       if (hasLostFinalizer(observed)) return closeWithoutFinalizer(context, observed);
@@ -42,6 +44,23 @@ export async function apply(
       await rememberPoolOf(deps, observed);
       return releaseRecord(observed);
   }
+}
+
+/** What a worker answers while nothing is done counts when the termination goes on: nobody answers twice (I9). */
+async function keepingAnswers(
+  context: FinalizerContext,
+  { answers }: TerminationRun,
+  observed: ObservedTermination,
+  wait: (seen: ObservedTermination) => Promise<SaveOutcome>,
+): Promise<Turn> {
+  const { stored, now } = observed;
+  if (stored === undefined || answers.size === 0) return wait(observed);
+  const hooks = withAnswers(stored.hooks, answers, now);
+  const saved = await wait({ ...observed, stored: { ...stored, hooks } });
+  if (!saved.written) return saved;
+  await reportAnswers({ ...context, observed }, answers.keys(), stored.hooks, hooks);
+  answers.clear();
+  return saved;
 }
 
 /** Where admission has put our finalizer on, nothing was there to do: what its NodePool asks for is remembered all the same. */
@@ -59,7 +78,7 @@ async function observeOnly(
   context: FinalizerContext,
   decision: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
   observed: ObservedTermination,
-): Promise<Turn> {
+): Promise<SaveOutcome> {
   const { object, record, stored, now } = observed;
   const value = withWait(storedOrEmpty({ stored }), { kind: 'observed' });
   const subject = subjectOf(object);

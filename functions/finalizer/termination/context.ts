@@ -110,8 +110,11 @@ export const claimAndNodes = ({
   readonly observed: Pick<ObservedTermination, 'claim' | 'nodes'>;
 }): readonly KubernetesObject[] => (claim === undefined ? nodes : [claim, ...nodes]);
 
+/** What a termination is told about with. */
+export type Telling = Pick<TerminationContext, 'observed' | 'reporter' | 'deps'>;
+
 /** Tells of NodeClaim and Nodes alike: an Event on each, one audit line that names them all. */
-export async function reportOnAll(context: TerminationContext, report: Omit<Report, 'about'>): Promise<void> {
+export async function reportOnAll(context: Telling, report: Omit<Report, 'about'>): Promise<void> {
   const [first, ...others] = claimAndNodes(context);
   if (first === undefined) return;
   const named = others.length === 0 ? {} : { nodes: others.map(({ metadata }) => metadata.name) };

@@ -58,17 +58,25 @@ async function runPoint(context: TerminationContext, point: HookPoint, isEnding?
 
 const callId = ({ name }: TerminationHook, { attempts }: HookProgress): string => `${name}/${attempts}`;
 
-/** Asks the rule what is next, and does that. @param progress what was set out for it, where another run may have written the record */
+interface KnownHook {
+  /** What was set out for it, where another run may have written the record. */
+  readonly progress: HookProgress;
+  /** Its custom resource is as it was. */
+  readonly isLookedAt?: boolean;
+}
+
+/** Asks the rule what is next, and does that. */
 async function runHook(
   context: TerminationContext,
   hook: TerminationHook,
   mode: HookObservation['mode'],
-  progress = progressOf(context.state().hooks, hook.name),
+  known?: KnownHook,
 ): Promise<StepOutcome> {
   const { now, deps, run } = context;
   const { hooks } = context.state();
+  const { progress = progressOf(hooks, hook.name), isLookedAt = false } = known ?? {};
   const isOwn = progress !== undefined && run.ownHooks.has(callId(hook, progress));
-  const effect = nextForHook({ now, hook, mode, progress, isOwn, hooks });
+  const effect = nextForHook({ now, hook, mode, progress, isOwn, isLookedAt, hooks });
   switch (effect.kind) {
     case 'done':
       return stepDone;
@@ -87,7 +95,12 @@ async function runHook(
     case 'look': {
       const answer = await followResource(context, { ...hook, target: effect.target }, effect.resource);
       const isSame = answer.kind === 'pending' && answer.resource?.seenVersion === effect.resource.seenVersion;
-      return isSame ? waitFor(effect.on, effect.until) : await saveAnswer(context, hook, effect.progress, answer);
+      // What ran out of time has only one thing left to say.
+      const isNews = effect.progress.phase === 'timedOut' ? answer.kind === 'succeeded' : !isSame;
+      if (isNews) return await saveAnswer(context, hook, effect.progress, answer);
+      return effect.isLast === true
+        ? await runHook(context, hook, mode, { progress: effect.progress, isLookedAt: true })
+        : waitFor(effect.on, effect.until);
     }
     case 'timeOut':
       await reportOnAll(context, {
@@ -99,11 +112,11 @@ async function runHook(
         event: { type: 'Warning' },
       });
       await saveProgress(context, hook, effect.progress);
-      return await runHook(context, hook, mode, effect.progress);
+      return await runHook(context, hook, mode, { progress: effect.progress });
     case 'giveUp':
       run.ownHooks.delete(callId(hook, effect.progress));
       await saveProgress(context, hook, effect.progress);
-      return await runHook(context, hook, mode, effect.progress);
+      return await runHook(context, hook, mode, { progress: effect.progress });
     case 'force':
       await context.saveState({ deadline: { time: now, source: `hook ${hook.name}` } });
       return lookAgain(context, effect.because);
@@ -127,7 +140,7 @@ async function saveAnswer(
     return lookAgain(context, `hook ${hook.name} changed`);
   }
   await reportHook(context, hook.name, progress);
-  return await runHook(context, hook, 'awaited', progress);
+  return await runHook(context, hook, 'awaited', { progress });
 }
 
 /** A call whose outcome is not known is a failure. @param within nobody waits for the work, and the call takes this long at most */

@@ -67,7 +67,8 @@ export async function reconcileTarget(
     firstState: (message, saidTime) => opened?.object && awaitedFirst(opened.object, { message, saidTime }),
     isRequest: answers.size > 0,
   });
-  await oneByOne(left, async node => void (await reconcileTarget(context, node, undefined)));
+  // What its worker has just answered counts for whoever goes on with the hook.
+  await oneByOne(left, async node => void (await reconcileTarget(context, node, undefined, run.answers)));
   return isKnown;
 }
 

@@ -8,8 +8,8 @@ import { toTimestamp } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { TerminationDecision } from './decide.ts';
-import { claimAndNodes, reportOnAll, type TerminationContext } from './context.ts';
-import type { HookProgress } from './record.ts';
+import { claimAndNodes, reportOnAll, type Telling, type TerminationContext } from './context.ts';
+import type { HookProgress, TerminationRecord } from './record.ts';
 import { progressOf } from './rule/hook-progress.ts';
 import { shareOf } from './rule/instance.ts';
 import type { UnawaitedNews } from './rule/hooks.ts';
@@ -170,7 +170,7 @@ export async function reportObserveMode(
 }
 
 /** What one hook answered; nothing is said of a worker that is still at it. */
-export async function reportHook(context: TerminationContext, name: string, progress: HookProgress): Promise<void> {
+export async function reportHook(context: Telling, name: string, progress: HookProgress): Promise<void> {
   const { phase, attempts, message = '' } = progress;
   if (phase === 'succeeded') {
     const done = `hook ${name} has done its work`;
@@ -186,13 +186,14 @@ export async function reportHook(context: TerminationContext, name: string, prog
   });
 }
 
-/** The answers that came by events and have just been stored. @param before the hooks as they stood */
+/** Answers that came by events and have just been stored. @param names of the hooks @param before as they stood */
 export async function reportAnswers(
-  context: TerminationContext,
-  before: Readonly<Record<string, HookProgress>>,
+  context: Telling,
+  names: Iterable<string>,
+  before: TerminationRecord['hooks'],
+  hooks: TerminationRecord['hooks'],
 ): Promise<void> {
-  const { hooks } = context.state();
-  for (const name of context.run.answers.keys()) {
+  for (const name of names) {
     const now = progressOf(hooks, name);
     const was = progressOf(before, name);
     if (now === undefined) {

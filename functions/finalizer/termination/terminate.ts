@@ -94,7 +94,7 @@ export async function terminate(
   // Before anything else, so that the intent is in the record when the first call is made (I4).
   const saved = await writer.saveForSweep(withTurnIntent(before, context));
   if (!saved.written) return saved;
-  await reportAnswers(context, before.hooks);
+  await reportAnswers(context, run.answers.keys(), before.hooks, writer.value().hooks);
   run.answers.clear();
   const shown = decision.badTimestamp && cutText(decision.badTimestamp, SHOWN_CHARS);
   for (;;) {

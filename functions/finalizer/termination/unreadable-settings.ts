@@ -6,7 +6,7 @@ import type { FinalizerContext } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, earliest, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
-import type { Turn } from '../../../shared/lifecycle/settle.ts';
+import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDecision } from './decide.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { claimAndNodes } from './context.ts';
@@ -20,7 +20,7 @@ export async function awaitSettings(
   { deps, reporter }: FinalizerContext,
   { message, deadline }: Extract<TerminationDecision, { kind: 'awaitSettings' }>,
   observed: ObservedTermination,
-): Promise<Turn> {
+): Promise<SaveOutcome> {
   const { object, record, stored, now } = observed;
   const end =
     deadline === undefined

@@ -32,6 +32,8 @@ export interface HookObservation {
   readonly progress: HookProgress | undefined;
   /** This run noted the call down, and has not made it. */
   readonly isOwn: boolean;
+  /** This run has just looked at the custom resource that stands for the call, and it is as it was. */
+  readonly isLookedAt?: boolean;
   /** All of the termination, by name. */
   readonly hooks: Readonly<Record<string, HookProgress>>;
 }
@@ -44,9 +46,10 @@ export type HookEffect =
   | { readonly kind: 'noteCall'; readonly progress: HookProgress }
   /** `within`: nobody waits for the work, and the call takes this long at most. */
   | { readonly kind: 'call'; readonly progress: HookProgress; readonly within?: DurationMs }
-  /** Look at the custom resource that stands for the call. While it is the same, wait. */
+  /** Look at the custom resource that stands for the call. While it is the same, wait; `isLast`: decide without it. */
   | {
       readonly kind: 'look';
+      readonly isLast?: true;
       readonly progress: HookProgress;
       readonly target: Extract<HookTarget, { kind: 'customResource' }>;
       readonly resource: NonNullable<HookProgress['resource']>;
@@ -69,6 +72,7 @@ export function nextForHook(observation: HookObservation): HookEffect {
 
 function nextForAwaited(observation: HookObservation): HookEffect {
   const { now, hook, progress, isOwn } = observation;
+  const { target } = hook;
   if (progress === undefined) return noteCall(observation);
   // Called when nothing waited for it. One that was only noted down then may not have been.
   if (progress.unawaited !== undefined && progress.phase !== 'intended') return DONE;
@@ -82,10 +86,10 @@ function nextForAwaited(observation: HookObservation): HookEffect {
   }
   const timeout = hookTimeoutTime(hook, progress);
   // What ran out of time once has: a worker that fell silent is not called a second time when its deadline is still ahead.
-  if (progress.phase === 'timedOut' || isDue(now, timeout)) return outOfTime(now, hook, progress);
+  if (progress.phase === 'timedOut' || isDue(now, timeout))
+    return lateLook(observation, progress) ?? outOfTime(now, hook, progress);
   if (progress.phase === 'pending') {
     const on = `hook ${hook.name} is at work`;
-    const { target } = hook;
     const { resource, firstInvokedTime } = progress;
     // A worker answers by an event, and the forwarder reports a custom resource; should that be lost, it is looked at.
     if (target.kind !== 'customResource' || resource === undefined) return { kind: 'wait', on, until: timeout };
@@ -96,6 +100,17 @@ function nextForAwaited(observation: HookObservation): HookEffect {
   if (isDue(now, retryTime)) return noteCall(observation);
   const on = `hook ${hook.name} failed: ${progress.message ?? ''}`;
   return { kind: 'wait', on, until: earliest(retryTime, timeout) };
+}
+
+/** Its custom resource may be done since it was looked at last: that spares what follows a time-out, and ends a hold. */
+function lateLook({ now, hook, isLookedAt }: HookObservation, progress: HookProgress): HookEffect | undefined {
+  const { target } = hook;
+  const { resource, phase } = progress;
+  if (target.kind !== 'customResource' || resource === undefined || isLookedAt === true) return undefined;
+  const on = `hook ${hook.name} is at work`;
+  if (phase === 'pending') return { kind: 'look', isLast: true, progress, target, resource, on, until: now };
+  const next = outOfTime(now, hook, progress);
+  return next.kind === 'wait' ? { ...next, kind: 'look', progress, target, resource } : undefined;
 }
 
 /** A custom resource is looked at after 8 s, 16 s, 32 s, 60 s. */

@@ -137,6 +137,35 @@ describe('a hook that ran out of time', () => {
     expect(nextForHook(seen({ hook: hookNamed('backup', { onTimeout }), progress: own }))).toEqual(effect);
   });
 
+  it('is decided once its custom resource was looked at, which may be done by then', () => {
+    const target = { kind: 'customResource', template: 't', conditionType: 'Done' } as const;
+    const resource = { group: 'g', version: 'v1', resource: 'backups', name: 'b-1', seenVersion: '7' };
+    const next = (onTimeout: TerminationHook['onTimeout'], progress: HookProgress, isLookedAt: boolean) =>
+      nextForHook(seen({ hook: hookNamed('backup', { target, onTimeout }), progress, isLookedAt }));
+    const own = hookProgress('pending', { firstInvokedTime: later(-600), resource });
+    expect(next('Escalate', own, false)).toEqual({
+      kind: 'look',
+      isLast: true,
+      progress: own,
+      target,
+      resource,
+      on: 'hook backup is at work',
+      until: NOW,
+    });
+    expect(next('Escalate', own, true).kind).toBe('timeOut');
+    const held: HookProgress = { ...timedOut, resource };
+    expect(next('Abort', held, false)).toEqual({
+      kind: 'look',
+      progress: held,
+      target,
+      resource,
+      on: holds,
+      until: later(300),
+    });
+    expect(next('Escalate', held, false).kind).toBe('force');
+    expect(next('Proceed', held, false)).toEqual(done);
+  });
+
   it('is asked only once it was called for certain', () => {
     const own = hookProgress('intended', { firstInvokedTime: later(-900), lastSeenTime: later(-60), attempts: 3 });
     expect(nextForHook(seen({ progress: own })).kind).toBe('noteCall');
