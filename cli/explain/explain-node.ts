@@ -3,7 +3,9 @@ import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { isActive, maxDurationFor, protectionOf, type Protection } from '../../shared/domain/protection.ts';
+import { deadlineInForce } from '../../shared/domain/termination.ts';
 import { addDuration, parseTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { FROM_ANNOTATION } from '../../functions/finalizer/explain.ts';
 import type { NodeObservation } from './observation.ts';
 import { protectionRules, type ProtectionLimits } from './protection-rules.ts';
 
@@ -128,13 +130,16 @@ function annotationOf(annotations: Readonly<Record<string, string>>): NodeAnnota
   return value === 'true' && mark !== undefined ? { kind: 'ours', until: mark } : { kind: 'theirs', value };
 }
 
-/** The instant in the NodeClaim's annotation, else that of Curfew's table, else the grace period of NodeClaim, NodePool or policy from the deletion on. */
+/**
+ * That of Curfew's table, and the instant in the NodeClaim's annotation, as the termination itself joins them (`deadlineInForce`); else the grace period of NodeClaim, NodePool or policy from the deletion on.
+ */
 function deadlineOf(observation: NodeObservation): Deadline {
   const { node, terminationGracePeriod, isLeft = false, stored } = observation;
   const [claim] = observation.nodeClaims;
   const annotated = parseTimestamp(claim?.annotations[KARPENTER.terminationTimestampAnnotation] ?? '');
-  const known = annotated ?? stored?.deadline;
-  if (known !== undefined) return { kind: 'at', time: known };
+  const declared = annotated === undefined ? undefined : { time: annotated, source: FROM_ANNOTATION };
+  const known = deadlineInForce(stored?.deadline, declared);
+  if (known !== undefined) return { kind: 'at', time: known.time };
   const deletionTime = claim?.deletionTime ?? node.deletionTime;
   const gracePeriod = claim?.terminationGracePeriod ?? terminationGracePeriod;
   if (gracePeriod === undefined && isLeft && stored === undefined) return { kind: 'stored' };

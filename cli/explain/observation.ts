@@ -9,7 +9,8 @@ import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { findNodeClaims } from '../../shared/cluster/owner.ts';
 import { drainLimitsFor } from '../../functions/drain/explain.ts';
 import { effectiveTermination, TERMINATING_CONDITION } from '../../functions/finalizer/explain.ts';
-import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
+import type { Deadline } from '../../shared/domain/termination.ts';
+import type { DurationMs } from '../../shared/domain/time.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
 import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { drainsHeld } from './modes.ts';
@@ -34,7 +35,7 @@ export interface NodeObservation {
   /** A termination is under way that neither NodePool nor policy asks for any more. */
   readonly isLeft?: boolean;
   /** Of a termination under way, as Curfew's table has it; undefined: that is not read, or has none. */
-  readonly stored?: { readonly deadline: EpochMs | undefined } | undefined;
+  readonly stored?: { readonly deadline: Deadline | undefined } | undefined;
 }
 
 /** How far its termination has come, as the finalizer function has written it; undefined: none is under way. */

@@ -6,7 +6,7 @@ import {
   type HookProgress,
   type KeptSettings,
 } from '../../functions/finalizer/explain.ts';
-import type { TerminationHook } from '../../shared/domain/termination.ts';
+import type { Deadline, TerminationHook } from '../../shared/domain/termination.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { readRecord } from '../../shared/lifecycle/record-codec.ts';
 import type { RecordStore } from '../../shared/ports/record-store.ts';
@@ -30,7 +30,7 @@ export interface HookAtWork {
 }
 
 export interface KnownTermination {
-  readonly deadline: EpochMs | undefined;
+  readonly deadline: Deadline | undefined;
   /** Last in force; undefined: they never could be read. */
   readonly settings: KeptSettings | undefined;
   readonly hooks: readonly HookAtWork[];
@@ -51,7 +51,7 @@ export async function readTermination(
       const progress = Object.hasOwn(hooks, hook.name) ? hooks[hook.name] : undefined;
       return progress !== undefined && isAtWork(progress) ? [hookAtWork(hook, progress, uid)] : [];
     });
-    return { deadline: deadline?.time, settings, hooks: atWork };
+    return { deadline, settings, hooks: atWork };
   }
   return undefined;
 }

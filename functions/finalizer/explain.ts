@@ -3,6 +3,7 @@ export { ORPHAN_CHECK } from './orphans/decide.ts';
 export { ORPHAN_CODEC } from './orphans/record.ts';
 export { LEDGER_CODEC } from './objects/record.ts';
 export { TERMINATING_CONDITION } from './termination/conditions.ts';
+export { FROM_ANNOTATION } from './termination/decide.ts';
 export { hookTimeoutTime } from './termination/rule/hook-progress.ts';
 export { planDrain, type PodStep } from './termination/rule/drain-plan.ts';
 export { hasBegun, TERMINATION_CODEC, type HookProgress, type KeptSettings } from './termination/record.ts';

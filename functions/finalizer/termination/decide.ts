@@ -87,7 +87,7 @@ export type TerminationDecision =
     };
 
 /** What set a deadline that stands in Karpenter's annotation. */
-const ANNOTATION = 'annotation';
+export const FROM_ANNOTATION = 'annotation';
 /** What set a deadline that is the NodeClaim's own grace period. */
 export const FROM_NODE_CLAIM = 'NodeClaim';
 
@@ -182,14 +182,14 @@ function resolveDeadline(observation: TerminationObservation): {
     claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: FROM_NODE_CLAIM };
   const current =
     declared !== undefined
-      ? { time: declared, source: ANNOTATION }
+      ? { time: declared, source: FROM_ANNOTATION }
       : deletion === undefined || grace === undefined
         ? undefined
         : endOf(grace, deletion);
   // Removing the annotation takes back what it asked for. An unreadable annotation does not.
   const isTakenBack =
     observation.isDeadlineTakenBack ||
-    (claim !== undefined && storedDeadline?.source === ANNOTATION && terminationTimestamp === undefined);
+    (claim !== undefined && storedDeadline?.source === FROM_ANNOTATION && terminationTimestamp === undefined);
   return { deadline: deadlineInForce(isTakenBack ? undefined : storedDeadline, current), badTimestamp };
 }
 

@@ -101,6 +101,15 @@ describe('the deadline', () => {
   const claim = (overrides: Parameters<typeof aNodeClaim>[0]): Partial<NodeObservation> => ({
     nodeClaims: [aNodeClaim(overrides)],
   });
+  const time = (clock: string) => ({ kind: 'at', time: at(`2024-01-01T${clock}:00Z`) });
+  /** With an annotation for 13:00, and a deadline in force. */
+  const declared = (source: string, inForce = '12:30'): Partial<NodeObservation> => ({
+    ...claim({
+      deletionTime: NOW,
+      annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': '2024-01-01T13:00:00Z' },
+    }),
+    stored: { deadline: { time: at(`2024-01-01T${inForce}:00Z`), source } },
+  });
   it.each([
     ['none without a NodeClaim', {}, { kind: 'none', terminating: false }],
     ['none without a grace period', claim({ deletionTime: NOW }), { kind: 'none', terminating: true }],
@@ -119,6 +128,9 @@ describe('the deadline', () => {
       }),
       { kind: 'at', time: at('2024-01-01T13:00:00Z') },
     ],
+    ['the one in force where the annotation asks for later', declared('hook drop'), time('12:30')],
+    ['that of an annotation that was moved', declared('annotation'), time('13:00')],
+    ['that of an annotation that asks for sooner', declared('hook drop', '14:00'), time('13:00')],
   ])('is %s', (_name, overrides, deadline) => {
     expect(explain([], overrides).deadline).toEqual(deadline);
   });
