@@ -219,7 +219,7 @@ async function actOn(
     getNodeView(deps, finding.node.name),
     listedClaim ?? (attempt.claim && getNodeClaimView(deps, attempt.claim.name)),
     attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, finding.node.name),
-  ]).catch(notRead);
+  ]).catch(notBegun);
   if ('cause' in looked) return looked;
   const [{ repair: rules, pool: nodePool }, node, claim, pods] = looked;
   if (node?.uid !== finding.node.uid || claim?.uid !== attempt.claim?.uid) return calledOff;
@@ -234,10 +234,11 @@ async function actOn(
   if (still !== 'act') return { kind: still };
   const perform = actionOf(attempt, action.template);
   if (perform === undefined) return calledOff;
-  const outcome = await orRefusal(async () => {
-    if (ours?.resources !== undefined) await endRemediations(deps, ours);
-    return await perform({ deps, now, ours, acts, node, claim, pool, nodePool, room, pods, message, recordMade });
-  });
+  const told = await endRemediations(deps, ours ?? {}).catch(notBegun);
+  if (told !== undefined) return told;
+  const outcome = await orRefusal(() =>
+    perform({ deps, now, ours, acts, node, claim, pool, nodePool, room, pods, message, recordMade }),
+  );
   switch (outcome.kind) {
     case 'done':
       return { kind: 'accepted', pods, attempt: { ...attempt, until: addDuration(deps.clock.now(), action.timeout) } };
@@ -260,9 +261,10 @@ const refused = (message: string, cause: RefusalCause): Extract<Outcome, { kind:
 });
 
 /**
- * The second look failed, so nothing was carried out. Otherwise a reboot, which is never repeated, would count as done.
+ * What comes before the act failed, so nothing was carried out. Otherwise a reboot, which is never repeated, would count
+ * as done.
  */
-function notRead(error: unknown): Extract<Outcome, { kind: 'refused' }> {
+function notBegun(error: unknown): Extract<Outcome, { kind: 'refused' }> {
   if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
   return refused(messageOf(error), causeOf(error) ?? 'passing');
 }
@@ -303,8 +305,8 @@ function actionOf(
 async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<FindingChange> {
   const { granted, record, outcome, made } = result;
   const { attempt, ladder } = granted;
-  const { mayHaveMade: _, ...ours } = record.ours ?? {};
-  const withMade: NodeRecord = Object.keys(made).length === 0 ? record : { ...record, ours: { ...ours, ...made } };
+  const withMade: NodeRecord =
+    Object.keys(made).length === 0 ? record : { ...record, ours: { ...record.ours, ...made } };
   const time = addDuration(deps.clock.now(), attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
   if (outcome.kind !== 'accepted') return afterUntakenAct(deps, observed, result, { outcome, withMade, time });
   const settings = readableSettings(observed.rules.repair);

@@ -219,7 +219,7 @@ function remember({ ours, recordMade }: Context, ref: ObjectRef, uid: string): v
   const left = ours?.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
   recordMade({
     resources: [...(ours?.resources ?? []), { ...name, uid }],
-    ...(left.length > 0 && { mayHaveMade: left }),
+    mayHaveMade: left.length > 0 ? left : undefined,
   });
 }
 

@@ -9,11 +9,14 @@ const FIX =
   'apiVersion: ops.example.com/v1\nkind: NodeFix\nmetadata:\n  namespace: prod\nspec:\n  node: {{ .NodeName }}\n';
 const GRANT = { group: 'ops.example.com', resource: 'nodefixes', verbs: ['get', 'create', 'patch', 'delete'] } as const;
 
-function dueWorld() {
+type Actions = readonly Readonly<Record<string, string>>[];
+
+const THEN_TERMINATE: Actions = [{ type: 'CustomResource', template: 'fix.yaml', timeout: '15m' }, { type: 'Terminate' }];
+
+function dueWorld(actions = THEN_TERMINATE) {
   const { kubernetes } = PERMISSIONS.repair;
   const permissions = { ...PERMISSIONS.repair, kubernetes: [...kubernetes, GRANT] };
   const world = createRepairWorld({ ...deployedIdentity('repair'), permissions });
-  const actions = [{ type: 'CustomResource', template: 'fix.yaml', timeout: '15m' }, { type: 'Terminate' }];
   seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5'], {
     policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }],
     actions,
@@ -228,4 +231,28 @@ it('is gone with the definition of its kind, and nothing is said of it', async (
     world.core.delete(DEFINITION, { user: 'x' });
   });
   expect({ said, isKnown }).toEqual({ said: [], isKnown: false });
+});
+
+it('I12: is not forgotten because a replacement is launched meanwhile', async () => {
+  const [first = {}] = THEN_TERMINATE;
+  const story = async (crash?: Crash) => {
+    const world = dueWorld([first, { type: 'ReplaceThenTerminate', timeout: '20m' }]);
+    const calls = await world.look('n1', crash);
+    setServed(world, false);
+    await sweepFor(world, [2, 5, 5, 5, 1, 1]);
+    const isLaunched = world.writes.some(({ ref, verb }) => ref.type.resource === 'nodeclaims' && verb === 'create');
+    setServed(world, true);
+    world.setCondition('n1', 'NetworkUnavailable', 'False');
+    await sweepFor(world, [1, 5, 5, 5]);
+    const verbs = world.writes.flatMap(({ ref, verb }) => (ref.type.resource === 'nodefixes' ? [verb] : []));
+    return { calls, isLaunched, verbs };
+  };
+  const { calls } = await story();
+  const wrong: unknown[] = [];
+  for (let call = 1; call <= calls; call++) {
+    const { isLaunched, verbs } = await story({ call, side: 'after' });
+    const isMade = verbs.includes('create');
+    if (isMade !== verbs.includes('delete')) wrong.push({ call, isLaunched, verbs });
+  }
+  expect({ calls, wrong }).toEqual({ calls, wrong: [] });
 });
