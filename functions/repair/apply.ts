@@ -234,8 +234,8 @@ async function actOn(
   if (still !== 'act') return { kind: still };
   const perform = actionOf(attempt, action.template);
   if (perform === undefined) return calledOff;
-  const told = await endRemediations(deps, ours ?? {}).catch(notBegun);
-  if (told !== undefined) return told;
+  const untold = ours?.resources && (await endRemediations(deps, ours).catch(notBegun));
+  if (untold !== undefined) return untold;
   const outcome = await orRefusal(() =>
     perform({ deps, now, ours, acts, node, claim, pool, nodePool, room, pods, message, recordMade }),
   );

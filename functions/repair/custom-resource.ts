@@ -38,7 +38,6 @@ import { addDuration, seconds, toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
-import { objectOf } from '../../shared/ports/read-answer.ts';
 
 const RETRY = seconds(30);
 
@@ -238,9 +237,9 @@ export async function remediationAnswer(
 ): Promise<ActionAnswer | undefined> {
   const made = resources?.at(-1);
   if (made === undefined) return undefined;
-  const object = objectOf(await kubernetes.get(refOf(made)), { notServed: 'none' });
-  if (object?.metadata.uid !== made.uid) return undefined;
-  const end = readConditions(object.status?.['conditions']).find(({ type }) => type === SUCCEEDED);
+  const found = await findInAnyVersion(kubernetes, refOf(made));
+  if (found.kind !== 'there' || found.object.metadata.uid !== made.uid) return undefined;
+  const end = readConditions(found.object.status?.['conditions']).find(({ type }) => type === SUCCEEDED);
   if (end?.status !== 'False') return undefined;
   const why = [end.reason, end.message].filter(text => text !== '').join(': ');
   return {
@@ -256,8 +255,9 @@ export async function endRemediations(
 ): Promise<void> {
   for (const made of resources) {
     const found = await findInAnyVersion(kubernetes, refOf(made));
-    const { uid, annotations: marks } = found?.object.metadata ?? {};
-    if (found === undefined || uid !== made.uid || marks?.[TIMED_OUT_ANNOTATION] !== undefined) continue;
+    if (found.kind !== 'there') continue;
+    const { uid, annotations: marks } = found.object.metadata;
+    if (uid !== made.uid || marks?.[TIMED_OUT_ANNOTATION] !== undefined) continue;
     const annotations = { [TIMED_OUT_ANNOTATION]: toTimestamp(clock.now()) };
     const outcome = await changeExactly(kubernetes, found.ref, { uid }, { annotations });
     throwConflict(`ending ${made.resource} ${made.name}`, outcome);
@@ -278,9 +278,10 @@ export async function deleteRemediations(
 ): Promise<void> {
   const made = [...resources];
   for (const name of mayHaveMade) {
-    const object = (await findInAnyVersion(deps.kubernetes, refOf(name)))?.object;
-    if (object === undefined) await throwIfOutOfSight(deps, name);
-    else if (isOfNode(object, node)) made.push({ ...name, uid: object.metadata.uid });
+    const found = await findInAnyVersion(deps.kubernetes, refOf(name));
+    if (found.kind === 'notServed') await throwIfDefined(deps, name);
+    else if (found.kind === 'there' && isOfNode(found.object, node))
+      made.push({ ...name, uid: found.object.metadata.uid });
   }
   for (const each of made) {
     const answer = await deleteExactly(deps.kubernetes, refOf(each), each.uid);
@@ -288,14 +289,9 @@ export async function deleteRemediations(
   }
 }
 
-async function throwIfOutOfSight(deps: Api, name: Omit<MadeResource, 'uid'>): Promise<void> {
-  const answer = await deps.kubernetes.get(refOf(name));
-  if (answer.kind === 'notServed') await throwIfDefined(deps, name);
-}
-
 /** All objects of a kind are gone with its definition. */
-async function throwIfDefined(deps: Api, { group, version, resource }: Omit<MadeResource, 'uid'>): Promise<void> {
-  const type = { group, version, resource };
+async function throwIfDefined(deps: Api, name: Omit<MadeResource, 'uid'>): Promise<void> {
+  const { type } = refOf(name);
   if (await isOutOfSight(deps, type, type)) throw new RetryableError(notServed(type), { reason: NOT_SERVED });
 }
 

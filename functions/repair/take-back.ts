@@ -10,52 +10,74 @@ import { afterTakeBack, type Left, leftOf, wantedBack, withoutTakenBack } from '
 import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';
-import type { NodeRecord } from './record.ts';
+import type { NodeRecord, Ours } from './record.ts';
 import { endReplacement } from './replace.ts';
 import { reportCarriedOut } from './report.ts';
 import { takeBackAnnotation } from './terminate.ts';
 import type { NodeFinding, NodeName, Unreported } from './rule/verdict.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../shared/domain/time.ts';
-import { createTries, isRefusal } from '../../shared/lifecycle/refusals.ts';
+import { createTries, isRefusal, joinRefusals, type Refused } from '../../shared/lifecycle/refusals.ts';
 
-/** Of the refusals of a node: that what is left of its repair cannot be taken back. */
+/** Begins a refusal's key: what follows cannot be taken back. */
 const TAKE_BACK = 'take back';
 
-/** Answers the record with what could not be taken back, and when that is tried again. */
+const owedKeys = ({ refusals = {} }: NodeRecord): readonly string[] =>
+  Object.keys(refusals).filter(key => key.startsWith(TAKE_BACK));
+
+/** What became of what is left. */
+export interface TakenBack {
+  /** With what could not be taken back. */
+  readonly record: NodeRecord;
+  /** When that is tried again. */
+  readonly time: EpochMs | undefined;
+  /** It may pass within seconds: the queue tries again. */
+  readonly failure?: { readonly error: unknown } | undefined;
+}
+
+/** What is refused holds nothing else that is left. */
 export async function takeBack(
   deps: PassDeps,
   origin: DecisionOrigin,
   left: Left & { readonly node: NodeName },
-): Promise<{ readonly record: NodeRecord; readonly time: EpochMs | undefined }> {
-  const { node, record, claims } = left;
-  const wanted = wantedBack(left, deps.clock.now());
-  if (wanted === undefined) return { record, time: undefined };
+): Promise<TakenBack> {
+  const { node, record } = left;
+  const parts = Object.entries(wantedBack(left, deps.clock.now()) ?? {});
   const tries = createTries(deps.clock);
-  const change = { key: TAKE_BACK, stored: record.refusals, restsOn: [JSON.stringify(wanted)] };
-  const waits = tries.waiting(change);
-  if (waits !== undefined) return { record, time: waits.until };
+  // An earlier version had one for all.
+  for (const key of owedKeys(record)) if (!parts.some(([name]) => key.endsWith(name))) tries.forget(key);
   const report = (text: string, isRepeated: boolean) => reportLeft(deps, origin, node, { text, isRepeated });
-  const outcome = await tries.make({ ...change, report }, async () => {
-    const { annotation, drain, maintenance, replacement } = wanted;
-    const live = annotation && claims.get(annotation.claim.uid);
-    if (annotation !== undefined) await takeBackAnnotation(deps, annotation, live);
-    if (drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: drain });
-    if (maintenance === true) await endMaintenance(deps, node, record.acts);
-    await deleteRemediations(deps, node, wanted);
-    const end = replacement && (await endReplacement(deps, replacement, node.uid));
-    if (replacement !== undefined && end !== undefined) await reportEnd(deps, origin, node, { ...replacement, end });
-  });
-  const refusals = tries.after(record.refusals);
-  const { refusals: _, ...rest } = record;
-  const remembered = { ...rest, ...(refusals && { refusals }) };
-  if (isRefusal(outcome)) {
-    const { goesBack } = outcome;
-    // The queue tries again within seconds, which is of no use where a kind is not served.
-    if (goesBack !== undefined && goesBack.reason !== NOT_SERVED) throw goesBack;
-    return { record: remembered, time: outcome.until };
+  const refused: Refused[] = [];
+  let taken: Ours = {};
+  for (const [name, value] of parts) {
+    const part: Ours = { [name]: value };
+    const change = { key: `${TAKE_BACK} ${name}`, stored: record.refusals, restsOn: [JSON.stringify(part)], report };
+    const outcome = await tries.make(change, () => takePartBack(deps, origin, left, part));
+    if (isRefusal(outcome)) refused.push(outcome);
+    else taken = { ...taken, ...part };
   }
-  return { record: withoutTakenBack(remembered, wanted), time: undefined };
+  // The queue tries again within seconds, which is of no use where a kind is not served.
+  const error = refused.find(({ goesBack }) => goesBack !== undefined && goesBack.reason !== NOT_SERVED)?.goesBack;
+  const { refusals: before, ...rest } = withoutTakenBack(record, taken);
+  const refusals = error === undefined ? tries.after(before) : before;
+  const next = { ...rest, ...(refusals && { refusals }) };
+  return { record: next, time: joinRefusals(refused).until, failure: error && { error } };
+}
+
+/** @param part one thing that is left */
+async function takePartBack(
+  deps: PassDeps,
+  origin: DecisionOrigin,
+  { node, record, claims }: Left & { readonly node: NodeName },
+  { annotation, drain, maintenance, replacement, ...made }: Ours,
+): Promise<'done'> {
+  if (annotation !== undefined) await takeBackAnnotation(deps, annotation, claims.get(annotation.claim.uid));
+  if (drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: drain });
+  if (maintenance === true) await endMaintenance(deps, node, record.acts);
+  await deleteRemediations(deps, node, made);
+  const end = replacement && (await endReplacement(deps, replacement, node.uid));
+  if (replacement !== undefined && end !== undefined) await reportEnd(deps, origin, node, { ...replacement, end });
+  return 'done';
 }
 
 /** Takes back what is not wanted any more, and says what runs that died left unreported. */
@@ -75,7 +97,11 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
       const isGone = each.kind === 'gone';
       const left = await takeBack(deps, observed.origin, { node, record, claims: observed.claims, isGone });
       time = earliest(time, left.time);
-      next.push(afterTakeBack(each, left.record, left.record.refusals?.[TAKE_BACK] !== undefined));
+      if (left.failure === undefined) next.push(afterTakeBack(each, left.record, owedKeys(left.record).length > 0));
+      else {
+        failures.push(left.failure.error);
+        next.push({ ...each, record: left.record });
+      }
     } catch (error) {
       failures.push(error);
       next.push({ ...each, record });

@@ -6,7 +6,7 @@ import type { ActResult, Failure, Outcome, PassDeps } from './context.ts';
 import { reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { AT_ONCE, afterRefusedAct, noteRefusedAct, type NotedRefusal, type RefusedAct } from './rule/refused-act.ts';
-import { takeBack } from './take-back.ts';
+import { takeBack, type TakenBack } from './take-back.ts';
 import { runOverTime, withoutAttempt } from './rule/attempt.ts';
 import { dueOf } from './rule/ladder.ts';
 import type { NodeRecord } from './record.ts';
@@ -83,16 +83,13 @@ async function afterRefusal(
   const isAnnotated = after.record.ours?.annotation !== undefined;
   const live = attempt.claim && isAnnotated ? await getNodeClaimView(deps, attempt.claim.name) : undefined;
   const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
-  let failed: FindingChange['failure'];
-  const left = noted.keepsTurn
-    ? after
+  const left: TakenBack = noted.keepsTurn
+    ? { record: after.record, time: undefined }
     : await takeBack(deps, observed.origin, { node: finding.node, record: after.record, claims }).catch(
-        (error: unknown) => {
-          failed = { error };
-          return after;
-        },
+        (error: unknown) => ({ record: after.record, time: undefined, failure: { error } }),
       );
-  return { change: { record: left.record, verdict: undefined, state: after.state }, time: after.time, failure: failed };
+  const { state, time } = after;
+  return { change: { record: left.record, verdict: undefined, state }, time, failure: left.failure };
 }
 
 /**

@@ -16,6 +16,7 @@ import { createSayOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../s
 import { loadCluster } from '../../shared/cluster/owner.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
+import { definitionNameOf } from '../../shared/custom-resource/out-of-sight.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
@@ -152,10 +153,10 @@ export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeU
 const PREFIX = 'pass/';
 
 /** Nodes without a NodePool have no object to carry the Event. The definition of the kind that is not served carries it. */
-const definitionOf = ({ resource, group }: ResourceType): Subject => ({
+const definitionOf = (type: ResourceType): Subject => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  name: `${resource}.${group}`,
+  name: definitionNameOf(type),
 });
 
 /** Whether a pass would do anything: while repair is switched off it ends what was begun. */

@@ -4,7 +4,6 @@
  */
 import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
-import { objectOf } from '../ports/read-answer.ts';
 
 /** Where an object that a call did not find may be seen instead; none where its own version is served, or nothing of its kind is. */
 async function otherVersionsOf(
@@ -24,16 +23,22 @@ export async function inOtherVersion(
   return version === undefined ? undefined : { ...ref, type: { ...ref.type, version } };
 }
 
-/** The object with the reference that finds it, in whichever version. */
+export type FoundInAnyVersion =
+  /** @property ref the reference that finds it */
+  | { readonly kind: 'there'; readonly ref: ObjectRef; readonly object: KubernetesObject }
+  | { readonly kind: 'notThere' }
+  /** In no version: nobody can tell whether it is there. */
+  | { readonly kind: 'notServed' };
+
+/** The object, in whichever version. */
 export async function findInAnyVersion(
   kubernetes: Pick<KubernetesApi, 'get' | 'versionsOf'>,
   ref: ObjectRef,
-): Promise<{ readonly ref: ObjectRef; readonly object: KubernetesObject } | undefined> {
-  const object = objectOf(await kubernetes.get(ref), { notServed: 'none' });
-  if (object !== undefined) return { ref, object };
-  const other = await inOtherVersion(kubernetes, ref);
-  const found = other && objectOf(await kubernetes.get(other), { notServed: 'none' });
-  return other && found && { ref: other, object: found };
+): Promise<FoundInAnyVersion> {
+  const answer = await kubernetes.get(ref);
+  const other = answer.kind === 'notServed' ? await inOtherVersion(kubernetes, ref) : undefined;
+  const last = other === undefined ? answer : await kubernetes.get(other);
+  return last.kind === 'there' ? { kind: last.kind, ref: other ?? ref, object: last.object } : { kind: last.kind };
 }
 
 /** The annotation that says what a custom resource was made for. One of its name without it is somebody else's (I7). */
@@ -79,5 +84,5 @@ export async function uidWithMark(
   mark: Mark,
 ): Promise<string | undefined> {
   const found = await findInAnyVersion(kubernetes, ref);
-  return found !== undefined && hasMark(found.object, mark) ? found.object.metadata.uid : undefined;
+  return found.kind === 'there' && hasMark(found.object, mark) ? found.object.metadata.uid : undefined;
 }

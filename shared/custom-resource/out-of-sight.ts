@@ -9,6 +9,9 @@ import { objectOf, type ObjectAnswer } from '../ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
+/** The name of the CustomResourceDefinition of a kind. */
+export const definitionNameOf = ({ resource, group }: GroupResource): string => `${resource}.${group}`;
+
 /** Asked when nothing is served in that version: whether objects may be there, in another version or in one that is not served. */
 export async function isOutOfSight(
   { kubernetes }: Deps,
@@ -16,7 +19,8 @@ export async function isOutOfSight(
   { resource }: Pick<ResourceType, 'resource'>,
 ): Promise<boolean> {
   if ((await kubernetes.versionsOf(what)).length > 0) return true;
-  const definition = { type: RESOURCES.CustomResourceDefinition, name: `${resource}.${what.group}` };
+  const { group } = what;
+  const definition = { type: RESOURCES.CustomResourceDefinition, name: definitionNameOf({ resource, group }) };
   return objectOf(await kubernetes.get(definition), { notServed: 'notKnown' }) !== undefined;
 }
 
