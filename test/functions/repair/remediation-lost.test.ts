@@ -11,7 +11,10 @@ const GRANT = { group: 'ops.example.com', resource: 'nodefixes', verbs: ['get', 
 
 type Actions = readonly Readonly<Record<string, string>>[];
 
-const THEN_TERMINATE: Actions = [{ type: 'CustomResource', template: 'fix.yaml', timeout: '15m' }, { type: 'Terminate' }];
+const THEN_TERMINATE: Actions = [
+  { type: 'CustomResource', template: 'fix.yaml', timeout: '15m' },
+  { type: 'Terminate' },
+];
 
 function dueWorld(actions = THEN_TERMINATE) {
   const { kubernetes } = PERMISSIONS.repair;
