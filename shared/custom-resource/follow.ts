@@ -35,10 +35,11 @@ export async function findInAnyVersion(
   kubernetes: Pick<KubernetesApi, 'get' | 'versionsOf'>,
   ref: ObjectRef,
 ): Promise<FoundInAnyVersion> {
-  const answer = await kubernetes.get(ref);
+  let answer = await kubernetes.get(ref);
   const other = answer.kind === 'notServed' ? await inOtherVersion(kubernetes, ref) : undefined;
-  const last = other === undefined ? answer : await kubernetes.get(other);
-  return last.kind === 'there' ? { kind: last.kind, ref: other ?? ref, object: last.object } : { kind: last.kind };
+  if (other !== undefined) answer = await kubernetes.get(other);
+  const { kind } = answer;
+  return kind === 'there' ? { kind, ref: other ?? ref, object: answer.object } : { kind };
 }
 
 /** The annotation that says what a custom resource was made for. One of its name without it is somebody else's (I7). */
