@@ -110,7 +110,7 @@ const HOLDS: Readonly<Record<string, HoldRule>> = {
   'grace-period': { begin: ['hold', 'notOurs'], end: ['release', 'disown', 'close'] },
 };
 
-/** `left`: since when it may be over, unless the same is said again. */
+/** `left`: when it seemed to end. A later audit line that repeats it takes that back. */
 interface OpenHold {
   readonly hold: Held;
   readonly left?: string;

@@ -1,7 +1,7 @@
 /**
  * CustomResource: somebody else's remediator is asked by a custom resource that the user's template describes, under
- * the contract of node-healthcheck-operator: named after the node, condition `Succeeded` True or False at the
- * remediator's end, annotated when its time is over, deleted by us once the node is well or gone.
+ * the contract of node-healthcheck-operator: named after the node, condition `Succeeded` False where the remediator
+ * gives up, annotated when its time is over, deleted by us once the node is well or gone.
  */
 import { type ActionContext, type ActionDeps, ACTED } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
@@ -228,8 +228,8 @@ const TIMED_OUT_ANNOTATION = 'remediation.medik8s.io/nhc-timed-out';
 const SUCCEEDED = 'Succeeded';
 
 /**
- * How the remediator says that it ended; undefined: not yet. Nothing is known of one that somebody removed, or that is
- * out of sight.
+ * That the remediator gave up; undefined: it did not say so. After `Succeeded=True` the attempt goes on until the node is
+ * well. Nothing is known of one that somebody removed, or that is out of sight.
  */
 export async function remediationAnswer(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,

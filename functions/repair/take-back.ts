@@ -22,6 +22,8 @@ import { createTries, isRefusal, joinRefusals, type Refused } from '../../shared
 /** Begins a refusal's key: what follows cannot be taken back. */
 const TAKE_BACK = 'take back';
 
+const keyOf = (name: string): string => `${TAKE_BACK} ${name}`;
+
 const owedKeys = ({ refusals = {} }: NodeRecord): readonly string[] =>
   Object.keys(refusals).filter(key => key.startsWith(TAKE_BACK));
 
@@ -45,13 +47,13 @@ export async function takeBack(
   const parts = Object.entries(wantedBack(left, deps.clock.now()) ?? {});
   const tries = createTries(deps.clock);
   // An earlier version had one for all.
-  for (const key of owedKeys(record)) if (!parts.some(([name]) => key.endsWith(name))) tries.forget(key);
+  for (const key of owedKeys(record)) if (!parts.some(([name]) => key === keyOf(name))) tries.forget(key);
   const report = (text: string, isRepeated: boolean) => reportLeft(deps, origin, node, { text, isRepeated });
   const refused: Refused[] = [];
   let taken: Ours = {};
   for (const [name, value] of parts) {
     const part: Ours = { [name]: value };
-    const change = { key: `${TAKE_BACK} ${name}`, stored: record.refusals, restsOn: [JSON.stringify(part)], report };
+    const change = { key: keyOf(name), stored: record.refusals, restsOn: [JSON.stringify(part)], report };
     const outcome = await tries.make(change, () => takePartBack(deps, origin, left, part));
     if (isRefusal(outcome)) refused.push(outcome);
     else taken = { ...taken, ...part };

@@ -2,7 +2,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import type { CheckContext, PortCall } from './invariant.ts';
-import { annotationOf, dig, isReservedIn, listOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
+import { annotationOf, dig, instanceOfNode, isReservedIn, listOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
 import type { Claim } from './words.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
@@ -90,7 +90,7 @@ export function createActsDone({ mirror, now, current }: Context): ActsDone {
 
   /** One that cannot be told: its Node is gone, so nobody knows its instance. */
   const ofInstance = (verb: string, uid: string): boolean => {
-    const instance = textOf(dig(mirror.all('nodes').get(uid), 'spec', 'providerID'));
+    const instance = instanceOfNode(mirror.all('nodes').get(uid));
     return instance === undefined || facts.has(`${verb} ${instance}`);
   };
 

@@ -5,12 +5,10 @@ import { profileIn } from './ladder-past.ts';
 import type { Mirror } from './mirror.ts';
 import { claimOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
-import { dig, poolNameOf, textOf } from './reading.ts';
+import { instanceOfNode, poolNameOf } from './reading.ts';
 import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
 
 const CONFIRMED = 'impaired';
-
-const instanceOf = (node: KubernetesObject): string => textOf(dig(node, 'spec', 'providerID')) ?? '';
 
 function illsIn(node: KubernetesObject, mirror: Mirror): readonly Statement[] {
   const poolName = poolNameOf(claimOf(node, mirror) ?? node);
@@ -23,7 +21,8 @@ type Cloud = Pick<CheckContext, 'mirror' | 'instanceCheck' | 'failsInstance'>;
 
 const isDoubted = (node: KubernetesObject, { confirm }: Statement, cloud: Cloud): boolean =>
   confirm !== undefined &&
-  (cloud.failsInstance(instanceOf(node)) || cloud.instanceCheck(instanceOf(node), confirm) !== CONFIRMED);
+  (cloud.failsInstance(instanceOfNode(node) ?? '') ||
+    cloud.instanceCheck(instanceOfNode(node) ?? '', confirm) !== CONFIRMED);
 
 /** Some entry that may decide waits for it. */
 export const mayBeDoubted = (node: KubernetesObject, cloud: Cloud): boolean =>
@@ -42,7 +41,7 @@ export const wasConfirmed = (node: KubernetesObject, deciding: readonly Statemen
         ({ port, method, args, outcome }) =>
           port === 'instances' &&
           method === 'checkOf' &&
-          args[0] === instanceOf(node) &&
+          args[0] === (instanceOfNode(node) ?? '') &&
           args[1] === confirm &&
           outcome.kind === 'answered' &&
           outcome.value === CONFIRMED,

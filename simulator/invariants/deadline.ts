@@ -5,16 +5,17 @@ import type { Mirror } from './mirror.ts';
 import {
   annotationOf,
   dig,
+  instanceOfClaim,
+  instanceOfNode,
   instantOf,
   listOf,
   millisecondsOf,
   poolNameOf,
   TERMINATION_TIMESTAMP,
-  textOf,
 } from './reading.ts';
 
 export const providerIDOf = (object: KubernetesObject): string | undefined =>
-  textOf(dig(object, 'spec', 'providerID')) ?? textOf(dig(object, 'status', 'providerID'));
+  instanceOfNode(object) ?? instanceOfClaim(object);
 
 interface Declared {
   readonly time: number;

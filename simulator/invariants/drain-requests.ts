@@ -24,8 +24,8 @@ export interface DrainRequestSeen {
   recovered: boolean;
   /** The fault and its end were said at the same instant: they count in the order in which they come, which nobody here knows. */
   isUnordered: boolean;
-  /** As it was said again after it had recovered: who has not met it before takes it for a new one. */
-  saidAgain: Asked | undefined;
+  /** The request as it came again after the fault had recovered. A drain that never met the first one takes this for a new one. */
+  repeat: Asked | undefined;
 }
 
 type Asked = Pick<DrainRequestSeen, 'check' | 'left' | 'force' | 'allPods' | 'madeTime' | 'isUnordered'>;
@@ -39,8 +39,8 @@ export interface DrainRequests {
   /** Another Node came under the name. */
   readonly onReplaced: (node: string) => void;
   /**
-   * A drain took the request, for the first time: the event was on its way while somebody opened the node, or while the fault recovered and
-   * was said again, and counts.
+   * A drain took the request for the first time. The request counts, although somebody opened the node, or the fault recovered and came again,
+   * while the event was on its way.
    */
   readonly onTaken: (node: string, id: string) => void;
 }
@@ -121,7 +121,7 @@ const NEW = {
   isOpened: false,
   isOfEarlierNode: false,
   recovered: false,
-  saidAgain: undefined,
+  repeat: undefined,
 };
 
 type Table = Pick<CheckContext, 'now' | 'memoryOf'>;
@@ -139,7 +139,7 @@ export function createDrainRequests({ now, memoryOf }: Table): DrainRequests {
     const before = requests.get(id);
     // A table that is lost has forgotten that it was answered.
     if (before?.isOfEarlierNode === false && memoryOf(before.time) === 'whole') {
-      if (before.recovered) before.saidAgain = request;
+      if (before.recovered) before.repeat = request;
       return;
     }
     requests.set(id, { ...request, ...NEW, id, time: now() });
@@ -185,7 +185,7 @@ export function createDrainRequests({ now, memoryOf }: Table): DrainRequests {
     },
     onTaken(node, id) {
       const request = known.get(node)?.get(id);
-      if (request?.saidAgain !== undefined) known.get(node)?.set(id, { ...request.saidAgain, ...NEW, id, time: now() });
+      if (request?.repeat !== undefined) known.get(node)?.set(id, { ...request.repeat, ...NEW, id, time: now() });
       if (request?.isOpened !== true || request.recovered) return;
       request.endTime = undefined;
       request.isOpened = false;

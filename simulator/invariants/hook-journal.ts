@@ -1,6 +1,6 @@
 /** Which hooks of which instance were called, and with what outcome. */
 import { CLOCK_LAG, type CheckContext, type PortCall, type Run } from './invariant.ts';
-import { dig, fieldsOf, listOf, textOf } from './reading.ts';
+import { dig, fieldsOf, instanceOfClaim, instanceOfNode, listOf, textOf } from './reading.ts';
 import { isKubernetes, lastRecordWrite, targetOf } from './run-journal.ts';
 import type { HookPlan } from './termination-oracle.ts';
 
@@ -33,8 +33,8 @@ export function createHookJournal({
   mirror.follow((resource, _, object) => {
     if (object !== undefined || (resource !== 'nodes' && resource !== 'nodeclaims')) return;
     const living = new Set([
-      ...[...mirror.all('nodes').values()].map(node => textOf(dig(node, 'spec', 'providerID')) ?? ''),
-      ...[...mirror.all('nodeclaims').values()].map(claim => textOf(dig(claim, 'status', 'providerID')) ?? ''),
+      ...[...mirror.all('nodes').values()].map(node => instanceOfNode(node) ?? ''),
+      ...[...mirror.all('nodeclaims').values()].map(claim => instanceOfClaim(claim) ?? ''),
     ]);
     for (const key of calls.keys()) if (!living.has(key.slice(0, key.lastIndexOf('/')))) calls.delete(key);
   });

@@ -2,8 +2,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PortCall, Run } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
-import { annotationOf, dig, listOf, textOf } from './reading.ts';
-import { instanceOfClaim } from './repair-ownership.ts';
+import { annotationOf, dig, instanceOfClaim, listOf, textOf } from './reading.ts';
 import { isKubernetes, isTermination, targetOf } from './run-journal.ts';
 
 const REPAIR_ANNOTATION = 'curfew.dev/repair';

@@ -3,7 +3,7 @@ import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts
 import { wasDone, wasRefused, type Act } from './ladder-acts.ts';
 import { createClimbers, type Climb, type Climbers } from './ladder.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
-import { annotationOf, dig, nameOf } from './reading.ts';
+import { annotationOf, instanceOfNode, nameOf } from './reading.ts';
 import { isGateOpen } from './repair-oracle.ts';
 
 const REPAIR_ANNOTATION = 'curfew.dev/repair';
@@ -62,9 +62,6 @@ function isNeeded(uid: string, climb: Climb | undefined, { mirror, now }: CheckC
 /** Its NodeClaim is on its way, or its instance in its Auto Scaling group: a drain helps the pods as long as it is. */
 function isTerminated(uid: string, acts: readonly Act[], { mirror }: CheckContext): boolean {
   if (acts.some(({ kind, calls }) => kind === 'Terminate' && calls.some(wasDone))) return true;
-  const providerID = dig(mirror.all('nodes').get(uid), 'spec', 'providerID');
-  if (providerID === undefined) return false;
-  return [...mirror.all('nodeclaims').values()].some(
-    ({ metadata, status }) => metadata.deletionTimestamp !== undefined && dig(status, 'providerID') === providerID,
-  );
+  const claims = mirror.ownership().claimsOf(instanceOfNode(mirror.all('nodes').get(uid)) ?? '');
+  return claims.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
 }

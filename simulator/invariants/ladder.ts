@@ -5,7 +5,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { BusEventSeen, CheckContext, PortCall, Run } from './invariant.ts';
 import { actOf, rebootIntended, wasDone, withAct, type Act, type ActSeen } from './ladder-acts.ts';
-import { dig, fieldsOf, listOf, millisecondsOf, textOf } from './reading.ts';
+import { dig, fieldsOf, instanceOfNode, listOf, millisecondsOf, textOf } from './reading.ts';
 import { isUnhealthy } from './unhealthy-conditions.ts';
 import { poolOf } from './node-pool.ts';
 
@@ -102,7 +102,7 @@ export function createClimbers({
   const intend = (node: KubernetesObject, run: Run): void => {
     const { uid } = node.metadata;
     if (climbing.has(uid)) return;
-    const act: ActSeen = { kind: 'Reboot', id: textOf(dig(node, 'spec', 'providerID')) ?? '', node };
+    const act: ActSeen = { kind: 'Reboot', id: instanceOfNode(node) ?? '', node };
     climbing.set(uid, {
       pool: poolOf(node, mirror),
       until: now() + Math.max(...timeouts(), DEFAULT_TIMEOUT) + SLACK,

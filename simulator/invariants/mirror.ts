@@ -3,8 +3,8 @@ import type { KubernetesObject, ResourceType } from '../../shared/domain/kuberne
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { followKind } from '../followed-kind.ts';
 import { groupObjects, type Grouping } from '../grouping.ts';
-import { dig, poolNameOf, textOf } from './reading.ts';
-import { instanceOfClaim, instanceOfNode, ownershipIn, type Ownership } from './repair-ownership.ts';
+import { dig, instanceOfClaim, instanceOfNode, poolNameOf, textOf } from './reading.ts';
+import { ownershipIn, type Ownership } from './repair-ownership.ts';
 
 const TYPES = {
   nodes: { group: '', version: 'v1', resource: 'nodes' },

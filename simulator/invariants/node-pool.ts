@@ -1,11 +1,11 @@
 /** Whose a node is, told from the raw objects: its NodeClaim and its pool. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { Mirror } from './mirror.ts';
-import { dig, poolNameOf, textOf } from './reading.ts';
+import { instanceOfNode, poolNameOf } from './reading.ts';
 
 /** The first NodeClaim with the Node's instance. */
 export function claimOf(node: KubernetesObject, mirror: Mirror): KubernetesObject | undefined {
-  const instance = textOf(dig(node, 'spec', 'providerID'));
+  const instance = instanceOfNode(node);
   return instance === undefined ? undefined : mirror.claimOfInstance(instance);
 }
 

@@ -151,16 +151,15 @@ function isForced(pod: KubernetesObject, { mirror, now, clockTolerance }: CheckC
   const claims = [...mirror.all('nodeclaims').values()].filter(
     claim => textOf(dig(claim, 'status', 'nodeName')) === nodeName,
   );
-  const nodes = [mirror.named('nodes', nodeName)].filter(node => node !== undefined);
   // Another run may have released it since this one looked.
   const claim = lastGet(run, 'nodeclaims')?.object;
   const node = lastGet(run, 'nodes')?.object;
   const released = [
     textOf(dig(claim, 'status', 'nodeName')) === nodeName ? claim : undefined,
     node?.metadata.name === nodeName ? node : undefined,
-  ].filter(object => object !== undefined);
-  return [...claims, ...nodes, ...released].some(object => {
-    const deadline = deadlineOf(object, mirror);
+  ];
+  return [...claims, mirror.named('nodes', nodeName), ...released].some(object => {
+    const deadline = object && deadlineOf(object, mirror);
     return deadline !== undefined && deadline - graceMs <= now() + clockTolerance;
   });
 }

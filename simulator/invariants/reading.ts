@@ -118,6 +118,12 @@ export const annotationOf = (object: KubernetesObject, key: string): string | un
 
 export const labelOf = (object: KubernetesObject, key: string): string | undefined => object.metadata.labels?.[key];
 
+/** The instance that a Node stands for. */
+export const instanceOfNode = (node: unknown): string | undefined => textOf(dig(node, 'spec', 'providerID'));
+
+/** The instance that Karpenter launched for a NodeClaim. */
+export const instanceOfClaim = (claim: unknown): string | undefined => textOf(dig(claim, 'status', 'providerID'));
+
 const POOL_LABEL = 'karpenter.sh/nodepool';
 
 export const poolNameOf = (object: KubernetesObject): string | undefined => labelOf(object, POOL_LABEL);

@@ -6,7 +6,7 @@ import type { ConditionHistory } from './condition-history.ts';
 import { isSurelyDoubted } from './confirmed.ts';
 import { censusOf, heldBy, isOthersWork, isStopped } from './repair-census.ts';
 import { profileOf, type Statement } from './statements.ts';
-import { annotationOf, dig, instantOf, poolNameOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
+import { annotationOf, dig, instanceOfNode, instantOf, poolNameOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
 import { countAround, mostRepairs } from './repair-limits.ts';
 import { isGateOpen, repairAnswer, type Past, type RepairAnswer } from './repair-oracle.ts';
 import type { Ownership } from './repair-ownership.ts';
@@ -95,7 +95,7 @@ interface Judged {
 function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettled: boolean): Judged | undefined {
   if (!facts.gateOpen) return undefined;
   const { ownership, policies, everReadable, mirror, history, wasActedOn } = facts;
-  const instance = textOf(dig(node, 'spec', 'providerID'));
+  const instance = instanceOfNode(node);
   if (instance === undefined || ownership.nodesOf(instance).length > 1) return undefined;
   const [claim, ...others] = ownership.claimsOf(instance);
   if (others.length > 0) return undefined;
@@ -163,7 +163,7 @@ export function overdueSince(
 
 /** Without a NodeClaim the instance is all there is to end, and somebody else has ended it. */
 function isOver(node: KubernetesObject, { ownership, instanceState }: ClusterFacts): boolean {
-  const instance = textOf(dig(node, 'spec', 'providerID')) ?? '';
+  const instance = instanceOfNode(node) ?? '';
   return ownership.claimsOf(instance).length === 0 && ['terminated', undefined].includes(instanceState(instance));
 }
 

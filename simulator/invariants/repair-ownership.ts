@@ -1,6 +1,6 @@
 /** Who shares which instance, and whose pool a node is in. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { dig, poolNameOf, textOf } from './reading.ts';
+import { dig, instanceOfClaim, instanceOfNode, poolNameOf } from './reading.ts';
 
 type Objects = readonly KubernetesObject[];
 
@@ -20,11 +20,6 @@ interface Grouped {
   readonly nodesLabelled: (poolName: string) => Objects;
   readonly claimsLabelled: (poolName: string) => Objects;
 }
-
-export const instanceOfNode = (node: KubernetesObject): string | undefined => textOf(dig(node, 'spec', 'providerID'));
-
-export const instanceOfClaim = (claim: KubernetesObject): string | undefined =>
-  textOf(dig(claim, 'status', 'providerID'));
 
 export function ownershipOf(nodes: Objects, claims: Objects): Ownership {
   const by = (objects: Objects, keyOf: (object: KubernetesObject) => string | undefined) => {

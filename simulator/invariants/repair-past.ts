@@ -5,7 +5,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext } from './invariant.ts';
 import type { Mirrored } from './mirror.ts';
-import { dig, instantOf, poolNameOf, textOf } from './reading.ts';
+import { dig, instanceOfClaim, instantOf, poolNameOf } from './reading.ts';
 import { unhealthyConditionsOf, type UnhealthyCondition } from './unhealthy-conditions.ts';
 import { claimOf } from './node-pool.ts';
 
@@ -125,7 +125,7 @@ export function createRepairPast(context: CheckContext): RepairPast {
         .reduce((sum, { start, end }) => sum + Math.max(0, end - Math.max(start, from)), 0);
     },
     noteRepair(claim) {
-      const instance = textOf(dig(claim, 'status', 'providerID'));
+      const instance = instanceOfClaim(claim);
       const node = [...mirror.all('nodes').values()].find(each => dig(each, 'spec', 'providerID') === instance);
       const [condition, ...others] = node === undefined ? [] : unhealthyConditionsOf(node);
       if (condition === undefined || others.length > 0) return;

@@ -11,7 +11,17 @@ import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
 import { createConditionHistory, type ConditionHistory } from './condition-history.ts';
 import { mayBeDoubted } from './confirmed.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { annotationOf, dig, listOf, millisecondsOf, nameOf, poolNameOf, textOf } from './reading.ts';
+import {
+  annotationOf,
+  dig,
+  instanceOfClaim,
+  instanceOfNode,
+  listOf,
+  millisecondsOf,
+  nameOf,
+  poolNameOf,
+  textOf,
+} from './reading.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { isUnhealthy } from './unhealthy-conditions.ts';
 import { claimOf } from './node-pool.ts';
@@ -120,11 +130,10 @@ export const checkRepair: MakeCheck = context => {
   const remember = (call: PortCall): void => {
     const claim = targetOfTermination(call, mirror);
     past.noteTry(claim && poolNameOf(claim));
-    const instance = textOf(dig(claim, 'status', 'providerID'));
+    const instance = instanceOfClaim(claim);
     if (claim === undefined || instance === undefined) return;
-    for (const node of mirror.all('nodes').values()) {
-      if (textOf(dig(node, 'spec', 'providerID')) === instance)
-        repaired.set(node.metadata.uid, { ...endingOf(node), pool: poolNameOf(claim), claimUid: claim.metadata.uid });
+    for (const node of mirror.ownership().nodesOf(instance)) {
+      repaired.set(node.metadata.uid, { ...endingOf(node), pool: poolNameOf(claim), claimUid: claim.metadata.uid });
     }
   };
 
@@ -135,7 +144,7 @@ export const checkRepair: MakeCheck = context => {
       const isTerminating = run.by === 'repair' && isTermination(call);
       const act = run.by === 'repair' ? climbers.actOf(call) : undefined;
       const claim = isTerminating ? targetOfTermination(call, mirror) : act && claimOf(act.node, mirror);
-      const instance = textOf(dig(claim, 'status', 'providerID')) ?? textOf(dig(act?.node, 'spec', 'providerID'));
+      const instance = instanceOfClaim(claim) ?? instanceOfNode(act?.node);
       if (instance !== undefined) {
         const known = { wasOpen, everReadable, underWay: surelyUnderWay, climbers, past, history };
         const why = complainAboutAct({ instance, claim }, run, context, known);
@@ -235,7 +244,7 @@ function complainAboutAct(
   { now, clockTolerance }: CheckContext,
   { wasOpen, everReadable, underWay, climbers, past, history }: Remembered,
 ): string | undefined {
-  const seen = lastGet(run, 'nodes', node => textOf(dig(node, 'spec', 'providerID')) === instance);
+  const seen = lastGet(run, 'nodes', node => instanceOfNode(node) === instance);
   if (seen?.object === undefined) return 'the run has not looked at its node';
   const node = seen.object;
   if (!hasNoted(run, node)) return 'the run has not recorded its intent for the node';

@@ -38,7 +38,7 @@ export const isAskedByRepair = ({ requestedBy }: { readonly requestedBy?: string
 
 export const isForAllPods = ({ allPods }: Pick<DrainRequest, 'allPods'>): boolean => allPods === true;
 
-/** Who asks for all pods waits for no configuration, whoever joins. What a controller was asked for goes on by the configuration. */
+/** One request for all pods is enough: the drain then needs no configuration. A drain that a controller carries out does. */
 export function goesForAllPods({
   requests,
   phase,

@@ -67,7 +67,7 @@ export async function reconcileTarget(
     firstState: (message, saidTime) => opened?.object && awaitedFirst(opened.object, { message, saidTime }),
     isRequest: answers.size > 0,
   });
-  // What its worker has just answered counts for whoever goes on with the hook.
+  // The Node goes on with the hooks, and needs the answers that came with this message.
   await oneByOne(left, async node => void (await reconcileTarget(context, node, undefined, run.answers)));
   return isKnown;
 }

@@ -18,7 +18,7 @@ function requestsOf() {
   };
 }
 
-describe('a fault that is said again under its id after it has recovered', () => {
+describe('a fault that is reported again under its id after it recovered', () => {
   it('is the same one to a drain that has met it before', () => {
     const { say, open } = requestsOf();
     for (const detail of [FAULT, RECOVERY, FAULT]) say(detail);
@@ -34,7 +34,7 @@ describe('a fault that is said again under its id after it has recovered', () =>
     expect(open()).toEqual([]);
   });
 
-  it('stays over if it was not said again', () => {
+  it('stays over if it was not reported again', () => {
     const { requests, say, open } = requestsOf();
     for (const detail of [FAULT, RECOVERY]) say(detail);
     requests.onTaken('n1', 'e1');

@@ -72,7 +72,6 @@ export function nextForHook(observation: HookObservation): HookEffect {
 
 function nextForAwaited(observation: HookObservation): HookEffect {
   const { now, hook, progress, isOwn } = observation;
-  const { target } = hook;
   if (progress === undefined) return noteCall(observation);
   // Called when nothing waited for it. One that was only noted down then may not have been.
   if (progress.unawaited !== undefined && progress.phase !== 'intended') return DONE;
@@ -90,6 +89,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
     return lateLook(observation, progress) ?? outOfTime(now, hook, progress);
   if (progress.phase === 'pending') {
     const on = `hook ${hook.name} is at work`;
+    const { target } = hook;
     const { resource, firstInvokedTime } = progress;
     // A worker answers by an event, and the forwarder reports a custom resource; should that be lost, it is looked at.
     if (target.kind !== 'customResource' || resource === undefined) return { kind: 'wait', on, until: timeout };
