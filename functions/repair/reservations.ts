@@ -173,7 +173,7 @@ async function othersOf(
   const found = new Map<string, Reservation>(known.filter(isFresh).map(each => [each.uid, each]));
   let isUnknown = false;
   await fewAtATime([...unsure], async name => {
-    const inFlight = await inFlightOf(deps, name);
+    const inFlight = await loadInFlight(deps, name);
     if (inFlight === 'newer') {
       for (const each of known.filter(other => other.pool === name)) found.set(each.uid, each);
       isUnknown ||= !isWhole;
@@ -189,7 +189,7 @@ async function othersOf(
 }
 
 /** Since when, by UID. `newer`: a later version of this function keeps the pool. */
-async function inFlightOf(deps: Deps, pool: string | undefined): Promise<PoolRecord['inFlight'] | 'newer'> {
+async function loadInFlight(deps: Deps, pool: string | undefined): Promise<PoolRecord['inFlight'] | 'newer'> {
   const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
   if (loaded.kind === 'newer') return loaded.kind;
   return loaded.kind === 'known' ? loaded.value.inFlight : {};
@@ -207,7 +207,7 @@ export const checkReservations = (deps: Deps): Promise<void> =>
       const now = deps.clock.now();
       const kept: Reservation[] = [];
       for (const [name, own] of Map.groupBy(all, each => each.pool)) {
-        const inFlight = await inFlightOf(deps, name);
+        const inFlight = await loadInFlight(deps, name);
         const isKept = ({ uid, since }: Reservation): boolean =>
           inFlight === 'newer' || uid in inFlight || !isDue(now, runOverTime(since));
         kept.push(...own.filter(isKept));

@@ -54,7 +54,7 @@ export interface ClockContext {
   /** The same, if this very node has changed. */
   readonly ownTime?: EpochMs | undefined;
   /** No event has named the node since the last pass, which looked at it. */
-  readonly isByChance?: boolean;
+  readonly isUnprompted?: boolean;
 }
 
 /** Every statement that is true of the node, with its clock. */
@@ -73,8 +73,8 @@ export function unhealthyStatementsOf(
     const { start, doubt } = startOf(match, node, observed);
     // A start that no event had confirmed was never certain.
     const first = kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined);
-    const { now, observedTime, isByChance = false } = observed;
-    const isUnheard = isByChance && observedTime === undefined && isOlder(stated, now);
+    const { now, observedTime, isUnprompted = false } = observed;
+    const isUnheard = isUnprompted && observedTime === undefined && isOlder(stated, now);
     const clock =
       start === undefined
         ? undefined
@@ -88,12 +88,12 @@ export function unhealthyStatementsOf(
  * an event that comes at once proves that. Without such an event the node may have been healthy for a while (I3):
  * undefined, the clock starts anew.
  */
-function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime, isByChance }: ClockContext): Clock | undefined {
+function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime, isUnprompted }: ClockContext): Clock | undefined {
   const { seenTime, ...heard } = kept;
   if (seenTime !== undefined && kept.stated === stated) {
     const isOfThatChange = ownTime !== undefined && isDue(addDuration(seenTime, CLOCK_SKEW), ownTime);
     if (isOfThatChange && isOlder(stated, ownTime)) return undefined;
-    return isByChance === true ? kept : heard;
+    return isUnprompted === true ? kept : heard;
   }
   const isFresh = ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
   const { first } = kept;

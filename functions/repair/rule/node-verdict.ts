@@ -77,7 +77,7 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: Ju
     owners,
     claims,
     ...asks,
-    isByChance: facts.isKnown && !asks.isOfSettings ? uid => !asks.uids.has(uid) : undefined,
+    isUnprompted: facts.isKnown && !asks.isOfSettings ? uid => !asks.uids.has(uid) : undefined,
     basisOf,
     nodesByName: new Map(nodes.map(node => [node.name, node])),
     launchPause: state.launchPause,
@@ -141,14 +141,14 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const settings = readableSettings(rules);
   const isOn = rules.gateOpen && settings !== undefined;
   const ownTime = context.observedTimes.get(node.uid);
-  const isByChance = context.isByChance?.(node.uid) === true;
+  const isUnprompted = context.isUnprompted?.(node.uid) === true;
   // A condition that gets the time it lacked has not changed.
   const wasWithoutTime = before?.said?.code === SAID.noTransitionTime;
   const observedTime = wasWithoutTime ? undefined : (ownTime ?? context.changesTime);
   const unhealthy =
     settings === undefined
       ? []
-      : unhealthyStatementsOf(node, { now, settings, record: before, observedTime, ownTime, isByChance });
+      : unhealthyStatementsOf(node, { now, settings, record: before, observedTime, ownTime, isUnprompted });
   const known = before ?? newNode(node.name, pool);
   const isFlapping = settings?.flapping !== undefined;
   const forgotten = settings === undefined ? known.episodes : [];

@@ -366,7 +366,7 @@ export interface JudgeContext {
   /** The same for every node, where the pass is for changes alone. */
   readonly changesTime: EpochMs | undefined;
   /** Whether no event has named the node since the last pass; absent: this pass treats no node so. */
-  readonly isByChance?: ((uid: string) => boolean) | undefined;
+  readonly isUnprompted?: ((uid: string) => boolean) | undefined;
   /** By UID: how a drain that was asked for ended. */
   readonly drainEnds: ReadonlyMap<string, { readonly requestId: string; readonly answer: ActionAnswer }>;
   readonly nodesByName: ReadonlyMap<string, NodeView>;

@@ -160,10 +160,10 @@ describe('an incident starts', () => {
 
 describe('a condition that a pass sees by chance', () => {
   /** Looks in their order: each minute, whether by chance, and when the change of this node was seen. */
-  function looks(since: number, ...each: readonly (readonly [now: number, isByChance: boolean, own?: number])[]) {
+  function looks(since: number, ...each: readonly (readonly [now: number, isUnprompted: boolean, own?: number])[]) {
     let clocks: Readonly<Record<string, Clock>> = {};
     let unhealthy: ReturnType<typeof unhealthyStatementsOf> = [];
-    for (const [now, isByChance, own] of each) {
+    for (const [now, isUnprompted, own] of each) {
       const observed = own === undefined ? undefined : at(own);
       unhealthy = unhealthyStatementsOf(aNode([ready(since)]), {
         now: at(now),
@@ -171,7 +171,7 @@ describe('a condition that a pass sees by chance', () => {
         record: { clocks, episodes: [] },
         observedTime: observed,
         ownTime: observed,
-        isByChance,
+        isUnprompted,
       });
       clocks = clocksOf(unhealthy);
     }
