@@ -64,7 +64,8 @@ export function createCoalescer(deps: Deps, work: Work): Coalescer {
   };
   return {
     request: (...asks) => run(asks),
-    takes: ({ kind, name }) => kind === ROUND_KIND && name === work.name,
+    takes: ({ apiVersion, kind, name }) =>
+      kind === ROUND_KIND && name === work.name && apiVersion === subjectOf(name).apiVersion,
     async timerDue(wakeUp) {
       if (await openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp).isWakeUpSuperseded()) return;
       await run([], wakeUp);

@@ -1,5 +1,7 @@
 /** Which part of a function a wake-up is for. */
+import { RESOURCES, type KnownKind } from '../contract/resources.ts';
 import type { Subject } from '../contract/subject.ts';
+import { parseApiVersion } from '../domain/kubernetes-object.ts';
 import type { UsedWakeUp } from './timed-record.ts';
 
 /** A part of a function that has timers of its own. */
@@ -10,9 +12,9 @@ export interface WakeUpRoute {
 }
 export type SubjectWakeUp = UsedWakeUp & { readonly subject: Subject };
 
-/** Every object of the kind. */
-export const ofKind = (kind: string, timerDue: WakeUpRoute['timerDue']): WakeUpRoute => ({
-  takes: subject => subject.kind === kind,
+/** Every object of the kind, and none of a kind with the same name in another group, such as Longhorn's Node. */
+export const ofKind = (kind: KnownKind, timerDue: WakeUpRoute['timerDue']): WakeUpRoute => ({
+  takes: subject => subject.kind === kind && parseApiVersion(subject.apiVersion).group === RESOURCES[kind].group,
   timerDue,
 });
 
