@@ -13,6 +13,7 @@ import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { TERMINATION_POLICY, TERMINATION_POLICY_TYPES } from './policies/termination-policy.ts';
 import { giveBack, markedObjects, type MarkedObject } from './uninstall/give-back.ts';
+import { endReplacements } from './uninstall/replacements.ts';
 import { ownConditionsOf, releaseOf, withoutConditions } from './uninstall/release.ts';
 import { objectOf, objectsOf } from '../shared/ports/read-answer.ts';
 
@@ -22,7 +23,7 @@ export interface UninstallOptions {
   readonly context?: string;
   /** Says what would be done, and changes nothing. */
   readonly dryRun?: boolean;
-  /** Takes off Nodes what nobody would, once Curfew is gone: its do-not-disrupt, and what its drains have written. */
+  /** Takes off Nodes what nobody would, once Curfew is gone: its do-not-disrupt, and what its drains and repairs have written. */
   readonly releaseHolds?: boolean;
   /** The same, and at last, when nothing is left to do, deletes Curfew's definitions: while they are missing nothing of ours can be ended. */
   readonly definitions?: boolean;
@@ -80,8 +81,6 @@ export interface Remains {
 const isDone = ({ left, held, rules }: Pick<Remains, 'left' | 'held' | 'rules'>): boolean =>
   left.length === 0 && held.length === 0 && rules.length === 0;
 
-type Kubernetes = Pick<KubernetesApi, 'get' | 'list' | 'patch' | 'delete'>;
-
 interface UninstallContext extends Pick<UninstallOptions, 'releaseHolds' | 'definitions'> {
   readonly dryRun: boolean;
   readonly say: (line: string) => void;
@@ -92,7 +91,7 @@ interface UninstallContext extends Pick<UninstallOptions, 'releaseHolds' | 'defi
  * For some seconds API servers still judge writes by the admission policy that was deleted, and it turns Karpenter's finalizer into ours
  * again, in our writes and in others': only a later look that finds nothing of ours ends it.
  */
-export async function uninstall(kubernetes: Kubernetes, run: UninstallContext): Promise<Remains> {
+export async function uninstall(kubernetes: KubernetesApi, run: UninstallContext): Promise<Remains> {
   if (await isPolicyDeleted(kubernetes, run)) await run.pause();
   let left: readonly MarkedObject[] = [];
   const held = await inPasses(run, async () => {
@@ -110,7 +109,7 @@ export async function uninstall(kubernetes: Kubernetes, run: UninstallContext): 
   return released;
 }
 
-async function isPolicyDeleted(kubernetes: Kubernetes, { dryRun, say }: UninstallContext): Promise<boolean> {
+async function isPolicyDeleted(kubernetes: KubernetesApi, { dryRun, say }: UninstallContext): Promise<boolean> {
   let isDeleted = false;
   for (const type of POLICIES) {
     const ref = { type, name: TERMINATION_POLICY };
@@ -139,7 +138,7 @@ async function inPasses(
 
 /** Takes Curfew's conditions off. @returns false: the Node changed meanwhile */
 async function isQuiet(
-  kubernetes: Kubernetes,
+  kubernetes: KubernetesApi,
   node: KubernetesObject,
   { dryRun, say }: UninstallContext,
 ): Promise<boolean> {
@@ -153,7 +152,7 @@ async function isQuiet(
 }
 
 /** Curfew's definitions, and with them all policies and rules. */
-async function removeDefinitions(kubernetes: Kubernetes, { dryRun, say }: UninstallContext): Promise<void> {
+async function removeDefinitions(kubernetes: KubernetesApi, { dryRun, say }: UninstallContext): Promise<void> {
   for (const type of [RESOURCES.NodeLifecyclePolicy, RESOURCES.FinalizerRule]) {
     const ref = { type: RESOURCES.CustomResourceDefinition, name: `${type.resource}.${type.group}` };
     const found = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
@@ -164,11 +163,11 @@ async function removeDefinitions(kubernetes: Kubernetes, { dryRun, say }: Uninst
   }
 }
 
-async function release(kubernetes: Kubernetes, before: Remains, run: UninstallContext): Promise<Remains> {
+async function release(kubernetes: KubernetesApi, before: Remains, run: UninstallContext): Promise<Remains> {
   let cordoned: string[] = [];
   const held = await inPasses(run, async () => {
     cordoned = [];
-    const changed: string[] = [];
+    const changed = [...(await endReplacements(kubernetes, run))];
     for (const node of objectsOf(await kubernetes.list(RESOURCES.Node), { notServed: 'notKnown' })) {
       const { taken, isUncordoned, staysCordoned, body } = releaseOf(node);
       const { name } = node.metadata;

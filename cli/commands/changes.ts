@@ -35,7 +35,7 @@ export function addChanges({ program, output, ends }: Place): void {
     .option('--dry-run', 'say what would be done, change nothing')
     .option(
       '--release-holds',
-      'take do-not-disrupt and what drains have written off Nodes, too, and name FinalizerRules: when Curfew goes for good',
+      'take do-not-disrupt and what drains and repairs have written off Nodes, too, end replacements, and name FinalizerRules: when Curfew goes for good',
     )
     .option(
       '--definitions',

@@ -1,4 +1,4 @@
-/** What Curfew has left on a Node that nobody takes off once it is gone: its hold for protected pods, and what its drains have written. */
+/** What Curfew has left on a Node that nobody takes off once it is gone: its hold for protected pods, and what its drains and reboots have written. */
 import { ANNOTATIONS, KARPENTER, NVSENTINEL } from '../../shared/contract/names.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
@@ -35,20 +35,23 @@ const DRAIN_MARKS = [
   ANNOTATIONS.watchPods,
 ] as const;
 
-/** Only what is ours (I7): a hold has our mark and the value that we write, a cordon the mark of its drain. */
+/** Only what is ours (I7): a hold has our mark and the value that we write, a cordon the mark of its drain or repair. */
 export function releaseOf({ metadata, spec }: KubernetesObject): Release {
   const { uid, resourceVersion, annotations = {}, labels = {} } = metadata;
   const isHeld = annotations[ANNOTATIONS.protectedUntil] !== undefined;
   const isOurs = isHeld && annotations[KARPENTER.doNotDisruptAnnotation] === 'true';
   const isDrained = annotations[ANNOTATIONS.drainUnderWay] !== undefined;
-  const isCordoned = annotations[ANNOTATIONS.cordonedByDrain] !== undefined && spec?.['unschedulable'] === true;
-  const isUncordoned = isCordoned && isDrained;
-  const staysCordoned = isCordoned && !isDrained;
+  const isCordoned = spec?.['unschedulable'] === true;
+  const isByRepair = annotations[ANNOTATIONS.cordonedByRepair] !== undefined;
+  const isByDrain = annotations[ANNOTATIONS.cordonedByDrain] !== undefined;
+  const staysCordoned = isCordoned && isByDrain && !isDrained;
+  const isUncordoned = isCordoned && (isByDrain || isByRepair) && !staysCordoned;
   const marks = [
     ...(isOurs ? [KARPENTER.doNotDisruptAnnotation] : []),
     ...(isHeld ? [ANNOTATIONS.protectedUntil] : []),
     ...DRAIN_MARKS.filter(key => annotations[key] !== undefined),
-    ...(staysCordoned || annotations[ANNOTATIONS.cordonedByDrain] === undefined ? [] : [ANNOTATIONS.cordonedByDrain]),
+    ...(isByDrain && !staysCordoned ? [ANNOTATIONS.cordonedByDrain] : []),
+    ...(isByRepair ? [ANNOTATIONS.cordonedByRepair] : []),
   ];
   const showsDraining = isDrained && labels[NVSENTINEL.stateLabel] === DRAIN_STATES.draining;
   const body = {

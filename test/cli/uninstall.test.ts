@@ -247,6 +247,80 @@ describe('curfew uninstall', () => {
     expect(said).toHaveLength(changes);
   });
 
+  it('opens a Node that a repair has cordoned for its reboot, but not one that an ended drain has emptied (I7)', async () => {
+    const core = createApiServer({ clock: { now: () => 0 } });
+    const unschedulable = { spec: { unschedulable: true } };
+    const byRepair = { 'curfew.dev/cordoned-by-repair': 'true' };
+    const byDrain = { 'curfew.dev/cordoned-by-drain': 'd1' };
+    core.seed({ ...node('rebooting', { annotations: byRepair }), ...unschedulable });
+    core.seed({ ...node('drained', { annotations: { ...byRepair, ...byDrain } }), ...unschedulable });
+    const underWay = { 'curfew.dev/drain': '{"id":"d1"}' };
+    core.seed({ ...node('both', { annotations: { ...byRepair, ...byDrain, ...underWay } }), ...unschedulable });
+    core.seed(node('in-use-again', { annotations: byRepair }));
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    const said: string[] = [];
+    const run = { ...RUN, releaseHolds: true, say: (line: string) => said.push(line) };
+    expect(await uninstall(kubernetes, run)).toMatchObject({ cordoned: ['drained'] });
+    const nodes = await objectsIn(kubernetes, RESOURCES.Node);
+    const look = nodes.map(({ metadata, spec }) => [
+      metadata.name,
+      metadata.annotations ?? {},
+      spec?.['unschedulable'],
+    ]);
+    expect(look).toEqual([
+      ['both', {}, undefined],
+      ['drained', byDrain, true],
+      ['in-use-again', {}, undefined],
+      ['rebooting', {}, undefined],
+    ]);
+    expect(said).toContain('taken curfew.dev/cordoned-by-repair off Node rebooting, uncordoned it');
+  });
+
+  it('deletes a replacement that is still reserved, and takes the marks off one that pods may use', async () => {
+    const core = createCluster({ now: () => 0 });
+    const annotations = { 'curfew.dev/replaces': 'uid-of-old', 'karpenter.sh/do-not-disrupt': 'true' };
+    const claim = (name: string, more: object = {}, status: object = {}) =>
+      core.seed({
+        apiVersion: 'karpenter.sh/v1',
+        kind: 'NodeClaim',
+        metadata: { name, labels: POOL, annotations, ...more },
+        status,
+      });
+    const onMachine = (name: string) => ({ nodeName: name, providerID: `aws:///a/i-${name}` });
+    const machine = (name: string, taints: readonly object[]) =>
+      core.seed({ ...node(name, { annotations }), spec: { providerID: `aws:///a/i-${name}`, taints } });
+    claim('launching');
+    claim('reserved', {}, onMachine('reserved'));
+    machine('reserved', [{ key: 'curfew.dev/reserved', effect: 'NoSchedule' }]);
+    claim('used', {}, onMachine('used'));
+    machine('used', []);
+    claim('of-a-person', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } });
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    const said: string[] = [];
+    const run = { ...RUN, releaseHolds: true, say: (line: string) => said.push(line) };
+    const look = async () =>
+      [...(await objectsIn(kubernetes, RESOURCES.NodeClaim)), ...(await objectsIn(kubernetes, RESOURCES.Node))].map(
+        ({ kind, metadata }) => [`${kind} ${metadata.name}`, Object.keys(metadata.annotations ?? {})],
+      );
+    const before = await look();
+    await uninstall(kubernetes, { ...run, dryRun: true });
+    expect(await look()).toEqual(before);
+    const lines = [
+      'deleted NodeClaim launching, a replacement that no pod may use yet',
+      'deleted NodeClaim reserved, a replacement that no pod may use yet',
+      'taken the marks of a replacement off NodeClaim used and its Node',
+    ];
+    expect(said.splice(0)).toEqual(lines);
+    await uninstall(kubernetes, run);
+    expect(await look()).toEqual([
+      ['NodeClaim of-a-person', ['karpenter.sh/do-not-disrupt']],
+      ['NodeClaim used', []],
+      ['Node reserved', Object.keys(annotations)],
+      ['Node used', []],
+    ]);
+    expect(said).toEqual(lines);
+  });
+
   it('names FinalizerRules that remain when Curfew goes for good: their finalizers would stay on objects', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
     const embedded = await startEmbeddedCluster(systemClock, 0);
