@@ -89,11 +89,11 @@ async function claim(
     return doneIfWritten(saved);
   };
   await settle<LoadedRecord<RoundState>, NextTurn>({
-    what: `${work.owner} round ${work.name}`,
+    what: whatOf(work),
     observe: async () => ({ kind: 'here', observation: await record.load() }),
     decide: found => {
       if (found.kind === 'newer' && requested.every(({ kind }) => kind !== 'message')) return { kind: 'nothing' };
-      const loaded = ofThisVersion(found, `round ${work.name}`);
+      const loaded = ofThisVersion(found, whatOf(work));
       const now = deps.clock.now();
       return loaded.kind === 'none'
         ? nextTurn(undefined, asked, now)
@@ -128,7 +128,7 @@ async function claim(
  */
 async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: RoundAnswer): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
-  await updateRecord(`${work.owner} round ${work.name}`, record, async loaded => {
+  await updateRecord(whatOf(work), record, async loaded => {
     if (loaded.kind !== 'known' || isEmpty(loaded.value.underWay) || loaded.value.nextTime !== claimed.nextTime)
       return DONE;
     const now = deps.clock.now();
@@ -142,6 +142,7 @@ async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: Roun
   });
 }
 
+const whatOf = ({ owner, name }: Work): string => `${owner} round ${name}`;
 const recordId = ({ name }: Work): string => `round/${name}`;
 
 const stored = z.union([z.literal('all'), z.array(z.string())]);

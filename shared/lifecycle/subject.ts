@@ -52,8 +52,10 @@ export async function findSubject<Value>(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
   { ref, uid, recordOf, onlyIfKnown = false, isUnchanged = () => false }: SubjectQuery<Value>,
 ): Promise<FoundSubject<Value>> {
+  const read = async (name: string): Promise<KubernetesObject | undefined> =>
+    objectOf(await kubernetes.get({ ...ref, name }), { notServed: 'notKnown' });
   if (uid === undefined) {
-    const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+    const object = await read(ref.name);
     if (object === undefined) return { kind: 'nothing' };
     const record = recordOf(object.metadata.uid);
     const loaded = await record.load();
@@ -66,13 +68,13 @@ export async function findSubject<Value>(
   const loaded = await record.load();
   const isRead = loaded.kind === 'known' ? !isUnchanged(loaded.value) : loaded.kind === 'none' && !onlyIfKnown;
   if (loaded.kind === 'newer' || !isRead) return { kind: 'nothing' };
-  const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+  const object = await read(ref.name);
   if (object?.metadata.uid === uid) return { kind: 'here', object, record, loaded };
   if (loaded.kind === 'none') return { kind: 'nothing' };
 
   const { subject } = loaded.stored;
   const gone = { kind: 'gone', record, value: loaded.value, subject } as const;
   if (subject.name === ref.name) return gone;
-  const stored = objectOf(await kubernetes.get({ ...ref, name: subject.name }), { notServed: 'notKnown' });
+  const stored = await read(subject.name);
   return stored?.metadata.uid === uid ? { kind: 'here', object: stored, record, loaded } : gone;
 }

@@ -97,11 +97,12 @@ export function openRecord<Value>(
   wakeUp?: UsedWakeUp,
 ): TimedRecord<Value> {
   const key: RecordKey = { owner: codec.owner, id };
+  const lostRace = again(`another run wrote ${id} first`);
   let loaded: LoadedRecord<Value> = { kind: 'none' };
   let markedVersion: number | undefined;
 
   const put = async (record: NewRecord): Promise<StoredRecord | undefined> => {
-    invariant(loaded.kind !== 'newer', 'T5: a record of a newer version is never written');
+    invariant(loaded.kind !== 'newer', LEFT_ALONE);
     const outcome = await deps.records.put(record, loaded.kind === 'known' ? loaded.stored.version : 0);
     return outcome.kind === 'written' ? outcome.record : undefined;
   };
@@ -137,7 +138,7 @@ export function openRecord<Value>(
       const direct = punctual && goesBack === undefined && isNear(now, wakeTime);
       const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
       const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
-      if (stored === undefined) return { ...again(`another run wrote ${id} first`), written: false };
+      if (stored === undefined) return { ...lostRace, written: false };
       if (goesBack !== undefined) throw goesBack;
       const isOnItsWay =
         loaded.kind === 'known' && hasMessage(loaded.stored, wakeTime, now) && wakeUp?.wakeTime !== wakeTime;
@@ -156,7 +157,7 @@ export function openRecord<Value>(
       const nextWakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
       const state = { ...stored.state, [CLOSING]: true };
       const marked = await put({ ...key, subject: stored.subject, state, nextWakeTime });
-      if (marked === undefined) return again(`another run wrote ${id} first`);
+      if (marked === undefined) return lostRace;
       loaded = { kind: 'known', value, stored: marked };
       markedVersion = marked.version;
       return again(`${id} is about to be closed`);
@@ -164,12 +165,14 @@ export function openRecord<Value>(
 
     async closeNow() {
       if (loaded.kind === 'none') return DONE;
-      invariant(loaded.kind !== 'newer', 'T5: a record of a newer version is never deleted');
+      invariant(loaded.kind !== 'newer', LEFT_ALONE);
       const outcome = await deps.records.delete(key, loaded.stored.version);
-      return outcome.kind === 'deleted' ? DONE : again(`another run wrote ${id} first`);
+      return outcome.kind === 'deleted' ? DONE : lostRace;
     },
   };
 }
+
+const LEFT_ALONE = 'T5: a record of a newer version is left alone';
 
 /** The record for a message that nobody repeats: `load` throws `NewerRecord` (`ofThisVersion`). @param what it is about */
 export const forOnlyCopy = <Value>(record: TimedRecord<Value>, what: string): TimedRecord<Value> => ({
