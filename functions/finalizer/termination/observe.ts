@@ -24,7 +24,7 @@ import type { ClaimHints } from './claim-hints.ts';
 import { nodesAndSharing, claimsOf, endingClaim, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
 import { isManaged } from './objects.ts';
 import { loadPool } from '../../../shared/cluster/known-pool.ts';
-import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, waitOf, type TerminationRecord } from './record.ts';
 import type { PolicySet } from '../../../shared/policies/policy-set.ts';
 import { effectiveTermination, takesBackDeadline, TERMINATION_BLOCK, type EffectiveTermination } from './settings.ts';
 import { orNotKnown, OutOfSight, type NotKnown } from '../../../shared/ports/read-answer.ts';
@@ -142,7 +142,7 @@ export function createObserver(
 /**
  * NodePool or policies that nobody gets to see. A termination that has begun ends by its deadline with the settings that its record keeps:
  * undefined. One that would begin waits as for a block that cannot be read, once that has lasted (I6), and at the NodeClaim's own deadline at
- * once. Throws what goes back to the queue.
+ * once. One in mode Observe stays in it. Throws what goes back to the queue.
  */
 function settingsWhileUnreadable(
   { clock }: Pick<Deps, 'clock'>,
@@ -167,7 +167,8 @@ function settingsWhileUnreadable(
     message: error.message,
     source: '',
     gracePeriod: undefined,
-    mode: 'Enforce',
+    // What was only observed is not forced because nobody can say whether that is still so.
+    mode: waitOf(stored, 'observed') === undefined ? 'Enforce' : 'Observe',
     isBraked: false,
   };
 }
