@@ -4,7 +4,7 @@ import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
-import { claimAndNodes, type TerminationRun, type TargetContext } from './context.ts';
+import type { TerminationRun, TargetContext } from './context.ts';
 import type { TerminationDecision } from './decide.ts';
 import { closeWithoutFinalizer, hasLostFinalizer, releaseRecord } from './end.ts';
 import { rememberPool } from './known-pools.ts';
@@ -83,6 +83,6 @@ async function observeOnly(
   const value = withWait(storedOrEmpty({ stored }), { kind: 'observed' });
   const subject = subjectOf(object);
   // Said first: what the record says was said is not said again.
-  if (waitOf(stored, 'observed') === undefined) await reportObserveMode(context, claimAndNodes({ observed }), decision);
+  if (waitOf(stored, 'observed') === undefined) await reportObserveMode({ ...context, observed }, decision);
   return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
 }

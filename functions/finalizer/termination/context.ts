@@ -1,9 +1,9 @@
-/** What the steps of a termination share: the look that they stand on, what is remembered, and how it is reported. */
+/** What the steps of a termination share: the look that they stand on, what is remembered, and how it is written. */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Deadline } from '../../../shared/domain/termination.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
-import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Step, StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
@@ -109,20 +109,6 @@ export const claimAndNodes = ({
 }: {
   readonly observed: Pick<ObservedTermination, 'claim' | 'nodes'>;
 }): readonly KubernetesObject[] => (claim === undefined ? nodes : [claim, ...nodes]);
-
-/** What a termination is told about with. */
-export type Telling = Pick<TerminationContext, 'observed' | 'reporter' | 'deps'>;
-
-/** Tells of NodeClaim and Nodes alike: an Event on each, one audit line that names them all. */
-export async function reportOnAll(context: Telling, report: Omit<Report, 'about'>): Promise<void> {
-  const [first, ...others] = claimAndNodes(context);
-  if (first === undefined) return;
-  const named = others.length === 0 ? {} : { nodes: others.map(({ metadata }) => metadata.name) };
-  await context.reporter.report({ ...report, details: { ...named, ...report.details }, about: first });
-  if (report.event === undefined) return;
-  const { type, reason = report.reason, message = report.message } = report.event;
-  for (const about of others) await context.deps.events.record({ type, reason, message, about });
-}
 
 /** The Nodes that go. Those of a NodeClaim that never registered, or that shares its instance, are left alone. */
 export const terminatingNodes = ({ observed }: TerminationContext): readonly KubernetesObject[] =>

@@ -23,15 +23,8 @@ import {
   type AskedEvictions,
 } from '../../../shared/pods/drain-pods.ts';
 import { planDrain, type DrainPlan, type PodStep } from './rule/drain-plan.ts';
-import {
-  terminatingNodes,
-  lookAgain,
-  safetyLook,
-  stepDone,
-  reportOnAll,
-  waitFor,
-  type TerminationContext,
-} from './context.ts';
+import { terminatingNodes, lookAgain, safetyLook, stepDone, type TerminationContext } from './context.ts';
+import { reportOnAll } from './report.ts';
 
 type PodEndStep = Exclude<PodStep, { kind: 'wait' }>;
 type EndedPods = readonly EndedPod<PodEndStep>[];
@@ -42,6 +35,7 @@ export const drainNodes = {
     let until: EpochMs | undefined;
     let askedEvictions: AskedEvictions = {};
     let isOthers = false;
+    let isBlocked = false;
     const all: PodView[] = [];
     const waits: string[] = [];
     await oneByOne(terminatingNodes(context), async node => {
@@ -68,9 +62,10 @@ export const drainNodes = {
       const { failures, texts } = left;
       const retryTime = left.retriesAtOnce ? context.now : left.retryTime;
       if (failures !== context.state().refusedEvictions) await context.saveState({ refusedEvictions: failures });
-      const message = describeWait(plan, texts);
-      if (isReportRepeated) await reportAgain(context, message);
-      waits.push(message);
+      const wait = waitOf(plan, texts);
+      if (isReportRepeated) await reportAgain(context, wait.message);
+      waits.push(wait.message);
+      isBlocked ||= wait.isBlocked;
       until = earliest(until, earliest(plan.nextLook, earliest(retryTime, firstStuckTime(context, endedPods))));
     });
     if (isOthers) return lookAgain(context, 'another run tries the same evictions');
@@ -82,7 +77,7 @@ export const drainNodes = {
       return stepDone;
     }
     // Pods that go, and budgets that open, wake the termination by their events.
-    return waitFor(waits.join('; '), earliest(until, safetyLook(context)));
+    return { kind: 'notYet', until: earliest(until, safetyLook(context)), on: waits.join('; '), isBlocked };
   },
 };
 
@@ -148,8 +143,16 @@ function firstStuckTime({ now }: TerminationContext, ended: EndedPods): EpochMs 
   return first;
 }
 
-/** In words that stay the same while nothing changes, so that they are said once. @param texts which pods must not go, and why */
-function describeWait({ steps }: DrainPlan, texts: readonly string[]): string {
+/**
+ * What the drain of a Node waits on, in words that stay the same while nothing changes, so that they are said once. `isBlocked`: some pods must
+ * not go.
+ *
+ * @param texts which evictions are refused, and why
+ */
+function waitOf(
+  { steps }: DrainPlan,
+  texts: readonly string[],
+): { readonly message: string; readonly isBlocked: boolean } {
   const protectedPods = steps.flatMap(step =>
     step.kind === 'wait' && step.because === 'Protected'
       ? [
@@ -158,8 +161,8 @@ function describeWait({ steps }: DrainPlan, texts: readonly string[]): string {
       : [],
   );
   const reasons = [...protectedPods, ...texts];
-  if (reasons.length > 0) return `pods are left that must not go: ${listed(reasons)}`;
-  return `pods are stopping: ${listed(steps.map(({ pod }) => qualifiedName(pod)))}`;
+  if (reasons.length > 0) return { message: `pods are left that must not go: ${listed(reasons)}`, isBlocked: true };
+  return { message: `pods are stopping: ${listed(steps.map(({ pod }) => qualifiedName(pod)))}`, isBlocked: false };
 }
 
 /** The API server forgets Events after an hour. */

@@ -17,8 +17,8 @@ import { nextForHook, type HookObservation } from './rule/hook.ts';
 import { afterAnswer, progressOf, type ResourceAnswer } from './rule/hook-progress.ts';
 import { nextAtPoint, unawaitedNews } from './rule/hooks.ts';
 import { shareOf } from './rule/instance.ts';
-import { reportHook, reportUnawaitedHooks } from './report.ts';
-import { lookAgain, safetyLook, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
+import { reportHook, reportOnAll, reportUnawaitedHooks } from './report.ts';
+import { lookAgain, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 
 /** The step that runs the hooks of one point. */
 export function hooksAt(point: HookPoint) {

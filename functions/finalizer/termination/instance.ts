@@ -16,7 +16,8 @@ import { launchTimeOf } from './objects.ts';
 import type { ObservedTermination } from './observe.ts';
 import { lastReportOf, withReport, type CallAttempt } from './record.ts';
 import { afterRefusedCall, nextForInstance, shareOf, type InstanceLook } from './rule/instance.ts';
-import { lookAgain, stepDone, reportOnAll, waitFor, type TerminationContext } from './context.ts';
+import { lookAgain, stepDone, waitFor, type TerminationContext } from './context.ts';
+import { reportOnAll } from './report.ts';
 
 export const terminateInstance = {
   name: 'TerminateInstance',

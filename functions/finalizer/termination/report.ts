@@ -1,18 +1,34 @@
 /** What a termination says on its way: audit line, metric, Event. */
-import type { TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerContext } from '../cluster/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { HookPoint } from '../../../shared/domain/termination.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { Report } from '../../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { TerminationDecision } from './decide.ts';
-import { claimAndNodes, reportOnAll, type Telling, type TerminationContext } from './context.ts';
+import { claimAndNodes, type TerminationContext } from './context.ts';
+import type { ObservedTermination } from './observe.ts';
 import type { HookProgress, TerminationRecord } from './record.ts';
 import { progressOf } from './rule/hook-progress.ts';
 import { shareOf } from './rule/instance.ts';
 import type { UnawaitedNews } from './rule/hooks.ts';
+
+/** What a termination is told of with. */
+export interface Telling extends FinalizerContext {
+  readonly observed: Pick<ObservedTermination, 'claim' | 'nodes'>;
+}
+
+/** Tells of NodeClaim and Nodes alike: an Event on each, one audit line that names them all. */
+export async function reportOnAll(context: Telling, report: Omit<Report, 'about'>): Promise<void> {
+  const [first, ...others] = claimAndNodes(context);
+  if (first === undefined) return;
+  const named = others.length === 0 ? {} : { nodes: others.map(({ metadata }) => metadata.name) };
+  await context.reporter.report({ ...report, details: { ...named, ...report.details }, about: first });
+  if (report.event === undefined) return;
+  const { type, reason = report.reason, message = report.message } = report.event;
+  for (const about of others) await context.deps.events.record({ type, reason, message, about });
+}
 
 /** What the steps wait on. */
 export type StepWait = Exclude<StepsOutcome, { kind: 'done' }>;
@@ -79,13 +95,12 @@ const leftToOther = ({ observed: { endedWith } }: TerminationContext): string | 
 /** What is refused was said when it was tried. */
 export async function reportWait(context: TerminationContext, outcome: StepWait): Promise<void> {
   if (outcome.kind === 'failed') return;
-  const { step, until, on: message } = outcome;
+  const { step, until, on: message, isBlocked = false } = outcome;
   const reason = REASONS[step] ?? 'Waiting';
   const details = { step, until: toTimestamp(until) };
   await reportOnAll(context, { decision: 'wait', reason, message, details });
   const { claim, nodes } = context.observed;
   const about = nodes[0] ?? claim;
-  const isBlocked = step === 'Drain' && message.includes('must not go');
   if (about === undefined || (!isBlocked && step !== 'DetachVolumes')) return;
   await context.deps.events.record({ type: isBlocked ? 'Warning' : 'Normal', reason, message, about });
 }
@@ -156,17 +171,16 @@ const nodesOf = (context: TerminationContext): readonly string[] =>
 
 /** Said once, when the deletion is first seen. */
 export async function reportObserveMode(
-  { reporter, deps: { events } }: { readonly reporter: Reporter; readonly deps: Pick<TerminationDeps, 'events'> },
-  [first, ...others]: readonly KubernetesObject[],
+  context: Telling,
   { deadline }: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
 ): Promise<void> {
-  if (first === undefined) return;
   const end = deadline === undefined ? '' : `; its deadline is ${toTimestamp(deadline.time)}`;
-  const reason = EVENT_REASONS.terminationObserved;
-  const message = `mode is Observe: nothing is done, the deletion waits${end}`;
-  const event = { type: 'Normal' } as const;
-  await reporter.report({ about: first, decision: 'wouldTerminate', reason, message, event });
-  for (const about of others) await events.record({ ...event, reason, message, about });
+  await reportOnAll(context, {
+    decision: 'wouldTerminate',
+    reason: EVENT_REASONS.terminationObserved,
+    message: `mode is Observe: nothing is done, the deletion waits${end}`,
+    event: { type: 'Normal' },
+  });
 }
 
 /** What one hook answered; nothing is said of a worker that is still at it. */

@@ -9,7 +9,7 @@ import { addDuration, earliest, hours, isDue, minutes, toTimestamp } from '../..
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDecision } from './decide.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
-import { claimAndNodes } from './context.ts';
+import { reportOnAll } from './report.ts';
 import { waitOf, withWait } from './record.ts';
 
 const REPORT_EVERY = hours(1);
@@ -17,7 +17,7 @@ const CHECK = minutes(5);
 
 /** Says it before it is recorded, so that a run that dies in between says it again (I9). */
 export async function awaitSettings(
-  { deps, reporter }: FinalizerContext,
+  context: FinalizerContext,
   { message, deadline }: Extract<TerminationDecision, { kind: 'awaitSettings' }>,
   observed: ObservedTermination,
 ): Promise<SaveOutcome> {
@@ -31,11 +31,16 @@ export async function awaitSettings(
   const isNews = before?.message !== text;
   const isSaid = isNews || isDue(now, addDuration(before.saidTime, REPORT_EVERY));
   if (isSaid) {
-    const reason = EVENT_REASONS.terminationAwaitsSettings;
-    const event = { type: 'Warning' } as const;
-    const [first = object, ...others] = claimAndNodes({ observed });
-    await reporter.report({ about: first, decision: 'wait', reason, message: text, isRepeated: !isNews, event });
-    for (const about of others) await deps.events.record({ ...event, reason, message: text, about });
+    await reportOnAll(
+      { ...context, observed },
+      {
+        decision: 'wait',
+        reason: EVENT_REASONS.terminationAwaitsSettings,
+        message: text,
+        isRepeated: !isNews,
+        event: { type: 'Warning' },
+      },
+    );
   }
   const unreadable = { kind: 'unreadable' as const, message: text, saidTime: isSaid ? now : before.saidTime };
   const saidAgain = addDuration(unreadable.saidTime, REPORT_EVERY);
