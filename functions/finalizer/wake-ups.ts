@@ -93,7 +93,7 @@ function isAffected({ claim, nodes }: JudgedTarget, settings: EffectiveTerminati
     settings,
     storedDeadline: undefined,
     isDeadlineTakenBack: false,
-    hasBegun: false,
+    isStartReported: false,
     storedNames: [],
   });
   return decision.kind === 'prepare';

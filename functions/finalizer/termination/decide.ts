@@ -55,8 +55,8 @@ export interface TerminationObservation {
   readonly storedDeadline: Deadline | undefined;
   /** The NodePool or policy that set it was edited and sets none any more. */
   readonly isDeadlineTakenBack: boolean;
-  /** It has begun: its settings are in its record. */
-  readonly hasBegun: boolean;
+  /** It was said that it has begun: its settings are in its record. */
+  readonly isStartReported: boolean;
   /** Names under which an earlier look knew our finalizer on these objects. */
   readonly storedNames: readonly string[];
 }
@@ -109,10 +109,10 @@ export function decide(observation: TerminationObservation): TerminationDecision
   if (objects.some(object => object.deletionTime !== undefined) && objects.some(isHeld)) {
     const { deadline, badTimestamp } = resolveDeadline(observation);
     // The brake holds what would begin, whatever settings there are for it.
-    const goesOn = settings.isBraked && observation.hasBegun;
+    const goesOn = settings.isBraked && observation.isStartReported;
     if (settings.mode === 'Observe' && !goesOn) return { kind: 'wouldTerminate', deadline };
     const isForced = deadline !== undefined && isDue(observation.now, deadline.time);
-    if (settings.kind === 'invalid' && !isForced && !observation.hasBegun) {
+    if (settings.kind === 'invalid' && !isForced && !observation.isStartReported) {
       return { kind: 'awaitSettings', message: settings.message, deadline };
     }
     return { kind: 'terminate', deadline, isForced, finalizerNames: names, badTimestamp };

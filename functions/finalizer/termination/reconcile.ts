@@ -99,7 +99,7 @@ function toObservation({
     settings: termination,
     storedDeadline: stored?.deadline,
     isDeadlineTakenBack,
-    hasBegun: stored?.standing.kind === 'reported',
+    isStartReported: stored?.standing.kind === 'reported',
     storedNames: stored?.finalizerNames ?? [],
   };
 }

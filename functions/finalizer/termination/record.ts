@@ -289,6 +289,6 @@ export const withReport = (value: TerminationRecord, last: LastReport): Terminat
   standing: reportedAs(last, hookOwnerUidOf(value)),
 });
 
-/** Whether a termination is under way. */
+/** Whether a termination is under way: it waits for nobody, and it is no mere note of another one's hooks. */
 export const hasBegun = (value: TerminationRecord): boolean =>
   value.waits.length === 0 && value.standing.kind !== 'hookNote';

@@ -38,7 +38,7 @@ const seen = (fields: Partial<TerminationObservation> = {}): TerminationObservat
   settings: custom,
   storedDeadline: undefined,
   isDeadlineTakenBack: false,
-  hasBegun: false,
+  isStartReported: false,
   storedNames: [],
   ...fields,
 });
@@ -176,7 +176,7 @@ describe('a deletion', () => {
   it('waits while what it has to do cannot be read, until it has begun or its deadline is there (I6)', () => {
     const unread = seen({ claim: deleted, settings: INVALID, storedNames: [OURS] });
     expect(decide(unread)).toEqual({ kind: 'awaitSettings', message: 'no block', deadline });
-    expect(decide({ ...unread, hasBegun: true })).toMatchObject({ kind: 'terminate', isForced: false });
+    expect(decide({ ...unread, isStartReported: true })).toMatchObject({ kind: 'terminate', isForced: false });
     expect(decide({ ...unread, now: deadline.time })).toMatchObject({ kind: 'terminate', isForced: true });
   });
 
@@ -302,8 +302,8 @@ describe('in mode Observe', () => {
     ],
     ['the brake lets what has begun go on', { ...custom, ...braked }, true, 'terminate'],
     ['the brake lets what has begun go on without a block', { kind: 'none', ...braked }, true, 'terminate'],
-  ] as const)('%s', (_name, settings, hasBegun, kind) => {
-    expect(decide(seen({ claim: deleted, storedNames: [OURS], settings, hasBegun }))).toMatchObject({ kind });
+  ] as const)('%s', (_name, settings, isStartReported, kind) => {
+    expect(decide(seen({ claim: deleted, storedNames: [OURS], settings, isStartReported }))).toMatchObject({ kind });
   });
 });
 
