@@ -1,14 +1,13 @@
 /** Reads what other parts and people put on the bus, HealthEvents and `DrainRequested`, and what each of them asks for. */
+import { drainRequestedSchema } from '../../shared/contract/drain-messages.ts';
 import { generatedTimeOf, parseHealthEvent, type HealthEventMessage } from '../../shared/contract/health-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { parsed, type Parsed } from '../../shared/contract/policy-schema.ts';
-import * as z from '../../shared/contract/zod.ts';
 import { EXECUTE_REMEDIATION, type HealthEvent } from '../../shared/domain/health-event.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, CLOCK_SKEW, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
-import { DRAIN_MESSAGE_VERSION } from './drain-completed.ts';
 import { toHealthEvent } from './rule/node-annotations.ts';
 import { type Incoming } from './rule/observation.ts';
 import type { DrainRequest, Timestamps } from './request-record.ts';
@@ -45,21 +44,8 @@ export function readBusEvent(message: BusEvent): NodeMessage | undefined {
   }
 }
 
-const requestSchema = z.object({
-  schemaVersion: z._default(z.literal(DRAIN_MESSAGE_VERSION), DRAIN_MESSAGE_VERSION),
-  cluster: z.optional(z.string()),
-  /** The answer carries it, and asking twice with it is asking once. */
-  id: z.string().check(z.minLength(1), z.maxLength(253)),
-  node: z.object({ name: z.string().check(z.minLength(1), z.maxLength(253)), uid: z.optional(z.string()) }),
-  /** For people and templates. */
-  reason: z._default(z.string().check(z.maxLength(1024)), ''),
-  /** Every mode is `Immediate`; protection and PodDisruptionBudgets still count. */
-  force: z._default(z.boolean(), false),
-  /** Whatever the configuration says: all pods at once but those of DaemonSets; protection and PodDisruptionBudgets still count. */
-  allPods: z._default(z.boolean(), false),
-});
-
-export interface DrainRequested {
+/** What a `DrainRequested` asks for. */
+export interface RequestToDrain {
   readonly nodeUid: string | undefined;
   /** The cluster that the sender names. */
   readonly cluster: string | undefined;
@@ -69,9 +55,9 @@ export interface DrainRequested {
 }
 
 /** Reads the detail of a `DrainRequested`. Never throws. @param envelopeId id of the bus event, for a request that has none */
-export function parseDrainRequested(detail: unknown, envelopeId: string | undefined): Parsed<DrainRequested> {
+export function parseDrainRequested(detail: unknown, envelopeId: string | undefined): Parsed<RequestToDrain> {
   const given = typeof detail === 'object' && detail !== null ? { id: envelopeId, ...detail } : detail;
-  const read = parsed(requestSchema.safeParse(given), 'detail');
+  const read = parsed(drainRequestedSchema().safeParse(given), 'detail');
   if (!read.ok) return read;
   const { id, cluster, node, reason, force, allPods } = read.value;
   const event = toHealthEvent({ id, nodeName: node.name, message: reason, force });

@@ -1,81 +1,47 @@
 /** `DrainCompleted` on the bus: the answer to who asked for a drain. */
-import type { BusEntry } from '../../shared/contract/envelope.ts';
+import { DRAIN_MESSAGE_VERSION, type DrainCompleted } from '../../shared/contract/drain-messages.ts';
 import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
-import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus } from '../../shared/ports/event-bus.ts';
 import type { FinishedDrain } from './request-record.ts';
 
-export const DRAIN_MESSAGE_VERSION = 1;
+type AnsweredNode = DrainCompleted['node'];
 
-export interface DrainAnswer {
-  readonly id: string;
-  readonly node: { readonly name: string; readonly uid?: string };
-  /** NVSentinel's words. */
-  readonly status: 'Succeeded' | 'Failed' | 'Cancelled' | 'AlreadyDrained';
-  /** One CamelCase word. */
-  readonly reason: string;
-  readonly message: string;
-  /** Pods evicted or deleted for it. */
-  readonly drained: number;
-  /** Pods that should have gone and were not waited for. */
-  readonly left: readonly string[];
-  /** GPUs that the drain was limited to; absent: all pods. */
-  readonly entities?: readonly string[];
-  readonly startTime: EpochMs;
-  readonly endTime: EpochMs;
-}
-
-/**
- * Times in RFC 3339. `healthEventStatus` is NVSentinel's document, whose finish time only a drain that emptied the node
- * has.
- */
-function toDrainCompleted(answer: DrainAnswer): BusEntry {
-  const { startTime, endTime, status, message, ...rest } = answer;
+function toDrainCompleted(node: AnsweredNode, finished: FinishedDrain): DrainCompleted {
+  const { id, status, reason, message, left, drained, scope } = finished;
+  const [startTime, endTime] = [toTimestamp(finished.startTime), toTimestamp(finished.endTime)];
   const isDrained = status === 'Succeeded' || status === 'AlreadyDrained';
   return {
-    source: SOURCES.drain,
-    detailType: DRAIN_COMPLETED,
-    detail: {
-      schemaVersion: DRAIN_MESSAGE_VERSION,
-      ...rest,
-      status,
-      message,
-      startTime: toTimestamp(startTime),
-      endTime: toTimestamp(endTime),
-      // As NVSentinel stores it, for who keeps its documents up to date.
-      healthEventStatus: {
-        userPodsEvictionStatus: { status, message },
-        ...(isDrained && { drainFinishTimestamp: toTimestamp(endTime) }),
-      },
+    schemaVersion: DRAIN_MESSAGE_VERSION,
+    id,
+    reason,
+    left,
+    drained,
+    node,
+    ...(scope.kind === 'entities' && { entities: scope.entities }),
+    status,
+    message,
+    startTime,
+    endTime,
+    healthEventStatus: {
+      userPodsEvictionStatus: { status, message },
+      ...(isDrained && { drainFinishTimestamp: endTime }),
     },
   };
 }
 
-interface Deps {
-  readonly bus: EventBus;
-}
-
 /** Throws `RetryableError` when the bus did not take one of them: they are all sent again. */
 export async function publishAnswers(
-  { bus }: Deps,
-  node: { readonly name: string; readonly uid?: string },
+  { bus }: { readonly bus: EventBus },
+  node: AnsweredNode,
   finished: readonly FinishedDrain[],
 ): Promise<void> {
-  const entries = finished.map(({ id, status, reason, message, left, drained, startTime, endTime, scope }) =>
-    toDrainCompleted({
-      id,
-      status,
-      reason,
-      message,
-      left,
-      drained,
-      startTime,
-      endTime,
-      node,
-      ...(scope.kind === 'entities' && { entities: scope.entities }),
-    }),
-  );
+  const entries = finished.map(each => ({
+    source: SOURCES.drain,
+    detailType: DRAIN_COMPLETED,
+    detail: toDrainCompleted(node, each),
+  }));
   for (let start = 0; start < entries.length; start += MAX_ENTRIES_PER_CALL) {
     for (const outcome of await bus.publish(entries.slice(start, start + MAX_ENTRIES_PER_CALL))) {
       if (outcome.kind === 'retry') {

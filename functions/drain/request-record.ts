@@ -2,6 +2,7 @@
  * What is remembered of a request for a drain, and of how it ended: as it is stored, the schema is the type. Version 1 knew nothing of the end of
  * a quarantine, version 3 nothing of error codes, and of ends the last hundred alone.
  */
+import { drainStatusSchema } from '../../shared/contract/drain-messages.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
@@ -75,12 +76,11 @@ export const scopeSchema: z.ZodMiniType<DrainScope> = z.discriminatedUnion('kind
   z.object({ kind: z.literal('entities'), entities: z.array(z.string()) }),
 ]);
 
-const statusSchema = z.enum(['Succeeded', 'Failed', 'Cancelled', 'AlreadyDrained']);
 /** NVSentinel's words. */
-export type DrainStatus = z.output<typeof statusSchema>;
+export type DrainStatus = z.output<typeof drainStatusSchema>;
 
 export const outcomeSchema = z.object({
-  status: statusSchema,
+  status: drainStatusSchema,
   /** One CamelCase word. */
   reason: z.string(),
   message: z.string(),
@@ -118,7 +118,7 @@ export type FinishedDrain = Readonly<z.output<typeof finishedSchema>>;
 
 /** Stored short, for there are thousands: id, status, end. */
 export const answeredSchema = z.pipe(
-  z.tuple([z.string(), statusSchema, instant]),
+  z.tuple([z.string(), drainStatusSchema, instant]),
   z.transform(([id, ended, endTime]) => ({ id, status: ended, endTime })),
 );
 /** A request that ended, of which nothing is left but that it did. */

@@ -5,10 +5,15 @@
  */
 import { type ActionContext, type ActionDeps, ACTED } from './action.ts';
 import type { EndedDrain } from './attempt-record.ts';
+import {
+  DRAIN_MESSAGE_VERSION,
+  drainCompletedSchema,
+  MAX_REASON,
+  type DrainRequested,
+} from '../../shared/contract/drain-messages.ts';
 import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../shared/contract/names.ts';
 import { type Parsed, parsed } from '../../shared/contract/policy-schema.ts';
-import * as z from '../../shared/contract/zod.ts';
 import { cutText } from '../../shared/domain/cut-text.ts';
 import { addDuration, seconds } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
@@ -16,19 +21,20 @@ import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 
 const RETRY = seconds(5);
 
-/** Longest reason that a request may give. */
-const MAX_REASON = 1024;
-
 /** @param options `allPods`: whatever configuration and limits say */
 export async function requestDrain(
   { deps, attempt, node, message, now }: ActionContext<'Drain'>,
   { allPods = false }: { readonly allPods?: boolean } = {},
 ): Promise<StepOutcome> {
   const { requestId } = attempt;
-  const reason = cutText(`repair: ${message}`, MAX_REASON);
-  const about = { id: requestId, node: { name: node.name, uid: node.uid }, reason };
-  const detail = { schemaVersion: 1, ...about, ...(allPods && { allPods }) };
-  const outcome = await publish(deps, { source: SOURCES.repair, detailType: DRAIN_REQUESTED, detail });
+  const detail: DrainRequested = {
+    schemaVersion: DRAIN_MESSAGE_VERSION,
+    id: requestId,
+    node: { name: node.name, uid: node.uid },
+    reason: cutText(`repair: ${message}`, MAX_REASON),
+    ...(allPods && { allPods }),
+  };
+  const outcome = await publish(deps, DRAIN_REQUESTED, detail);
   switch (outcome.kind) {
     case 'published':
       return ACTED;
@@ -43,7 +49,10 @@ export async function requestDrain(
   }
 }
 
-/** I7: a drain that is not wanted any more is called off, and with it our cordon. One that has ended stays as it is. */
+/**
+ * I7: a drain that is not wanted any more is called off, and with it our cordon. One that has ended stays as it is. By a HealthEvent, for
+ * functions are rolled out one by one: a drain function of before knows no other message that calls a request off.
+ */
 export async function cancelDrain(
   deps: Pick<ActionDeps, 'bus'>,
   { nodeName, requestId }: { readonly nodeName: string; readonly requestId: string },
@@ -57,7 +66,7 @@ export async function cancelDrain(
     healthEventStatus: { nodeQuarantined: 'Cancelled' },
     processingStrategy: 1,
   };
-  const outcome = await publish(deps, { source: SOURCES.repair, detailType: HEALTH_EVENT, detail });
+  const outcome = await publish(deps, HEALTH_EVENT, detail);
   if (outcome.kind === 'retry') {
     throw new RetryableError(`the bus did not take the end of drain ${requestId}: ${outcome.code}`, {
       reason: outcome.code,
@@ -65,16 +74,10 @@ export async function cancelDrain(
   }
 }
 
-async function publish({ bus }: Pick<ActionDeps, 'bus'>, entry: BusEntry) {
-  const [outcome] = await bus.publish([entry]);
+async function publish({ bus }: Pick<ActionDeps, 'bus'>, detailType: string, detail: BusEntry['detail']) {
+  const [outcome] = await bus.publish([{ source: SOURCES.repair, detailType, detail }]);
   return outcome ?? { kind: 'retry' as const, code: 'NoAnswer' };
 }
-
-const schema = z.object({
-  id: z.string(),
-  status: z.enum(['Succeeded', 'Failed', 'Cancelled', 'AlreadyDrained']),
-  message: z._default(z.string(), ''),
-});
 
 /** A drain that was taken back by somebody else than us stops the repair: they want the node left alone. */
 const ANSWERS = {
@@ -86,7 +89,7 @@ const ANSWERS = {
 
 /** Reads how a drain ended, from the detail of a `DrainCompleted`. Never throws. */
 export function parseDrainCompleted(detail: unknown): Parsed<EndedDrain> {
-  const read = parsed(schema.safeParse(detail), 'detail');
+  const read = parsed(drainCompletedSchema.safeParse(detail), 'detail');
   if (!read.ok) return read;
   const { id, status, message } = read.value;
   return {

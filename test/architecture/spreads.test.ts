@@ -4,14 +4,7 @@ import { expect, it } from 'vitest';
 import { root, sources } from './sources.ts';
 
 /** Read by others: AWS, kubectl, NVSentinel, commander. */
-const READ_ELSEWHERE = [
-  'ExclusiveStartKey',
-  'InvocationType',
-  'drainFinishTimestamp',
-  'getErrHelpWidth',
-  'getOutHelpWidth',
-  'skipTLSVerify',
-];
+const READ_ELSEWHERE = ['ExclusiveStartKey', 'InvocationType', 'getErrHelpWidth', 'getOutHelpWidth', 'skipTLSVerify'];
 
 /** `...(when && { name: value })`, with its brackets. */
 function conditionalSpreads(text: string): readonly string[] {
