@@ -6,6 +6,7 @@ import { NODE_POOL_LABEL, TERMINATION_TIMESTAMP_ANNOTATION } from '../domain/nod
 import { CORDONED_BY_REPAIR_ANNOTATION, DO_NOT_REPAIR_ANNOTATION } from '../domain/node.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
 import { QUARANTINE_ANNOTATION, STATE_LABEL } from '../domain/quarantine.ts';
+import { FINALIZER_SOURCE, OPERATOR_SOURCE, REPAIR_SOURCE } from '../domain/source.ts';
 
 /** All of them are deployed. */
 export const FUNCTION_NAMES = ['finalizer', 'drain', 'repair', 'grace-period', 'timer'] as const;
@@ -15,12 +16,11 @@ export type FunctionName = (typeof FUNCTION_NAMES)[number];
 export const SOURCES = {
   forwarder: 'curfew.forwarder',
   timer: 'curfew.timer',
-  finalizer: 'curfew.finalizer',
+  finalizer: FINALIZER_SOURCE,
   drain: 'curfew.drain',
-  repair: 'curfew.repair',
+  repair: REPAIR_SOURCE,
   worker: 'curfew.worker',
-  /** A person, by the command line. */
-  operator: 'curfew.operator',
+  operator: OPERATOR_SOURCE,
 } as const;
 
 /** EventBridge `detail-type` of wake-ups; cluster events have `<Kind>Changed` (see `cluster-event.ts`). */

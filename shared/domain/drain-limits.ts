@@ -17,14 +17,6 @@ export interface DrainLimits {
 /** Text: a block that may limit the pool cannot be read, and why. */
 export type LimitsInForce = DrainLimits | string;
 
-/** Who asks for drains that begin at once, and count: `source` of a `DrainRequested`, or the annotation by which a person asks on the Node. */
-export const WAIT_FOR_NOBODY: readonly string[] = [
-  'curfew.repair',
-  'curfew.finalizer',
-  'curfew.operator',
-  'node-annotation',
-];
-
 export const NO_DRAIN_LIMITS: DrainLimits = { maxConcurrent: undefined, deadline: undefined, onDeadline: 'Fail' };
 
 /** How many of the `total` nodes of a pool may be drained at once: a percentage is rounded up, and one always may. */

@@ -1,4 +1,5 @@
 /** What the phase of a drain says. Pure; part of `decide`. */
+import { REPAIR_SOURCE } from '../../../shared/domain/source.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { ActiveDrain, CustomProgress, DrainRecord, EndingPhase, OpenPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
@@ -31,10 +32,8 @@ export const endingBy = (active: InPhase, outcome: DrainOutcome, time: EpochMs):
   before: openPhaseOf(active),
 });
 
-/** `source` of the requests by which repair asks for drains. */
-const REPAIR = 'curfew.repair';
-
-export const isAskedByRepair = ({ requestedBy }: { readonly requestedBy?: string }): boolean => requestedBy === REPAIR;
+export const isAskedByRepair = ({ requestedBy }: { readonly requestedBy?: string }): boolean =>
+  requestedBy === REPAIR_SOURCE;
 
 export const isForAllPods = ({ allPods }: Pick<DrainRequest, 'allPods'>): boolean => allPods === true;
 

@@ -6,12 +6,8 @@
  * marks that it sees then, its own among them, have room; else it takes the mark back. Of several that mark their Nodes, the last one to
  * do so sees the marks of all the others.
  */
-import {
-  placesOf,
-  WAIT_FOR_NOBODY,
-  type DrainLimits,
-  type LimitsInForce,
-} from '../../../shared/domain/drain-limits.ts';
+import { placesOf, type DrainLimits, type LimitsInForce } from '../../../shared/domain/drain-limits.ts';
+import { FINALIZER_SOURCE, OPERATOR_SOURCE, REPAIR_SOURCE } from '../../../shared/domain/source.ts';
 import {
   addDuration,
   isDue,
@@ -22,7 +18,7 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import type { DrainDecision } from './decision.ts';
-import { cordonFor, isPrepared, sinceOf } from './node-annotations.ts';
+import { cordonFor, isPrepared, NODE_ANNOTATION, sinceOf } from './node-annotations.ts';
 import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
 import { notOverdue } from './progress.ts';
 import type { ActiveDrain, OpenPhase } from '../record.ts';
@@ -36,7 +32,8 @@ export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[
   return typeof limits !== 'string' && limits.maxConcurrent !== undefined && !requests.some(waitsForNobody);
 }
 
-/** A drain that repair, a termination or a person asks for begins at once. */
+const WAIT_FOR_NOBODY: readonly string[] = [REPAIR_SOURCE, FINALIZER_SOURCE, OPERATOR_SOURCE, NODE_ANNOTATION];
+/** A drain that repair, a termination or a person asks for begins at once, and counts. */
 export const waitsForNobody = ({ requestedBy }: Pick<DrainRequest, 'requestedBy'>): boolean =>
   WAIT_FOR_NOBODY.includes(requestedBy);
 

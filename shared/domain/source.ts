@@ -1,0 +1,5 @@
+/** `source` values of events on the bus by which a rule knows who asks. */
+export const REPAIR_SOURCE = 'curfew.repair';
+export const FINALIZER_SOURCE = 'curfew.finalizer';
+/** A person, by the command line. */
+export const OPERATOR_SOURCE = 'curfew.operator';
