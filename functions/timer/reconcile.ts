@@ -3,9 +3,9 @@
  * for near timers is the owner's own delayed message. Duplicates are harmless, so nothing is remembered between sweeps, except which
  * unreadable entries were parked.
  */
-import { throwFailures } from '../../shared/cluster/in-parallel.ts';
 import { METRICS } from '../../shared/contract/metrics.ts';
-import { addDuration, hours, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, hours, toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { joinFailures } from '../../shared/errors.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import type { UnreadableDueRecord } from '../../shared/ports/record-store.ts';
 import { lookAtCanary } from './canary.ts';
@@ -44,17 +44,26 @@ export function createWatchedReconciler(deps: TimerDeps): Reconcile {
   };
 }
 
+/** What fails holds nothing else: every shard, page and inbox gets its chance before the tick goes back to the queue. */
 async function sweep(deps: TimerDeps): Promise<void> {
-  const shards = Array.from({ length: deps.dueIndex.shardCount }, (_, shard) => sweepShard(deps, shard));
-  // Every shard gets its chance before a failure of one sends the tick back to the queue.
-  const outcomes = await Promise.allSettled(shards);
-  throwFailures(outcomes);
-  const overdue = outcomes.map(outcome => (outcome.status === 'fulfilled' ? outcome.value : 0));
-  deps.metrics.milliseconds(METRICS.oldestOverdueTimer, Math.max(0, ...overdue));
+  const failures: unknown[] = [];
+  const attempt = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => void failures.push(error));
+  let overdue = toDurationMs(0);
+  const sweepOne = async (shard: number): Promise<void> => {
+    const late = await sweepShard(deps, shard, attempt);
+    overdue = toDurationMs(Math.max(overdue, late));
+  };
+  await Promise.all(Array.from({ length: deps.dueIndex.shardCount }, (_, shard) => attempt(sweepOne(shard))));
+  deps.metrics.milliseconds(METRICS.oldestOverdueTimer, overdue);
+  if (failures.length > 0) throw joinFailures(failures);
 }
 
 /** Answers how late the shard's oldest record is, in milliseconds. */
-async function sweepShard(deps: TimerDeps, shard: number): Promise<number> {
+async function sweepShard(
+  deps: TimerDeps,
+  shard: number,
+  attempt: (work: Promise<void>) => Promise<void>,
+): Promise<DurationMs> {
   const { dueIndex, wakeUps, clock } = deps;
   const horizon = sweepHorizon(clock.now());
   let oldest: EpochMs | undefined;
@@ -68,8 +77,10 @@ async function sweepShard(deps: TimerDeps, shard: number): Promise<number> {
       const { owner, subject, nextWakeTime } = record;
       return [{ wakeUp: { owner, subject, wakeTime: nextWakeTime, repeated: true }, delay: decision.delay }];
     });
-    if (sent.length > 0) await wakeUps.send(sent);
-    for (const entry of due.unreadable) await park(deps, entry);
+    for (const ofOwner of Map.groupBy(sent, ({ wakeUp }) => wakeUp.owner).values()) {
+      await attempt(wakeUps.send(ofOwner));
+    }
+    for (const entry of due.unreadable) await attempt(park(deps, entry));
     oldest ??= due.records[0]?.nextWakeTime;
     cursor = due.cursor;
     if (cursor === undefined) break;

@@ -81,7 +81,8 @@ export function fromAwsError(error: unknown, attempt: { doing: string; write: bo
   const message = `${attempt.doing}: ${code}: ${cutText(messageOf(error))}`;
   const notDone = { cause: error, reason: code };
   if (ACCESS_CODES.has(code)) return new RetryableError(message, { ...notDone, isForbidden: true });
-  if (PASSING_CODES.some(codes => codes.has(code))) return new RetryableError(message, notDone);
+  // The key that encrypts a queue is throttled, disabled or not allowed: no fault of the request.
+  if (/^kms/i.test(code) || PASSING_CODES.some(codes => codes.has(code))) return new RetryableError(message, notDone);
   // A client error without any of the above: the request itself is wrong and stays wrong.
   if (error instanceof Error && isClientFault(error)) return new TerminalError(code, message, { cause: error });
   return new RetryableError(message, { ...notDone, outcomeUnknown: attempt.write });

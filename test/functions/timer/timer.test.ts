@@ -3,10 +3,12 @@ import { createReconciler, createWatchedReconciler } from '../../../functions/ti
 import { decide, sweepHorizon } from '../../../functions/timer/decide.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import type { DeadLetters } from '../../../shared/ports/dead-letters.ts';
 import type { WakeUp } from '../../../shared/contract/wake-up.ts';
 
 const NOW = toEpochMs(1_000_000_000);
+const SUBJECT = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
 const NO_DEAD_LETTERS: DeadLetters = { park: () => Promise.reject(new Error('nothing is parked here')) };
 
 describe('the rule of the sweep', () => {
@@ -82,17 +84,45 @@ describe('a tick', () => {
     expect((await sweep([5000])).gauges).toEqual({ OldestOverdueTimer: 0 });
   });
 
+  it('goes on past what cannot be sent or parked, and fails at its end', async () => {
+    const woken: string[] = [];
+    const pageOf = (...owners: readonly ('repair' | 'drain' | 'finalizer')[]) => ({
+      records: owners.map(owner => ({ owner, id: 'node/u1', subject: SUBJECT, nextWakeTime: NOW })),
+      unreadable: [{ id: 'stranger/x', explanation: 'owner: Invalid option' }],
+    });
+    const reconcile = createReconciler({
+      dueIndex: {
+        shardCount: 1,
+        queryDue: async (_shard, _before, { cursor }) =>
+          cursor === undefined ? { ...pageOf('repair', 'drain'), cursor: '2' } : pageOf('finalizer'),
+      },
+      records: createMemoryRecordStore(),
+      deadLetters: { park: () => Promise.reject(new RetryableError('the queue is away')) },
+      wakeUps: {
+        send: async batch => {
+          for (const { wakeUp } of batch) {
+            if (wakeUp.owner === 'repair') throw new RetryableError('its inbox is away');
+            woken.push(wakeUp.owner);
+          }
+        },
+      },
+      clock: { now: () => NOW, sleep: async () => undefined },
+      metrics: { count: () => undefined, milliseconds: () => undefined },
+    });
+    await expect(reconcile({ kind: 'tick' })).rejects.toThrow('its inbox is away; the queue is away');
+    expect(woken).toEqual(['drain', 'finalizer']);
+  });
+
   it('skips an entry that it cannot read, says so each time and parks it once', async () => {
     const store = createMemoryRecordStore();
     const parked: unknown[] = [];
     const counted: string[] = [];
     const woken: string[] = [];
-    const subject = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
     const reconcile = createReconciler({
       dueIndex: {
         shardCount: 1,
         queryDue: async () => ({
-          records: [{ owner: 'repair', id: 'node/u1', subject, nextWakeTime: NOW }],
+          records: [{ owner: 'repair', id: 'node/u1', subject: SUBJECT, nextWakeTime: NOW }],
           unreadable: [{ id: 'stranger/x', explanation: 'owner: Invalid option' }],
         }),
       },

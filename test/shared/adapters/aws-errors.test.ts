@@ -19,6 +19,9 @@ describe('fromAwsError', () => {
     { code: 'MissingAuthenticationTokenException', fault: 'client', outcomeUnknown: false },
     { code: 'OptInRequired', fault: 'client', outcomeUnknown: false },
     { code: 'ResourceNotFoundException', fault: 'client', outcomeUnknown: false },
+    // The key that encrypts a queue: both names that SQS has for each.
+    { code: 'KmsThrottled', fault: 'client', outcomeUnknown: false },
+    { code: 'KMS.AccessDeniedException', fault: 'client', outcomeUnknown: false },
     // It may have been done (I4).
     { code: 'InternalServerError', fault: 'server', outcomeUnknown: true },
   ] as const)('is retryable after $code', ({ code, fault, outcomeUnknown }) => {
