@@ -28,8 +28,7 @@ export async function listOrphans(dueIndex: DueIndex, records: RecordStore, now:
       for (const { owner, id, subject } of page.records) {
         if (owner !== 'finalizer' || !/^(instance|object)\//.test(id)) continue;
         const stored = await records.get({ owner, id });
-        const orphan = stored && toOrphan(id, subject, stored.state);
-        if (orphan !== undefined) found.push(orphan);
+        if (stored !== undefined) found.push(...toOrphans(id, subject, stored.state));
       }
       cursor = page.cursor;
     } while (cursor !== undefined);
@@ -37,23 +36,25 @@ export async function listOrphans(dueIndex: DueIndex, records: RecordStore, now:
   return found.toSorted((a, b) => a.since.localeCompare(b.since) || a.id.localeCompare(b.id));
 }
 
-function toOrphan(id: string, subject: Subject, state: JsonObject): Orphan | undefined {
+/** Of an object, one for each rule. */
+function toOrphans(id: string, subject: Subject, state: JsonObject): readonly Orphan[] {
   if (id.startsWith('instance/')) {
     const entry = read(ORPHAN_CODEC, state);
-    if (entry === undefined || entry.forgotten === true) return undefined;
+    if (entry === undefined || entry.forgotten === true) return [];
     const { object, since } = entry;
     const text = object === undefined ? 'Instance' : `Instance of ${object.kind} ${object.name}`;
-    return { id, since: toTimestamp(since), text };
+    return [{ id, since: toTimestamp(since), text }];
   }
-  const entry = read(LEDGER_CODEC, state);
-  if (entry?.phase !== 'orphaned') return undefined;
+  const record = read(LEDGER_CODEC, state);
+  if (record === undefined) return [];
   const name = subject.namespace === undefined ? subject.name : `${subject.namespace}/${subject.name}`;
-  const because = entry.message === undefined ? '' : `: ${entry.message}`;
-  return {
-    id,
-    since: toTimestamp(entry.time),
-    text: `${subject.kind} ${name} of FinalizerRule ${entry.rule}${because}`,
-  };
+  return [record, ...Object.values(record.otherEntries ?? {})]
+    .filter(({ phase }) => phase === 'orphaned')
+    .map(({ time, rule, message }) => ({
+      id,
+      since: toTimestamp(time),
+      text: `${subject.kind} ${name} of FinalizerRule ${rule}${message === undefined ? '' : `: ${message}`}`,
+    }));
 }
 
 /** undefined: a newer version has written it. */

@@ -89,7 +89,7 @@ export function entryRecord(
     async closeNow() {
       if (loaded.kind !== 'known') return record.closeNow();
       const { value, stored } = loaded;
-      const rest = withoutEntry(value, rule, stored.nextWakeTime ?? clock.now());
+      const rest = withoutEntries(value, entry => entry.rule === rule, stored.nextWakeTime ?? clock.now());
       return rest === undefined ? record.closeNow() : write(rest, { subject: stored.subject });
     },
   };
@@ -112,11 +112,18 @@ function timeOf(record: LedgerRecord): TimedEntry | undefined {
   return wakeTime === undefined ? undefined : { ...main, wakeTime };
 }
 
-/** What is left without the entry of a rule: the first of the others takes its place. undefined: nothing is. */
-function withoutEntry(value: LedgerRecord, rule: string, time: EpochMs): LedgerRecord | undefined {
-  const { otherEntries = {}, ...main } = value;
-  const entries = [{ ...main, wakeTime: main.wakeTime ?? time }, ...Object.values(otherEntries)];
-  const [first, ...rest] = entries.filter(each => each.rule !== rule);
+/** The entries of a record, with the time at which each is looked at. @param time of the first, where it stands alone */
+export function entriesOf({ otherEntries = {}, ...main }: LedgerRecord, time: EpochMs): readonly TimedEntry[] {
+  return [{ ...main, wakeTime: main.wakeTime ?? time }, ...Object.values(otherEntries)];
+}
+
+/** What is left without some entries: the first of the others stands in front. undefined: nothing is. */
+export function withoutEntries(
+  value: LedgerRecord,
+  leavesOut: (entry: LedgerEntry) => boolean,
+  time: EpochMs,
+): LedgerRecord | undefined {
+  const [first, ...rest] = entriesOf(value, time).filter(each => !leavesOut(each));
   if (first === undefined) return undefined;
   return rest.length === 0
     ? first

@@ -6,7 +6,8 @@ import { addDuration } from '../../../shared/domain/time.ts';
 import { TerminalError } from '../../../shared/errors.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import { forOnlyCopy, openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { LEDGER_CODEC, type LedgerEntry } from '../objects/record.ts';
+import { entriesOf, withoutEntries } from '../objects/ledger.ts';
+import { LEDGER_CODEC, type LedgerEntry, type LedgerRecord } from '../objects/record.ts';
 import { ORPHAN_CHECK } from './decide.ts';
 import { ORPHAN_CODEC, type OrphanEntry } from './record.ts';
 import { reportForgotten } from './report.ts';
@@ -43,10 +44,16 @@ function forgetInstance(context: FinalizerContext, id: string): Promise<void> {
   });
 }
 
+/** What other rules have to do with the object goes on. */
 function forgetObject(context: FinalizerContext, id: string): Promise<void> {
+  const { clock } = context.deps;
+  const isOrphan = ({ phase }: LedgerEntry): boolean => phase === 'orphaned';
   return forget(context, id, openRecord(context.deps, LEDGER_CODEC, id), {
-    isOrphan: ({ phase }: LedgerEntry) => phase === 'orphaned',
-    apply: record => record.closeNow(),
+    isOrphan: (value: LedgerRecord) => entriesOf(value, clock.now()).some(isOrphan),
+    apply: async (record: TimedRecord<LedgerRecord>, value, subject) => {
+      const left = withoutEntries(value, isOrphan, clock.now());
+      return left === undefined ? record.closeNow() : record.save({ subject, value: left, wakeTime: clock.now() });
+    },
   });
 }
 

@@ -124,6 +124,30 @@ describe('curfew orphans', () => {
     expect(await records.get({ owner: 'finalizer', id: 'object/uid-2' })).toBeDefined();
   });
 
+  it('names each rule of an object that may have left something, and forgets no other', async () => {
+    const records = createRecordStore({ client, tableName: TABLE_INPUT.TableName });
+    const key = { owner: 'finalizer', id: 'object/uid-4' } as const;
+    const subject = { apiVersion: 'x/v1', kind: 'Database', namespace: 'prod', name: 'db' };
+    const time = Date.UTC(2024, 10, 1, 15);
+    const entryOf = (rule: string, phase: string, wakeTime: number) => ({
+      [rule]: { rule, finalizerName: `x/${rule}`, attempts: 1, time, phase, wakeTime },
+    });
+    const nextWakeTime = addDuration(systemClock.now(), hours(23));
+    const others = { ...entryOf('backups', 'orphaned', nextWakeTime), ...entryOf('users', 'failed', nextWakeTime) };
+    const state = { schemaVersion: 2, ...entryOf('disks', 'failed', nextWakeTime)['disks'], others };
+    await records.put({ ...key, subject, state, nextWakeTime }, 0);
+    expect((await list()).out).toBe(
+      'object/uid-4 since 2024-11-01T15:00:00Z Database prod/db of FinalizerRule backups\n1 possible orphan\n',
+    );
+
+    await forget('object/uid-4');
+    const lines = (await consume()).filter(({ details }) => details?.['id'] === key.id);
+    expect(lines.map(({ decision }) => decision)).toEqual(['forget']);
+    const { backups: _, ...left } = others;
+    expect((await records.get(key))?.state).toEqual({ ...state, others: left });
+    expect((await list()).out).toBe('No possible orphan is in the ledger.\n');
+  });
+
   it('says what cannot be used', async () => {
     expect(await forget('i-0abc')).toMatchObject({ code: 2, error: expect.stringContaining('no id of an entry') });
     expect(await list('Other')).toMatchObject({ code: 2, error: expect.stringContaining('reading the stack Other') });
