@@ -59,6 +59,7 @@ function checkDecision({ function: name, decision, reason }: AuditNames, context
 const absent = z.array(text).optional();
 
 const about = z.strictObject({
+  apiVersion: text.optional(),
   kind: text.optional(),
   namespace: text.optional(),
   name: text.optional(),
