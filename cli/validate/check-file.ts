@@ -4,7 +4,7 @@ import { parseConfig } from '../../shared/contract/config-schema.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import { isMisspelling } from '../../shared/domain/nearest-name.ts';
-import { findingAt, toFinding } from '../../simulator/scenario/finding.ts';
+import { findingAt, toFinding, type Finding } from '../../simulator/scenario/finding.ts';
 import { formatPath } from '../../simulator/scenario/places.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { ResourceCatalog } from '../../simulator/scenario/resource-names.ts';
@@ -13,7 +13,7 @@ import type { CheckedInput } from './checked.ts';
 import { checkConfiguration } from './configuration.ts';
 import type { SourceFile } from './files.ts';
 import { asManifest, type Manifest } from './manifest.ts';
-import type { ObjectChecker, PlacedObject } from './objects.ts';
+import { halfNamed, type ObjectChecker, type PlacedObject } from './objects.ts';
 import { readYaml, type SourceDocument } from './yaml-source.ts';
 
 export interface CheckContext {
@@ -82,7 +82,12 @@ function checkScenarios({ file, text }: SourceFile, { catalog }: CheckContext): 
 
 function checkDocument(file: string, document: SourceDocument, context: CheckContext): readonly CheckedPart[] {
   const manifest = asManifest(document.value);
-  if (manifest === undefined) return [];
+  if (manifest === undefined) {
+    const half = halfNamed(document.value);
+    if (half === undefined) return [];
+    const finding = findingAt({ ...document.placeOf([half.has]), path: half.lacks }, half.message);
+    return [{ checked: { file, kind: 'YAML', name: basename(file), findings: [finding] } }];
+  }
   const { kind, items } = manifest;
   const check = (each: Manifest, base: readonly PropertyKey[]): readonly CheckedPart[] => {
     const object = { manifest: each, file, placeOf: placeBelow(document, base) };
@@ -107,9 +112,10 @@ const placeBelow =
 function checkConfigMap(
   file: string,
   { placeOf, textAt }: SourceDocument,
-  { data, metadata: { name } }: Manifest,
+  { data, metadata }: Manifest,
   { event, template }: CheckContext,
 ): readonly CheckedInput[] {
+  const { name } = metadata;
   const keys: Record<string, string> = { ...textsOf(data) };
   const text = keys[CONFIG_MAP.key];
   if (text === undefined) {
@@ -121,19 +127,28 @@ function checkConfigMap(
   const parsed = parseConfig(text);
   const templateKey = parsed.ok ? parsed.value.drain?.customDrain?.templateFileName : undefined;
   if (templateKey !== undefined && template !== undefined) keys[templateKey] = template.text;
-  return [
-    checkConfiguration(
-      {
-        file,
-        name,
-        data: keys,
-        locate(key, line) {
-          if (key === templateKey && template !== undefined) return { file: template.file, line, indent: 0 };
-          const { line: first, indent } = textAt(['data', key]);
-          return { file, line: first + line - 1, indent };
-        },
+  const checked = checkConfiguration(
+    {
+      file,
+      name,
+      data: keys,
+      locate(key, line) {
+        if (key === templateKey && template !== undefined) return { file: template.file, line, indent: 0 };
+        const { line: first, indent } = textAt(['data', key]);
+        return { file, line: first + line - 1, indent };
       },
-      event,
-    ),
-  ];
+    },
+    event,
+  );
+  return [{ ...checked, findings: [...unread(metadata, placeOf), ...checked.findings] }];
+}
+
+/** That nobody reads a ConfigMap of this name and namespace; one that is quite another's is only worth a note. */
+function unread({ name, namespace }: Manifest['metadata'], placeOf: SourceDocument['placeOf']): readonly Finding[] {
+  const isNamed = name === CONFIG_MAP.name;
+  const isPlaced = namespace === CONFIG_MAP.namespace;
+  if (isNamed && (isPlaced || namespace === undefined)) return [];
+  const isMeant = isNamed || isPlaced || isMisspelling(name, [CONFIG_MAP.name]);
+  const message = `is not in force: Curfew reads ConfigMap ${CONFIG_MAP.namespace}/${CONFIG_MAP.name}`;
+  return [findingAt(placeOf(['metadata', isNamed ? 'namespace' : 'name']), message, isMeant ? 'warning' : 'note')];
 }

@@ -1,9 +1,10 @@
 /** What Curfew accepts of one object, and what may do nothing of what its author expects. Pure. */
+import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import { isNever } from '../../shared/domain/repair-policy.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import { HOOKS_HOLD_NOTHING } from '../../shared/domain/termination.ts';
 import { isBlockless } from '../../shared/policies/deciding-policy.ts';
 import { unstatedReach } from '../../shared/policies/unstated-reach.ts';
@@ -39,13 +40,17 @@ export function doubtsAbout({ kind, spec }: Manifest, faults: readonly Pick<Doub
         ...tolerationsWithoutEnd(spec),
         ...emptyLimits(spec),
         ...idleHooks(spec),
+        ...hooksAsRequests(spec),
       ];
     case 'NodePool':
       return [...zeroLimits(spec), ...tolerationsWithoutEnd(spec)];
     case 'FinalizerRule':
-      return spec['onDeadline'] !== undefined && spec['deadline'] === undefined
-        ? [warning(['spec', 'onDeadline'], 'has no effect: there is no deadline')]
-        : [];
+      return [
+        ...(spec['onDeadline'] !== undefined && spec['deadline'] === undefined
+          ? [warning(['spec', 'onDeadline'], 'has no effect: there is no deadline')]
+          : []),
+        ...asRequest(spec['cleanup'], ['spec', 'cleanup']),
+      ];
     default:
       return [];
   }
@@ -112,4 +117,21 @@ function idleHooks(spec: JsonObject): readonly Doubt[] {
   return parsed.value.hooks.flatMap(({ at }, index) =>
     at === 'after-terminate' ? [] : [warning(['spec', 'termination', 'hooks', index], HOOKS_HOLD_NOTHING)],
   );
+}
+
+function hooksAsRequests({ termination: block }: JsonObject): readonly Doubt[] {
+  const hooks = isJsonObject(block) && Array.isArray(block['hooks']) ? block['hooks'] : [];
+  return hooks.flatMap((hook, index) => asRequest(hook, ['spec', 'termination', 'hooks', index]));
+}
+
+/** What drain reads from whoever sends it. */
+const REQUESTS: readonly string[] = [HEALTH_EVENT, DRAIN_REQUESTED];
+
+/** Of a hook or clean-up that is an event with the name of a request. */
+function asRequest(target: JsonValue | undefined, path: Path): readonly Doubt[] {
+  const event = isJsonObject(target) ? target['event'] : undefined;
+  const detailType = isJsonObject(event) ? event['detailType'] : undefined;
+  if (typeof detailType !== 'string' || !REQUESTS.includes(detailType)) return [];
+  const message = `${detailType} asks Curfew for a drain: it cannot read this event as one, and parks it. Choose another name`;
+  return [warning([...path, 'event', 'detailType'], message)];
 }

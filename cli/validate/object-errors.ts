@@ -1,4 +1,5 @@
 /** Why an object would be refused: by its CustomResourceDefinition, as the API server does, and by what of Curfew's reads it. */
+import { z } from 'zod';
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { unwatchedTypes } from '../../functions/repair/explain.ts';
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
@@ -45,7 +46,7 @@ export function errorsOf(core: ApiServerCore, manifest: Manifest, resource: Reso
 
 const keyOf = (path: Path): string => JSON.stringify(path);
 
-const isPlain = (message: string): boolean => !/^(Invalid|Unrecognized|Too)/.test(message);
+const isPlain = (message: string): boolean => message !== UNKNOWN_FIELD && !/^(Invalid|Too)/.test(message);
 
 const distinct = (faults: readonly Fault[]): readonly Fault[] => [
   ...new Map(faults.map(fault => [`${keyOf(fault.path)} ${fault.message}`, fault])).values(),
@@ -132,10 +133,14 @@ function readersSay({ kind, spec }: KubernetesManifest): readonly Fault[] {
   ];
 }
 
-/** `spec.a.0: message; spec.b: message`. */
+/** `spec.a.0: message; spec.b: message`. A field that is unknown is a fault of its own. */
 function splitMessage(message: string): readonly Fault[] {
-  return message.split(/; (?=spec[.:])/).map(part => {
-    const [, path = '', text = part] = /^(spec[^:]*): (.*)$/s.exec(part) ?? [];
-    return { path: toPath(path.replaceAll(/\.(\d+)/g, '[$1]')), message: text };
+  return message.split(/; (?=spec[.:])/).flatMap(part => {
+    const [, own = '', text = part] = /^(spec[^:]*): (.*)$/s.exec(part) ?? [];
+    const path = toPath(own.replaceAll(/\.(\d+)/g, '[$1]'));
+    const [, unknown] = /^Unrecognized keys?: (".*")$/s.exec(text) ?? [];
+    if (unknown === undefined) return [{ path, message: text }];
+    const keys = z.array(z.string()).parse(JSON.parse(`[${unknown}]`));
+    return keys.map(key => ({ path: [...path, key], message: UNKNOWN_FIELD }));
   });
 }

@@ -34,6 +34,8 @@ export interface ObjectChecker {
 export function createObjectChecker(): ObjectChecker {
   const core = createApiServer({ clock: { now: () => 0 } });
   for (const definition of customResourceDefinitions()) core.seed(definition);
+  // The definition of NodePools is Karpenter's and leaves their block open: it has the fields of a policy's.
+  const policySchema = core.resourceForKind(OWN_VERSION, 'NodeLifecyclePolicy')?.schema ?? {};
   return {
     check(object) {
       const { manifest, file, placeOf } = object;
@@ -41,7 +43,8 @@ export function createObjectChecker(): ObjectChecker {
       if (resource?.schema === undefined) return resource === undefined ? checkKind(core, object) : undefined;
       const { schema } = resource;
       const at = (path: Path, message: string, severity: Severity): Finding => {
-        const said = inOneVoice(message, { path, value: valueAt(manifest, path), schema });
+        const of = manifest.kind === 'NodePool' && path[1] === 'repair' ? policySchema : schema;
+        const said = inOneVoice(message, { path, value: valueAt(manifest, path), schema: of });
         return findingAt(placeOf(path), said, severity);
       };
       const faults = errorsOf(core, manifest, resource);
@@ -65,6 +68,21 @@ function laddersOf({ kind, spec }: Manifest): readonly string[] {
 /** Kinds that nobody but Curfew has: under another group they are meant for it. */
 const OWN_KINDS: readonly string[] = ['NodeLifecyclePolicy', 'FinalizerRule'];
 const SCENARIO = { group: CURFEW_GROUP, version: 'v1alpha1', kind: 'Scenario' };
+const OWN_VERSION = `${CURFEW_GROUP}/${SCENARIO.version}`;
+
+/** An object of ours that lacks its version or kind: which of the two it has, and what the other one must be. */
+export function halfNamed(
+  value: unknown,
+): { readonly has: 'apiVersion' | 'kind'; readonly lacks: string; readonly message: string } | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { apiVersion, kind } = value;
+  const own = [...OWN_KINDS, SCENARIO.kind];
+  if (apiVersion === undefined && typeof kind === 'string' && own.includes(kind))
+    return { has: 'kind', lacks: 'apiVersion', message: `is missing; of a ${kind} it must be ${OWN_VERSION}` };
+  if (kind === undefined && typeof apiVersion === 'string' && parseApiVersion(apiVersion).group === CURFEW_GROUP)
+    return { has: 'apiVersion', lacks: 'kind', message: `is missing; it must be one of ${own.join(', ')}` };
+  return undefined;
+}
 
 /** An object of our group or kinds, or nearly of one that is read, that nothing serves as it is written: it would be passed over. */
 function checkKind(core: ApiServerCore, { manifest, file, placeOf }: PlacedObject): CheckedInput | undefined {

@@ -1,7 +1,7 @@
 /** A YAML or JSON file as documents whose parts know their places. */
 import { isMap, isScalar, LineCounter, parseAllDocuments, Scalar, type Document } from 'yaml';
 import { findingAt, type Finding } from '../../simulator/scenario/finding.ts';
-import { placeAt, placeOf, type Path } from '../../simulator/scenario/places.ts';
+import { placeAt, placeOf, placeOfLooseAlias, type Path } from '../../simulator/scenario/places.ts';
 import type { Place } from '../../simulator/scenario/scenario.ts';
 import { describeYamlFailure, firstFailure, MAX_ALIASES } from '../../simulator/scenario/yaml-failures.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -40,8 +40,14 @@ export function readYaml(text: string, file: string): YamlSource {
     const findings: Finding[] = [];
     for (const document of parsed) {
       const failure = firstFailure(document.errors);
-      if (failure === undefined) documents.push(toSource({ file, text }, document, lines));
-      else findings.push(findingAt(placeAt(file, lines, failure.offset), failure.message));
+      if (failure === undefined) {
+        try {
+          documents.push(toSource({ file, text }, document, lines));
+        } catch (error) {
+          const place = placeOfLooseAlias(file, document, lines) ?? placeOf(file, document, lines, []);
+          findings.push(findingAt(place, describeYamlFailure(messageOf(error))));
+        }
+      } else findings.push(findingAt(placeAt(file, lines, failure.offset), failure.message));
     }
     return { documents, findings: [...findings, ...notJson(text, file)] };
   } catch (error) {

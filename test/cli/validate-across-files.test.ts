@@ -145,6 +145,14 @@ describe('an unknown field hides nothing', () => {
     ]);
   });
 
+  it('nor one that uses an anchor of another document', async () => {
+    const { findings } = await found({ 'p.yaml': `a: &a 1\n---\nb: 1\nc: *a\n---\n${policy('p', '{ mode: in }')}` });
+    expect(findings).toEqual([
+      'error p.yaml:4 : Unresolved alias (the anchor must be set before the alias): a',
+      'error p.yaml:9 spec.mode: must be one of Enforce, Observe, not "in"',
+    ]);
+  });
+
   it('a key that is too far in is the mistake, not the value above it', async () => {
     const text = 'apiVersion: curfew.dev/v1alpha1\nkind: NodeLifecyclePolicy\nmetadata: { name: p }\nspec:\n';
     const { findings } = await found({ 'p.yaml': `${text}  mode: Observe\n   repair: {}\n` });

@@ -231,6 +231,66 @@ config.toml: Configuration config.toml is accepted, with 1 warning
     );
   });
 
+  it('names a field of a NodePool that nobody reads at its own place', async () => {
+    const { out } = await validate({
+      'pool.yaml':
+        'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: { name: p }\nspec:\n  repair:\n    maxUnhealty: 5\n    policies: [{ conditionType: Ready, conditionStatus: "False", when: now, toleration: 5m }]\n',
+    });
+    expect(out.split('\n').filter(line => line.includes('error: '))).toEqual([
+      'pool.yaml:6:5: error: spec.repair.maxUnhealty: unknown field, did you mean "maxUnhealthy"?',
+      'pool.yaml:7:40: error: spec.repair.policies[0].conditionStatus: unknown field, did you mean "conditionType"?',
+      expect.stringMatching(/^pool.yaml:7:66: error: spec.repair.policies\[0\].when: unknown field; there are /),
+    ]);
+  });
+
+  it.each([
+    [
+      'kind: NodeLifecyclePolicy\nmetadata: { name: a }\nspec: {}\n',
+      'a.yaml:1:7: error: apiVersion: is missing; of a NodeLifecyclePolicy it must be curfew.dev/v1alpha1',
+    ],
+    ['kind: Scenario\n', 'a.yaml:1:7: error: apiVersion: is missing; of a Scenario it must be curfew.dev/v1alpha1'],
+    [
+      'a: 1\napiVersion: curfew.dev/v1alpha1\n',
+      'a.yaml:2:13: error: kind: is missing; it must be one of NodeLifecyclePolicy, FinalizerRule, Scenario',
+    ],
+  ])('passes over no object of ours that is half named: %j', async (text, message) => {
+    const { code, out } = await validate({ 'a.yaml': text });
+    expect(code).toBe(1);
+    expect(out).toContain(message);
+  });
+
+  it.each([
+    ['{ name: curfew-config, namespace: kube-system }', 'warning'],
+    ['{ name: curfew-config, namespace: curfew }', undefined],
+    ['{ name: curfew-config }', undefined],
+    ['{ name: node-drainer, namespace: nvsentinel }', 'note'],
+    ['{ name: curfew-confg, namespace: curfew }', 'warning'],
+  ])('says of a configuration in ConfigMap %s whether Curfew reads it: %s', async (metadata, severity) => {
+    const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: ${metadata}\ndata:\n  config.toml: |\n    maxEventAge = "1h"\n`;
+    const { code, out } = await validate({ 'cm.yaml': text });
+    expect(code).toBe(0);
+    const [, said] =
+      /^cm.yaml:3:\d+: (\w+): metadata(?:\.\w+)?: .*Curfew reads ConfigMap curfew\/curfew-config/m.exec(out) ?? [];
+    expect(said).toBe(severity);
+  });
+
+  it('warns of a hook or clean-up whose event asks Curfew itself for a drain', async () => {
+    const rule = (detailType: string): string =>
+      `apiVersion: curfew.dev/v1alpha1\nkind: FinalizerRule\nmetadata: { name: r }\nspec:\n  version: v1\n  kind: ConfigMap\n  finalizerName: a.example/f\n  cleanup: { event: { detailType: ${detailType} } }\n`;
+    const { code, out } = await validate({
+      'a.yaml': rule('DrainRequested'),
+      'b.yaml': rule('Cleanup').replace('name: r', 'name: s'),
+      'c.yaml': POLICY(
+        '  termination:\n    builtin: Replace\n    hooks:\n      - { name: a, at: before-drain, event: { detailType: Mine } }\n      - { name: b, at: before-drain, event: { detailType: HealthEvent } }\n',
+      ),
+    });
+    expect(code).toBe(0);
+    expect(out.split('\n').filter(line => line.includes('warning: '))).toEqual([
+      'a.yaml:8:35: warning: spec.cleanup.event.detailType: DrainRequested asks Curfew for a drain: it cannot read this event as one, and parks it. Choose another name',
+      'c.yaml:9:59: warning: spec.termination.hooks[1].event.detailType: HealthEvent asks Curfew for a drain: it cannot read this event as one, and parks it. Choose another name',
+    ]);
+  });
+
   it('finds a configuration under a key that is nearly the right one', async () => {
     const { code, out } = await validate({
       'config.yaml':
