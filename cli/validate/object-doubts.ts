@@ -41,15 +41,22 @@ export function doubtsAbout({ kind, spec }: Manifest, faults: readonly Pick<Doub
         ...emptyLimits(spec),
         ...idleHooks(spec),
         ...hooksAsRequests(spec),
+        ...labelsOfNodes(spec['nodePoolSelector']),
+        ...tinyDurations(spec, ['spec']),
       ];
     case 'NodePool':
-      return [...zeroLimits(spec), ...tolerationsWithoutEnd(spec)];
+      return [
+        ...zeroLimits(spec),
+        ...tolerationsWithoutEnd(spec),
+        ...tinyDurations(spec['repair'], ['spec', 'repair']),
+      ];
     case 'FinalizerRule':
       return [
         ...(spec['onDeadline'] !== undefined && spec['deadline'] === undefined
           ? [warning(['spec', 'onDeadline'], 'has no effect: there is no deadline')]
           : []),
         ...asRequest(spec['cleanup'], ['spec', 'cleanup']),
+        ...tinyDurations(spec['deadline'], ['spec', 'deadline']),
       ];
     default:
       return [];
@@ -134,4 +141,40 @@ function asRequest(target: JsonValue | undefined, path: Path): readonly Doubt[] 
   if (typeof detailType !== 'string' || !REQUESTS.includes(detailType)) return [];
   const message = `${detailType} asks Curfew for a drain: it cannot read this event as one, and parks it. Choose another name`;
   return [warning([...path, 'event', 'detailType'], message)];
+}
+
+/** Well-known labels of Nodes; a NodePool has them in its template, not itself. */
+const OF_NODES =
+  /^(karpenter\.(sh|k8s\.aws)\/|(topology\.|node\.|node-role\.)?kubernetes\.io\/|eks\.amazonaws\.com\/(nodegroup|capacityType|compute-type)$)/;
+
+function labelsOfNodes(selector: JsonValue | undefined): readonly Doubt[] {
+  if (!isJsonObject(selector)) return [];
+  const { matchLabels, matchExpressions } = selector;
+  const labels = isJsonObject(matchLabels) ? Object.keys(matchLabels) : [];
+  const expressions = Array.isArray(matchExpressions) ? matchExpressions : [];
+  const used: readonly (readonly [JsonValue | undefined, Path])[] = [
+    ...labels.map(key => [key, ['matchLabels', key]] as const),
+    ...expressions.map(
+      (each, index) => [isJsonObject(each) ? each['key'] : undefined, ['matchExpressions', index, 'key']] as const,
+    ),
+  ];
+  return used.flatMap(([key, path]) => {
+    if (typeof key !== 'string' || !OF_NODES.test(key)) return [];
+    const message = `${key} is a label of nodes: Curfew compares the labels of NodePools, so give these one of their own`;
+    return [warning(['spec', 'nodePoolSelector', ...path], message)];
+  });
+}
+
+/** `ms` for `m`: nothing here is so short. Zero says what it means. */
+function tinyDurations(value: JsonValue | undefined, path: Path): readonly Doubt[] {
+  if (isJsonObject(value)) {
+    return Object.entries(value).flatMap(([key, each]) =>
+      key === 'nodePoolSelector' ? [] : tinyDurations(each, [...path, key]),
+    );
+  }
+  if (Array.isArray(value)) return value.flatMap((each, index) => tinyDurations(each, [...path, index]));
+  if (typeof value !== 'string') return [];
+  const read = /\d[num\u00b5\u03bc]s$/.test(value) ? parseGoDuration(value) : undefined;
+  if (read?.ok !== true || read.nanoseconds <= 0n || read.nanoseconds >= 1_000_000_000n) return [];
+  return [warning(path, `${value} is less than a second: minutes are m, seconds s`)];
 }

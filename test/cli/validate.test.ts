@@ -291,6 +291,59 @@ config.toml: Configuration config.toml is accepted, with 1 warning
     ]);
   });
 
+  it.each([
+    [
+      'nodePoolSelector: { matchLabels: { karpenter.sh/nodepool: web } }',
+      'nodePoolSelector.matchLabels["karpenter.sh/nodepool"]',
+      'karpenter.sh/nodepool',
+    ],
+    [
+      'nodePoolSelector: { matchExpressions: [{ key: topology.kubernetes.io/zone, operator: Exists }] }',
+      'nodePoolSelector.matchExpressions[0].key',
+      'topology.kubernetes.io/zone',
+    ],
+    ['nodePoolSelector: { matchLabels: { team: web } }', undefined, ''],
+  ])('warns of %s only where nodes alone have the label', async (selector, path, label) => {
+    const { code, out } = await validate({ 'a.yaml': POLICY(`  ${selector}\n  mode: Enforce\n  repair: {}\n`) });
+    expect(code).toBe(0);
+    expect(
+      out
+        .split('\n')
+        .filter(line => line.includes('warning: '))
+        .map(line => line.replace(/^.*warning: /, '')),
+    ).toEqual(
+      path === undefined
+        ? []
+        : [
+            `spec.${path}: ${label} is a label of nodes: Curfew compares the labels of NodePools, so give these one of their own`,
+          ],
+    );
+  });
+
+  it('warns of a duration of less than a second, wherever it stands', async () => {
+    const blocks = [
+      'repair: { defaultTolerationDuration: 10ms, policies: [{ conditionType: Ready, toleration: 0s }], actions: [{ type: Reboot, timeout: 20us }, { type: Terminate }] }',
+      'protection: { maxDuration: 1h }',
+      'drain: { deadline: 500ms }',
+    ];
+    const { code, out } = await validate({
+      'a.yaml': POLICY(
+        `  mode: Enforce\n  nodePoolSelector: { matchLabels: { latency: 10ms } }\n  ${blocks.join('\n  ')}\n`,
+      ),
+    });
+    expect(code).toBe(0);
+    expect(
+      out
+        .split('\n')
+        .filter(line => line.includes('warning: '))
+        .map(line => line.replace(/^.*warning: /, '')),
+    ).toEqual([
+      'spec.repair.defaultTolerationDuration: 10ms is less than a second: minutes are m, seconds s',
+      'spec.repair.actions[0].timeout: 20us is less than a second: minutes are m, seconds s',
+      'spec.drain.deadline: 500ms is less than a second: minutes are m, seconds s',
+    ]);
+  });
+
   it('finds a configuration under a key that is nearly the right one', async () => {
     const { code, out } = await validate({
       'config.yaml':
