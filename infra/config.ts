@@ -19,25 +19,36 @@ const KEY_ARN = /^arn:[\w-]+:kms:([a-z0-9-]+):\d{12}:key\/[\w-]+$/;
 
 const topicArn = z.string().regex(TOPIC_ARN, 'must be the ARN of an SNS topic');
 
-const ec2Id = (prefix: string) => new RegExp(`^${prefix}-([0-9a-f]{8}|[0-9a-f]{17})$`);
+const ec2Id = (prefix: string) =>
+  z
+    .string()
+    .regex(new RegExp(`^${prefix}-([0-9a-f]{8}|[0-9a-f]{17})$`), `must be an id such as ${prefix}-0123456789abcdef0`);
+
+const CERTIFICATE = '-----BEGIN CERTIFICATE-----';
+const isCertificate = (text: string): boolean => Buffer.from(text, 'base64').toString().startsWith(CERTIFICATE);
 
 const clusterSchema = z.strictObject({
   name: z.string().regex(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/, 'must be the name of an EKS cluster'),
   /** As `aws eks describe-cluster` prints it. */
-  endpoint: z.url({ protocol: /^https$/ }),
+  endpoint: z.url({
+    protocol: /^https$/,
+    error: ({ input }) => (input === undefined ? 'is missing' : 'must be a URL that begins with https://'),
+  }),
   /** The CA's PEM in base64, as `aws eks describe-cluster` prints it. Public, not a secret. */
-  certificateAuthority: z.base64(),
+  certificateAuthority: z
+    .string()
+    .refine(isCertificate, 'must be a certificate in base64, as `aws eks describe-cluster` prints it'),
 });
 
 /** For a cluster whose API endpoint is private: the functions run in its VPC. */
 const privateAccessSchema = z
   .strictObject({
-    vpcId: z.string().regex(ec2Id('vpc')),
+    vpcId: ec2Id('vpc'),
     /** At least two, in order with the subnets. */
     availabilityZones: z.array(z.string().min(1)).min(2),
-    privateSubnetIds: z.array(z.string().regex(ec2Id('subnet'))).min(2),
+    privateSubnetIds: z.array(ec2Id('subnet')).min(2),
     /** The security group that EKS made for the cluster; gets an ingress rule for port 443 from the functions. */
-    clusterSecurityGroupId: z.string().regex(ec2Id('sg')),
+    clusterSecurityGroupId: ec2Id('sg'),
   })
   .check(
     ({
@@ -80,7 +91,7 @@ export const configSchema = z
     /** Account and region to deploy to; without it, those of the CLI's credentials. */
     env: z
       .strictObject({
-        account: z.string().regex(/^\d{12}$/),
+        account: z.string().regex(/^\d{12}$/, 'must be the 12 digits of an account'),
         region: z.string().regex(/^[a-z]+(-[a-z]+)+-\d+$/, 'must be the code of a Region, such as eu-west-1'),
       })
       .optional(),
@@ -122,7 +133,7 @@ export const configSchema = z
     /** From how many nodes that repairs or deadlines end within an hour somebody is paged. */
     terminationsPerHour: z.int().min(1).optional(),
     /** Where `docs/runbook.md` can be read, for the descriptions of alarms: they arrive by e-mail, so a relative path leads nowhere. */
-    runbookUrl: z.url({ protocol: /^https?$/ }).optional(),
+    runbookUrl: z.url({ protocol: /^https?$/, error: 'must be an absolute URL' }).optional(),
   })
   // Topics and keys of another Region are refused in the middle of a deployment.
   .check(({ value: { env, alarmTopics = {}, encryptionKeyArn }, issues }) => {
@@ -148,8 +159,24 @@ export type CurfewConfig = z.infer<typeof configSchema>;
 export function parseConfig(context: unknown): CurfewConfig {
   const result = configSchema.safeParse(typeof context === 'string' ? parseJson(context) : (context ?? {}));
   if (result.success) return result.data;
-  const issues = result.error.issues.map(issue => `  ${[CONTEXT_KEY, ...issue.path].join('.')}: ${issue.message}`);
+  const issues = result.error.issues
+    .flatMap(faultsOf)
+    .map(({ path, message }) => `  ${[CONTEXT_KEY, ...path].join('.')}: ${message}`);
   throw new InvalidContext(`the CDK context is not valid:\n${issues.join('\n')}`, { cause: result.error });
+}
+
+interface Fault {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** An unknown key stands at its own place. */
+function faultsOf(issue: z.core.$ZodIssue): readonly Fault[] {
+  const { path, message } = issue;
+  if (issue.code !== 'unrecognized_keys')
+    return [{ path, message: message.endsWith('received undefined') ? 'is missing' : message }];
+  const known = path.length === 0 ? `; there are ${Object.keys(configSchema.shape).join(', ')}` : '';
+  return issue.keys.map(key => ({ path: [...path, key], message: `unknown key${known}` }));
 }
 
 function parseJson(text: string): unknown {

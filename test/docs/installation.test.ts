@@ -54,7 +54,7 @@ it('every context that they show is a valid one', () => {
     // What the reader fills in.
     const filledIn = text
       .replaceAll(/https:\/\/[^"]+/g, 'https://abc.eks.amazonaws.com')
-      .replaceAll(/"(certificateAuthority)": "[^"]*"/g, '"$1": "Q0E="');
+      .replaceAll(/"(certificateAuthority)": "[^"]*"/g, '"$1": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg=="');
     expect(() => parseConfig(JSON.parse(filledIn).curfew)).not.toThrow();
   }
 });

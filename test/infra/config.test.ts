@@ -31,15 +31,47 @@ describe('configuration', () => {
 
   it('is refused with the name of each key that is wrong', () => {
     const wrong = {
-      cluster: { name: 'prod', endpoint: 'http://plain', certificateAuthority: 'Q0E=' },
+      cluster: {
+        name: 'prod',
+        endpoint: 'http://plain',
+        certificateAuthority: 'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==',
+      },
       logRetentionDays: 31,
       runbookUrl: 'docs/runbook.md',
       colour: 'red',
     };
     expect(() => parseConfig(wrong)).toThrow(
-      /curfew\.cluster\.endpoint: .+\n[^]*curfew\.logRetentionDays: .+\n[^]*curfew\.runbookUrl: .+\n[^]*curfew: .*colour/,
+      /curfew\.cluster\.endpoint: .+\n[^]*curfew\.logRetentionDays: .+\n[^]*curfew\.runbookUrl: .+\n[^]*curfew\.colour: .*/,
     );
   });
+
+  it.each([
+    [{ clusters: {} }, /curfew\.clusters: unknown key; there are name, env, cluster, /],
+    [
+      { cluster: { name: 'prod' } },
+      /curfew\.cluster\.endpoint: is missing\n {2}curfew\.cluster\.certificateAuthority: is missing$/,
+    ],
+    [{ cluster: { endpoint: 'http://plain' } }, /curfew\.cluster\.endpoint: must be a URL that begins with https:\/\//],
+    [{ env: { account: '1', region: 'eu-west-1' } }, /curfew\.env\.account: must be the 12 digits of an account/],
+    [
+      { privateAccess: { vpcId: 'vpc-1' } },
+      /curfew\.privateAccess\.vpcId: must be an id such as vpc-0123456789abcdef0/,
+    ],
+    [{ runbookUrl: 'docs/runbook.md' }, /curfew\.runbookUrl: must be an absolute URL/],
+  ])('says of %j what to write instead', (context, message) => {
+    expect(() => parseConfig(context)).toThrow(message);
+  });
+
+  // Functions would be deployed that trust nobody.
+  it.each(['', 'DATA', 'https://ABC.gr7.eu-west-1.eks.amazonaws.com', '-----BEGIN CERTIFICATE-----'])(
+    'is refused with %j for the CA of the cluster',
+    certificateAuthority => {
+      const cluster = { name: 'prod', endpoint: 'https://abc.eks.amazonaws.com', certificateAuthority };
+      expect(() => parseConfig({ cluster })).toThrow(
+        /curfew\.cluster\.certificateAuthority: must be a certificate in base64, as `aws eks describe-cluster` prints it$/,
+      );
+    },
+  );
 
   // The manifests in deploy/ have fixed names, so no other account could ever get credentials.
   it('is refused with another service account for the forwarder', () => {
@@ -163,7 +195,11 @@ describe('configuration', () => {
         [endpoint, `${endpoint}/`],
         ['abc.eks.amazonaws.com', 'http://abc', `${endpoint}\n`, 'https://'],
       ],
-      ['ClusterCertificateAuthority', ['LS0tLS1CRUdJTg==', 'Q0E='], ['-----BEGIN CERTIFICATE-----', 'Q0E=\nQ0E=', '']],
+      [
+        'ClusterCertificateAuthority',
+        ['LS0tLS1CRUdJTg==', 'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg=='],
+        ['-----BEGIN CERTIFICATE-----', 'Q0E=\nQ0E=', ''],
+      ],
     ] as const) {
       expect([name, ...good.map(value => taken(name, value))]).toEqual([name, ...good.map(() => true)]);
       expect([name, ...bad.map(value => taken(name, value))]).toEqual([name, ...bad.map(() => false)]);

@@ -45,7 +45,11 @@ import { forMoto, type Template } from './template.ts';
 
 const reason = reasonToSkip();
 const REGION = 'us-west-2';
-const CLUSTER = { name: 'prod', endpoint: 'https://ABC.gr7.us-west-2.eks.amazonaws.com', certificateAuthority: 'Q0E=' };
+const CLUSTER = {
+  name: 'prod',
+  endpoint: 'https://ABC.gr7.us-west-2.eks.amazonaws.com',
+  certificateAuthority: 'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==',
+};
 const role = (name: string): string => `arn:aws:iam::123456789012:role/${name}`;
 const tickOf = (name: FunctionName): string => `tick-${name}`;
 const each = (what: string, names: readonly string[] = FUNCTION_NAMES): readonly string[] =>
