@@ -5,6 +5,10 @@ import type { JsonObject } from './kubernetes-object.ts';
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** A text that says something; undefined: there is none. */
+export const optionalText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
 /** What a text that anybody may have written says. undefined: it is no JSON. */
 export function readJson(text: string | undefined): unknown {
   // An error costs more than the rest of it.

@@ -1,6 +1,6 @@
 /** The parts of a NodeClaim that rules look at. */
 import type { KubernetesObject } from './kubernetes-object.ts';
-import { isJsonObject } from './json.ts';
+import { isJsonObject, optionalText } from './json.ts';
 import { nanosecondsToDuration, parseGoDuration } from './go-duration.ts';
 import { readConditions, type NodeCondition } from './node.ts';
 import { addDuration, isDue, parseTimestamp, type DurationMs, type EpochMs } from './time.ts';
@@ -27,9 +27,6 @@ export interface NodeClaimView {
   /** Keys of the taints that go once the node has started. */
   readonly startupTaints?: readonly string[];
 }
-
-const optionalText = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
 
 /** Which instance Karpenter has launched for a NodeClaim. */
 export const providerIDOfClaim = ({ status }: KubernetesObject): string | undefined =>

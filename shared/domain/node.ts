@@ -1,6 +1,6 @@
 /** The parts of a Node that rules look at. Reading never throws: what cannot be read is absent. */
 import { cutText } from './cut-text.ts';
-import { isJsonObject } from './json.ts';
+import { isJsonObject, optionalText } from './json.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from './kubernetes-object.ts';
 import { parseTimestamp, type EpochMs } from './time.ts';
 
@@ -55,8 +55,6 @@ export interface NodeTaint {
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-const optionalText = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
 
 /** Which instance a Node is. */
 export const providerIDOfNode = ({ spec }: KubernetesObject): string | undefined => optionalText(spec?.['providerID']);

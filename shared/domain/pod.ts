@@ -1,5 +1,5 @@
 /** The parts of a Pod that rules look at. Reading never throws: what cannot be read is absent. */
-import { isJsonObject } from './json.ts';
+import { isJsonObject, optionalText } from './json.ts';
 import type { JsonObject, KubernetesObject, OwnerReference } from './kubernetes-object.ts';
 import { LONGEST_DURATION } from './go-duration.ts';
 import { readConditions } from './node.ts';
@@ -52,8 +52,6 @@ export interface PodView {
   readonly volumeClaims: readonly string[];
 }
 
-const optionalText = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
 const instant = (value: unknown): EpochMs | undefined =>
   typeof value === 'string' ? parseTimestamp(value) : undefined;
 
