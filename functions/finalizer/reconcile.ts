@@ -1,5 +1,5 @@
 /** Terminations and FinalizerRules: which object a message is about. */
-import type { TerminationDeps } from './cluster/context.ts';
+import { OWNER, type FinalizerDeps } from './common/context.ts';
 import { createPauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly, isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
@@ -35,7 +35,6 @@ import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { settingsRounds, terminationRounds } from './wake-ups.ts';
 import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 
-const OWNER = 'finalizer';
 /** What a termination goes by. */
 const KEEPER = { owner: OWNER, readers: [TERMINATION_BLOCK, PROTECTION] } as const;
 /** Other rules than the real ones, for proofs of what a mistake in them would do. */
@@ -51,7 +50,7 @@ type ReconcileContext = TargetContext &
   Readonly<Record<'terminations' | 'rules', Rounds>> & { readonly settings: SettingsRounds };
 
 /** @param rules mistakes put in place of the real rules and steps, for proofs only */
-export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
+export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}): Reconcile {
   const context: ReconcileContext = {
     deps,
     reporter: createReporter(OWNER, deps),

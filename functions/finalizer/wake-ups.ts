@@ -2,7 +2,8 @@
  * What a change elsewhere affects: the terminations under way, and the NodeClaims and Nodes whose finalizers new settings
  * ask for or do not ask for any more. A burst of changes costs one round (`shared/policies/rounds.ts`).
  */
-import { providerIDOf } from './cluster/instances.ts';
+import { OWNER } from './common/context.ts';
+import { providerIDOf } from './common/instances.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
@@ -22,7 +23,6 @@ import { effectiveTermination, TERMINATION_BLOCK, type EffectiveTermination } fr
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-const OWNER = 'finalizer';
 /** What is out of sight looks again by its own timer. */
 const NONE_IF_NOT_SERVED = { notServed: 'none' } as const;
 

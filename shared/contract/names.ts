@@ -7,6 +7,7 @@ import { CORDONED_BY_REPAIR_ANNOTATION, DO_NOT_REPAIR_ANNOTATION } from '../doma
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
 import { QUARANTINE_ANNOTATION, STATE_LABEL } from '../domain/quarantine.ts';
 import { FINALIZER_SOURCE, OPERATOR_SOURCE, REPAIR_SOURCE } from '../domain/source.ts';
+import { KARPENTER_FINALIZER } from '../domain/termination.ts';
 
 /** All of them are deployed. */
 export const FUNCTION_NAMES = ['finalizer', 'drain', 'repair', 'grace-period', 'timer'] as const;
@@ -61,7 +62,7 @@ export const CURFEW_GROUP = 'curfew.dev';
 
 /** Karpenter's names. */
 export const KARPENTER = {
-  terminationFinalizer: 'karpenter.sh/termination',
+  terminationFinalizer: KARPENTER_FINALIZER,
   nodePoolLabel: NODE_POOL_LABEL,
   doNotDisruptAnnotation: DO_NOT_DISRUPT_ANNOTATION,
   terminationTimestampAnnotation: TERMINATION_TIMESTAMP_ANNOTATION,

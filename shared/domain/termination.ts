@@ -3,6 +3,9 @@
  */
 import type { DurationMs, EpochMs } from './time.ts';
 
+/** Karpenter's own finalizer on NodeClaims and Nodes: never ours, whatever a mark says (I7). */
+export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
+
 /** In force where a policy turns terminations on and names no finalizer. */
 export const DEFAULT_TERMINATION_FINALIZER = 'curfew.dev/termination';
 

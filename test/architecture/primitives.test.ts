@@ -89,7 +89,7 @@ const PRIMITIVES: readonly Primitive[] = [
     does: /type: 'merge',\s*body/,
     home: 'shared/ports/exact-change.ts',
     also: {
-      'functions/finalizer/cluster/set-condition.ts': 'a status',
+      'functions/finalizer/common/set-condition.ts': 'a status',
       'functions/repair/policy-status.ts': 'a status',
       'shared/pods/eviction.ts': 'a status',
       'shared/adapters/kubernetes/event-recorder.ts': 'Events',

@@ -1,14 +1,17 @@
-/** The ports of terminations, rules and orphans. */
+/** What terminations, rules, objects and orphans act with. */
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 
-export type TerminationDeps = Pick<
+/** The name under which this function has records, timers and audit lines. */
+export const OWNER = 'finalizer';
+
+export type FinalizerDeps = Pick<
   FunctionDeps,
   'kubernetes' | 'records' | 'wakeUps' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock' | 'hooks'
 >;
 
-/** What effects act with, and what says so. */
+/** The ports, and what says what was done. */
 export interface FinalizerContext {
-  readonly deps: TerminationDeps;
+  readonly deps: FinalizerDeps;
   readonly reporter: Reporter;
 }

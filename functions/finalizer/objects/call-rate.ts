@@ -1,4 +1,5 @@
 /** How often the clean-up of one rule is called, whatever fails: places in a queue that all of its objects share. */
+import { OWNER } from '../common/context.ts';
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
@@ -19,7 +20,7 @@ const schema = z.object({
 
 export const CALL_RATE_CODEC: RecordCodec<CallQueue> = storedUnder<CallQueue>(
   { nextSlotTime: 'taken', callEndTimes: 'running' },
-  checkedCodec('finalizer', schema, 2),
+  checkedCodec(OWNER, schema, 2),
 );
 
 type Deps = Pick<FunctionDeps, 'records' | 'clock'>;

@@ -1,12 +1,12 @@
 /** Calls the clean-up of an object, and keeps what it answered: in the ledger first, then as a condition on the object (I1). */
-import type { FinalizerContext } from '../cluster/context.ts';
+import type { FinalizerContext } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, seconds, toDurationMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { setConditions } from '../cluster/set-condition.ts';
+import { setConditions } from '../common/set-condition.ts';
 import { LEDGER_CHECK, retryDelay } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObservedObject } from './observe.ts';

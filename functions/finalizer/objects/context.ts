@@ -1,5 +1,5 @@
 /** What the clean-up of objects acts with, and what one run knows of its earlier turns. */
-import type { FinalizerContext } from '../cluster/context.ts';
+import type { FinalizerContext } from '../common/context.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { takeSlot } from './call-queue.ts';

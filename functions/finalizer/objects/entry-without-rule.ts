@@ -2,7 +2,7 @@
  * An object whose ledger entry has no rule any more that could clean up: the rule is gone, or cannot be read. Nothing is taken off it. It is
  * said on the object once a day, and once when it is being deleted; only a person releases it, or the rule comes back.
  */
-import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -73,7 +73,7 @@ async function keepEntry(
 
 /** The object as it is; `notKnown` where it cannot be read, as without the rights that went with the rule. */
 async function readObject(
-  { kubernetes }: Pick<TerminationDeps, 'kubernetes'>,
+  { kubernetes }: Pick<FinalizerDeps, 'kubernetes'>,
   { apiVersion, kind, namespace, name, uid }: Subject,
 ): Promise<KubernetesObject | undefined | 'notKnown'> {
   const asked = { ...parseApiVersion(apiVersion), kind };

@@ -1,5 +1,5 @@
 /** Puts the finalizer of a rule on an object, and takes it off: the ledger first (I1), and exactly the object that was looked at (I10). */
-import type { FinalizerContext } from '../cluster/context.ts';
+import type { FinalizerContext } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';

@@ -2,7 +2,7 @@
  * Entries of the ledger: what the next one starts from, and how it is written together with its timer. One record for each object; where it
  * carries the finalizers of several rules, each has an entry of its own in it, and the record's timer is the earliest of theirs.
  */
-import type { TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerDeps } from '../common/context.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { LoadedRecord } from '../../../shared/lifecycle/record-codec.ts';
@@ -42,7 +42,7 @@ export const rulesIn = (loaded: LoadedRecord<LedgerRecord>): readonly string[] =
 
 /** The entry of one rule as a record of its own. It is read anew by each `load`. */
 export function entryRecord(
-  { clock }: Pick<TerminationDeps, 'clock'>,
+  { clock }: Pick<FinalizerDeps, 'clock'>,
   record: TimedRecord<LedgerRecord>,
   rule: string,
 ): TimedRecord<LedgerEntry> {

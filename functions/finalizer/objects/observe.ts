@@ -1,5 +1,5 @@
 /** What the clean-up of one object looks at: the object, its entry in the ledger, and the rule that is in force for its kind. */
-import type { TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerDeps } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
@@ -35,7 +35,7 @@ export interface SoughtObject {
 
 /** One look. `over`: the entry is a newer version's. */
 export async function observe(
-  { kubernetes, clock }: Pick<TerminationDeps, 'kubernetes' | 'clock'>,
+  { kubernetes, clock }: Pick<FinalizerDeps, 'kubernetes' | 'clock'>,
   sought: SoughtObject,
 ): Promise<Observed<ObservedObject>> {
   const { subject, inForce, type, record, isOwnFinalizerRefused, ownAttempt } = sought;

@@ -2,6 +2,7 @@
  * The ledger: one record for each object that carries the finalizer of a rule, from before the finalizer is put on until after it went.
  * What is in it and not in the cluster was not cleaned up by us.
  */
+import { OWNER } from '../common/context.ts';
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
@@ -46,5 +47,5 @@ export type LedgerRecord = z.output<typeof schema>;
 
 export const LEDGER_CODEC: RecordCodec<LedgerRecord> = storedUnder(
   { otherEntries: 'others' },
-  checkedCodec('finalizer', schema, 2),
+  checkedCodec(OWNER, schema, 2),
 );

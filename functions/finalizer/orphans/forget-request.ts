@@ -1,5 +1,5 @@
 /** A person has looked after what an entry of the ledger stands for (`curfew orphans --forget ID`): the entry is closed. */
-import type { FinalizerContext } from '../cluster/context.ts';
+import type { FinalizerContext } from '../common/context.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration } from '../../../shared/domain/time.ts';

@@ -1,6 +1,6 @@
 /** What is known of an instance that may have been left behind: its state, its entry in the ledger, and what of the cluster has it. Always live reads. */
-import { providerIDOf, isGone, isUnknownYet } from '../cluster/instances.ts';
-import type { TerminationDeps } from '../cluster/context.ts';
+import { providerIDOf, isGone, isUnknownYet } from '../common/instances.ts';
+import type { FinalizerDeps } from '../common/context.ts';
 import { projectNode, projectNodeClaim } from '../../../shared/cluster/lists.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
@@ -46,7 +46,7 @@ export interface ObservedInstance extends Look {
 
 /** One look. `over`: the entry is a newer version's. Throws what does not answer about an instance that has no entry. */
 export async function observe(
-  deps: TerminationDeps,
+  deps: FinalizerDeps,
   record: TimedRecord<OrphanEntry>,
   { providerID, left: origin }: { readonly providerID: string; readonly left: OrphanOrigin | undefined },
 ): Promise<Observed<ObservedInstance>> {
@@ -66,7 +66,7 @@ export async function observe(
   };
 }
 
-async function lookAt(deps: TerminationDeps, providerID: string, launchTime: EpochMs | undefined): Promise<Look> {
+async function lookAt(deps: FinalizerDeps, providerID: string, launchTime: EpochMs | undefined): Promise<Look> {
   const state = await stateOf(deps, providerID, launchTime);
   const ends = state !== 'unknown' && (isGone(state) || state === 'shutting-down');
   const owner = ends ? 'nothing' : await instanceOwnerOf(deps, providerID);
@@ -75,7 +75,7 @@ async function lookAt(deps: TerminationDeps, providerID: string, launchTime: Epo
 
 /** What EC2 refuses to look at, such as a providerID that is none of its own, may run on (I6); so may one that is too young to be known. */
 async function stateOf(
-  { instances, clock }: TerminationDeps,
+  { instances, clock }: FinalizerDeps,
   providerID: string,
   launchTime: EpochMs | undefined,
 ): Promise<State> {
@@ -84,7 +84,7 @@ async function stateOf(
   return 'cause' in found ? 'unknown' : found.state;
 }
 
-async function instanceOwnerOf(deps: TerminationDeps, providerID: string): Promise<InstanceOwner> {
+async function instanceOwnerOf(deps: FinalizerDeps, providerID: string): Promise<InstanceOwner> {
   const owned = await listOwnedInstances(deps);
   if (owned === undefined) return 'unknown';
   if (owned.byClaims.has(providerID)) return 'NodeClaim';
@@ -99,7 +99,7 @@ export interface OwnedInstances {
 /** What has which instance, by providerID. Undefined: NodeClaims are not served, so nobody can say whose an instance is (I6). Throws as `list` does. */
 export async function listOwnedInstances({
   kubernetes,
-}: Pick<TerminationDeps, 'kubernetes'>): Promise<OwnedInstances | undefined> {
+}: Pick<FinalizerDeps, 'kubernetes'>): Promise<OwnedInstances | undefined> {
   const claimsAnswer = await kubernetes.list(RESOURCES.NodeClaim, {}, { project: projectNodeClaim });
   const nodesAnswer = await kubernetes.list(RESOURCES.Node, {}, { project: projectNode });
   if (claimsAnswer.kind === 'notServed' || nodesAnswer.kind === 'notServed') return undefined;

@@ -1,5 +1,5 @@
 /** One instance that may have been left behind: look, decide, say it or close its entry. */
-import type { FinalizerContext } from '../cluster/context.ts';
+import type { FinalizerContext } from '../common/context.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { apply } from './apply.ts';

@@ -1,4 +1,5 @@
 /** The ledger of instances: one record for each that may have been left behind, until it has ended or the cluster has it. */
+import { OWNER } from '../common/context.ts';
 import { CURFEW_GROUP } from '../../../shared/contract/names.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { instant } from '../../../shared/contract/instant.ts';
@@ -20,7 +21,7 @@ const schema = z.object({
 
 export type OrphanEntry = z.output<typeof schema>;
 
-export const ORPHAN_CODEC: RecordCodec<OrphanEntry> = checkedCodec('finalizer', schema, 1);
+export const ORPHAN_CODEC: RecordCodec<OrphanEntry> = checkedCodec(OWNER, schema, 1);
 
 const KIND = 'Instance';
 

@@ -3,7 +3,7 @@
  * one by one, each a while later: what Karpenter collects by itself, or what is just ending, is gone by then. Nothing is ever ended here
  * (I4), and nothing is reported when a list is incomplete (I6): the call throws, and the message is retried.
  */
-import type { TerminationDeps } from '../cluster/context.ts';
+import { OWNER, type FinalizerDeps } from '../common/context.ts';
 import { minutes } from '../../../shared/domain/time.ts';
 import { listOwnedInstances } from './observe.ts';
 import { orphanCandidates } from './decide.ts';
@@ -13,7 +13,7 @@ import { instanceSubject } from './record.ts';
 const SECOND_LOOK = minutes(5);
 
 /** Wakes, five minutes later, each instance of the cluster that no NodeClaim and no Node has. */
-export async function checkForOrphans(deps: TerminationDeps): Promise<void> {
+export async function checkForOrphans(deps: FinalizerDeps): Promise<void> {
   // The cloud first: what is launched meanwhile is not in its list.
   const instances = await deps.instances.list();
   const owned = await listOwnedInstances(deps);
@@ -22,7 +22,7 @@ export async function checkForOrphans(deps: TerminationDeps): Promise<void> {
   const found = orphanCandidates(now, instances, owned.byClaims.union(owned.byNodes));
   await deps.wakeUps.send(
     found.map(({ providerID }) => ({
-      wakeUp: { owner: 'finalizer', subject: instanceSubject(providerID), wakeTime: now },
+      wakeUp: { owner: OWNER, subject: instanceSubject(providerID), wakeTime: now },
       delay: SECOND_LOOK,
     })),
   );

@@ -2,7 +2,7 @@
  * Shows on a rule's status whether it can be used and whether its kind is watched, and wakes every object of the kind when that begins. A rule
  * that is deleted stays until no object carries its finalizer.
  */
-import { hasCondition, setConditions } from '../cluster/set-condition.ts';
+import { hasCondition, setConditions } from '../common/set-condition.ts';
 import { parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';

@@ -1,5 +1,5 @@
 /** What a run about a FinalizerRule acts with, and what its message says. */
-import type { FinalizerContext } from '../cluster/context.ts';
+import type { FinalizerContext } from '../common/context.ts';
 import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
 import type { Rounds } from '../../../shared/policies/rounds.ts';

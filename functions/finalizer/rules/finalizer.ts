@@ -1,12 +1,12 @@
 /** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
-import type { TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerDeps } from '../common/context.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { closeRuleRecord } from './record.ts';
-import { setConditions } from '../cluster/set-condition.ts';
+import { setConditions } from '../common/set-condition.ts';
 import { decideRelease, type Carriers, type RuleInForce, type WaitReason } from './decide.ts';
 import { carriesFinalizer, RULE_FINALIZER } from './rule-set.ts';
 import type { ObservedRule } from './observe.ts';
@@ -14,7 +14,7 @@ import { listRuleObjects } from './wake-ups.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
 
-type Deps = Pick<TerminationDeps, 'kubernetes' | 'clock'>;
+type Deps = Pick<FinalizerDeps, 'kubernetes' | 'clock'>;
 
 export const RULE_CHANGED = again('somebody changed it');
 

@@ -1,5 +1,5 @@
 /** What is known of a FinalizerRule: itself among all rules, and its record. Always live reads. */
-import type { TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerDeps } from '../common/context.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
@@ -17,7 +17,7 @@ export interface ObservedRule {
 
 /** @param wakeUp of the timer of a rule: the record of one that is gone is closed */
 export async function observe(
-  deps: TerminationDeps,
+  deps: FinalizerDeps,
   name: string,
   recordOf: (uid: string) => TimedRecord<RuleRecord>,
   wakeUp: SubjectWakeUp | undefined,

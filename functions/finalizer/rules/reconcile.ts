@@ -1,5 +1,5 @@
 /** One FinalizerRule: look, decide, apply; and the others of its kind, of which another one may count from now on. */
-import { hasCondition } from '../cluster/set-condition.ts';
+import { hasCondition } from '../common/set-condition.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';

@@ -1,5 +1,5 @@
 /** The record of a rule that is being deleted, or of which a change was refused: until then its timer, and what must not be lost. */
-import type { TerminationDeps } from '../cluster/context.ts';
+import { OWNER, type FinalizerDeps } from '../common/context.ts';
 import { kindWatchSchema, type KindWatch } from '../../../shared/contract/cluster-event.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
@@ -16,13 +16,13 @@ const schema = z.object({
 
 export type RuleRecord = z.output<typeof schema>;
 
-export const RULE_CODEC: RecordCodec<RuleRecord> = checkedCodec('finalizer', schema, 1);
+export const RULE_CODEC: RecordCodec<RuleRecord> = checkedCodec(OWNER, schema, 1);
 
 const idOf = (uid: string): string => `rule/${uid}`;
 
 /** The records of one run, by UID of the rule. @param wakeUp the one that the run is about */
 export function openRuleRecords(
-  deps: TerminationDeps,
+  deps: FinalizerDeps,
   wakeUp: UsedWakeUp | undefined,
 ): (uid: string) => TimedRecord<RuleRecord> {
   const records = openRecords(deps, RULE_CODEC, wakeUp);
@@ -33,7 +33,7 @@ export function openRuleRecords(
 export const OWN_FINALIZER = 'keep';
 
 /** Whether the rule could not get a finalizer of its own: its objects do not wait for it. */
-export async function isOwnFinalizerRefused(deps: TerminationDeps, uid: string): Promise<boolean> {
+export async function isOwnFinalizerRefused(deps: FinalizerDeps, uid: string): Promise<boolean> {
   const loaded = await openRecord(deps, RULE_CODEC, idOf(uid)).load();
   return loaded.kind === 'known' && loaded.value.refusals?.[OWN_FINALIZER] !== undefined;
 }

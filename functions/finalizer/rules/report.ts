@@ -2,7 +2,7 @@
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import type { Condition } from '../cluster/set-condition.ts';
+import type { Condition } from '../common/set-condition.ts';
 
 /** Why the rule cannot be used. */
 export async function reportInvalidRule(

@@ -1,6 +1,6 @@
 /** What the status of a FinalizerRule says: whether it can be used, and whether its kind is watched. */
-import type { TerminationDeps } from '../cluster/context.ts';
-import type { Condition } from '../cluster/set-condition.ts';
+import type { FinalizerDeps } from '../common/context.ts';
+import type { Condition } from '../common/set-condition.ts';
 import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { carriedFinalizerOf } from '../../../shared/contract/finalizer-rule-schema.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -36,7 +36,7 @@ export function watchingCondition({ state, message = '' }: KindWatch): Condition
 
 /** Beside why a rule is refused by which nothing can be cleaned up: which objects carry its finalizer, where that can be found out. */
 export async function withCarriers(
-  { kubernetes }: Pick<TerminationDeps, 'kubernetes'>,
+  { kubernetes }: Pick<FinalizerDeps, 'kubernetes'>,
   accepted: Condition,
   object: KubernetesObject,
   acceptance: RuleAcceptance,

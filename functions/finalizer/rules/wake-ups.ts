@@ -2,6 +2,7 @@
  * Which objects a change of a FinalizerRule concerns. They are woken in a round (`shared/policies/rounds.ts`): spread, and once for a burst
  * of changes, whatever their number.
  */
+import { OWNER } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { seconds } from '../../../shared/domain/time.ts';
@@ -17,7 +18,7 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 /** Rounds after changes of rules; their scopes are FinalizerRules. */
 export function ruleRounds(deps: Deps): Rounds {
   return createRounds(deps, {
-    owner: 'finalizer',
+    owner: OWNER,
     name: 'rules',
     spacing: seconds(10),
     findAffected: scopes => affectedByRules(deps, scopes),

@@ -1,5 +1,5 @@
 /** Carries out what a NodeClaim or Node needs: its termination, our finalizers, what is only said, or the end of its record. */
-import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
@@ -65,7 +65,7 @@ async function keepingAnswers(
 
 /** Where admission has put our finalizer on, nothing was there to do: what its NodePool asks for is remembered all the same. */
 async function rememberPoolOf(
-  deps: TerminationDeps,
+  deps: FinalizerDeps,
   { claim, termination, nodePool }: ObservedTermination,
 ): Promise<void> {
   const isAsked = termination.kind === 'custom' && claim !== undefined && isLive(claim);

@@ -4,7 +4,7 @@
  * all of them if the providerID differs or the Node is being deleted. That a Node has none holds for a few minutes: while it lives, it is
  * given the same finalizer either way, and a new NodeClaim comes in an event of its own.
  */
-import { providerIDOf } from '../cluster/instances.ts';
+import { providerIDOf } from '../common/instances.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 

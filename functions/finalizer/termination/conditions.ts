@@ -6,9 +6,9 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
-import { KARPENTER_FINALIZER } from './decide.ts';
-import { setConditions, type Condition } from '../cluster/set-condition.ts';
+import { setConditions, type Condition } from '../common/set-condition.ts';
 import type { TerminationContext } from './context.ts';
+import { isKarpenters } from './objects.ts';
 import { orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
 /** On NodeClaim and Node: status `True` while the termination is under way, the step as reason, what it waits on as message. */
@@ -24,7 +24,7 @@ export async function showProgress(
   const own: Condition = { type: TERMINATING_CONDITION, status: 'True', reason: reasonOf(outcome.step), message };
   if (claim !== undefined) {
     // At the deadline the steps before are skipped: they are not said to be done.
-    const isOurs = !context.isForced && claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) !== true;
+    const isOurs = !context.isForced && !isKarpenters(claim);
     await writeConditions(context, claim, [own, ...(isOurs ? karpenterConditions(outcome.step, message) : [])]);
   }
   for (const node of nodes) await writeConditions(context, node, [own]);
@@ -59,7 +59,7 @@ function karpenterConditions(step: string, message: string): readonly Condition[
 /** At the deadline volumes are not waited for: what is still attached, as Karpenter says it. */
 export async function showVolumesLeft(context: TerminationContext, message: string): Promise<void> {
   const { claim } = context.observed;
-  if (claim === undefined || claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true) return;
+  if (claim === undefined || isKarpenters(claim)) return;
   await writeConditions(context, claim, [
     { type: 'VolumesDetached', status: 'False', reason: 'TerminationGracePeriodElapsed', message },
   ]);

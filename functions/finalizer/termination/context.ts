@@ -6,7 +6,7 @@ import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Step, StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import type { PauseOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide } from './decide.ts';
@@ -26,7 +26,7 @@ export interface TargetContext extends FinalizerContext {
 }
 
 export interface TerminationContext {
-  readonly deps: TerminationDeps;
+  readonly deps: FinalizerDeps;
   readonly observed: ObservedTermination;
   readonly now: EpochMs;
   readonly deadline: Deadline | undefined;

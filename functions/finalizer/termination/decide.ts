@@ -5,6 +5,7 @@
 import {
   deadlineInForce,
   DEFAULT_TERMINATION_FINALIZER,
+  KARPENTER_FINALIZER,
   type Deadline,
   type GracePeriod,
   type TerminationScope,
@@ -90,9 +91,6 @@ export type TerminationDecision =
 export const FROM_ANNOTATION = 'annotation';
 /** What set a deadline that is the NodeClaim's own grace period. */
 export const FROM_NODE_CLAIM = 'NodeClaim';
-
-/** Karpenter's own: never ours, whatever a mark says (I7). */
-export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
 
 /**
  * A deletion counts while our finalizer is on one of the objects that go, and is then seen through whatever became of the

@@ -65,7 +65,6 @@ async function addNodeFinalizer(
   finalizerName: string,
 ): Promise<StepOutcome> {
   const { name, finalizers = [] } = node.metadata;
-  const answer = await setFinalizers(context.deps, node, [...finalizers, finalizerName], finalizerName);
-  const kind = answer === 'changed' ? 'conflict' : answer === 'gone' ? 'notFound' : 'ok';
-  return lookAgainAfter(context, { kind }, `Node ${name} got the finalizer`);
+  const outcome = await setFinalizers(context.deps, node, [...finalizers, finalizerName], finalizerName);
+  return lookAgainAfter(context, outcome, `Node ${name} got the finalizer`);
 }

@@ -1,5 +1,5 @@
 /** The end of a termination whose object is gone, or not ours any more: its Nodes become subjects of their own, and what may be left behind is reported. */
-import type { FinalizerContext, TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { getNode } from '../../../shared/cluster/lists.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
@@ -59,7 +59,7 @@ async function handOver(
   nodes: readonly KubernetesObject[],
   begun: TerminationRecord,
   claimUid: string | undefined,
-  deps: TerminationDeps,
+  deps: FinalizerDeps,
 ): Promise<void> {
   const hookKeyUid = begun.hookKeyUid ?? claimUid;
   const value: TerminationRecord = { ...begun, ...(hookKeyUid !== undefined && { hookKeyUid }) };
@@ -84,7 +84,7 @@ async function handOver(
  * termination (I4).
  */
 export async function closeTermination(
-  deps: TerminationDeps,
+  deps: FinalizerDeps,
   observed: ObservedTermination,
   value: TerminationRecord,
 ): Promise<Turn> {
@@ -225,7 +225,7 @@ const FINALIZER_GONE_CHECK = minutes(5);
  * @returns false: none does, and the record stays
  */
 export async function closeNodeRecord(
-  deps: TerminationDeps,
+  deps: FinalizerDeps,
   uid: string | undefined,
   isAlone: () => Promise<boolean>,
 ): Promise<boolean> {

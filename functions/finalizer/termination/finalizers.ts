@@ -6,7 +6,7 @@ import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
-import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
+import type { KubernetesApi, WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
 
 interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'patch'>;
@@ -16,17 +16,15 @@ interface Deps {
  * Writes the whole list and our mark beside it in one patch.
  *
  * @param mark the name of our finalizer; undefined takes the mark off
- * @returns `gone` for an object that is no longer there, `changed` when somebody wrote first: look again
  */
-export async function setFinalizers(
+export function setFinalizers(
   { kubernetes }: Deps,
   { kind, metadata }: KubernetesObject,
   finalizers: readonly string[],
   mark: string | undefined,
-): Promise<'ok' | 'gone' | 'changed'> {
+): Promise<WriteOutcome> {
   const type = kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim;
   const annotations = { [ANNOTATIONS.terminationFinalizer]: mark ?? null };
   const ref = { type, name: metadata.name };
-  const outcome = await changeExactly(kubernetes, ref, metadata, { finalizers, annotations });
-  return outcome.kind === 'ok' ? 'ok' : outcome.kind === 'notFound' ? 'gone' : 'changed';
+  return changeExactly(kubernetes, ref, metadata, { finalizers, annotations });
 }

@@ -3,7 +3,7 @@
  * Nodes before it notes the first call down, and goes on with calls that it finds noted there. So a run that dies in between, or whose NodeClaim goes before anybody hears of it, leaves no
  * Node that calls them again.
  */
-import type { TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerDeps } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
@@ -20,7 +20,7 @@ export const isHookNoteOf = ({ standing }: TerminationRecord, claimUid: string |
   standing.kind === 'hookNote' && standing.claimUid === claimUid;
 
 /** The NodeClaim with this UID while its termination is under way; undefined: it has ended, or never was. */
-export async function claimUnderWay(deps: TerminationDeps, uid: string): Promise<Subject | undefined> {
+export async function claimUnderWay(deps: FinalizerDeps, uid: string): Promise<Subject | undefined> {
   const loaded = await openRecord(deps, TERMINATION_CODEC, `nodeclaim/${uid}`).load();
   const isUnderWay =
     loaded.kind === 'known' &&

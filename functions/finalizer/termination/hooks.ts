@@ -9,10 +9,10 @@ import { addDuration, toTimestamp, type DurationMs } from '../../../shared/domai
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
-import { KARPENTER_FINALIZER } from './decide.ts';
 import type { HookProgress } from './record.ts';
 import { followResource, keyOfHook, makeHookResource } from './hook-resource.ts';
 import { isInstanceEnding } from './missing-instance.ts';
+import { isKarpenters } from './objects.ts';
 import { nextForHook, type HookObservation } from './rule/hook.ts';
 import { afterAnswer, progressOf, type ResourceAnswer } from './rule/hook-progress.ts';
 import { nextAtPoint, unawaitedNews } from './rule/hooks.ts';
@@ -29,10 +29,18 @@ export function hooksAt(point: HookPoint) {
 async function runPoint(context: TerminationContext, point: HookPoint, isEnding?: boolean): Promise<StepOutcome> {
   const { observed, isForced, hookOwner: owner } = context;
   const hooks = context.settings?.hooks.filter(({ at }) => at === point) ?? [];
-  const isKarpenters = observed.claim?.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
   const share = shareOf(observed);
   const record = context.state();
-  const effect = nextAtPoint({ point, hooks, record, owner, isForced, share, isKarpenters, isEnding });
+  const effect = nextAtPoint({
+    point,
+    hooks,
+    record,
+    owner,
+    isForced,
+    share,
+    isKarpenters: observed.claim !== undefined && isKarpenters(observed.claim),
+    isEnding,
+  });
   switch (effect.kind) {
     case 'done':
       return stepDone;

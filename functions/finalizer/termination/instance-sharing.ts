@@ -2,7 +2,7 @@
  * Which Nodes and NodeClaims stand for one instance. Whose names are known are read by name; all are listed where a deletion begins
  * that a finalizer of ours is concerned with: every Node of the instance goes with its NodeClaim, as in Karpenter.
  */
-import { providerIDOf } from '../cluster/instances.ts';
+import { providerIDOf } from '../common/instances.ts';
 import { claimsOfNode } from '../../../shared/cluster/owner.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';

@@ -3,7 +3,7 @@
  * not ended with one of them.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isGone, isUnknownYet, unknownUntil, type KnownState } from '../cluster/instances.ts';
+import { isGone, isUnknownYet, unknownUntil, type KnownState } from '../common/instances.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -11,8 +11,7 @@ import { messageOf, RetryableError, TerminalError } from '../../../shared/errors
 import { isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
-import { KARPENTER_FINALIZER } from './decide.ts';
-import { launchTimeOf } from './objects.ts';
+import { isKarpenters, launchTimeOf } from './objects.ts';
 import type { ObservedTermination } from './observe.ts';
 import { lastReportOf, withReport, type CallAttempt } from './record.ts';
 import { afterRefusedCall, nextForInstance, shareOf, type InstanceLook } from './rule/instance.ts';
@@ -41,7 +40,7 @@ async function carryOut(
     now,
     providerID,
     look: lookOf(state, unknownUntil(launchTimeOf(observed)) ?? now),
-    isKarpenters: claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true,
+    isKarpenters: isKarpenters(claim),
     deletion: parseTimestamp(claim.metadata.deletionTimestamp ?? '') ?? now,
     deadline: deadline?.time,
     isForced,

@@ -1,5 +1,5 @@
 /** Whether the instance still runs: without one nothing runs on the Node, and there is nothing to drain or detach, as in Karpenter. */
-import { isGone } from '../cluster/instances.ts';
+import { isGone } from '../common/instances.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { RetryableError } from '../../../shared/errors.ts';

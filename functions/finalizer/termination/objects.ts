@@ -3,7 +3,7 @@ import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { DEFAULT_TERMINATION_FINALIZER } from '../../../shared/domain/termination.ts';
+import { DEFAULT_TERMINATION_FINALIZER, KARPENTER_FINALIZER } from '../../../shared/domain/termination.ts';
 import type { TerminatedObject } from './decide.ts';
 
 /**
@@ -38,6 +38,10 @@ export function isManaged(object: KubernetesObject): boolean {
   const { finalizerMark, finalizers } = toTerminatedObject(object);
   return finalizerMark !== undefined || finalizers.includes(DEFAULT_TERMINATION_FINALIZER);
 }
+
+/** Whether Karpenter's own finalizer is on it: then Karpenter terminates it, too. */
+export const isKarpenters = ({ metadata }: KubernetesObject): boolean =>
+  metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
 
 /** What the rule looks at. */
 export function toTerminatedObject({ kind, metadata }: KubernetesObject): TerminatedObject {

@@ -2,7 +2,8 @@
  * What a termination looks at: the NodeClaim, its Nodes, what is in force for its pool, and the record. A Node that no NodeClaim
  * stands for, or several that live, is a subject of its own, as in Karpenter. Always live reads.
  */
-import { providerIDOf } from '../cluster/instances.ts';
+import { OWNER } from '../common/context.ts';
+import { providerIDOf } from '../common/instances.ts';
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { getNode } from '../../../shared/cluster/lists.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
@@ -70,7 +71,6 @@ export interface ObservedTermination {
   readonly hasOwnMessage: boolean;
 }
 
-const OWNER = 'finalizer';
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
 
 /** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at, and of which object once that is found */

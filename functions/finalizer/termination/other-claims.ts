@@ -4,7 +4,7 @@
  * (I4).
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerDeps } from '../common/context.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
@@ -36,7 +36,7 @@ export const awaitOtherClaim = {
  * @returns false: another run wrote one of those records first
  */
 export async function handHooksOn(
-  deps: TerminationDeps,
+  deps: FinalizerDeps,
   value: TerminationRecord,
   of: { readonly providerID: string; readonly uid: string | undefined },
 ): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** Puts our finalizer on what is alive, or takes it off where no termination of ours applies any more. */
-import type { FinalizerContext } from '../cluster/context.ts';
+import type { FinalizerContext } from '../common/context.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
@@ -51,8 +51,8 @@ export async function prepare(
       refusals.push(outcome);
       return;
     }
-    if (outcome !== 'ok') {
-      changed = `${object.kind} ${object.name} ${outcome === 'gone' ? 'is gone' : 'changed'}`;
+    if (outcome.kind !== 'ok') {
+      changed = `${object.kind} ${object.name} ${outcome.kind === 'notFound' ? 'is gone' : 'changed'}`;
       return;
     }
     await reporter.report({

@@ -1,4 +1,5 @@
 /** What a termination must not forget: its deadline, what it called and how that went. One record per NodeClaim or lone Node. */
+import { OWNER } from '../common/context.ts';
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import {
@@ -192,7 +193,7 @@ const CODEC = storedUnder(
     finalizerGone: 'unheld',
     skippedSteps: 'passedOver',
   },
-  checkedCodec('finalizer', schema, 3),
+  checkedCodec(OWNER, schema, 3),
 );
 
 export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {

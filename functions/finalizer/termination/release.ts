@@ -1,6 +1,7 @@
 /** Takes our finalizer off, Nodes first: everything that it stood for is done (I1). */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
 import { setFinalizers } from './finalizers.ts';
 import { isLive } from './objects.ts';
 import { handHooksOn } from './other-claims.ts';
@@ -20,19 +21,21 @@ export const releaseObjects = {
       ...nodes.filter(node => !isLive(node)),
       ...(claim === undefined || isLive(claim) ? [] : [claim]),
     ]) {
-      if ((await release(context, object)) === 'changed') {
-        return lookAgainAfter(context, { kind: 'conflict' }, `${object.kind} ${object.metadata.name} changed`);
+      const outcome = await release(context, object);
+      if (outcome?.kind === 'conflict') {
+        return lookAgainAfter(context, outcome, `${object.kind} ${object.metadata.name} changed`);
       }
     }
     return stepDone;
   },
 };
 
+/** undefined: nothing of ours is on it. */
 async function release(
   { deps, finalizerNames }: TerminationContext,
   object: KubernetesObject,
-): Promise<'ok' | 'gone' | 'changed'> {
+): Promise<WriteOutcome | undefined> {
   const { finalizers = [] } = object.metadata;
   const kept = finalizers.filter(name => !finalizerNames.includes(name));
-  return kept.length === finalizers.length ? 'ok' : setFinalizers(deps, object, kept, undefined);
+  return kept.length === finalizers.length ? undefined : setFinalizers(deps, object, kept, undefined);
 }

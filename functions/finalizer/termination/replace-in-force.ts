@@ -3,15 +3,15 @@
  * ours in every write. A NodeClaim that still carries Karpenter's is written once without a change; if it comes back with it, there is no
  * such admission policy for it, and Karpenter terminates it. The condition on the NodeClaim remembers what was said.
  */
-import type { TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerDeps } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
-import { KARPENTER_FINALIZER } from './decide.ts';
-import { isLive } from './objects.ts';
+import { KARPENTER_FINALIZER } from '../../../shared/domain/termination.ts';
+import { isKarpenters, isLive } from './objects.ts';
 import type { ObservedTermination } from './observe.ts';
-import { setConditions } from '../cluster/set-condition.ts';
+import { setConditions } from '../common/set-condition.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { orRefused } from '../../../shared/ports/read-answer.ts';
 
@@ -20,7 +20,7 @@ const CONDITION = 'curfew.dev/ReplaceNotInForce';
 
 /** Says it once on the NodeClaim, and takes it back when it is no longer so. What the API server refuses here holds nothing up. */
 export async function checkReplace(
-  { deps, reporter }: { readonly deps: TerminationDeps; readonly reporter: Reporter },
+  { deps, reporter }: { readonly deps: FinalizerDeps; readonly reporter: Reporter },
   { claim, termination, now }: ObservedTermination,
 ): Promise<void> {
   if (claim === undefined || !isLive(claim)) return;
@@ -30,7 +30,7 @@ export async function checkReplace(
     termination.kind === 'custom' &&
     termination.mode === 'Enforce' &&
     termination.settings.builtin === 'Replace' &&
-    claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
+    isKarpenters(claim);
   if (!isAsked) {
     const absent = { conditions: [{ type: CONDITION, status: 'absent' as const }], now };
     if (isSaid) await setConditions(deps, ref, claim, absent);
@@ -38,7 +38,7 @@ export async function checkReplace(
   }
   if (isSaid) return;
   const outcome = await orRefused(changeExactly(deps.kubernetes, ref, claim.metadata, {}));
-  if (outcome.kind !== 'ok' || outcome.object.metadata.finalizers?.includes(KARPENTER_FINALIZER) !== true) return;
+  if (outcome.kind !== 'ok' || !isKarpenters(outcome.object)) return;
   const message = `builtin: Replace is not in force here: ${KARPENTER_FINALIZER} is still on it, and Karpenter terminates it; "curfew policies admission" prints what replaces it`;
   const reason = EVENT_REASONS.replaceNotInForce;
   // Said first: a run that dies in between says it again (I9).

@@ -1,5 +1,5 @@
 /** What a termination says on its way: audit line, metric, Event. */
-import type { FinalizerContext } from '../cluster/context.ts';
+import type { FinalizerContext } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import type { HookPoint } from '../../../shared/domain/termination.ts';

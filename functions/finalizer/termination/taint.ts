@@ -1,4 +1,5 @@
 /** Keeps new pods and new connections away from the Nodes, as Karpenter does, and asks the forwarder to publish their pods. */
+import { OWNER } from '../common/context.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { isWatchedFor, withWaiter } from '../../../shared/cluster/pod-watchers.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
@@ -37,12 +38,12 @@ function disruption(node: KubernetesObject): Change | undefined {
   const ofKey = taints.filter(taint => fieldOf(taint, 'key') === DISRUPTED_TAINT.key);
   const isTainted = ofKey.length === 1 && fieldOf(ofKey[0], 'effect') === DISRUPTED_TAINT.effect;
   const isExcluded = metadata.labels?.[EXCLUDE_LABEL] === 'karpenter';
-  const isWatched = isWatchedFor(node, 'finalizer');
+  const isWatched = isWatchedFor(node, OWNER);
   if (isTainted && isExcluded && isWatched) return undefined;
   const others = taints.filter(taint => !ofKey.includes(taint));
   return {
     labels: { [EXCLUDE_LABEL]: 'karpenter' },
-    annotations: { [ANNOTATIONS.watchPods]: withWaiter(node, 'finalizer') },
+    annotations: { [ANNOTATIONS.watchPods]: withWaiter(node, OWNER) },
     ...(!isTainted && { spec: { taints: [...others, { ...DISRUPTED_TAINT }] } }),
   };
 }

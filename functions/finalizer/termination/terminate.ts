@@ -3,7 +3,7 @@
  * reached, as record, conditions and audit line. Every run starts at the first step; each step looks at the live state, so a run that
  * dies anywhere is made up for by the next one.
  */
-import type { TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerDeps } from '../common/context.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
 import { earliest, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
@@ -60,7 +60,7 @@ export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [
 ];
 
 export interface TerminateOptions {
-  readonly deps: TerminationDeps;
+  readonly deps: FinalizerDeps;
   readonly reporter: Reporter;
   readonly run: TerminationRun;
   readonly steps: readonly Step<TerminationContext>[];

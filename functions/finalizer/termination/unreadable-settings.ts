@@ -2,7 +2,7 @@
  * A termination that would begin while its settings cannot be read waits: a hook that holds it may stand there (I6). It is said at once and
  * every hour, until they can be read or the deadline forces.
  */
-import type { FinalizerContext } from '../cluster/context.ts';
+import type { FinalizerContext } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, earliest, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';

@@ -2,7 +2,7 @@
  * Waits until the volumes of the Nodes are detached, as Karpenter does: an instance that ends with a volume attached keeps
  * the volume from its next pod for minutes. Volumes of pods that the drain passed over will not be detached, and are not waited for.
  */
-import type { TerminationDeps } from '../cluster/context.ts';
+import type { FinalizerDeps } from '../common/context.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { listed } from '../../../shared/domain/cut-text.ts';
 import { drainabilityOf } from '../../../shared/domain/drainable-pod.ts';
@@ -68,7 +68,7 @@ function volumeOf({ spec }: KubernetesObject): string | undefined {
 
 /** PersistentVolumes of pods that stay where they are. Those of finished pods are detached, so they count. */
 async function volumesThatStay(
-  deps: TerminationDeps,
+  deps: FinalizerDeps,
   nodeNames: ReadonlySet<string>,
   now: EpochMs,
 ): Promise<ReadonlySet<string>> {
@@ -84,7 +84,7 @@ async function volumesThatStay(
 }
 
 /** A claim that is gone is skipped; any other failure goes up. */
-async function volumeOfClaim({ kubernetes }: TerminationDeps, { namespace }: PodView, name: string) {
+async function volumeOfClaim({ kubernetes }: FinalizerDeps, { namespace }: PodView, name: string) {
   const claim = objectOf(await kubernetes.get({ type: RESOURCES.PersistentVolumeClaim, namespace, name }), {
     notServed: 'notKnown',
   });

@@ -1,4 +1,4 @@
-import type { TerminationDeps } from '../../../functions/finalizer/cluster/context.ts';
+import type { FinalizerDeps } from '../../../functions/finalizer/common/context.ts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { orphansCommand } from '../../../cli/orphans.ts';
 import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
@@ -63,7 +63,7 @@ const forget = (id: string, stack = 'Curfew') => run(output => orphansCommand({ 
 /** The finalizer function takes all that is in its inbox; answers what its audit says. */
 async function consume(): Promise<readonly AuditRecord[]> {
   const audit: AuditRecord[] = [];
-  const deps: Partial<TerminationDeps> = {
+  const deps: Partial<FinalizerDeps> = {
     records: createRecordStore({ client, tableName: TABLE_INPUT.TableName }),
     wakeUps: { send: async () => undefined },
     clock: systemClock,
@@ -71,7 +71,7 @@ async function consume(): Promise<readonly AuditRecord[]> {
     metrics: { count: () => undefined, milliseconds: () => undefined },
     events: { record: async () => undefined },
   };
-  const reconcile = createReconciler(deps as TerminationDeps);
+  const reconcile = createReconciler(deps as FinalizerDeps);
   const { ready } = await sqs.inspect('finalizer-inbox');
   for (const { body } of ready) await reconcile(parseInboxMessage(body));
   return audit;
