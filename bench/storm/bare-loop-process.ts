@@ -3,7 +3,7 @@ import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes
 import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { userOf } from '../../test/control-plane/end-to-end/curfew-on-cluster.ts';
-import { AT_ONCE as EVICTIONS_AT_ONCE } from '../../shared/cluster/in-parallel.ts';
+import { CALLS_AT_ONCE } from '../../shared/cluster/in-parallel.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';
 import { connect } from './connect.ts';
@@ -11,7 +11,7 @@ import { accessSchema, NAMESPACE } from './objects.ts';
 import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 /** As many as the runs of the drain function at the same time have under way together. */
-const AT_ONCE = MAX_CONCURRENCY * EVICTIONS_AT_ONCE;
+const AT_ONCE = MAX_CONCURRENCY * CALLS_AT_ONCE;
 const [access = ''] = process.argv.slice(2);
 const kubernetes = createKubernetesApi(connect(accessSchema.parse(JSON.parse(access)), userOf('drain')));
 let pods: { readonly name: string; readonly uid: string }[] = [];

@@ -1,5 +1,5 @@
 /** What a change of settings affects: the nodes with annotated pods; a burst of changes costs one round. */
-import { inParallel, throwFailures } from '../../shared/cluster/in-parallel.ts';
+import { batchesOf, inParallel, throwFailures } from '../../shared/cluster/in-parallel.ts';
 import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
@@ -26,8 +26,7 @@ async function annotatedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subj
   const pools = scopes === 'all' ? [undefined] : scopes;
   const nodes = (await inParallel(pools.map(pool => loadPoolNodes(deps, pool)))).flat();
   const annotated: NodeView[] = [];
-  for (let start = 0; start < nodes.length; start += READ_AT_ONCE) {
-    const batch = nodes.slice(start, start + READ_AT_ONCE);
+  for (const batch of batchesOf(nodes, READ_AT_ONCE)) {
     // One record of many that cannot be read must not hold up all others: such a node is looked at, if need be for nothing.
     const answers = await Promise.allSettled(batch.map(({ uid }) => deps.records.get(keyOf(uid))));
     if (answers.every(({ status }) => status === 'rejected')) throwFailures(answers);

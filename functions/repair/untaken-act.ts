@@ -5,7 +5,13 @@
 import type { ActResult, Failure, Outcome, PassDeps } from './context.ts';
 import { reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
-import { AT_ONCE, afterRefusedAct, noteRefusedAct, type NotedRefusal, type RefusedAct } from './rule/refused-act.ts';
+import {
+  LOOK_AGAIN_AFTER,
+  afterRefusedAct,
+  noteRefusedAct,
+  type NotedRefusal,
+  type RefusedAct,
+} from './rule/refused-act.ts';
 import { takeBack, type TakenBack } from './take-back.ts';
 import { runOverTime, withoutAttempt } from './rule/attempt.ts';
 import { dueOf } from './rule/ladder.ts';
@@ -62,7 +68,7 @@ export async function afterUntakenAct(
       const left = attempt.action === 'Terminate' ? withoutAttempt({ ...record, ours: known }, attempt).ours : known;
       const kept = { ...before, number: record.number, ours: left };
       const state = before.attempt === undefined ? 'followed' : 'inFlight';
-      return { change: { record: kept, verdict: undefined, state }, time: addDuration(now, AT_ONCE) };
+      return { change: { record: kept, verdict: undefined, state }, time: addDuration(now, LOOK_AGAIN_AFTER) };
     }
     case 'refused':
       return afterRefusal(deps, observed, result, outcome);

@@ -35,15 +35,19 @@ export function limitTo(count: number): <Result>(work: () => Promise<Result>) =>
   };
 }
 
+/** The items in batches of so many at most, in their order. */
+export const batchesOf = <Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
+
 /** Items at work at the same time: a round of calls must not become a storm on the API server. */
-export const AT_ONCE = 10;
+export const CALLS_AT_ONCE = 10;
 
 /**
  * Does the work for every item, a few at a time: the next one begins when any has ended, so that a slow one delays nobody. Nor does one
  * that fails.
  */
 export async function fewAtATime<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const limited = limitTo(AT_ONCE);
+  const limited = limitTo(CALLS_AT_ONCE);
   await inParallel(items.map(item => limited(() => work(item))));
 }
 

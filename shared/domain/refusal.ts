@@ -39,10 +39,10 @@ export const waitAfter = ({ cause, count }: Pick<Refusal, 'cause' | 'count'>): D
 
 export const nextTry = (refusal: Refusal): EpochMs => addDuration(refusal.lastTime, waitAfter(refusal));
 
-/** What passes within this is no news, and is left to the queue, which tries it within seconds. */
+/** What passes within this is no news: the queue tries it again within seconds. */
 export const TRANSIENT_FAILURE = minutes(5);
 
-/** Whether it is still likely to pass by itself. */
+/** Whether it is likely to pass within seconds, and so is left to the queue. */
 export const isTransient = ({ cause, firstTime, lastTime }: Refusal): boolean =>
   cause === 'passing' && durationBetween(firstTime, lastTime) < TRANSIENT_FAILURE;
 

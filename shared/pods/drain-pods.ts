@@ -8,7 +8,7 @@
  * - What is refused follows the schedule of refusals (`shared/lifecycle/refusals.ts`), remembered for each pod (I5). A missing permission is
  *   probed with one pod a minute; all are tried when it passes.
  */
-import { AT_ONCE, inParallel, oneByOne } from '../cluster/in-parallel.ts';
+import { batchesOf, CALLS_AT_ONCE, inParallel, oneByOne } from '../cluster/in-parallel.ts';
 import { instant } from '../contract/instant.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import * as z from '../contract/zod.ts';
@@ -100,7 +100,7 @@ export async function endPods<End extends PodEnd>(
     if (answer.kind === 'evicted' || answer.kind === 'deleted')
       await reportEnd(deps.reporter, end, wanted.describe(end));
   };
-  await oneByOne(batchesOf(wanted), async batch => void (await inParallel(batch.map(carryOut))));
+  await oneByOne(callBatches(wanted), async batch => void (await inParallel(batch.map(carryOut))));
   return ends.flatMap(end => {
     const answer = answers.get(end);
     return answer === undefined ? [] : [{ end, answer }];
@@ -113,16 +113,14 @@ const keyOf = ({ kind, pod }: { readonly kind: string; readonly pod: PodView }):
  * A few at once: a node has about a hundred pods, and the API server has other clients. Where a permission was missing, the pod that was not tried for the longest time goes first, alone,
  * and shows whether it is there again.
  */
-function batchesOf<End extends PodEnd>({ ends, refusals }: PodsToEnd<End>): readonly (readonly End[])[] {
+function callBatches<End extends PodEnd>({ ends, refusals }: PodsToEnd<End>): readonly (readonly End[])[] {
   const probes = ends.flatMap(end => {
     const refusal = refusals?.[keyOf(end)];
     return refusal?.cause === 'permission' ? [{ end, time: refusal.lastTime }] : [];
   });
   const probe = probes.toSorted((a, b) => a.time - b.time)[0]?.end;
   const others = ends.filter(end => end !== probe);
-  const batches = Array.from({ length: Math.ceil(others.length / AT_ONCE) }, (_, index) =>
-    others.slice(index * AT_ONCE, (index + 1) * AT_ONCE),
-  );
+  const batches = batchesOf(others, CALLS_AT_ONCE);
   return probe === undefined ? batches : [[probe], ...batches];
 }
 

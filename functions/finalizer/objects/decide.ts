@@ -61,7 +61,7 @@ export const LEDGER_CHECK = hours(24);
 /** A worker that has not answered is asked again with the same key. */
 const WORKER_RETRY_AFTER = minutes(10);
 /** One that waits for its clean-up is looked for this often while it is out of sight. */
-const OUT_OF_SIGHT_CHECK = minutes(5);
+const UNSEEN_OBJECT_CHECK = minutes(5);
 
 const isUnderWay = ({ phase, slotTime }: ObservedEntry): boolean =>
   phase === 'held' ? slotTime !== undefined : phase !== 'orphaned';
@@ -74,7 +74,7 @@ export function decide(observation: ObjectObservation): ObjectDecision {
   const { object, entry, rule, isRuleTerminating, now } = observation;
   if (object === 'outOfSight') {
     if (entry === undefined) return { kind: 'ignore' };
-    return { kind: 'watch', until: addDuration(now, isUnderWay(entry) ? OUT_OF_SIGHT_CHECK : LEDGER_CHECK) };
+    return { kind: 'watch', until: addDuration(now, isUnderWay(entry) ? UNSEEN_OBJECT_CHECK : LEDGER_CHECK) };
   }
   if (object === undefined) {
     if (entry === undefined) return { kind: 'ignore' };

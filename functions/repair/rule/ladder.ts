@@ -338,7 +338,7 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
     const until = refusal?.basis === basis ? tryTime(refusal, action) : undefined;
     if (refusal === undefined || until === undefined || isDue(now, until)) return { kind: 'next', action };
     // A refusal that may pass keeps its turn.
-    if (isTransient(refusal, action)) return { kind: 'refused', until, message: refusal.message };
+    if (isWaitedFor(refusal, action)) return { kind: 'refused', until, message: refusal.message };
     if (again === undefined || until < again.until) again = { until, message: refusal?.message ?? '' };
   }
   if (again === undefined && launch !== undefined)
@@ -348,20 +348,19 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
 
 const RESOURCE_CHECK = seconds(30);
 
-/**
- * A refusal that may pass is waited for five minutes, or for the timeout of a custom resource that cannot be made yet.
- */
-const transientUntil = ({ firstTime }: Refusal, { type, timeout }: LadderAction): EpochMs =>
+/** A refusal that may pass is waited for five minutes, or for the timeout of a custom resource that cannot be made yet. */
+const waitedForUntil = ({ firstTime }: Refusal, { type, timeout }: LadderAction): EpochMs =>
   addDuration(firstTime, type === 'CustomResource' ? timeout : TRANSIENT_FAILURE);
 
-export const isTransient = (refusal: Refusal, action: LadderAction): boolean =>
-  refusal.cause === 'passing' && refusal.lastTime < transientUntil(refusal, action);
+/** Whether the action keeps its turn until the refusal passes, instead of leaving it to the next one. */
+export const isWaitedFor = (refusal: Refusal, action: LadderAction): boolean =>
+  refusal.cause === 'passing' && refusal.lastTime < waitedForUntil(refusal, action);
 
 /** A refusal that may pass is tried again after 5 s, 10 s, 20 s …, any other ever less often. */
 function tryTime(refusal: Refusal, action: LadderAction): EpochMs {
-  if (!isTransient(refusal, action)) return nextTry(refusal);
+  if (!isWaitedFor(refusal, action)) return nextTry(refusal);
   const delay = action.type === 'CustomResource' ? RESOURCE_CHECK : doubledWait(seconds(5), refusal.count, minutes(1));
-  return earliest(addDuration(refusal.lastTime, delay), transientUntil(refusal, action));
+  return earliest(addDuration(refusal.lastTime, delay), waitedForUntil(refusal, action));
 }
 
 /** Until when a refused act waits; undefined: it may be tried. */

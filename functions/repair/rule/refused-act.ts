@@ -3,13 +3,13 @@ import type { Attempt } from '../attempt-record.ts';
 import type { LaunchPause, NodeRecord } from '../record.ts';
 import { withoutAttempt } from './attempt.ts';
 import { withSkipped } from './incident.ts';
-import { isTransient, nextAction } from './ladder.ts';
+import { isWaitedFor, nextAction } from './ladder.ts';
 import type { Finding, LadderAction } from './verdict.ts';
 import { noteRefusal, type RefusalCause, type Refusals, textOfRefusal } from '../../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../../shared/domain/time.ts';
 
-/** What was not carried out is looked at again, and others may take its place. */
-export const AT_ONCE = seconds(1);
+/** What was not carried out is looked at again after this long, and others may take its place. */
+export const LOOK_AGAIN_AFTER = seconds(1);
 
 export interface RefusedAct {
   readonly now: EpochMs;
@@ -42,7 +42,7 @@ export function noteRefusedAct(refused: RefusedAct): NotedRefusal {
   const { key } = attempt;
   const why = { cause, message, basis, now };
   const { refusal, reportKind } = noteRefusal(before.refusals, key, why, { isReportedAtOnce: isCertain });
-  const keepsTurn = isTransient(refusal, action) && before.attempt === undefined;
+  const keepsTurn = isWaitedFor(refusal, action) && before.attempt === undefined;
   const isSkipped = attempt.action === 'Replace' && !keepsTurn;
   const text = isSkipped ? message : textOfRefusal(refusal);
   return { refusals: { ...before.refusals, [key]: refusal }, reportKind, text, keepsTurn, isSkipped };
@@ -97,6 +97,6 @@ export function afterRefusedAct(
   const isNext = turn.kind === 'next';
   const state = isNext && before.attempt !== undefined ? 'inFlight' : 'followed';
   // Its place is free: others look at once.
-  const time = earliest(isNext ? undefined : turn.until, addDuration(now, AT_ONCE));
+  const time = earliest(isNext ? undefined : turn.until, addDuration(now, LOOK_AGAIN_AFTER));
   return { record: undone, state, time };
 }

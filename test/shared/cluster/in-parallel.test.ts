@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
-import { fewAtATime, inParallel, limitTo, oneByOne } from '../../../shared/cluster/in-parallel.ts';
+import { batchesOf, fewAtATime, inParallel, limitTo, oneByOne } from '../../../shared/cluster/in-parallel.ts';
 
 describe('what runs in parallel', () => {
   it('answers in the order in which it was asked, whichever ends first', async () => {
@@ -108,5 +108,18 @@ describe('limitTo', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd']);
     ends('d');
     expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+  });
+});
+
+describe('batchesOf', () => {
+  it.each([
+    [[], []],
+    [['a'], [['a']]],
+    [
+      ['a', 'b', 'c'],
+      [['a', 'b'], ['c']],
+    ],
+  ])('two at most of %j', (items, batches) => {
+    expect(batchesOf(items, 2)).toEqual(batches);
   });
 });
