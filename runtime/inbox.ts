@@ -3,7 +3,8 @@
  * after a failure, or when the visibility timeout of a message that was not finished is over, and the dead letters after too many receives.
  */
 import { addDuration, seconds, toDurationMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
-import { invariant, RetryableError } from '../shared/errors.ts';
+import { invariant } from '../shared/domain/invariant.ts';
+import { RetryableError } from '../shared/errors.ts';
 import { retryDelay } from '../shared/lambda/retry-delay.ts';
 import { MAX_DELAY_SECONDS } from '../shared/contract/wake-up.ts';
 import type { Cancel, Scheduler } from './scheduler.ts';

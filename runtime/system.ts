@@ -8,7 +8,7 @@ import { SOURCES, TICK, FUNCTION_NAMES, type FunctionName } from '../shared/cont
 import { matchesPattern, ROUTES } from '../shared/contract/routes.ts';
 import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
 import { addDuration, hours, minutes, seconds, toIsoText, type DurationMs } from '../shared/domain/time.ts';
-import { invariant } from '../shared/errors.ts';
+import { invariant } from '../shared/domain/invariant.ts';
 import type { EventBus } from '../shared/ports/event-bus.ts';
 import type { WakeUpSender } from '../shared/ports/inbox.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';

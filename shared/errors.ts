@@ -82,11 +82,6 @@ const classOf = (error: unknown): unknown => (error instanceof Error ? error.con
 const isOwnClass = (error: unknown): error is RetryableError =>
   error instanceof RetryableError && error.constructor !== RetryableError;
 
-/** Asserts what only a programming error can break; `statement` names the invariant. */
-export function invariant(condition: boolean, statement: string): asserts condition {
-  if (!condition) throw new Error(`invariant broken: ${statement}`);
-}
-
 /** The text of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

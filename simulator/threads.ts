@@ -1,6 +1,6 @@
 /** Tasks side by side: in threads, or one after the other in this one. */
 import { Worker } from 'node:worker_threads';
-import { invariant } from '../shared/errors.ts';
+import { invariant } from '../shared/domain/invariant.ts';
 
 export interface Work<Task, Report, News> {
   /** The module of a thread: it calls `serveTasks`. */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import { runScenario } from '../../simulator/run.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../simulator/world.ts';

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesManifest, KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import { createHttpClient } from '../../test/contract/api-server/http-client.ts';
 import { applyFiles } from '../../test/contract/api-server/manifests.ts';
 import { readAuditLog, type AuditedRequest } from '../../test/control-plane/end-to-end/audit-log.ts';

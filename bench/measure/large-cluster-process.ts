@@ -8,7 +8,7 @@ import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toTimestamp } from '../../shared/domain/time.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import { CREATION_TIME, nodeConditions, nodeManifest, nodeName } from '../node-objects.ts';
 import { answerQuestions } from './answering.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { startPoolCluster, type PoolCluster } from './cluster.ts';
 import { nameOf } from './objects.ts';

@@ -6,7 +6,7 @@ import { formatFinding, toFinding } from '../../simulator/scenario/finding.ts';
 import { runScenario } from '../../simulator/run.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';
 

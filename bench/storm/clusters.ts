@@ -10,7 +10,7 @@ import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesManifest, KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import { startKubelet } from '../../simulator/actors/kubelet.ts';
 import { createCloud } from '../../simulator/cloud.ts';
 import { startCurfewOnCluster } from '../../test/control-plane/end-to-end/curfew-on-cluster.ts';

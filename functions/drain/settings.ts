@@ -12,7 +12,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { parseLabelSelector, selectsLabels, type LabelRequirement } from '../../shared/domain/label-selector-text.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { minutes } from '../../shared/domain/time.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { reportBlockFault } from '../../shared/policies/block-faults.ts';
 import { enforcedFor, hasBlock, type BlockReader } from '../../shared/policies/deciding-policy.ts';

@@ -1,5 +1,5 @@
 /** What custom resources and EC2 say of attempts under way, where neither Node nor NodeClaim tells. Always live reads. */
-import { runOverTime } from './rule/attempt.ts';
+import { judgeTime } from './rule/attempt.ts';
 import type { PassDeps } from './context.ts';
 import { remediationAnswer } from './custom-resource.ts';
 import type { NodeRecord, StoredNode } from './record.ts';
@@ -25,7 +25,7 @@ export async function inquire(
       if (answer !== undefined) update({ attempt: { ...attempt, answer } });
       return;
     }
-    const isOpen = attempt.phase === 'intended' && isDue(deps.clock.now(), runOverTime(attempt));
+    const isOpen = attempt.phase === 'intended' && isDue(deps.clock.now(), judgeTime(attempt));
     const providerID = providerIDs.get(uid);
     if (attempt.action !== 'Terminate' || attempt.claim !== undefined || !isOpen || providerID === undefined) return;
     const inquired = await askForEnd(deps, attempt, providerID);

@@ -39,7 +39,7 @@ import { reportWarning } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { reportBlockFault } from '../../shared/policies/block-faults.ts';
-import { type BlockReader, decisionFor } from '../../shared/policies/deciding-policy.ts';
+import { type BlockReader, decisionFor, hasBlock } from '../../shared/policies/deciding-policy.ts';
 import { policiesFor, type PolicySet, readPolicies, unreadableFor } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection, PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -94,8 +94,6 @@ export function protectedNames(
     .toSorted();
 }
 
-const hasBlock = (object: KubernetesObject): boolean => object.spec?.['repair'] !== undefined;
-
 const hasLimits = ({ object }: PolicySet['policies'][number]): boolean => object.spec?.['repairLimits'] !== undefined;
 
 /**
@@ -114,7 +112,7 @@ export function effectiveRepair(
   const applying = policiesFor(pool, policySet);
   const unreadable = unreadableFor(pool, policySet);
   const objects = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
-  const stated = objects.find(hasBlock);
+  const stated = objects.find(object => hasBlock(object, 'repair'));
   const { mode } = decisionFor(pool, 'repair', policySet);
   const limits = policySet.policies.some(hasLimits) ? limitsInForce(applying, policySet, mode) : undefined;
   const found = { mode, ...(limits && { limits }) };

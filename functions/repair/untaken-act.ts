@@ -13,7 +13,7 @@ import {
   type RefusedAct,
 } from './rule/refused-act.ts';
 import { takeBack, type TakenBack } from './take-back.ts';
-import { runOverTime, withoutAttempt } from './rule/attempt.ts';
+import { judgeTime, withoutAttempt } from './rule/attempt.ts';
 import { dueOf } from './rule/ladder.ts';
 import type { NodeRecord } from './record.ts';
 import type { NodeFinding } from './rule/verdict.ts';
@@ -55,7 +55,7 @@ export async function afterUntakenAct(
       // Somebody else's act is not recorded as ours.
       return { change: { record: { ...before, attempt: undefined } }, time };
     case 'unknown': {
-      const runOver = runOverTime(attempt);
+      const runOver = judgeTime(attempt);
       const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
       if (cause === undefined) return { change: { record: withMade }, time: runOver };
       const failure = { message: messageOf(outcome.error), reason: 'ActionRefused', cause };

@@ -1,7 +1,8 @@
 /** `RecordStore` and `DueIndex` in memory, with the semantics of the DynamoDB adapter and the same checks of what is stored. */
 import { TABLE, toPartitionKey } from '../../shared/contract/table.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
-import { invariant, TerminalError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
+import { TerminalError } from '../../shared/errors.ts';
 import type { DueIndex, RecordKey, RecordStore, StoredRecord } from '../../shared/ports/record-store.ts';
 import { toItem, toRecord, type Item } from '../../shared/adapters/dynamodb/items.ts';
 import { createDueOrder, type DueEntry } from './due-order.ts';

@@ -2,6 +2,7 @@
  * Instants and durations are different types, both in milliseconds. Rules get `now` as an argument and never read a clock.
  * Kubernetes stores instants as RFC 3339 text with whole seconds; Go duration text is parsed in `go-duration.ts`.
  */
+import { invariant } from './invariant.ts';
 
 declare const epochMs: unique symbol;
 declare const durationMs: unique symbol;
@@ -11,15 +12,15 @@ export type EpochMs = number & { readonly [epochMs]: true };
 /** A length of time in milliseconds; may be negative where a difference is meant. */
 export type DurationMs = number & { readonly [durationMs]: true };
 
-/** The instant `ms` milliseconds after the epoch. Throws a RangeError for what is not a finite number. */
+/** The instant `ms` milliseconds after the epoch. */
 export function toEpochMs(ms: number): EpochMs {
-  if (!Number.isFinite(ms)) throw new RangeError(`not an instant: ${ms}`);
+  invariant(Number.isFinite(ms), 'an instant is a finite number');
   return ms as EpochMs;
 }
 
-/** A duration of `ms` milliseconds. Throws a RangeError for NaN; Infinity means "no end". */
+/** A duration of `ms` milliseconds; Infinity means "no end". */
 export function toDurationMs(ms: number): DurationMs {
-  if (Number.isNaN(ms)) throw new RangeError('not a duration: NaN');
+  invariant(!Number.isNaN(ms), 'a duration is a number');
   return ms as DurationMs;
 }
 

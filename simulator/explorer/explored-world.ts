@@ -1,6 +1,7 @@
 /** Everything that one schedule runs in: virtual time, records, the functions behind a gate, and the checks of the invariants. */
 import { addDuration, minutes, seconds, type EpochMs } from '../../shared/domain/time.ts';
-import { invariant, messageOf } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
+import { messageOf } from '../../shared/errors.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';

@@ -5,7 +5,7 @@
  * seen from the same objects, records and messages, too, the schedule has nothing new in it.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import type { Addition, Footprint } from './footprint.ts';
 import type { Death } from './gate.ts';
 import { stepsOf, type Position, type Schedule, type Turn } from './schedule.ts';

@@ -1,6 +1,6 @@
 /** What happened before the two messages: lived through once for each situation, and taken over by every schedule. */
 import { addDuration } from '../../shared/domain/time.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import type { ExploredWorld, Past } from './explored-world.ts';
 import type { ExploredCluster } from './explored-cluster.ts';
 import type { Situation } from './situation.ts';

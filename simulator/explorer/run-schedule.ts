@@ -3,7 +3,8 @@
  * to come, on virtual time, and what the invariants say about it.
  */
 import { addDuration, minutes } from '../../shared/domain/time.ts';
-import { invariant, messageOf } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
+import { messageOf } from '../../shared/errors.ts';
 import type { RecordKey } from '../../shared/ports/record-store.ts';
 import type { Violation } from '../invariants/invariant.ts';
 import { createVirtualTime } from '../virtual-time.ts';

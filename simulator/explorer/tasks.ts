@@ -3,7 +3,7 @@ import { runInThreads } from '../threads.ts';
 import { everydayBounds, explore, FULL_BOUNDS } from './explore.ts';
 import { describeFailure } from './print.ts';
 import { SITUATIONS } from './situations/situations.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 
 export interface ExploreTask {
   /** Its place among `SITUATIONS`. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { startForwarderProcess } from '../../cli/start/forwarder-process.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 
 // As the kernel ends it when memory is short, or a person who tries what happens.
 it('says that somebody killed the forwarder', async () => {

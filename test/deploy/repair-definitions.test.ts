@@ -7,7 +7,7 @@ import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS, REPAIR_LIMITS } from '../contract/repair-blocks.ts';
 

@@ -7,7 +7,8 @@ import { createAuditLog } from '../../shared/adapters/log/audit-log.ts';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { operationOutputId, OPERATION_OUTPUTS, RECORDS_TABLE_OUTPUT } from '../../shared/contract/operation-outputs.ts';
 import { TABLE } from '../../shared/contract/table.ts';
-import { invariant, RetryableError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
+import { RetryableError } from '../../shared/errors.ts';
 
 const runbook = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
 const queries = [...runbook.matchAll(/(?<=`|^\s+)filter [^`]+/gm)].map(([query]) => query.trim());

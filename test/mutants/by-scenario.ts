@@ -1,6 +1,6 @@
 /** Finds a mistake by an example scenario: the invariants notice it, or an expectation of the file that holds without the mistake. */
 import { scenariosIn } from '../examples/files.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import { runScenario, type RunResult } from '../../simulator/run.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { withFault } from './fault.ts';

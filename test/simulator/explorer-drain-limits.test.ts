@@ -1,6 +1,6 @@
 /** Mistakes in the limit of drains that show only when the looks of two nodes meet. */
 import { expect, it } from 'vitest';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import { explore, SMALLEST_BOUNDS } from '../../simulator/explorer/explore.ts';
 import { DRAIN_LIMITS_SITUATIONS } from '../../simulator/explorer/situations/drain-limits.ts';
 import { BEGINS_WITHOUT_A_SECOND_LOOK } from '../mutants/drain-requests.ts';

@@ -5,7 +5,7 @@ import { explore, SMALL_BOUNDS } from '../../simulator/explorer/explore.ts';
 import { EXPLORER_MUTANTS, mutated } from '../mutants/explorer.ts';
 import { describeFailure } from '../../simulator/explorer/print.ts';
 import { SITUATIONS } from '../../simulator/explorer/situations/situations.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import type { Situation } from '../../simulator/explorer/situation.ts';
 
 const HOST = 'grace-period';

@@ -1,6 +1,6 @@
 /** Mistakes in the limits of zone and cluster that show only when two passes meet. */
 import { expect, it } from 'vitest';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import { explore, SMALLEST_BOUNDS } from '../../simulator/explorer/explore.ts';
 import { REPAIR_LIMITS_SITUATIONS } from '../../simulator/explorer/situations/repair-limits.ts';
 import { RESERVES_WITHOUT_PRECONDITION } from '../mutants/repair-limits.ts';

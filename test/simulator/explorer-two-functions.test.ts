@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { explore, SMALLEST_BOUNDS } from '../../simulator/explorer/explore.ts';
 import { TWO_FUNCTIONS_SITUATIONS } from '../../simulator/explorer/situations/two-functions.ts';
 import { REPAIR_AND_OTHERS_SITUATIONS } from '../../simulator/explorer/situations/repair-and-others.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { GIVES_CONDITIONS_UP, TAKES_CONFLICTS_FOR_DONE, writesBack } from '../mutants/two-functions.ts';
 

@@ -2,7 +2,7 @@
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { NewRecord, StoredRecord } from '../../shared/ports/record-store.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
 import type { SimulatedParts } from '../../simulator/parts.ts';
 import type { PrintableScenario } from '../../simulator/scenario/print.ts';
 import type { Manifest, PlacedManifest, Scenario, Step } from '../../simulator/scenario/scenario.ts';

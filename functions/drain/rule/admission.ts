@@ -1,4 +1,5 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
+import { invariant } from '../../../shared/domain/invariant.ts';
 import { addDuration, CLOCK_SKEW, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Admission } from './decision.ts';
 import { faultOf } from './faults.ts';
@@ -141,7 +142,7 @@ export function begin(
   const isQueued = mustWait(observation.limits, waiting);
   const requests = isQueued ? waiting : waiting.map(each => notOverdue(each, settings.deleteAfterTimeout, now));
   const [first] = requests;
-  if (first === undefined) throw new RangeError('no request waits');
+  invariant(first !== undefined, 'a drain begins for a request that waits');
   const active: ActiveDrain = {
     id: first.id,
     requests,

@@ -2,6 +2,7 @@
  * The rule of custom drains (docs/drain.md): a custom resource asks somebody else's
  * controller to empty the node. It is made, waited for, and ends complete, failed or out of time. Pure; part of `decide`.
  */
+import { invariant } from '../../../shared/domain/invariant.ts';
 import type { CustomDrainSettings, DrainSettings } from '../../../shared/domain/drain-settings.ts';
 import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { JsonValue, KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
@@ -49,10 +50,9 @@ export interface CustomSituation {
 /** Somebody removes the custom resource: it is made again this often. */
 const RECREATIONS = 1;
 
-/** Throws a RangeError where the settings name no custom resource: then nobody asks. */
 export function decideCustom({ now, active, settings, resource, plan }: CustomSituation): CustomDecision {
   const { customDrain } = settings;
-  if (customDrain === undefined || resource.kind === 'notAsked') throw new RangeError('there is no custom drain');
+  invariant(customDrain !== undefined && resource.kind !== 'notAsked', 'a custom drain has settings and a resource');
   const fails = (reason: string, message: string): CustomDecision =>
     fail(active, customDrain, { reason, message, left: stillThere(plan) });
   const custom = notedResource(active);

@@ -8,6 +8,7 @@
  */
 import { placesOf, type DrainLimits, type LimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { FINALIZER_SOURCE, OPERATOR_SOURCE, REPAIR_SOURCE } from '../../../shared/domain/source.ts';
+import { invariant } from '../../../shared/domain/invariant.ts';
 import {
   addDuration,
   isDue,
@@ -111,7 +112,7 @@ export function decideQueued(observation: DrainObservation, active: ActiveDrain,
     const cordon = cordonFor(active, node);
     return { kind: 'prepare', active, cordon, showDraining: false, plan: undefined };
   }
-  if (neighbours === undefined) throw new RangeError('nobody has read the other nodes of the pool');
+  invariant(neighbours !== undefined, 'the other nodes of the pool are read for a drain that may have to wait');
   const self = { uid: node.uid, since: sinceOf(active), takes: phase.takes };
   const place = queuePlaceOf(self, neighbours, limits.maxConcurrent, now);
   switch (place.kind) {

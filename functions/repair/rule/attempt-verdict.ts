@@ -2,7 +2,7 @@
  * What became of an attempt, by what is seen now (I4): it goes on, it is over, it is called off, or the next action
  * follows. Pure.
  */
-import { accepted, annotationOf, calledOff, describe, replacementOf, runOverTime, withoutAttempt } from './attempt.ts';
+import { accepted, annotationOf, calledOff, describe, replacementOf, judgeTime, withoutAttempt } from './attempt.ts';
 import {
   answerOf,
   allActionsOf,
@@ -52,7 +52,7 @@ export function judgeAttempt(judged: NodeFacts, before: Attempt): Finding {
   const { context, record, node } = judged;
   const attempt = withDrainEnd(before, context, node.uid);
   if (attempt.phase === 'accepted') return judgeAccepted(judged, attempt);
-  const runOver = runOverTime(attempt);
+  const runOver = judgeTime(attempt);
   if (!isDue(context.now, runOver)) {
     const message = `attempt ${attempt.number} may still be under way`;
     return {
@@ -325,7 +325,7 @@ export function judgeGone(
   const gone: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
   if (attempt === undefined) return { ...base, record: undefined, verdict: gone };
   const isIntended = attempt.phase === 'intended';
-  const runOver = runOverTime(attempt);
+  const runOver = judgeTime(attempt);
   if (isIntended && !isDue(now, runOver)) return { ...base, record: before, time: runOver, state: 'followed' };
   const unreported: GoneNode['unreported'] = isIntended ? [{ kind: 'lost', attempt }] : [];
   const claim = attempt.claim && claims.get(attempt.claim.uid);

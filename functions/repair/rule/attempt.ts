@@ -25,7 +25,7 @@ import {
 } from '../../../shared/domain/time.ts';
 
 /** From when on an attempt without an outcome is judged by what is seen. */
-export function runOverTime(attempt: Attempt): EpochMs {
+export function judgeTime(attempt: Attempt): EpochMs {
   const runOver = addDuration(attempt.time, RUN_ENDS_WITHIN);
   const askTime = attempt.action === 'Terminate' && attempt.claim === undefined ? attempt.askTime : undefined;
   return askTime === undefined ? runOver : latest(runOver, askTime);

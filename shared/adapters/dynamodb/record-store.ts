@@ -19,7 +19,8 @@ import {
   type DynamoDBClient,
 } from '@aws-sdk/client-dynamodb';
 import { TABLE, toPartitionKey } from '../../contract/table.ts';
-import { invariant, messageOf } from '../../errors.ts';
+import { invariant } from '../../domain/invariant.ts';
+import { messageOf } from '../../errors.ts';
 import type { DueIndex, DueRecord, RecordStore, UnreadableDueRecord } from '../../ports/record-store.ts';
 import { fromAwsError } from '../aws-errors.ts';
 import { fromAttributes, type Attributes } from './attributes.ts';

@@ -6,7 +6,8 @@ import {
   type PutEventsResultEntry,
 } from '@aws-sdk/client-eventbridge';
 import type { BusEntry } from '../../contract/envelope.ts';
-import { invariant, RetryableError, TerminalError } from '../../errors.ts';
+import { invariant } from '../../domain/invariant.ts';
+import { RetryableError, TerminalError } from '../../errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus, type PublishOutcome } from '../../ports/event-bus.ts';
 import { fromAwsError } from '../aws-errors.ts';
 

@@ -3,7 +3,8 @@ import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSCli
 import type { FunctionName } from '../../contract/names.ts';
 import { messageGroupOf } from '../../contract/message-group.ts';
 import { toWakeUpEnvelope } from '../../contract/wake-up.ts';
-import { invariant, RetryableError } from '../../errors.ts';
+import { invariant } from '../../domain/invariant.ts';
+import { RetryableError } from '../../errors.ts';
 import { MAX_DELAY_SECONDS, type WakeUp } from '../../contract/wake-up.ts';
 import type { WakeUpSender } from '../../ports/inbox.ts';
 import type { DurationMs } from '../../domain/time.ts';

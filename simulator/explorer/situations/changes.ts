@@ -2,7 +2,7 @@
 import type { JsonObject, KubernetesManifest, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { invariant } from '../../../shared/errors.ts';
+import { invariant } from '../../../shared/domain/invariant.ts';
 import { unlessRefused } from '../../actors/actor.ts';
 import { WORLD } from '../explored-cluster.ts';
 import type { Change, Earlier } from '../situation.ts';

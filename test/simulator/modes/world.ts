@@ -3,7 +3,7 @@
  * beside those. Each node has one thing happen to it, so that what is held makes no room for anything else.
  */
 import * as fc from 'fast-check';
-import { invariant } from '../../../shared/errors.ts';
+import { invariant } from '../../../shared/domain/invariant.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../../simulator/scenario/scenario.ts';

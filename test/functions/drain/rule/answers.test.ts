@@ -185,7 +185,7 @@ describe('the drain that begins', () => {
   });
 
   it('is none where no request waits', () => {
-    expect(() => on([])).toThrow('no request waits');
+    expect(() => on([])).toThrow('a drain begins for a request that waits');
   });
 });
 

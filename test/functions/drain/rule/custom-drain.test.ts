@@ -221,7 +221,7 @@ describe('a custom drain', () => {
   });
 
   it('cannot be decided where nobody asks for one', () => {
-    expect(() => on({ kind: 'notAsked' })).toThrow('there is no custom drain');
+    expect(() => on({ kind: 'notAsked' })).toThrow('a custom drain has settings and a resource');
   });
 
   it('waits for the next heartbeat, which any change is', () => {

@@ -214,6 +214,6 @@ describe('a drain that waits for its turn', () => {
   });
 
   it('cannot be decided while nobody has read the other nodes', () => {
-    expect(() => on({ neighbours: undefined })).toThrow('nobody has read the other nodes of the pool');
+    expect(() => on({ neighbours: undefined })).toThrow('the other nodes of the pool are read');
   });
 });
