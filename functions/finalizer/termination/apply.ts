@@ -6,7 +6,7 @@ import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationRun, TargetContext } from './context.ts';
 import type { TerminationDecision } from './decide.ts';
-import { closeWithoutFinalizer, hasLostFinalizer, releaseRecord } from './end.ts';
+import { closeWithoutFinalizer, hasLostFinalizer, closeUnneeded } from './end.ts';
 import { rememberPool } from './known-pools.ts';
 import { isLive } from './objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
@@ -42,7 +42,7 @@ export async function apply(
       if (hasLostFinalizer(observed)) return closeWithoutFinalizer(context, observed);
       await checkReplace({ deps, reporter }, observed);
       await rememberPoolOf(deps, observed);
-      return releaseRecord(observed);
+      return closeUnneeded(observed);
   }
 }
 

@@ -1,8 +1,21 @@
-/** The end of a termination whose object is gone, or not ours any more: its Nodes become subjects of their own, and what may be left behind is reported. */
+/**
+ * How the record of a termination ends. Each of these closes it, or keeps what somebody will need of it:
+ *
+ * | function | when | kept |
+ * |---|---|---|
+ * | `closeFinished` | everything is done | for hooks that were called, and for the instance of a NodeClaim that stays |
+ * | `closeUnneeded` | nothing is to be done | for hooks that are or were called |
+ * | `closeWithoutFinalizer` | nothing of ours holds the object | for the instance of a NodeClaim that stays |
+ * | `closeGone` | the object is gone | while EC2 does not say whether the instance is left behind |
+ * | `closeNodeRecord` | a NodeClaim stands for the Node by now | while that one calls the Node's hooks |
+ *
+ * The Nodes of a NodeClaim that goes before them get what was promised for them (`handOverToNodes`).
+ */
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { getNode } from '../../../shared/cluster/lists.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
@@ -14,6 +27,7 @@ import { handHooksOn } from './other-claims.ts';
 import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
+import type { SaveOutcome, TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { hasBegun, hookOwnerUidOf, type TerminationRecord } from './record.ts';
 import { withLaterCalls } from './rule/hook-progress.ts';
 
@@ -35,15 +49,18 @@ export async function handOverToNodes(
     const node = await getNode(deps, name);
     if (node?.metadata.uid === uid && hasFinalizerOf(value, node)) left.push(node);
   }
-  await handOver(left, value, subject.uid, deps);
+  await handOver(deps, left, value, subject.uid);
   const { providerID } = value;
   if (providerID !== undefined && !(await handHooksOn(deps, value, { providerID, uid: subject.uid }))) {
-    throw new RetryableError(`another run wrote the record of a NodeClaim of ${providerID}`, { reason: 'Contended' });
+    throw contended(`a NodeClaim of ${providerID}`);
   }
   return left
     .filter(node => !isLive(node))
     .map(({ metadata }) => ({ kind: 'Node', name: metadata.name, uid: metadata.uid }));
 }
+
+const contended = (whose: string): RetryableError =>
+  new RetryableError(`another run wrote the record of ${whose}`, { reason: 'Contended' });
 
 const hasFinalizerOf = (
   { finalizerNames }: TerminationRecord,
@@ -56,10 +73,10 @@ const hasFinalizerOf = (
  * @param claimUid of the NodeClaim whose record this is
  */
 async function handOver(
+  deps: FinalizerDeps,
   nodes: readonly KubernetesObject[],
   begun: TerminationRecord,
   claimUid: string | undefined,
-  deps: FinalizerDeps,
 ): Promise<void> {
   const hookKeyUid = begun.hookKeyUid ?? claimUid;
   const value: TerminationRecord = { ...begun, ...(hookKeyUid !== undefined && { hookKeyUid }) };
@@ -74,8 +91,7 @@ async function handOver(
     const noted = loaded.kind === 'known' ? loaded.value.hooks : {};
     const left = { ...(isLive(node) ? hookCallsOf(value) : value), hooks: withLaterCalls(value.hooks, noted) };
     const saved = await record.save({ subject, value: left, wakeTime });
-    if (!saved.written)
-      throw new RetryableError(`another run wrote the record of Node ${name}`, { reason: 'Contended' });
+    if (!saved.written) throw contended(`Node ${name}`);
   }
 }
 
@@ -83,7 +99,7 @@ async function handOver(
  * Everything is done. What its Nodes that live on, and a NodeClaim that somebody else's finalizer keeps, will need is kept: their end is no other
  * termination (I4).
  */
-export async function closeTermination(
+export async function closeFinished(
   deps: FinalizerDeps,
   observed: ObservedTermination,
   value: TerminationRecord,
@@ -95,19 +111,17 @@ export async function closeTermination(
   }
   if (claim === undefined) return record.closeNow();
   const { metadata } = claim;
-  if (isLive(claim) && Object.keys(value.hooks).length > 0) return releaseRecord({ ...observed, stored: value });
+  if (isLive(claim) && Object.keys(value.hooks).length > 0) return closeUnneeded({ ...observed, stored: value });
   if ((metadata.finalizers ?? []).every(name => value.finalizerNames.includes(name))) {
     const left = nodes.filter(node => isLive(node) && hasFinalizerOf(value, node));
-    await handOver(left, value, metadata.uid, deps);
+    await handOver(deps, left, value, metadata.uid);
     return record.closeNow();
   }
-  const subject = subjectOf(claim);
-  const wakeTime = addDuration(deps.clock.now(), FINALIZER_GONE_CHECK);
-  return record.save({ subject, value: { ...value, finalizerGone: true }, wakeTime });
+  return keepUntilGone(record, { object: claim, value, now: deps.clock.now() });
 }
 
 /** Nothing is to be done: no record is needed, but that of hooks which are or were called for the instance of what lives. */
-export async function releaseRecord({
+export async function closeUnneeded({
   object,
   stored,
   record,
@@ -116,11 +130,16 @@ export async function releaseRecord({
   if (stored === undefined) return record.release();
   const hasHooks = Object.keys(stored.hooks).length > 0 || hookOwnerUidOf(stored) !== undefined;
   if (!isLive(object) || !hasHooks) return record.release();
-  const subject = subjectOf(object);
   // The termination of a NodeClaim that lives was that of its Node, and is over.
   const value = object.kind === 'Node' ? stored : hookNoteOf(stored, object.metadata.uid);
-  return record.save({ subject, value, wakeTime: addDuration(now, NODE_RECORD_CHECK), punctual: false });
+  return keepForHooks(record, { subject: subjectOf(object), value, now });
 }
+
+const keepForHooks = (
+  record: TimedRecord<TerminationRecord>,
+  { subject, value, now }: { readonly subject: Subject; readonly value: TerminationRecord; readonly now: EpochMs },
+): Promise<SaveOutcome> =>
+  record.save({ subject, value, wakeTime: addDuration(now, NODE_RECORD_CHECK), punctual: false });
 
 /**
  * The object went while its termination was under way: somebody took our finalizer off. While its instance runs on and no NodeClaim has
@@ -205,17 +224,25 @@ export async function closeWithoutFinalizer(
       details: { nodes: Object.values(stored?.nodes ?? {}).map(({ name }) => name) },
     });
   }
-  if (!isKept) return record.closeNow();
-  const subject = subjectOf(object);
-  return record.save({
-    subject,
-    value: { ...stored, finalizerGone: true },
-    wakeTime: addDuration(now, FINALIZER_GONE_CHECK),
-  });
+  return isKept ? keepUntilGone(record, { object, value: stored, now }) : record.closeNow();
 }
 
 /** Its event says when it goes; should that be lost, it is found this late (I5). */
 const FINALIZER_GONE_CHECK = minutes(5);
+
+const keepUntilGone = (
+  record: TimedRecord<TerminationRecord>,
+  {
+    object,
+    value,
+    now,
+  }: { readonly object: KubernetesObject; readonly value: TerminationRecord; readonly now: EpochMs },
+): Promise<SaveOutcome> =>
+  record.save({
+    subject: subjectOf(object),
+    value: { ...value, finalizerGone: true },
+    wakeTime: addDuration(now, FINALIZER_GONE_CHECK),
+  });
 
 /**
  * The record of a Node for which a NodeClaim stands by now, or that is gone. It is kept while that NodeClaim calls the Node's hooks.
@@ -239,8 +266,7 @@ export async function closeNodeRecord(
     await record.closeNow();
     return true;
   }
-  const { subject } = loaded.stored;
-  const wakeTime = addDuration(deps.clock.now(), NODE_RECORD_CHECK);
-  await record.save({ subject, value: loaded.value, wakeTime, punctual: false });
+  const { stored, value } = loaded;
+  await keepForHooks(record, { subject: stored.subject, value, now: deps.clock.now() });
   return true;
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../shared/lifecycle/refusals.ts';
 import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
-import { releaseRecord } from './end.ts';
+import { closeUnneeded } from './end.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { withWait } from './record.ts';
 import { rememberPool } from './known-pools.ts';
@@ -67,7 +67,7 @@ export async function prepare(
     });
   });
   if (changed !== undefined) return again(changed);
-  return refusals.length === 0 ? releaseRecord(observed) : tryAgain(tries, refusals, observed);
+  return refusals.length === 0 ? closeUnneeded(observed) : tryAgain(tries, refusals, observed);
 }
 
 /** Keeps what is refused in mind. Throws what goes back to the queue. */

@@ -12,7 +12,7 @@ import type { Step } from '../../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
 import type { TerminationDecision } from './decide.ts';
-import { closeTermination } from './end.ts';
+import { closeFinished } from './end.ts';
 import { takeHookOwnership } from './hook-owner.ts';
 import { withReport, type TerminationRecord } from './record.ts';
 import { nextAnnouncement, waitOfTurn, type Announcement } from './rule/turn.ts';
@@ -121,7 +121,7 @@ export async function terminate(
   if (outcome.kind === 'notYet' && outcome.onward === true) return ONWARD;
   if (outcome.kind !== 'done') return waitForStep(context, outcome, writer, await deleteDuePods(context, outcome));
   await reportFinish(context);
-  return closeTermination(deps, observed, writer.value());
+  return closeFinished(deps, observed, writer.value());
 }
 
 /** How much of an unreadable value is shown. */
