@@ -6,8 +6,8 @@ import { OWNER } from './common/context.ts';
 import { providerIDOf } from './common/instances.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
-import { KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
@@ -17,7 +17,7 @@ import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './termination/decide.ts';
-import { isRegistered, toTerminatedObject } from './termination/objects.ts';
+import { isLive, isRegistered, toTerminatedObject } from './termination/objects.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { effectiveTermination, TERMINATION_BLOCK, type EffectiveTermination } from './termination/settings.ts';
 
@@ -44,8 +44,8 @@ export function terminationRounds(deps: Deps): Rounds {
   });
 }
 
-const isTerminating = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
-const poolOf = ({ metadata }: KubernetesObject): string | undefined => metadata.labels?.[KARPENTER.nodePoolLabel];
+const isTerminating = (object: KubernetesObject): boolean => !isLive(object);
+
 /** Those for which the rule asks for something under the settings as they are, and those that are terminating. */
 async function affectedBySettings(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
   const [claims, nodes] = await inParallel([listNodeClaims(deps, NONE_IF_NOT_SERVED), listNodes(deps)]);
@@ -74,10 +74,14 @@ function toTargets(claims: readonly KubernetesObject[], nodes: readonly Kubernet
     providerID !== undefined && claimsOf.get(providerID)?.length === 1;
   const ofClaims = claims.map((claim): JudgedTarget => {
     const providerID = providerIDOf(claim);
-    return { claim, nodes: isAlone(providerID) ? (nodesOf.get(providerID) ?? []) : [], pool: poolOf(claim) };
+    return {
+      claim,
+      nodes: isAlone(providerID) ? (nodesOf.get(providerID) ?? []) : [],
+      pool: nodePoolOf(claim.metadata),
+    };
   });
   const lone = nodes.filter(node => !isAlone(providerIDOf(node)));
-  return [...ofClaims, ...lone.map(node => ({ claim: undefined, nodes: [node], pool: poolOf(node) }))];
+  return [...ofClaims, ...lone.map(node => ({ claim: undefined, nodes: [node], pool: nodePoolOf(node.metadata) }))];
 }
 
 function isAffected({ claim, nodes }: JudgedTarget, settings: EffectiveTermination, now: EpochMs): boolean {

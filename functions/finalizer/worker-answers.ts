@@ -6,9 +6,9 @@ import { TerminalError } from '../../shared/errors.ts';
 import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { listNodes } from '../../shared/cluster/lists.ts';
-import { openNodeRecord, type TerminationSubject } from './termination/observe.ts';
+import type { TerminationSubject } from './termination/observe.ts';
 import { claimUnderWay } from './termination/hook-owner.ts';
-import { hookOwnerUidOf, TERMINATION_CODEC, type TerminationRecord } from './termination/record.ts';
+import { hookOwnerUidOf, openTermination, type TerminationRecord } from './termination/record.ts';
 import type { TargetContext } from './termination/context.ts';
 import { reconcileTarget } from './termination/reconcile.ts';
 import { LEDGER_CODEC } from './objects/record.ts';
@@ -29,7 +29,7 @@ async function reconcileTermination(
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
   for (const kind of KINDS) {
-    const stored = await openRecord(context.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
+    const stored = await openTermination(context.deps, kind, uid).load();
     const loaded = answers.size > 0 ? ofThisVersion(stored, `${kind} ${uid}`) : stored;
     if (loaded.kind !== 'known' || loaded.value.orphanedTime !== undefined) continue;
     const target = await callerOf(context, loaded.value, { kind, name: loaded.stored.subject.name, uid });
@@ -59,7 +59,7 @@ async function leftNodesOf(
   const nodes: TerminationSubject[] = [];
   for (const { metadata } of await listNodes(deps)) {
     if (metadata.deletionTimestamp === undefined) continue;
-    const stored = await openNodeRecord(deps, metadata.uid).load();
+    const stored = await openTermination(deps, 'Node', metadata.uid).load();
     const loaded = isOnlyCopy ? ofThisVersion(stored, `Node ${metadata.name}`) : stored;
     if (loaded.kind !== 'known' || loaded.value.hookKeyUid !== uid) continue;
     nodes.push(await callerOf({ deps }, loaded.value, { kind: 'Node', name: metadata.name, uid: metadata.uid }));

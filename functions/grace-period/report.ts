@@ -2,7 +2,7 @@
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { GRACE_PERIOD_METRICS as METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import type { Subject } from '../../shared/contract/subject.ts';
+import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { durationBetween, parseTimestamp, toExactTimestamp } from '../../shared/domain/time.ts';
 import type { Report, Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -129,9 +129,9 @@ export const reportRefusal = (
   });
 
 /** The node is gone, and what was promised about its pods has ended with it. */
-export const reportGone = (reporter: Reporter, { apiVersion, kind, name, uid }: Subject): Promise<void> =>
+export const reportGone = (reporter: Reporter, subject: Subject): Promise<void> =>
   reporter.report({
-    about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
+    about: aboutSubject(subject),
     decision: 'close',
     reason: 'NodeGone',
     message: 'the node is gone, its record is closed',

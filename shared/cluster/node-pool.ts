@@ -4,6 +4,7 @@ import { RESOURCES } from '../contract/resources.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
+import type { ListQuery } from '../ports/kubernetes-api.ts';
 import { listNodes } from './lists.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
 import { objectOf, objectsOf } from '../ports/read-answer.ts';
@@ -40,9 +41,12 @@ export async function loadNodePool(
 
 /** The nodes of a pool by label, or all nodes of the cluster for nodes without one (Karpenter's scope of the threshold). */
 export async function loadPoolNodes(deps: Deps, pool: string | undefined): Promise<readonly NodeView[]> {
-  const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
-  return (await listNodes(deps, query)).map(readNode);
+  return (await listNodes(deps, ofPool(pool))).map(readNode);
 }
+
+/** Selects what is labelled with the NodePool; undefined: everything. */
+export const ofPool = (pool: string | undefined): ListQuery =>
+  pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
 
 /** The name of the NodePool in an object's labels. */
 export function nodePoolOf(object: { readonly labels?: Readonly<Record<string, string>> }): string | undefined {

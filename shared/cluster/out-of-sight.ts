@@ -4,7 +4,7 @@
  */
 import { CURFEW_GROUP } from '../contract/names.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
-import type { Subject } from '../contract/subject.ts';
+import { aboutSubject, type Subject } from '../contract/subject.ts';
 import { addDuration, hours, isDue, minutes, type EpochMs } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import { OutOfSight } from '../ports/read-answer.ts';
@@ -46,13 +46,13 @@ export type SayOutOfSight = (subject: Subject, text: string) => Promise<void>;
 /** What was said is remembered until it is due again, if the environment lives: said again it is the same Event. */
 export function createSayOutOfSight({ clock, reporter }: OutOfSightDeps): SayOutOfSight {
   const reportTimes = new Map<string, EpochMs>();
-  return async ({ kind, apiVersion, name, namespace, uid }, text) => {
+  return async (subject, text) => {
     const now = clock.now();
-    const key = `${uid ?? name} ${text}`;
+    const key = `${subject.uid ?? subject.name} ${text}`;
     const before = reportTimes.get(key);
     if (before !== undefined && !isDue(now, addDuration(before, REPORT_EVERY))) return;
     await reporter.report({
-      about: { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), ...(uid && { uid }) } },
+      about: aboutSubject(subject),
       decision: 'wait',
       reason: EVENT_REASONS.kindNotServed,
       message: text,

@@ -2,13 +2,13 @@
  * What must be read to say whose a node is. The rule itself is pure (`ownerOf` in `shared/domain/node-owner.ts`); it is as certain as what it
  * is given: NodeClaims alone for a hint, all Nodes and NodeClaims before something that cannot be undone. Always live reads.
  */
-import { KARPENTER } from '../contract/names.ts';
 import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
 import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
+import type { ListQuery } from '../ports/kubernetes-api.ts';
 import type { NotServedMeaning } from '../ports/read-answer.ts';
 import { listNodeClaims, listNodes } from './lists.ts';
-import { nodePoolOf } from './node-pool.ts';
+import { nodePoolOf, ofPool } from './node-pool.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
@@ -24,12 +24,12 @@ export async function findNodeClaims(
   pool: string | undefined,
 ): Promise<readonly NodeClaimView[]> {
   if (node.providerID === undefined) return [];
-  const matching = async (query: { labelSelector?: string }): Promise<readonly NodeClaimView[]> => {
+  const matching = async (query: ListQuery): Promise<readonly NodeClaimView[]> => {
     const claims = await listNodeClaims(deps, claimsOfNode(node.ownerClaim, pool), query);
     return claims.map(readNodeClaim).filter(claim => claim.providerID === node.providerID);
   };
   // The pool's claims are a small part of a large cluster; a claim without the label is looked for among all.
-  const inPool = pool === undefined ? [] : await matching({ labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` });
+  const inPool = pool === undefined ? [] : await matching(ofPool(pool));
   return inPool.length > 0 ? inPool : await matching({});
 }
 

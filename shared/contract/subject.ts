@@ -12,3 +12,10 @@ export const subjectSchema = z.object({
   uid: z.optional(z.string()),
 });
 export type Subject = Readonly<z.infer<typeof subjectSchema>>;
+
+/** The subject as audit lines and Events name what they are about. */
+export const aboutSubject = ({ apiVersion, kind, namespace, name, uid }: Subject) => ({
+  apiVersion,
+  kind,
+  metadata: { ...(namespace !== undefined && { namespace }), name, ...(uid !== undefined && { uid }) },
+});

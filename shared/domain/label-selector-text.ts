@@ -1,6 +1,6 @@
 /**
- * Label selectors as text: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, with commas between, all of which must
- * are met. The grammar of `kubectl -l`; `<` and `>` compare whole numbers.
+ * Label selectors as text: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, with commas between; all of them must be
+ * met. The grammar of `kubectl -l`; `<` and `>` compare whole numbers.
  */
 import { quoteCut } from './cut-text.ts';
 import { isMet, valueOf, type LabelSelectorRequirement } from './label-selector.ts';
@@ -20,7 +20,6 @@ const TOKEN = /\s*(?:(==|!=|[=!<>(),])|([^\s=!<>(),]+))/y;
 const QUALIFIED_NAME = /^(?:(?<prefix>[^/]*)\/)?[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/;
-/** What a refused text may take of a message. */
 
 class SelectorError extends Error {}
 

@@ -1,5 +1,5 @@
 /** Conditions on the status of an object. */
-import { isJsonObject } from '../../../shared/domain/json.ts';
+import { isJsonObject, optionalText } from '../../../shared/domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -29,8 +29,8 @@ export interface StatusWrite {
 /**
  * Writes nothing where the status keeps something else under `conditions`.
  *
- * @returns `ok`: also of an object that is gone, of which nothing can be said. `changed`: by somebody else meanwhile, and nothing is written. Where one is refused, by a schema or an admission policy, that
- * holds nothing up but what is read of the status alone
+ * @returns `ok`: also where the object is gone. `changed`: somebody else wrote meanwhile, and nothing is written. A refusal by a schema or an
+ * admission policy is an answer, too: a status informs, and only what is read of it alone waits for it
  */
 export async function setConditions(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
@@ -82,7 +82,5 @@ export function hasCondition(object: KubernetesObject, { type, status, reason, m
   return stored?.status === status && stored.reason === reason && stored.message === message;
 }
 
-function typeOf(condition: JsonValue): string {
-  if (typeof condition !== 'object' || condition === null || !('type' in condition)) return '';
-  return typeof condition.type === 'string' ? condition.type : '';
-}
+const typeOf = (condition: JsonValue): string =>
+  (isJsonObject(condition) ? optionalText(condition['type']) : undefined) ?? '';

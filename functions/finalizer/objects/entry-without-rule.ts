@@ -4,7 +4,7 @@
  */
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
-import type { Subject } from '../../../shared/contract/subject.ts';
+import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
@@ -126,12 +126,11 @@ function reportWithoutRule(
 
 function report(
   reporter: Reporter,
-  { apiVersion, kind, name, namespace, uid }: Subject,
+  subject: Subject,
   { rule, reason, ...said }: { decision: string; reason: string; message: string; rule: string },
 ): Promise<void> {
-  const metadata = { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) };
   return reporter.report({
-    about: { apiVersion, kind, metadata },
+    about: aboutSubject(subject),
     ...said,
     reason,
     details: { rule },

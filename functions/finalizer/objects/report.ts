@@ -1,5 +1,6 @@
 /** What is said of an object of a rule: audit line, metric, and an Event where somebody should look. */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { aboutSubject } from '../../../shared/contract/subject.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { ObservedObject } from './observe.ts';
 
@@ -21,13 +22,8 @@ export async function reportObject(
   { subject, inForce }: ObservedObject,
   { decision, reason, message, type, attempts, isRepeated }: ObjectReport,
 ): Promise<void> {
-  const { apiVersion, kind, name, namespace, uid } = subject;
   await reporter.report({
-    about: {
-      apiVersion,
-      kind,
-      metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
-    },
+    about: aboutSubject(subject),
     decision,
     reason,
     message,

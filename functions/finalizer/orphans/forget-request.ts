@@ -4,7 +4,7 @@ import * as z from '../../../shared/contract/zod.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { TerminalError } from '../../../shared/errors.ts';
-import type { Turn } from '../../../shared/lifecycle/settle.ts';
+import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { forOnlyCopy, openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { entriesOf, withoutEntries } from '../objects/ledger.ts';
 import { LEDGER_CODEC, type LedgerEntry, type LedgerRecord } from '../objects/record.ts';
@@ -71,7 +71,7 @@ async function forget<Value>(
   let forgotten: Subject | undefined;
   const what = `entry ${id} of the ledger`;
   await updateRecord(what, forOnlyCopy(record, what), async loaded => {
-    if (loaded.kind !== 'known' || !isOrphan(loaded.value)) return { kind: 'done' };
+    if (loaded.kind !== 'known' || !isOrphan(loaded.value)) return DONE;
     const { subject } = loaded.stored;
     const turn = await apply(record, loaded.value, subject);
     if (turn.kind === 'done') forgotten = subject;

@@ -1,26 +1,15 @@
 /** What is said of instances that may have been left behind, and of entries of the ledger. */
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
-import type { Subject } from '../../../shared/contract/subject.ts';
+import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { About, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { OrphanDecision } from './decide.ts';
-import type { FormerOwner, ObservedInstance } from './observe.ts';
+import type { ObservedInstance } from './observe.ts';
 import { instanceSubject } from './record.ts';
 
-function aboutOf({ object, providerID }: ObservedInstance): About {
-  if (object === undefined) {
-    const { apiVersion, kind, name } = instanceSubject(providerID);
-    return { apiVersion, kind, metadata: { name } };
-  }
-  return aboutFormerOwner(object);
-}
-
-export const aboutFormerOwner = ({ apiVersion, kind, name, uid }: FormerOwner): About => ({
-  apiVersion,
-  kind,
-  metadata: { name, ...(uid !== undefined && { uid }) },
-});
+const aboutOf = ({ object, providerID }: ObservedInstance): About =>
+  aboutSubject(object ?? instanceSubject(providerID));
 
 export async function reportOrphan(reporter: Reporter, observed: ObservedInstance, since: EpochMs): Promise<void> {
   const { object, providerID, state = '' } = observed;
@@ -57,19 +46,15 @@ export async function reportClosed(
 
 /** @param forgotten what the entry was about; undefined: there is no such entry */
 export async function reportForgotten(reporter: Reporter, id: string, forgotten: Subject | undefined): Promise<void> {
-  const { apiVersion, kind, name, namespace, uid } = forgotten ?? { apiVersion: '', kind: 'Orphan', name: id };
+  const subject = forgotten ?? { apiVersion: '', kind: 'Orphan', name: id };
   await reporter.report({
-    about: {
-      apiVersion,
-      kind,
-      metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
-    },
+    about: aboutSubject(subject),
     decision: forgotten === undefined ? 'ignore' : 'forget',
     reason: forgotten === undefined ? 'NotInLedger' : 'OrphanForgotten',
     message:
       forgotten === undefined
         ? `the ledger has no possible orphan ${id}: there is nothing to forget`
-        : `a person has seen to ${kind} ${name}: it is no possible orphan any more`,
+        : `a person has seen to ${subject.kind} ${subject.name}: it is no possible orphan any more`,
     details: { id },
   });
 }

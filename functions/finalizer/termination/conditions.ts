@@ -5,22 +5,19 @@
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
 import { setConditions, type Condition } from '../common/set-condition.ts';
 import type { TerminationContext } from './context.ts';
 import { isKarpenters } from './objects.ts';
+import { messageOfWait, type StepWait } from './report.ts';
 import { orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
 /** On NodeClaim and Node: status `True` while the termination is under way, the step as reason, what it waits on as message. */
 export const TERMINATING_CONDITION = 'curfew.dev/Terminating';
 
 /** Writes what the steps have reached. Called when that has changed. */
-export async function showProgress(
-  context: TerminationContext,
-  outcome: Exclude<StepsOutcome, { kind: 'done' }>,
-): Promise<void> {
+export async function showProgress(context: TerminationContext, outcome: StepWait): Promise<void> {
   const { claim, nodes } = context.observed;
-  const message = outcome.kind === 'notYet' ? outcome.on : outcome.message;
+  const message = messageOfWait(outcome);
   const own: Condition = { type: TERMINATING_CONDITION, status: 'True', reason: reasonOf(outcome.step), message };
   if (claim !== undefined) {
     // At the deadline the steps before are skipped: they are not said to be done.

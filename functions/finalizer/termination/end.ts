@@ -13,7 +13,7 @@
  */
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { getNode } from '../../../shared/cluster/lists.ts';
-import type { Subject } from '../../../shared/contract/subject.ts';
+import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
@@ -21,14 +21,13 @@ import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
-import { aboutFormerOwner } from '../orphans/report.ts';
 import { hookCallsOf, hookNoteOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
 import { handHooksOn } from './other-claims.ts';
-import { openNodeRecord, type ObservedTermination, type TerminationSubject } from './observe.ts';
+import type { ObservedTermination, TerminationSubject } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
 import type { SaveOutcome, TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { hasBegun, hookOwnerUidOf, type TerminationRecord } from './record.ts';
+import { hasBegun, hookOwnerUidOf, openTermination, type TerminationRecord } from './record.ts';
 import { withLaterCalls } from './rule/hook-progress.ts';
 
 type GoneTermination = GoneSubject<TerminationRecord>;
@@ -82,7 +81,7 @@ async function handOver(
   const value: TerminationRecord = { ...begun, ...(hookKeyUid !== undefined && { hookKeyUid }) };
   for (const node of nodes) {
     const { name, uid } = node.metadata;
-    const record = openNodeRecord(deps, uid);
+    const record = openTermination(deps, 'Node', uid);
     const loaded = await record.load();
     const isFree = loaded.kind === 'none' || (loaded.kind === 'known' && isHookNoteOf(loaded.value, claimUid));
     if (!isFree) continue;
@@ -160,7 +159,7 @@ export async function closeGone(
   const apiVersion = kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
   const object = { apiVersion, kind, name, ...(uid !== undefined && { uid }) };
   const since = orphanedTime ?? context.deps.clock.now();
-  const about = aboutFormerOwner(object);
+  const about = aboutSubject(object);
   // The ledger first: a run that dies in between finds the entry there.
   const isOrphan = await tries.make(
     {
@@ -257,7 +256,7 @@ export async function closeNodeRecord(
   isAlone: () => Promise<boolean>,
 ): Promise<boolean> {
   if (uid === undefined) return true;
-  const record = openNodeRecord(deps, uid);
+  const record = openTermination(deps, 'Node', uid);
   const loaded = await record.load();
   if (loaded.kind !== 'known') return true;
   if (await isAlone()) return false;

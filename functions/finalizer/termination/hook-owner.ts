@@ -6,9 +6,7 @@
 import type { FinalizerDeps } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
-import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { openNodeRecord } from './observe.ts';
-import { EMPTY_TERMINATION, hookOwnerUidOf, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import { EMPTY_TERMINATION, hookOwnerUidOf, openTermination, type TerminationRecord } from './record.ts';
 import type { TerminationContext } from './context.ts';
 import { ownerByNode, type HookOwner } from './rule/hooks.ts';
 
@@ -21,7 +19,7 @@ export const isHookNoteOf = ({ standing }: TerminationRecord, claimUid: string |
 
 /** The NodeClaim with this UID while its termination is under way; undefined: it has ended, or never was. */
 export async function claimUnderWay(deps: FinalizerDeps, uid: string): Promise<Subject | undefined> {
-  const loaded = await openRecord(deps, TERMINATION_CODEC, `nodeclaim/${uid}`).load();
+  const loaded = await openTermination(deps, 'NodeClaim', uid).load();
   const isUnderWay =
     loaded.kind === 'known' &&
     loaded.value.standing.kind !== 'hookNote' &&
@@ -46,7 +44,7 @@ export async function takeHookOwnership(context: TerminationContext): Promise<Ho
     finalizers.some(name => finalizerNames.includes(name)),
   );
   for (const { metadata } of terminated) {
-    const record = openNodeRecord(deps, metadata.uid);
+    const record = openTermination(deps, 'Node', metadata.uid);
     const loaded = await record.load();
     const value = loaded.kind === 'known' ? loaded.value : EMPTY_TERMINATION;
     const isCalled = Object.keys(value.hooks).length > 0;

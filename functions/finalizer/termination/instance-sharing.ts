@@ -6,7 +6,7 @@ import { providerIDOf } from '../common/instances.ts';
 import { claimsOfNode } from '../../../shared/cluster/owner.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
-import { KARPENTER } from '../../../shared/contract/names.ts';
+import { nodePoolOf, ofPool } from '../../../shared/cluster/node-pool.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
@@ -33,8 +33,9 @@ export async function claimsOf(
   if (likely === undefined && isLive(node) && hints.hasNoClaim(providerID, now)) return [];
   const claim = likely === undefined ? undefined : await likelyClaim(deps, node, providerID, likely);
   if (claim !== undefined) return [claim];
-  const pool = node.metadata.labels?.[KARPENTER.nodePoolLabel];
-  const reading = isManaged(node) ? ({ notServed: 'notKnown' } as const) : claimsOfNode(owner?.name, pool);
+  const reading = isManaged(node)
+    ? ({ notServed: 'notKnown' } as const)
+    : claimsOfNode(owner?.name, nodePoolOf(node.metadata));
   return claimsOfInstance(deps, providerID, { reading, onList: claims => hints.noteAll(claims, now) });
 }
 
@@ -65,8 +66,7 @@ async function claimsOfInstance(
   providerID: string,
   { reading, pool, onList = () => undefined }: ClaimList,
 ): Promise<readonly KubernetesObject[]> {
-  const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
-  const claims = await listNodeClaims(deps, reading, query);
+  const claims = await listNodeClaims(deps, reading, ofPool(pool));
   onList(claims);
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }

@@ -2,8 +2,8 @@
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
 import { KNOWN_POOL_CODEC, knownPoolKey, type KnownPool } from '../../../shared/cluster/known-pool.ts';
-import { loadNodePool } from '../../../shared/cluster/node-pool.ts';
-import { CURFEW_GROUP, KARPENTER } from '../../../shared/contract/names.ts';
+import { loadNodePool, ofPool } from '../../../shared/cluster/node-pool.ts';
+import { CURFEW_GROUP } from '../../../shared/contract/names.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parsePoolTermination } from '../../../shared/contract/termination-schema.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -54,10 +54,9 @@ export async function updateKnownPool(deps: Deps, name: string, wakeUp?: UsedWak
     return;
   }
   if (loaded.kind !== 'known') return;
-  const query = { labelSelector: `${KARPENTER.nodePoolLabel}=${name}` };
   const [claims, nodes] = await inParallel([
-    listNodeClaims(deps, { notServed: 'notKnown' }, query),
-    listNodes(deps, query),
+    listNodeClaims(deps, { notServed: 'notKnown' }, ofPool(name)),
+    listNodes(deps, ofPool(name)),
   ]);
   if (claims.length + nodes.length > 0) await savePool(deps, record, name, loaded.value);
   else await record.closeNow();

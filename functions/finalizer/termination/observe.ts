@@ -4,15 +4,15 @@
  */
 import { OWNER } from '../common/context.ts';
 import { providerIDOf } from '../common/instances.ts';
-import { KARPENTER } from '../../../shared/contract/names.ts';
 import { getNode } from '../../../shared/cluster/lists.ts';
+import { nodePoolOf } from '../../../shared/cluster/node-pool.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
 import { TRANSIENT_FAILURE } from '../../../shared/domain/refusal.ts';
 import { addDuration, isDue, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { findSubject, type Lookup } from '../../../shared/lifecycle/subject.ts';
-import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../../shared/cluster/kept-policies.ts';
 import {
@@ -25,7 +25,14 @@ import type { ClaimHints } from './claim-hints.ts';
 import { nodesAndSharing, claimsOf, endingClaim, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
 import { isManaged } from './objects.ts';
 import { loadPool } from '../../../shared/cluster/known-pool.ts';
-import { EMPTY_TERMINATION, hasBegun, TERMINATION_CODEC, waitOf, type TerminationRecord } from './record.ts';
+import {
+  EMPTY_TERMINATION,
+  hasBegun,
+  TERMINATION_CODEC,
+  terminationRecordId,
+  waitOf,
+  type TerminationRecord,
+} from './record.ts';
 import type { PolicySet } from '../../../shared/policies/policy-set.ts';
 import { effectiveTermination, takesBackDeadline, TERMINATION_BLOCK, type EffectiveTermination } from './settings.ts';
 import { orNotKnown, OutOfSight, type NotKnown } from '../../../shared/ports/read-answer.ts';
@@ -81,7 +88,7 @@ export function createObserver(
 ) {
   const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
   const recordOf = (kind: TerminationSubject['kind']) => (uid: string) => {
-    const record = records(`${kind.toLowerCase()}/${uid}`);
+    const record = records(terminationRecordId(kind, uid));
     onRecord(record);
     return record;
   };
@@ -95,7 +102,7 @@ export function createObserver(
     onRecord(record, object);
     const stored = loaded.kind === 'known' ? loaded.value : undefined;
     const providerID = providerIDOf(object);
-    const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
+    const pool = nodePoolOf(object.metadata);
     const named = { state: stored, viaNode: target.viaNode };
     const [namedNodes, ofPool, ofPolicies] = await inParallel([
       kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
@@ -175,11 +182,6 @@ function settingsWhileUnreadable(
 
 const BLOCKS = [TERMINATION_BLOCK, PROTECTION] as const;
 const NO_POLICIES: PolicySet = { policies: [], faults: [] };
-
-/** The record of a Node that has no NodeClaim. */
-export function openNodeRecord(deps: Deps, uid: string): TimedRecord<TerminationRecord> {
-  return openRecord(deps, TERMINATION_CODEC, `node/${uid}`);
-}
 
 /**
  * The NodeClaim or Node that a termination of this Node is about; undefined: there is no such Node, or it is not being deleted while

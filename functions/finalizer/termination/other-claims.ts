@@ -8,12 +8,11 @@ import type { FinalizerDeps } from '../common/context.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 import { hookCallsOf, hookNoteOf } from './hook-owner.ts';
 import { otherClaimsOf } from './instance-sharing.ts';
 import { isLive, isManaged } from './objects.ts';
-import { TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import { openTermination, type TerminationRecord } from './record.ts';
 import { withLaterCalls } from './rule/hook-progress.ts';
 
 /** Its own deadline is a promise all the same (I5). */
@@ -45,7 +44,7 @@ export async function handHooksOn(
   const calls = hookCallsOf({ ...value, ...(hookKeyUid !== undefined && { hookKeyUid }) });
   for (const claim of await otherClaimsOf(deps, of)) {
     const { uid } = claim.metadata;
-    const record = openRecord(deps, TERMINATION_CODEC, `nodeclaim/${uid}`);
+    const record = openTermination(deps, 'NodeClaim', uid);
     const loaded = await record.load();
     // One that came a moment ago has no finalizer yet.
     if (loaded.kind === 'newer' || (loaded.kind === 'none' && !isManaged(claim) && !isLive(claim))) continue;

@@ -12,6 +12,7 @@ import {
 import { toDurationMs, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
+import { openRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { askedEvictionsSchema } from '../../../shared/pods/drain-pods.ts';
 
 /** A call that may happen once only (I4). */
@@ -201,6 +202,15 @@ export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
   parse: state => fromStored(CODEC.parse(state)),
   toState: value => CODEC.toState(toStored(value)),
 };
+
+/** Of the termination that is about this NodeClaim or Node. */
+export const terminationRecordId = (kind: 'NodeClaim' | 'Node', uid: string): string => `${kind.toLowerCase()}/${uid}`;
+
+export const openTermination = (
+  deps: Parameters<typeof openRecord>[0],
+  kind: 'NodeClaim' | 'Node',
+  uid: string,
+): TimedRecord<TerminationRecord> => openRecord(deps, TERMINATION_CODEC, terminationRecordId(kind, uid));
 
 /** Begins what is stored of the last audit line, from the deadline on: older versions have one text for both. */
 const FORCED = 'forced ';

@@ -5,6 +5,7 @@ import { isWatchedFor, withWaiter } from '../../../shared/cluster/pod-watchers.t
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
+import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { JsonValue, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { isLive } from './objects.ts';
@@ -50,8 +51,4 @@ function disruption(node: KubernetesObject): Change | undefined {
 
 const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? [...value] : []);
 
-function fieldOf(value: JsonValue | undefined, key: string): unknown {
-  return typeof value === 'object' && value !== null && key in value
-    ? Object.entries(value).find(([name]) => name === key)?.[1]
-    : undefined;
-}
+const fieldOf = (value: JsonValue | undefined, key: string): unknown => (isJsonObject(value) ? value[key] : undefined);

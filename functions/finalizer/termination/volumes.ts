@@ -6,6 +6,7 @@ import type { FinalizerDeps } from '../common/context.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { listed } from '../../../shared/domain/cut-text.ts';
 import { drainabilityOf } from '../../../shared/domain/drainable-pod.ts';
+import { isJsonObject, optionalText } from '../../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -62,8 +63,7 @@ function isOlder(attachment: KubernetesObject, node: KubernetesObject): boolean 
 /** Inline volumes have no PersistentVolume and do not count. */
 function volumeOf({ spec }: KubernetesObject): string | undefined {
   const source = spec?.['source'];
-  if (typeof source !== 'object' || source === null || !('persistentVolumeName' in source)) return undefined;
-  return typeof source.persistentVolumeName === 'string' ? source.persistentVolumeName : undefined;
+  return isJsonObject(source) ? optionalText(source['persistentVolumeName']) : undefined;
 }
 
 /** PersistentVolumes of pods that stay where they are. Those of finished pods are detached, so they count. */
@@ -88,6 +88,5 @@ async function volumeOfClaim({ kubernetes }: FinalizerDeps, { namespace }: PodVi
   const claim = objectOf(await kubernetes.get({ type: RESOURCES.PersistentVolumeClaim, namespace, name }), {
     notServed: 'notKnown',
   });
-  const volume = claim?.spec?.['volumeName'];
-  return typeof volume === 'string' ? volume : undefined;
+  return optionalText(claim?.spec?.['volumeName']);
 }

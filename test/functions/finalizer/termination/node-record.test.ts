@@ -1,8 +1,11 @@
 /** The record of a Node for which a NodeClaim stands: closed, but for what another run hands over to the Node meanwhile (I4). */
 import { expect, it } from 'vitest';
 import { closeNodeRecord } from '../../../../functions/finalizer/termination/end.ts';
-import { openNodeRecord } from '../../../../functions/finalizer/termination/observe.ts';
-import { EMPTY_TERMINATION, type TerminationRecord } from '../../../../functions/finalizer/termination/record.ts';
+import {
+  EMPTY_TERMINATION,
+  openTermination,
+  type TerminationRecord,
+} from '../../../../functions/finalizer/termination/record.ts';
 import { addDuration, minutes, toEpochMs } from '../../../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../../../shared/ports/kubernetes-api.ts';
 import { finalizerPorts } from '../../../builders/finalizer-ports.ts';
@@ -13,7 +16,7 @@ const UID = 'uid-of-node';
 async function aRecord() {
   const deps = finalizerPorts({} as KubernetesApi, () => NOW);
   const put = async (value: Partial<TerminationRecord>): Promise<void> => {
-    const record = openNodeRecord(deps, UID);
+    const record = openTermination(deps, 'Node', UID);
     await record.load();
     await record.save({
       subject: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: UID },
@@ -23,7 +26,7 @@ async function aRecord() {
   };
   await put({});
   const kept = async (): Promise<TerminationRecord | undefined> => {
-    const loaded = await openNodeRecord(deps, UID).load();
+    const loaded = await openTermination(deps, 'Node', UID).load();
     return loaded.kind === 'known' ? loaded.value : undefined;
   };
   return { put, kept, close: (isAlone: () => Promise<boolean>) => closeNodeRecord(deps, UID, isAlone) };
