@@ -29,8 +29,8 @@ import { type Coalescer, createCoalescer } from '../../shared/lifecycle/coalesce
 import { ALL } from '../../shared/lifecycle/next-round.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { reportWarning } from '../../shared/lifecycle/refusals.ts';
-import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { DONE } from '../../shared/lifecycle/settle.ts';
+import { type LastingReport, type Reporter, reportLasting } from '../../shared/lifecycle/reporter.ts';
+import { DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecord, updateRecord, type UsedWakeUp, doneIfWritten } from '../../shared/lifecycle/timed-record.ts';
 import type { WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -124,19 +124,21 @@ async function look(deps: Deps): Promise<DurationMs> {
   const begun = deps.clock.now();
   let before: StatusRecord | undefined;
   let countTime = begun;
+  const keep = async (refused: string | undefined, wakeTime: EpochMs): Promise<Turn> => {
+    const value: StatusRecord = { lookTime: begun, countTime, ...(refused !== undefined && { refused }) };
+    return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime }));
+  };
   await updateRecord(WHAT, record, async loaded => {
     before = loaded.kind === 'known' ? loaded.value : undefined;
     const last = before && countTimeOf(before);
     countTime = last === undefined || isDue(begun, addDuration(last, COUNT_SPACING)) ? begun : last;
-    const { refused } = before ?? {};
-    const value: StatusRecord = { lookTime: begun, countTime, ...(refused !== undefined && { refused }) };
-    return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime: addDuration(begun, CHECK) }));
+    return keep(before?.refused, addDuration(begun, CHECK));
   });
   const outcome = await writeStatuses(deps, countTime === begun);
   const { refused: left = [], waits = false } = outcome ?? {};
-  const refused = left.length > 0 ? left.map(lineOf).join('\n') : undefined;
   // Said before it is recorded: a run that dies in between says it again (I9).
-  await sayRefused(deps, left, before?.refused);
+  const said = await reportLasting(left, before?.refused);
+  const refused = left.length > 0 ? said : undefined;
   await updateRecord(WHAT, record, async loaded => {
     if (loaded.kind !== 'known') return DONE;
     if (outcome === undefined) return record.release();
@@ -144,32 +146,22 @@ async function look(deps: Deps): Promise<DurationMs> {
     const counts = waits ? addDuration(countTime, COUNT_SPACING) : undefined;
     // Somebody may have asked for an earlier look meanwhile.
     const wakeTime = [check, counts, loaded.stored.nextWakeTime].reduce(earliest, undefined) ?? check;
-    const value: StatusRecord = { lookTime: begun, countTime, ...(refused !== undefined && { refused }) };
-    return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime }));
+    return keep(refused, wakeTime);
   });
   return SPACING;
 }
 
-const lineOf = ({ refused }: RefusedStatus): string => refused.message.replaceAll('\n', ' ');
-
-/** Each in one audit line, until it changes. @param before the lines of the look before */
-async function sayRefused({ reporter }: Deps, left: readonly RefusedStatus[], before = ''): Promise<void> {
-  const said = new Set(before.split('\n'));
-  for (const each of left) {
-    const { policy, refused } = each;
-    const say = reportWarning(reporter, policy, EVENT_REASONS.changeRefused, 'refused');
-    await say(`${refused.message}; it is tried again every five minutes`, said.has(lineOf(each)));
-  }
-}
-
-/** A status that the API server does not let us write, as admission policies can want it. */
-interface RefusedStatus {
-  readonly policy: KubernetesObject;
-  readonly refused: RefusedCall;
+/**
+ * Of a status that the API server does not let us write, as admission policies can want it: in one audit line until it
+ * changes, and each time in an Event.
+ */
+function refusedReport({ reporter }: Deps, policy: KubernetesObject, { message: text }: RefusedCall): LastingReport {
+  const report = reportWarning(reporter, policy, EVENT_REASONS.changeRefused, 'refused');
+  return { text, report: isRepeated => report(`${text}; it is tried again every five minutes`, isRepeated) };
 }
 
 interface StatusesWritten {
-  readonly refused: readonly RefusedStatus[];
+  readonly refused: readonly LastingReport[];
   /** Numbers of some are to be written yet. */
   readonly waits: boolean;
 }
@@ -182,7 +174,7 @@ interface StatusesWritten {
 async function writeStatuses(deps: Deps, counts: boolean): Promise<StatusesWritten | undefined> {
   const observed = await observePolicies(deps);
   if (observed === undefined) return undefined;
-  const refused: RefusedStatus[] = [];
+  const refused: LastingReport[] = [];
   let waits = false;
   await oneByOne(observed.policies, async policy => {
     const decision = decideStatus(policy, observed.cluster, { counts, now: deps.clock.now() });
@@ -194,7 +186,7 @@ async function writeStatuses(deps: Deps, counts: boolean): Promise<StatusesWritt
         return;
       case 'write': {
         const outcome = await writeStatus(deps, policy.object, decision);
-        if (outcome.kind === 'refused') refused.push({ policy: policy.object, refused: outcome });
+        if (outcome.kind === 'refused') refused.push(refusedReport(deps, policy.object, outcome));
       }
     }
   });

@@ -60,3 +60,17 @@ export function createReporter(owner: FunctionName, deps: Deps): Reporter {
     },
   };
 }
+
+/** What is so for a while. `text`: what is remembered of it; `report`: says it, or says that it is still so. */
+export interface LastingReport {
+  readonly text: string;
+  readonly report: (isRepeated: boolean) => Promise<void>;
+}
+
+/** Reports each, and tells those that were said before. @param said the texts of the time before, a line each @returns those of now */
+export async function reportLasting(all: readonly LastingReport[], said = ''): Promise<string> {
+  const before = said.split('\n');
+  const lines = all.map(({ text }) => text.replaceAll('\n', ' '));
+  for (const [index, line] of lines.entries()) await all[index]?.report(before.includes(line));
+  return lines.join('\n');
+}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createReporter, type Report } from '../../../shared/lifecycle/reporter.ts';
+import { createReporter, reportLasting, type Report } from '../../../shared/lifecycle/reporter.ts';
 import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
 
@@ -29,4 +29,25 @@ it('says line, metric and Event, in this order', async () => {
 
 it('records the Event alone of what was said before', async () => {
   expect(await saying({ ...REPORT, isRepeated: true })).toEqual(['Event NodeRepairBlocked']);
+});
+
+it('tells what lasts from what is new, by its text', async () => {
+  let texts = '';
+  const look = async (...all: readonly string[]): Promise<readonly unknown[]> => {
+    const said: unknown[] = [];
+    const report = (text: string) => async (isRepeated: boolean) =>
+      void said.push(`${isRepeated ? '' : 'new '}${text}`);
+    texts = await reportLasting(
+      all.map(text => ({ text, report: report(text) })),
+      texts,
+    );
+    return said;
+  };
+  expect(await look('a\nb', 'c')).toEqual(['new a\nb', 'new c']);
+  expect(texts).toBe('a b\nc');
+  expect(await look('c', 'a\nb', 'd')).toEqual(['c', 'a\nb', 'new d']);
+  expect(await look('a\nb')).toEqual(['a\nb']);
+  expect(await look()).toEqual([]);
+  expect(texts).toBe('');
+  expect(await look('a\nb')).toEqual(['new a\nb']);
 });
