@@ -4,34 +4,21 @@ import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, isDue } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { DONE, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
-import {
-  withSaved,
-  nodeOf,
-  endUnchangedTurn,
-  okUnlessTransient,
-  report,
-  save,
-  saveForSweep,
-  showOnNode,
-  tryChange,
-  type UnmadeChange,
-  type DrainContext,
-} from './context.ts';
+import type { DrainContext } from './context.ts';
 import { applyCustom } from './custom-request.ts';
-import type { DrainDecision, Preparation } from './rule/decision.ts';
-import { publishAnswers } from './drain-completed.ts';
+import { nodeOf, publishAnswers } from './drain-completed.ts';
 import { close, finish, tidy } from './drain-end.ts';
 import { drain, drainNotedPods, podNotes } from './evictions.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
 import type { ObservedDrain } from './observe.ts';
-import { isWaiting } from './rule/phase.ts';
-import { formatScope } from './rule/pods.ts';
-import type { ActiveDrain } from './record.ts';
-import { reportNew } from './report.ts';
+import { reportAdmitted, reportAnswer, reportNotices, reportPause, reportStarted } from './report.ts';
 import { answer, cancel } from './request-end.ts';
 import type { FinishedDrain } from './request-record.ts';
-
-type DecisionOf<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
+import type { DecisionOf, DrainDecision, Preparation } from './rule/decision.ts';
+import { isWaiting } from './rule/phase.ts';
+import { formatScope } from './rule/pods.ts';
+import { save, saveForSweep, withSaved } from './save.ts';
+import { endUnchangedTurn, okUnlessTransient, showOnNode, tryChange, type UnmadeChange } from './try-change.ts';
 
 /** Carries a decision out. Where a drain begins, its record is written first; where one ends, last. `again` where somebody else wrote meanwhile. */
 export async function apply(context: DrainContext, decision: DrainDecision, observed: ObservedDrain): Promise<Turn> {
@@ -57,7 +44,7 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
     case 'cancel':
       return cancel(context, decision, observed);
     case 'pause':
-      return reportPause(context, decision, observed);
+      return pause(context, decision, observed);
     case 'note': {
       const saved = await saveForSweep(observed, decision.record);
       return saved.written ? ONWARD : saved;
@@ -67,7 +54,7 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
     case 'start': {
       const saved = await saveForSweep(observed, decision.record);
       if (!saved.written) return saved;
-      await reportStarted(context, decision.active, observed);
+      await reportStarted(context, observed, decision.active);
       return ONWARD;
     }
     case 'queue':
@@ -101,28 +88,16 @@ async function admitRequest(
   }
   const saved = await saveForSweep(observed, decision.record);
   if (!saved.written) return saved;
-  await reportAdmitted(context, decision, observed);
+  context.run.isMessageDone = true;
+  await reportAdmitted(context, observed, decision);
   return ONWARD;
 }
 
-/** Says once what pauses the drain. */
-async function reportPause(
-  context: DrainContext,
-  decision: DecisionOf<'pause'>,
-  observed: ObservedDrain,
-): Promise<Turn> {
-  const said = `${decision.reason} ${decision.message}`;
+/** Says what pauses the drain, and waits. */
+async function pause(context: DrainContext, decision: DecisionOf<'pause'>, observed: ObservedDrain): Promise<Turn> {
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
-  if (observed.record.reported !== said) {
-    await report(context, observed, {
-      ...(decision.reason === EVENT_REASONS.kindNotServed
-        ? { decision: 'wait', reason: EVENT_REASONS.kindNotServed }
-        : { decision: 'hold', reason: EVENT_REASONS.drainHeld }),
-      message: decision.message,
-      event: { type: 'Warning' },
-    });
-  }
-  const record = { ...observed.record, reported: said, pausedSince: observed.record.pausedSince ?? observed.now };
+  const reported = await reportPause(context, observed, decision);
+  const record = { ...observed.record, reported, pausedSince: observed.record.pausedSince ?? observed.now };
   return save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN));
 }
 
@@ -144,25 +119,8 @@ async function answerReplaced(
   );
   if (changed.kind !== 'ok') return changed;
   await publishAnswers(context.deps, nodeOf(observed), answers);
-  for (const { id, status, reason, message } of answers) {
-    const details = { id, status, repeated: false };
-    await report(context, observed, { decision: 'answer', reason, message: `${status}: ${message}`, details });
-  }
+  for (const each of answers) await reportAnswer(context, observed, each);
   return { kind: 'ok' };
-}
-
-async function reportAdmitted(
-  context: DrainContext,
-  { request, position }: Pick<DecisionOf<'take'>, 'request' | 'position'>,
-  observed: ObservedDrain,
-): Promise<void> {
-  context.run.isMessageDone = true;
-  await report(context, observed, {
-    decision: 'take',
-    reason: position === 'joins' ? 'DrainJoined' : position === 'follows' ? 'DrainQueued' : 'DrainAsked',
-    message: `${request.requestedBy} asks for a drain: ${request.event.message || request.event.checkName || 'a HealthEvent'}`,
-    details: { id: request.id },
-  });
 }
 
 async function begin(
@@ -172,32 +130,22 @@ async function begin(
 ): Promise<Turn> {
   const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
-  if (admitted !== undefined) await reportAdmitted(context, { request: admitted, position: 'next' }, observed);
-  if (!isWaiting(active)) await reportStarted(context, active, observed);
+  if (admitted !== undefined) {
+    context.run.isMessageDone = true;
+    await reportAdmitted(context, observed, { request: admitted, position: 'next' });
+  }
+  if (!isWaiting(active)) await reportStarted(context, observed, active);
   return next === undefined ? ONWARD : prepare(context, next, withSaved(observed, record));
-}
-
-async function reportStarted(context: DrainContext, active: ActiveDrain, observed: ObservedDrain): Promise<void> {
-  const [first] = active.requests;
-  const about = first === undefined ? '' : `: ${first.event.checkName || 'a HealthEvent'} from ${first.requestedBy}`;
-  await report(context, observed, {
-    decision: 'begin',
-    reason: EVENT_REASONS.drainStarted,
-    message: `drain ${active.id} of ${formatScope(active.scope)} has begun${about}`,
-    details: { id: active.id, ids: active.requests.map(({ id }) => id), force: active.force },
-    metric: { name: 'DrainStarted' },
-    event: { type: 'Normal' },
-  });
 }
 
 /** Says once that the drain waits. */
 async function queue(
-  { reporter }: DrainContext,
+  context: DrainContext,
   { active, message, until }: DecisionOf<'queue'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const notice = { type: 'Normal', reason: EVENT_REASONS.drainWaits, message } as const;
-  const reported = await reportNew(reporter, observed, [notice], { before: active.reported });
+  const reported = await reportNotices(context, observed, [notice], { said: active.reported });
   return save(observed, { ...observed.record, active: { ...active, reported } }, until);
 }
 

@@ -4,15 +4,17 @@ import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
-import { endUnchangedTurn, withSafetyNet, save, tryChange, type DrainContext } from './context.ts';
-import { fail, type CustomDecision } from './rule/custom-drain.ts';
+import type { DrainContext } from './context.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { podRules } from './decide.ts';
 import { finish } from './drain-end.ts';
 import type { ObservedDrain } from './observe.ts';
-import { podDrainability } from './rule/pods.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
-import { reportStuck, reportNew } from './report.ts';
+import { reportFallBack, reportNotices, reportResourceCreated, reportStuck } from './report.ts';
+import { fail, type CustomDecision } from './rule/custom-drain.ts';
+import { podDrainability } from './rule/pods.ts';
+import { save, withSafetyNet } from './save.ts';
+import { endUnchangedTurn, tryChange } from './try-change.ts';
 
 type ResourceDecision = Exclude<CustomDecision, { kind: 'finish' }>;
 type DecisionOf<Kind extends ResourceDecision['kind']> = Extract<ResourceDecision, { kind: Kind }>;
@@ -48,7 +50,7 @@ async function create(
   { active, resource: custom }: DecisionOf<'createResource'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const { deps, reporter } = context;
+  const { deps } = context;
   const { rules, template } = observed;
   const settings = rules?.settings.customDrain;
   if (rules === undefined || settings === undefined || template === undefined)
@@ -66,14 +68,9 @@ async function create(
       return finish(context, decision, observed);
     }
     case 'created': {
-      await reporter.report({
-        about: observed.object,
-        decision: 'createResource',
-        reason: 'CustomDrainRequested',
-        message: `${custom.kind} ${custom.namespace}/${custom.name} asks for the drain`,
-        details: { id: active.id, uid: made.uid, pods: pods.length, recreated: custom.recreated },
-      });
-      return noteResource(active, { ...custom, uid: made.uid }, observed);
+      const resource = { ...custom, uid: made.uid };
+      await reportResourceCreated(context, observed, active, { resource, pods: pods.length });
+      return noteResource(active, resource, observed);
     }
   }
 }
@@ -88,8 +85,8 @@ async function wait(
     reason === 'ResourceNotServed'
       ? ({ type: 'Warning', reason: EVENT_REASONS.customDrainNotServed, message } as const)
       : ({ type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain, message } as const);
-  const reported = await reportNew(context.reporter, observed, [notice], { before: active.reported });
-  const said = isStuck ? await reportStuck(context, active, [notice], observed) : active;
+  const reported = await reportNotices(context, observed, [notice], { said: active.reported });
+  const said = isStuck ? await reportStuck(context, observed, active, [notice]) : active;
   const next: ActiveDrain = { ...said, reported };
   return save(observed, { ...observed.record, active: next }, withSafetyNet(observed, until));
 }
@@ -105,13 +102,6 @@ async function fallBack(
   const next: ActiveDrain = { ...active, phase: { kind: 'fallback', because: message } };
   const saved = await save(observed, { ...observed.record, active: next }, addDuration(observed.now, RUN_ENDS_WITHIN));
   if (!saved.written) return saved;
-  await context.reporter.report({
-    about: observed.object,
-    decision: 'fallBack',
-    reason: EVENT_REASONS.customDrainFellBack,
-    message: `pods are no longer left to the custom resource, they are drained by their modes: ${message}`,
-    details: { id: active.id },
-    event: { type: 'Warning' },
-  });
+  await reportFallBack(context, observed, active, message);
   return ONWARD;
 }

@@ -4,9 +4,16 @@ import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus } from '../../shared/ports/event-bus.ts';
+import type { ObservedDrain } from './observe.ts';
 import type { FinishedDrain } from './request-record.ts';
 
 type AnsweredNode = DrainCompleted['node'];
+
+/** The one that was looked at, by its UID (I10). */
+export const nodeOf = ({ object: { metadata } }: Pick<ObservedDrain, 'object'>): AnsweredNode => ({
+  name: metadata.name,
+  uid: metadata.uid,
+});
 
 function toDrainCompleted(node: AnsweredNode, finished: FinishedDrain): DrainCompleted {
   const { id, status, reason, message, left, drained, scope } = finished;

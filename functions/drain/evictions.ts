@@ -1,31 +1,27 @@
-/** Carries one plan out: warnings, evictions and deletions, and what is said of them. */
+/** Carries one plan out: warnings, evictions and deletions. */
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
-import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
-import { qualifiedName, type JsonObject, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, earliest, seconds, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import type { About, Report } from '../../shared/lifecycle/reporter.ts';
+import { gracePeriodOf } from '../../shared/domain/drainable-pod.ts';
+import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { ONWARD, type Turn, again } from '../../shared/lifecycle/settle.ts';
 import {
-  endPods,
   askedEvictionsAfter,
+  endPods,
+  latestDeletionTime,
   remainingAfter,
   withEvictionIntents,
-  type EndedPod,
   type AskedEvictions,
+  type PodEnd,
   type RemainingPods,
 } from '../../shared/pods/drain-pods.ts';
-import { type DrainContext, withSafetyNet, saveForSweep, saveUntil } from './context.ts';
-import type { DrainDecision } from './rule/decision.ts';
-import type { DrainDeps, ObservedDrain } from './observe.ts';
-import { type PodPlan, type PodAct, withReturns } from './rule/pod-plan.ts';
-import { withTriedPods } from './rule/progress.ts';
+import type { DrainContext } from './context.ts';
+import type { ObservedDrain } from './observe.ts';
+import { describePodEnd, noticesOf, reportEvicted, reportScheduledDeletion } from './pod-report.ts';
 import type { ActiveDrain } from './record.ts';
-import { noticesOf, reportStuck, reportNew } from './report.ts';
-
-type PodEnd = Exclude<PodAct, { kind: 'warn' }>;
-type DecisionOf<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
-type Warning = Extract<PodAct, { kind: 'warn' }>;
+import { reportNotices, reportStuck } from './report.ts';
+import type { DecisionOf } from './rule/decision.ts';
+import { type PodPlan, withReturns } from './rule/pod-plan.ts';
+import { withTriedPods } from './rule/progress.ts';
+import { saveForSweep, saveUntil, withSafetyNet } from './save.ts';
 
 export interface PlanResult {
   /** UIDs of pods whose owners have been warned. */
@@ -44,15 +40,15 @@ export interface PlanResult {
 
 /** A call that fails is the answer for its pod: the others are carried out. */
 export async function carryOutPlan(
-  { deps, reporter }: DrainContext,
+  context: DrainContext,
   observed: ObservedDrain,
   active: Pick<ActiveDrain, 'id' | 'refusals' | 'askedEvictions'> & { readonly intents?: AskedEvictions | undefined },
   { acts }: PodPlan,
 ): Promise<PlanResult> {
-  const { now, object: node, record, tries, mode, limits, rules } = observed;
-  const { name } = node.metadata;
+  const { deps, reporter } = context;
+  const { now, node, record, tries, mode, limits, rules } = observed;
   const warnings = acts.filter(act => act.kind === 'warn');
-  await fewAtATime(warnings, act => warn({ deps, reporter }, act, name));
+  await fewAtATime(warnings, act => reportScheduledDeletion(context, act, node.name));
   let isReportRepeated = false;
   const ended = await endPods(
     { ...deps, reporter },
@@ -64,13 +60,13 @@ export async function carryOutPlan(
       tries,
       refusals: record.refusals,
       restsOn: [active.id, mode, limits, rules?.settings],
-      describe: end => describe(end, name),
+      describe: end => describePodEnd(end, node.name),
       // Why pods are left is said of all together.
       report: async (_, __, isRepeated) => void (isReportRepeated ||= isRepeated),
     },
   );
-  const evicted = ended.flatMap(({ end: { pod }, answer }) => (answer.kind === 'evicted' ? [qualifiedName(pod)] : []));
-  if (evicted.length > 0) await reportEvicted(deps, node, evicted);
+  const evicted = ended.filter(({ answer }) => answer.kind === 'evicted').map(({ end }) => end.pod);
+  await reportEvicted(context, observed, evicted);
   const going = ended.filter(({ answer: { kind } }) => kind === 'evicted' || kind === 'deleted');
   return {
     warnedUids: warnings.map(({ pod }) => pod.uid),
@@ -78,71 +74,13 @@ export async function carryOutPlan(
     remaining: remainingAfter(active.refusals, ended, now),
     isReportRepeated,
     askedEvictions: askedEvictionsAfter(active.askedEvictions, ended, now, active.intents),
-    goneBy: going.map(each => stuckAfter(each, deps.clock.now())).reduce(earliest, undefined),
+    goneBy: going.map(({ end }) => stuckTimeOf(end, deps.clock.now())).reduce(earliest, undefined),
   };
 }
 
-/** As `podDrainability` says it, with the second by which the API server rounds a deletion. */
-function stuckAfter({ end: { pod, gracePeriodSeconds } }: EndedPod<PodEnd>, now: EpochMs): EpochMs {
-  const own = pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
-  const given = gracePeriodSeconds === undefined ? own : seconds(gracePeriodSeconds);
-  return addDuration(addDuration(addDuration(now, given), own), seconds(1));
-}
-
-/** What is said of a pod that was evicted or deleted. */
-function describe(end: PodEnd, node: string): Omit<Report, 'about' | 'reason' | 'metric'> {
-  const { kind, gracePeriodSeconds } = end;
-  const details = { node, gracePeriodSeconds: gracePeriodSeconds ?? null, ...overriddenBy(end) };
-  if (kind === 'evict')
-    return { decision: 'evict', message: `evicted: node ${node} is drained${inSpiteOf(end)}`, details };
-  return {
-    decision: 'delete',
-    message: `deleted with a grace period of ${gracePeriodSeconds} s: the time for node ${node} to drain is over${inSpiteOf(end)}`,
-    details,
-    event: { type: 'Normal' },
-  };
-}
-
-/** A drain ends a protected pod only once its NodeClaim is past the instant from which it is terminated by force (I2). */
-const inSpiteOf = ({ overriddenProtection }: PodEnd): string =>
-  overriddenProtection === undefined ? '' : '; it was protected, and its NodeClaim is past its termination timestamp';
-
-const overriddenBy = ({ overriddenProtection }: PodEnd): JsonObject =>
-  overriddenProtection === undefined ? {} : { overriddenProtection: overriddenProtection.kind };
-
-/** One for a plan, on the Node: Events of each pod would be half of what a storm writes (ADR 0016). */
-function reportEvicted({ events }: DrainDeps, node: KubernetesObject, pods: readonly string[]): Promise<void> {
-  const message = `evicted ${pods.length} pod${pods.length === 1 ? '' : 's'}: ${pods.join(', ')}`;
-  return events.record({ type: 'Normal', reason: EVENT_REASONS.evicted, message, about: node });
-}
-
-/** On the pod, and on the controller that will replace it. */
-async function warn(
-  { deps, reporter }: Pick<DrainContext, 'deps' | 'reporter'>,
-  { pod, deleteTime }: Warning,
-  node: string,
-): Promise<void> {
-  const { name, namespace, uid } = pod;
-  const about: About = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, uid } };
-  const reason = EVENT_REASONS.deletionScheduled;
-  const time = toTimestamp(deleteTime);
-  await reporter.report({
-    about,
-    decision: 'warn',
-    reason,
-    message: `node ${node} is drained: the pod is deleted at ${time} unless it ends before`,
-    details: { node, deleteTime: time },
-    event: { type: 'Warning' },
-  });
-  const owner = pod.ownerReferences.find(({ controller }) => controller === true);
-  if (owner === undefined) return;
-  await deps.events.record({
-    type: 'Warning',
-    reason,
-    message: `node ${node} is drained: pod ${pod.name} is deleted at ${time} unless it ends before`,
-    about: { ...owner, metadata: { name: owner.name, namespace, uid: owner.uid } },
-  });
-}
+/** As `podDrainability` says it. */
+const stuckTimeOf = (end: PodEnd, now: EpochMs): EpochMs =>
+  addDuration(latestDeletionTime(end, now), gracePeriodOf(end.pod));
 
 type NotedPods = Pick<ActiveDrain, 'tried' | 'returns' | 'askedEvictions'>;
 
@@ -185,16 +123,13 @@ export async function drainNotedPods(
   noted: NotedPods,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const { reporter } = context;
   const result = await carryOutPlan(context, observed, { ...active, intents: noted.askedEvictions }, plan);
   const { remaining, warnedUids, askedEvictions, isReportRepeated, goneBy } = result;
   const notices = noticesOf(plan, remaining.texts);
-  const reported = await reportNew(reporter, observed, notices, {
-    before: active.reported,
-    isReportRepeated,
-  });
+  const said = { said: active.reported, areBlockersDue: isReportRepeated };
+  const reported = await reportNotices(context, observed, notices, said);
   const next: ActiveDrain = {
-    ...(isStuck ? await reportStuck(context, active, notices, observed) : active),
+    ...(isStuck ? await reportStuck(context, observed, active, notices) : active),
     tried: noted.tried,
     returns: noted.returns,
     warned: [...active.warned, ...warnedUids],

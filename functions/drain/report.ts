@@ -1,101 +1,305 @@
-/** What a drain says while it waits; each sentence once, until it changes. */
+/** What is said of drains and of the requests for them: audit lines, metrics, Events. */
+import { DRAIN_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { listed } from '../../shared/domain/cut-text.ts';
-import { qualifiedName } from '../../shared/domain/kubernetes-object.ts';
-import type { PodView } from '../../shared/domain/pod.ts';
 import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
-import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import { reportLasting, type About, type Report } from '../../shared/lifecycle/reporter.ts';
+import type { NodeMessage } from './bus-event.ts';
 import type { DrainContext } from './context.ts';
-import type { ObservedDrain } from './observe.ts';
-import { notedResource } from './rule/phase.ts';
-import type { PodPlan, PodWait } from './rule/pod-plan.ts';
-import type { ActiveDrain } from './record.ts';
+import type { ObservedDrain, SoughtNode } from './observe.ts';
+import type { ActiveDrain, CustomProgress, DrainRecord } from './record.ts';
+import type { DrainOutcome, FinishedDrain } from './request-record.ts';
+import type { DecisionOf } from './rule/decision.ts';
+import { isEnding, notedResource } from './rule/phase.ts';
+import { formatScope } from './rule/pods.ts';
 
+/** What a report is made with. */
+export type Telling = Pick<DrainContext, 'deps' | 'reporter'>;
+/** The Node that it is about. */
+export type NodeSeen = Pick<ObservedDrain, 'object'>;
+
+/** One audit line, metric and Event about the Node. */
+const reportOnNode = ({ reporter }: Telling, { object }: NodeSeen, what: Omit<Report, 'about'>): Promise<void> =>
+  reporter.report({ ...what, about: object });
+
+const idsOf = (requests: readonly { readonly id: string }[]): readonly string[] => requests.map(({ id }) => id);
+
+/** A request is in the record by now. */
+export const reportAdmitted = (
+  context: Telling,
+  observed: NodeSeen,
+  { request, position }: Pick<DecisionOf<'take'>, 'request' | 'position'>,
+): Promise<void> =>
+  reportOnNode(context, observed, {
+    decision: 'take',
+    reason: position === 'joins' ? 'DrainJoined' : position === 'follows' ? 'DrainQueued' : 'DrainAsked',
+    message: `${request.requestedBy} asks for a drain: ${request.event.message || request.event.checkName || 'a HealthEvent'}`,
+    details: { id: request.id },
+  });
+
+/** @param options `isSaid`: an Event says how to ask again for what is too old; `isFailed`: the node is shown as one whose drain failed */
+export const reportAnswer = (
+  context: Telling,
+  observed: NodeSeen,
+  answer: FinishedDrain,
+  { novelty, isFailed, isSaid }: AnswerNews = { novelty: 'new', isFailed: false, isSaid: false },
+): Promise<void> =>
+  reportOnNode(context, observed, {
+    decision: 'answer',
+    reason: answer.reason,
+    message: `${answer.status}: ${answer.message}`,
+    details: { id: answer.id, status: answer.status, repeated: novelty === 'repeated' },
+    ...(isFailed && { event: { type: 'Warning', reason: EVENT_REASONS.drainFailed } }),
+    ...(novelty === 'tooOld' && { metric: { name: EVENT_REASONS.staleEvent } }),
+    ...(isSaid && { event: { type: 'Warning', message: askAgain(answer, observed.object.metadata.name) } }),
+  });
+
+interface AnswerNews extends Pick<DecisionOf<'answer'>, 'novelty'> {
+  readonly isFailed: boolean;
+  readonly isSaid: boolean;
+}
+
+const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
+  `nothing is drained for ${id}: ${message}. If the fault stands, curfew drain ${node} asks for the drain`;
+
+/** Requests are called off. */
+export const reportCancelled = (
+  context: Telling,
+  observed: NodeSeen,
+  { record, because, answers, releasesNode }: DecisionOf<'cancel'>,
+): Promise<void> =>
+  reportOnNode(context, observed, {
+    decision: releasesNode ? 'release' : 'cancel',
+    reason: EVENT_REASONS.drainCancelled,
+    message: releasesNode ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
+    details: { ids: idsOf(answers) },
+  });
+
+function forOthers({ active }: DrainRecord): string {
+  if (active === undefined || isEnding(active)) return '';
+  return `: drain ${active.id} goes on for ${idsOf(active.requests).join(', ')}`;
+}
+
+/** Says once what pauses drains. @returns the text to remember */
+export function reportPause(
+  context: Telling,
+  observed: Pick<ObservedDrain, 'object' | 'record'>,
+  { reason, message }: DecisionOf<'pause'>,
+): Promise<string> {
+  const isNotServed = reason === EVENT_REASONS.kindNotServed;
+  const report = async (isRepeated: boolean): Promise<void> => {
+    if (isRepeated) return;
+    await reportOnNode(context, observed, {
+      decision: isNotServed ? 'wait' : 'hold',
+      reason: isNotServed ? EVENT_REASONS.kindNotServed : EVENT_REASONS.drainHeld,
+      message,
+      event: { type: 'Warning' },
+    });
+  };
+  return reportLasting([{ text: `${reason} ${message}`, report }], observed.record.reported);
+}
+
+export async function reportStarted(context: Telling, observed: NodeSeen, active: ActiveDrain): Promise<void> {
+  const [first] = active.requests;
+  const about = first === undefined ? '' : `: ${first.event.checkName || 'a HealthEvent'} from ${first.requestedBy}`;
+  await reportOnNode(context, observed, {
+    decision: 'begin',
+    reason: EVENT_REASONS.drainStarted,
+    message: `drain ${active.id} of ${formatScope(active.scope)} has begun${about}`,
+    details: { id: active.id, ids: idsOf(active.requests), force: active.force },
+    metric: { name: 'DrainStarted' },
+    event: { type: 'Normal' },
+  });
+}
+
+/** A custom resource asks for the drain. @param made `pods`: how many it is about */
+export const reportResourceCreated = (
+  context: Telling,
+  observed: NodeSeen,
+  { id }: ActiveDrain,
+  { resource, pods }: { readonly resource: CustomProgress; readonly pods: number },
+): Promise<void> => {
+  const { kind, namespace, name, uid = null, recreated } = resource;
+  return reportOnNode(context, observed, {
+    decision: 'createResource',
+    reason: 'CustomDrainRequested',
+    message: `${kind} ${namespace}/${name} asks for the drain`,
+    details: { id, uid, pods, recreated },
+  });
+};
+
+/** @param because why the custom resource is given up */
+export const reportFallBack = (
+  context: Telling,
+  observed: NodeSeen,
+  { id }: ActiveDrain,
+  because: string,
+): Promise<void> =>
+  reportOnNode(context, observed, {
+    decision: 'fallBack',
+    reason: EVENT_REASONS.customDrainFellBack,
+    message: `pods are no longer left to the custom resource, they are drained by their modes: ${because}`,
+    details: { id },
+    event: { type: 'Warning' },
+  });
+
+const ENDS = {
+  Succeeded: { type: 'Normal', reason: EVENT_REASONS.drainSucceeded },
+  AlreadyDrained: { type: 'Normal', reason: EVENT_REASONS.drainSucceeded },
+  Failed: { type: 'Warning', reason: EVENT_REASONS.drainFailed },
+  Cancelled: { type: 'Normal', reason: EVENT_REASONS.drainCancelled },
+} as const;
+
+export async function reportEnd(
+  context: Telling,
+  observed: NodeSeen,
+  { id, requests, drained }: ActiveDrain,
+  { status, reason, message, left }: DrainOutcome,
+): Promise<void> {
+  const ids = idsOf(requests);
+  const end = ENDS[status];
+  await reportOnNode(context, observed, {
+    decision: 'end',
+    reason: end.reason,
+    message: `drain ${id}${ids.includes(id) ? '' : `, which went on for ${ids.join(', ')}`}: ${message}`,
+    details: { id, ids, status, reason, drained, left: [...left] },
+    metric: { name: DRAIN_METRICS.completed, dimensions: { status } },
+    event: { type: end.type },
+  });
+  if (left.length === 0) return;
+  await context.deps.events.record({
+    type: 'Warning',
+    reason: EVENT_REASONS.drainLeftPods,
+    message: `not waited for${status === 'Failed' ? ' any more' : ''}: ${left.join(', ')}`,
+    about: observed.object,
+  });
+}
+
+/** Of a drain that only the Node knows: nobody can follow it, or answer those who asked (I9). @param isOpened the node is uncordoned */
+export async function reportForgotten(
+  context: Telling,
+  observed: Pick<ObservedDrain, 'object' | 'node'>,
+  id: string,
+  isOpened: boolean,
+): Promise<void> {
+  const { node } = observed;
+  const cordon = node.unschedulable && !isOpened ? 'the node stays cordoned, ' : '';
+  await reportOnNode(context, observed, {
+    decision: 'end',
+    reason: ENDS.Cancelled.reason,
+    message: `drain ${id}: no record of it is left, and it goes no further; ${cordon}ask for it again with: curfew drain ${node.name}`,
+    details: { id, ids: [id], status: 'Cancelled', reason: 'RecordLost', drained: 0, left: [] },
+    event: { type: 'Warning' },
+  });
+}
+
+const aboutNode = ({ name, uid }: SoughtNode): About => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, ...(uid !== undefined && { uid }) },
+});
+
+/** Of a request whose Node is gone, and which no drain was begun for. */
+export const reportGoneAnswer = (
+  { reporter }: Telling,
+  target: SoughtNode,
+  { id, status, reason, message }: FinishedDrain,
+): Promise<void> =>
+  reporter.report({
+    about: aboutNode(target),
+    decision: 'answer',
+    reason,
+    message: `${status}: ${message}`,
+    details: { id, status },
+  });
+
+/** Of drains whose Node is gone. */
+export const reportGone = (
+  { reporter }: Telling,
+  target: SoughtNode,
+  answers: readonly FinishedDrain[],
+): Promise<void> =>
+  reporter.report({
+    about: aboutNode(target),
+    decision: 'close',
+    reason: 'SubjectGone',
+    message: `node ${target.name} is gone, its drain is closed`,
+    details: { ids: idsOf(answers) },
+  });
+
+/** Of a message that is another cluster's. */
+export const reportOtherCluster = (
+  { deps, reporter }: Telling,
+  target: SoughtNode,
+  id: string,
+  cluster: string,
+): Promise<void> =>
+  reporter.report({
+    about: aboutNode(target),
+    decision: 'answer',
+    reason: 'OtherCluster',
+    message: `the event is from cluster ${JSON.stringify(cluster)}, and this one is ${deps.cluster}; clusterNames lists further names`,
+    details: { id, cluster },
+    metric: { name: 'OtherCluster' },
+  });
+
+/** Of an event whose node is not quarantined. @param because why it counts as such */
+export const reportNotQuarantined = (
+  { reporter }: Telling,
+  target: SoughtNode,
+  id: string,
+  { message, status }: Extract<NodeMessage['incoming'], { kind: 'notQuarantined' }>,
+): Promise<void> =>
+  reporter.report({
+    about: aboutNode(target),
+    decision: 'answer',
+    reason: 'NotQuarantined',
+    message: `nothing is drained: ${message}`,
+    details: { id, nodeQuarantined: status ?? null },
+  });
+
+/** Why a drain waits. */
 export interface Notice {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
 }
 
-/** Why pods are left. The first two texts are NVSentinel's. @param refusals which pods must not go, and why */
-export function noticesOf({ waits, leftPods }: PodPlan, refusals: readonly string[]): readonly Notice[] {
-  const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
-  const notices: Notice[] = [];
-  const completing = of('Completion').map(({ pod }) => qualifiedName(pod));
-  if (completing.length > 0) {
-    const message = `Waiting for following pods to finish: [${completing.join(' ')}]`;
-    notices.push({ type: 'Normal', reason: EVENT_REASONS.awaitingPodCompletion, message });
-  }
-  const bounded = of('Deadline');
-  const [first] = bounded;
-  if (first?.until !== undefined) {
-    const names = bounded.map(({ pod }) => pod.name).join(' ');
-    const namespaces = [...new Set(bounded.map(({ pod }) => pod.namespace))].join(' ');
-    const message = `Waiting for following pods to finish: [${names}] in namespace: [${namespaces}] or they will be force deleted on: ${toTimestamp(first.until)}`;
-    notices.push({ type: 'Normal', reason: EVENT_REASONS.waitingBeforeForceDelete, message });
-  }
-  const protectedPods = of('Protected').map(
-    ({ pod, until }) =>
-      `${qualifiedName(pod)} is protected${until === undefined ? '' : ` until ${toTimestamp(until)}`}`,
-  );
-  const unknown = waits.flatMap(each => (each.because === 'Unknown' ? [each.message] : []));
-  const blockers = [...protectedPods, ...unknown, ...refusals];
-  if (blockers.length > 0) {
-    const message = `pods are left that must not go: ${listed(blockers)}`;
-    notices.push({ type: 'Warning', reason: EVENT_REASONS.failedDraining, message });
-  }
-  const returning = of('ComesBack').map(({ pod }) => controllerOf(pod));
-  const ignored = leftPods.flatMap(({ pod, because }) => (because === 'ComesBack' ? [controllerOf(pod)] : []));
-  const back = [...new Set([...returning, ...ignored])];
-  if (back.length > 0) {
-    const then = ignored.length > 0 ? 'are not waited for any more' : 'are evicted again, ever later';
-    const message = `pods come back onto the node and ${then}: ${listed(back)}`;
-    notices.push({ type: 'Warning', reason: EVENT_REASONS.drainPodsComeBack, message });
-  }
-  return notices;
+/** Says each notice once, until it changes. @param said the text of the time before @returns the text to remember */
+export function reportNotices(
+  context: Telling,
+  observed: NodeSeen,
+  notices: readonly Notice[],
+  { said, areBlockersDue = false }: { readonly said: string; readonly areBlockersDue?: boolean },
+): Promise<string> {
+  const all = notices.map(({ type, reason, message }) => ({
+    text: `${reason} ${message}`,
+    report: async (isRepeated: boolean): Promise<void> => {
+      // The API server forgets Events after an hour.
+      const isDue = areBlockersDue && reason === EVENT_REASONS.failedDraining;
+      if (isRepeated && !isDue) return;
+      await reportOnNode(context, observed, { decision: 'wait', reason, message, isRepeated, event: { type } });
+    },
+  }));
+  return reportLasting(all, said);
 }
 
-/** Names the controller of pods that come and go. */
-function controllerOf(pod: PodView): string {
-  const owner = pod.ownerReferences.find(({ controller }) => controller === true);
-  return owner === undefined ? qualifiedName(pod) : `those of ${owner.kind} ${pod.namespace}/${owner.name}`;
-}
-
-/** Says that nothing has moved for hours, and what blocks the drain. */
+/** Says that nothing has moved for hours, and what blocks the drain. @returns the drain with when it was said */
 export async function reportStuck(
-  { reporter }: Pick<DrainContext, 'reporter'>,
+  context: Telling,
+  observed: Pick<ObservedDrain, 'object' | 'now'>,
   active: ActiveDrain,
   notices: readonly Notice[],
-  observed: ObservedDrain,
 ): Promise<ActiveDrain> {
+  const { now } = observed;
   const { progress = { pods: 0, time: active.startTime } } = active;
   const since = notedResource(active)?.seen?.since ?? progress.time;
   const blocked = notices.map(({ message }) => message).join('; ');
-  const hours = Math.floor(durationBetween(since, observed.now) / 3_600_000);
-  const message = `nothing has moved for ${hours} h, since ${toTimestamp(since)}: ${blocked || 'pods do not go'}`;
-  const reason = EVENT_REASONS.drainStuck;
-  await reporter.report({ about: observed.object, decision: 'wait', reason, message, event: { type: 'Warning' } });
-  return { ...active, progress: { ...progress, saidTime: observed.now } };
-}
-
-/**
- * Says those that the text of the last time does not have.
- *
- * @param how `isReportRepeated`: why pods are left is said once more: the API server forgets Events after an hour
- * @returns the text to remember
- */
-export async function reportNew(
-  reporter: Reporter,
-  { object }: Pick<ObservedDrain, 'object'>,
-  notices: readonly Notice[],
-  { before, isReportRepeated = false }: { readonly before: string | undefined; readonly isReportRepeated?: boolean },
-): Promise<string> {
-  const said = new Set((before ?? '').split('\n'));
-  const lines = notices.map(({ reason, message }) => `${reason} ${message.replaceAll('\n', ' ')}`);
-  for (const [index, { type, reason, message }] of notices.entries()) {
-    const isRepeated = said.has(lines[index] ?? '');
-    if (isRepeated && !(isReportRepeated && reason === EVENT_REASONS.failedDraining)) continue;
-    await reporter.report({ about: object, decision: 'wait', reason, message, isRepeated, event: { type } });
-  }
-  return lines.join('\n');
+  const hours = Math.floor(durationBetween(since, now) / 3_600_000);
+  await reportOnNode(context, observed, {
+    decision: 'wait',
+    reason: EVENT_REASONS.drainStuck,
+    message: `nothing has moved for ${hours} h, since ${toTimestamp(since)}: ${blocked || 'pods do not go'}`,
+    event: { type: 'Warning' },
+  });
+  return { ...active, progress: { ...progress, saidTime: now } };
 }

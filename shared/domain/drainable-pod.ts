@@ -3,7 +3,7 @@
  * drains share these answers.
  */
 import { isFinished, type PodView, type Toleration } from './pod.ts';
-import { addDuration, seconds, toDurationMs, type EpochMs } from './time.ts';
+import { addDuration, seconds, toDurationMs, type DurationMs, type EpochMs } from './time.ts';
 
 /** The taint that keeps new pods away from a node that is terminated (Karpenter's name). */
 export const DISRUPTED_TAINT = { key: 'karpenter.sh/disrupted', effect: 'NoSchedule' } as const;
@@ -12,7 +12,10 @@ const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 const CRITICAL_PRIORITY_CLASSES: readonly string[] = ['system-cluster-critical', 'system-node-critical'];
 
 /** The kubelet's grace period for pods that do not say. */
-export const DEFAULT_GRACE_PERIOD = seconds(30);
+const DEFAULT_GRACE_PERIOD = seconds(30);
+/** The grace period that a pod asks for. */
+export const gracePeriodOf = ({ terminationGracePeriod }: Pick<PodView, 'terminationGracePeriod'>): DurationMs =>
+  terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
 /** A pod whose grace period ended longer ago than this is not waited for: its kubelet does not answer. */
 const STUCK_AFTER = seconds(60);
 

@@ -12,12 +12,13 @@ import { batchesOf, CALLS_AT_ONCE, inParallel, oneByOne } from '../cluster/in-pa
 import { instant } from '../contract/instant.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import * as z from '../contract/zod.ts';
-import { cutText } from '../domain/cut-text.ts';
+import { cutText, listed } from '../domain/cut-text.ts';
+import { gracePeriodOf } from '../domain/drainable-pod.ts';
 import { qualifiedName } from '../domain/kubernetes-object.ts';
 import type { PodView } from '../domain/pod.ts';
 import type { Protection } from '../domain/protection.ts';
 import type { Refusals } from '../domain/refusal.ts';
-import { addDuration, earliest, seconds, toDurationMs } from '../domain/time.ts';
+import { addDuration, earliest, seconds, toDurationMs, toTimestamp } from '../domain/time.ts';
 import type { DurationMs, EpochMs } from '../domain/time.ts';
 import { isRefusal, type Tries } from '../lifecycle/refusals.ts';
 import type { About, Report, Reporter } from '../lifecycle/reporter.ts';
@@ -282,6 +283,25 @@ export function remainingAfter(before: number, ended: readonly EndedPod<PodEnd>[
     return 'message' in answer ? [`${qualifiedName(pod)}: ${answer.message}`] : [];
   });
   return { failures, retryTime, retriesAtOnce: isChanged && failures === 1, texts };
+}
+
+/** Which pods must not go, and why; undefined: none. @param others those that no protection keeps, as `RemainingPods.texts` */
+export function describeBlockedPods(
+  protectedPods: readonly { readonly pod: PodView; readonly until: EpochMs | undefined }[],
+  others: readonly string[],
+): string | undefined {
+  const texts = protectedPods.map(({ pod, until }) => {
+    const end = until === undefined ? '' : ` until ${toTimestamp(until)}`;
+    return `${qualifiedName(pod)} is protected${end}`;
+  });
+  const blocked = [...texts, ...others];
+  return blocked.length === 0 ? undefined : `pods are left that must not go: ${listed(blocked)}`;
+}
+
+/** The latest `deletionTime` of a pod that is ended now: the API server rounds it to seconds. */
+export function latestDeletionTime({ pod, gracePeriodSeconds }: PodEnd, now: EpochMs): EpochMs {
+  const grace = gracePeriodSeconds === undefined ? gracePeriodOf(pod) : seconds(gracePeriodSeconds);
+  return addDuration(addDuration(now, grace), seconds(1));
 }
 
 /** Forgets what was refused of pods that are not there any more. */

@@ -96,6 +96,8 @@ export type DrainDecision =
   /** Decided before: the node, the custom resource and all who asked learn of it. */
   | { readonly kind: 'close'; readonly active: ActiveDrain; readonly ending: EndingPhase };
 
+export type DecisionOf<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
+
 /** The node is not as the drain needs it: cordoned, its pods watched, its state shown. */
 export interface Preparation {
   readonly kind: 'prepare';

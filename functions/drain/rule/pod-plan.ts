@@ -4,7 +4,7 @@
  * caller's.
  */
 import type { DrainMode } from '../../../shared/domain/drain-settings.ts';
-import { DEFAULT_GRACE_PERIOD } from '../../../shared/domain/drainable-pod.ts';
+import { gracePeriodOf } from '../../../shared/domain/drainable-pod.ts';
 import { forcedGraceSeconds, forceTime, isForced } from '../../../shared/domain/forced-deletion.ts';
 import { qualifiedName } from '../../../shared/domain/kubernetes-object.ts';
 import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
@@ -193,7 +193,7 @@ function actsOn(
     const gracePeriodSeconds = evictionGracePeriod === undefined ? undefined : wholeSeconds(evictionGracePeriod);
     return [{ kind: 'evict', pod, gracePeriodSeconds, overriddenProtection }];
   }
-  const grace = evictionGracePeriod ?? pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
+  const grace = evictionGracePeriod ?? gracePeriodOf(pod);
   return [isWarned ? { kind: 'delete', pod, gracePeriodSeconds: wholeSeconds(grace), overriddenProtection } : warning];
 }
 

@@ -3,7 +3,7 @@
  * Mirror pods never count: nobody but their kubelet can end them. Of several GPUs in one event all count, where NVSentinel takes the first.
  */
 import type { DrainMode } from '../../../shared/domain/drain-settings.ts';
-import { DEFAULT_GRACE_PERIOD, isStatic } from '../../../shared/domain/drainable-pod.ts';
+import { gracePeriodOf, isStatic } from '../../../shared/domain/drainable-pod.ts';
 import { COMPONENT_RESET, type HealthEvent } from '../../../shared/domain/health-event.ts';
 import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
 import { isFinished, isTerminating, type PodView } from '../../../shared/domain/pod.ts';
@@ -64,7 +64,7 @@ export function podDrainability(pod: PodView, rules: DrainPodRules, now: EpochMs
   const { deletionTime } = pod;
   const notReadySince = notReadySinceOf(pod, rules);
   if (isTerminating(pod) && deletionTime !== undefined) {
-    const until = addDuration(deletionTime, pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD);
+    const until = addDuration(deletionTime, gracePeriodOf(pod));
     return isPast(now, until)
       ? { kind: 'leftBehind', because: 'StuckTerminating', mode }
       : { kind: 'counts', mode, until };

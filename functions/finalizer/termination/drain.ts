@@ -7,15 +7,17 @@ import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { listed } from '../../../shared/domain/cut-text.ts';
-import { DEFAULT_GRACE_PERIOD, stuckTime } from '../../../shared/domain/drainable-pod.ts';
+import { stuckTime } from '../../../shared/domain/drainable-pod.ts';
 import { qualifiedName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
-import { addDuration, earliest, isDue, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { earliest, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Report } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import {
+  describeBlockedPods,
   endPods,
   forgetPods,
+  latestDeletionTime,
   askedEvictionsAfter,
   remainingAfter,
   withEvictionIntents,
@@ -133,14 +135,10 @@ function isDrained({ isForced, now }: TerminationContext, plan: DrainPlan, ended
 
 /** When the first of the pods that were just evicted counts as stuck: nothing else tells when one does not go. */
 function firstStuckTime({ now }: TerminationContext, ended: EndedPods): EpochMs | undefined {
-  let first: EpochMs | undefined;
-  for (const { end, answer } of ended) {
-    if (answer.kind !== 'evicted') continue;
-    const grace = end.pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
-    // The API server rounds a deletion to seconds.
-    first = earliest(first, stuckTime({ deletionTime: addDuration(addDuration(now, grace), seconds(1)) }));
-  }
-  return first;
+  return ended
+    .filter(({ answer }) => answer.kind === 'evicted')
+    .map(({ end }) => stuckTime({ deletionTime: latestDeletionTime(end, now) }))
+    .reduce(earliest, undefined);
 }
 
 /**
@@ -153,15 +151,9 @@ function waitOf(
   { steps }: DrainPlan,
   texts: readonly string[],
 ): { readonly message: string; readonly isBlocked: boolean } {
-  const protectedPods = steps.flatMap(step =>
-    step.kind === 'wait' && step.because === 'Protected'
-      ? [
-          `${qualifiedName(step.pod)} is protected${step.until === undefined ? '' : ` until ${toTimestamp(step.until)}`}`,
-        ]
-      : [],
-  );
-  const reasons = [...protectedPods, ...texts];
-  if (reasons.length > 0) return { message: `pods are left that must not go: ${listed(reasons)}`, isBlocked: true };
+  const protectedPods = steps.flatMap(step => (step.kind === 'wait' && step.because === 'Protected' ? [step] : []));
+  const blocked = describeBlockedPods(protectedPods, texts);
+  if (blocked !== undefined) return { message: blocked, isBlocked: true };
   return { message: `pods are stopping: ${listed(steps.map(({ pod }) => qualifiedName(pod)))}`, isBlocked: false };
 }
 

@@ -1,0 +1,106 @@
+/** What is said of the pods of a drain: what becomes of them, and why they are left. */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { listed } from '../../shared/domain/cut-text.ts';
+import { qualifiedName, type JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import { toTimestamp } from '../../shared/domain/time.ts';
+import type { Report } from '../../shared/lifecycle/reporter.ts';
+import { describeBlockedPods } from '../../shared/pods/drain-pods.ts';
+import type { NodeSeen, Notice, Telling } from './report.ts';
+import type { PodAct, PodPlan, PodWait } from './rule/pod-plan.ts';
+
+type PodWarning = Extract<PodAct, { kind: 'warn' }>;
+type PodEnd = Exclude<PodAct, PodWarning>;
+
+/** On the pod, and on the controller that will replace it. */
+export async function reportScheduledDeletion(
+  { deps, reporter }: Telling,
+  { pod, deleteTime }: PodWarning,
+  node: string,
+): Promise<void> {
+  const { name, namespace, uid } = pod;
+  const reason = EVENT_REASONS.deletionScheduled;
+  const time = toTimestamp(deleteTime);
+  await reporter.report({
+    about: { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, uid } },
+    decision: 'warn',
+    reason,
+    message: `node ${node} is drained: the pod is deleted at ${time} unless it ends before`,
+    details: { node, deleteTime: time },
+    event: { type: 'Warning' },
+  });
+  const owner = controllerOf(pod);
+  if (owner === undefined) return;
+  await deps.events.record({
+    type: 'Warning',
+    reason,
+    message: `node ${node} is drained: pod ${name} is deleted at ${time} unless it ends before`,
+    about: { ...owner, metadata: { name: owner.name, namespace, uid: owner.uid } },
+  });
+}
+
+const controllerOf = ({ ownerReferences }: PodView) => ownerReferences.find(({ controller }) => controller === true);
+
+/** How it is said that a pod was evicted or deleted. */
+export function describePodEnd(end: PodEnd, node: string): Omit<Report, 'about' | 'reason' | 'metric'> {
+  const { kind, gracePeriodSeconds = null, overriddenProtection } = end;
+  // A drain ends a protected pod only once its NodeClaim is past the instant from which it is terminated by force (I2).
+  const isOverridden = overriddenProtection !== undefined;
+  const inSpite = isOverridden ? '; it was protected, and its NodeClaim is past its termination timestamp' : '';
+  const details: JsonObject = {
+    node,
+    gracePeriodSeconds,
+    ...(isOverridden && { overriddenProtection: overriddenProtection.kind }),
+  };
+  if (kind === 'evict') return { decision: 'evict', message: `evicted: node ${node} is drained${inSpite}`, details };
+  return {
+    decision: 'delete',
+    message: `deleted with a grace period of ${gracePeriodSeconds} s: the time for node ${node} to drain is over${inSpite}`,
+    details,
+    event: { type: 'Normal' },
+  };
+}
+
+/** One for a plan, on the Node: Events of each pod would be half of what a storm writes (ADR 0016). */
+export async function reportEvicted({ deps }: Telling, { object }: NodeSeen, pods: readonly PodView[]): Promise<void> {
+  if (pods.length === 0) return;
+  const message = `evicted ${pods.length} pod${pods.length === 1 ? '' : 's'}: ${pods.map(qualifiedName).join(', ')}`;
+  await deps.events.record({ type: 'Normal', reason: EVENT_REASONS.evicted, message, about: object });
+}
+
+/** Why pods are left. The first two texts are NVSentinel's. @param refusals which pods must not go, and why */
+export function noticesOf({ waits, leftPods }: PodPlan, refusals: readonly string[]): readonly Notice[] {
+  const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
+  const notices: Notice[] = [];
+  const completing = of('Completion').map(({ pod }) => qualifiedName(pod));
+  if (completing.length > 0) {
+    const message = `Waiting for following pods to finish: [${completing.join(' ')}]`;
+    notices.push({ type: 'Normal', reason: EVENT_REASONS.awaitingPodCompletion, message });
+  }
+  const bounded = of('Deadline');
+  const [first] = bounded;
+  if (first?.until !== undefined) {
+    const names = bounded.map(({ pod }) => pod.name).join(' ');
+    const namespaces = [...new Set(bounded.map(({ pod }) => pod.namespace))].join(' ');
+    const message = `Waiting for following pods to finish: [${names}] in namespace: [${namespaces}] or they will be force deleted on: ${toTimestamp(first.until)}`;
+    notices.push({ type: 'Normal', reason: EVENT_REASONS.waitingBeforeForceDelete, message });
+  }
+  const unknown = waits.flatMap(each => (each.because === 'Unknown' ? [each.message] : []));
+  const blocked = describeBlockedPods(of('Protected'), [...unknown, ...refusals]);
+  if (blocked !== undefined) notices.push({ type: 'Warning', reason: EVENT_REASONS.failedDraining, message: blocked });
+  const returning = of('ComesBack').map(({ pod }) => nameOfReturning(pod));
+  const ignored = leftPods.flatMap(({ pod, because }) => (because === 'ComesBack' ? [nameOfReturning(pod)] : []));
+  const back = [...new Set([...returning, ...ignored])];
+  if (back.length > 0) {
+    const then = ignored.length > 0 ? 'are not waited for any more' : 'are evicted again, ever later';
+    const message = `pods come back onto the node and ${then}: ${listed(back)}`;
+    notices.push({ type: 'Warning', reason: EVENT_REASONS.drainPodsComeBack, message });
+  }
+  return notices;
+}
+
+/** The controller, for its pods come and go. */
+function nameOfReturning(pod: PodView): string {
+  const owner = controllerOf(pod);
+  return owner === undefined ? qualifiedName(pod) : `those of ${owner.kind} ${pod.namespace}/${owner.name}`;
+}

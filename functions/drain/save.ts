@@ -1,0 +1,57 @@
+/** Writes the record of a node's drains together with its timer. */
+import { subjectOf } from '../../shared/domain/kubernetes-object.ts';
+import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
+import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
+import type { RecordToSave } from '../../shared/lifecycle/timed-record.ts';
+import { forgetPods } from '../../shared/pods/drain-pods.ts';
+import type { ObservedDrain } from './observe.ts';
+import type { DrainRecord } from './record.ts';
+
+/** Whatever is waited for, a drain is looked at this often. */
+const SAFETY_NET = minutes(5);
+/** No event reports a change of a pod's labels or of the devices it uses. */
+const UNWATCHED_CHECK = minutes(1);
+
+/** Writes record and timer together. @param how as in `RecordToSave` */
+export function save(
+  observed: ObservedDrain,
+  record: DrainRecord,
+  wakeTime: EpochMs,
+  how: Pick<RecordToSave<DrainRecord>, 'punctual' | 'goesBack'> = {},
+) {
+  const { refusals: stored, ...rest } = record;
+  forgetPods(observed.tries, stored, record.active === undefined ? [] : observed.pods);
+  const refusals = observed.tries.after(stored);
+  return observed.store.save({
+    subject: subjectOf(observed.object),
+    value: { ...rest, ...(refusals !== undefined && { refusals }) },
+    wakeTime,
+    ...how,
+  });
+}
+
+/** This run goes on. Should it die, the sweep finds the timer. */
+export const saveForSweep = (observed: ObservedDrain, value: DrainRecord) =>
+  save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), { punctual: false });
+
+/** What is observed once a turn has written this by `saveForSweep`. */
+export const withSaved = (observed: ObservedDrain, record: DrainRecord): ObservedDrain => ({
+  ...observed,
+  record,
+  armed: addDuration(observed.now, RUN_ENDS_WITHIN),
+});
+
+/** A timer that is only a little early is kept: it costs less than to look again because it was put off (T4). */
+export function saveUntil(observed: ObservedDrain, value: DrainRecord, wakeTime: EpochMs) {
+  const { armed, now } = observed;
+  const keeps =
+    armed !== undefined && armed > now && armed < wakeTime && wakeTime <= addDuration(armed, RUN_ENDS_WITHIN);
+  return keeps ? save(observed, value, armed, { punctual: false }) : save(observed, value, wakeTime);
+}
+
+/** Until when a drain waits for news, at most. */
+export function withSafetyNet({ now, rules, record }: ObservedDrain, time: EpochMs | undefined): EpochMs {
+  const isUnwatched = (rules?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
+  const net = addDuration(now, isUnwatched ? UNWATCHED_CHECK : SAFETY_NET);
+  return earliest(time, net);
+}

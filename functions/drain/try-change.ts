@@ -1,0 +1,61 @@
+/** Changes of the Node and of the custom resource that may be refused, and how the turn of a run ends whose change was not made. */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { RetryableError } from '../../shared/errors.ts';
+import { causeOf, isRefusal, reportWarning, type Refused } from '../../shared/lifecycle/refusals.ts';
+import { again, type Turn } from '../../shared/lifecycle/settle.ts';
+import type { DrainContext } from './context.ts';
+import { showDrain, type NodeChange } from './node.ts';
+import type { ObservedDrain } from './observe.ts';
+import type { ShownDrain } from './rule/observation.ts';
+import { save, withSafetyNet } from './save.ts';
+
+/** Makes a change of Node or custom resource, unless it was refused and waits. @param key which change of the drain it is */
+export function tryChange<Outcome>(
+  { reporter }: DrainContext,
+  { object, record, mode, limits, rules, tries }: ObservedDrain,
+  key: 'show' | 'prepare' | 'answer' | 'finish' | 'deleteResource',
+  call: () => Promise<Outcome>,
+): Promise<Outcome | Refused> {
+  const restsOn = [object, record.active?.id, mode, limits, rules?.settings];
+  // What only informs is not worth a word.
+  const report = key === 'show' ? undefined : reportWarning(reporter, object, EVENT_REASONS.nodeChangeRefused);
+  return tries.make({ key, stored: record.refusals, restsOn, report }, call);
+}
+
+/** The drain goes on where a change is refused, unless the refusal is about to pass: a later turn makes up for it. */
+export const okUnlessTransient = <Outcome>(changed: Outcome | Refused): Outcome | { readonly kind: 'ok' } | Refused =>
+  isRefusal(changed) && causeOf(changed.error) !== 'passing' ? { kind: 'ok' } : changed;
+
+/** Shows the drain on the Node, where that is let; the Node, or why the turn ends. */
+export async function showOnNode(
+  context: DrainContext,
+  observed: ObservedDrain,
+  shown: ShownDrain,
+  message: string,
+): Promise<KubernetesObject | Refused | undefined> {
+  const node = await tryChange(context, observed, 'show', () =>
+    showDrain(context.deps, observed.object, shown, { message, now: observed.now }),
+  );
+  return isRefusal(node) && node.goesBack === undefined ? observed.object : node;
+}
+
+/** Why a change was not made. */
+export type UnmadeChange = Exclude<NodeChange, { kind: 'ok' }> | Refused | undefined;
+
+/**
+ * The turn of a run that did not change the Node: it lost a race, or what it wants is refused.
+ *
+ * @param isForMessage the change is what the message in hand asks for, which stands nowhere else
+ */
+export async function endUnchangedTurn(
+  observed: ObservedDrain,
+  changed: UnmadeChange,
+  isForMessage = false,
+): Promise<Turn> {
+  if (!isRefusal(changed)) return again(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
+  const loaded = await observed.store.load();
+  if (isForMessage || loaded.kind !== 'known') throw changed.goesBack ?? new RetryableError(changed.message);
+  const { until, goesBack } = changed;
+  return save(observed, loaded.value, withSafetyNet(observed, until), { goesBack });
+}
