@@ -34,38 +34,30 @@ type Deps = Pick<FunctionDeps, 'audit' | 'metrics' | 'events'>;
 
 /** @param owner named in every audit line */
 export function createReporter(owner: FunctionName, deps: Deps): Reporter {
-  const note = ({ about, decision, reason, message, details, metric, isRepeated }: Report): void => {
-    if (isRepeated === true) return;
-    const { name, namespace, uid } = about.metadata;
-    deps.audit.write({
-      function: owner,
-      decision,
-      reason,
-      message,
-      kind: about.kind,
-      ...(namespace !== undefined && { namespace }),
-      name,
-      ...(uid !== undefined && { uid }),
-      ...(details !== undefined && { details }),
-    });
-    if (metric !== undefined) deps.metrics.count(metric.name, 1, metric.dimensions);
-  };
-  const record = async ({ about, reason, message, event }: Report): Promise<void> => {
-    if (event !== undefined) await deps.events.record({ reason, message, ...event, about });
-  };
   return {
-    report(report) {
-      note(report);
-      return record(report);
+    async report({ about, decision, reason, message, details, metric, isRepeated = false, event }) {
+      const { name, namespace, uid } = about.metadata;
+      if (!isRepeated) {
+        deps.audit.write({
+          function: owner,
+          decision,
+          reason,
+          message,
+          kind: about.kind,
+          ...(namespace !== undefined && { namespace }),
+          name,
+          ...(uid !== undefined && { uid }),
+          ...(details !== undefined && { details }),
+        });
+        if (metric !== undefined) deps.metrics.count(metric.name, 1, metric.dimensions);
+      }
+      if (event !== undefined) await deps.events.record({ reason, message, ...event, about });
     },
   };
 }
 
 /** What is so for a while. `text`: what is remembered of it; `report`: says it, or says that it is still so. */
-export interface LastingReport {
-  readonly text: string;
-  readonly report: (isRepeated: boolean) => Promise<void>;
-}
+export type LastingReport = { readonly text: string; readonly report: (isRepeated: boolean) => Promise<void> };
 
 /** Reports each, and tells those that were said before. @param said the texts of the time before, a line each @returns those of now */
 export async function reportLasting(all: readonly LastingReport[], said = ''): Promise<string> {
