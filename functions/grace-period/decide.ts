@@ -113,7 +113,15 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const present = new Set([node.uid, ...annotated.map(({ pod }) => pod.uid)]);
   const remembered = Object.entries(record.announcedKeys).filter(([uid]) => present.has(uid));
   const announcedKeys = announcements.length > 0 ? Object.fromEntries(remembered) : record.announcedKeys;
-  const kept = { announcedKeys, ...(effort !== undefined && { effort }), ...(refusals !== undefined && { refusals }) };
+  // Written before the Node is: a hold of which nothing stands there afterwards was removed.
+  const isHeld = change.kind === 'hold' || (record.held === true && wanted.kind !== 'disown' && until !== undefined);
+  const held = isHeld ? ({ held: true } as const) : {};
+  const kept = {
+    announcedKeys,
+    ...held,
+    ...(effort !== undefined && { effort }),
+    ...(refusals !== undefined && { refusals }),
+  };
   // The timer stays due until everything is said, so that the sweep makes up for a run that dies.
   const intent: RecordWrite = { record: kept, wakeTime: announcements.length > 0 ? now : next };
   const outcome: RecordWrite = {

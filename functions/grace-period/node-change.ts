@@ -3,7 +3,7 @@
  * Pure.
  *
  * Whose annotation it is (A: do-not-disrupt on the Node, M: our mark):
- * - no A, no M: free; with A and without M: somebody else's, never touched
+ * - no A, no M: free, or somebody removed both while we hold it; with A and without M: somebody else's, never touched
  * - A is `"true"` and M: ours
  * - M without A: somebody removed ours; it is held again while pods are protected
  * - a replacement that repair holds has A without M: M joins it, and goes alone
@@ -14,14 +14,13 @@ import { isActive } from '../../shared/domain/protection.ts';
 import {
   addDuration,
   doubledWait,
-  hours,
   isDue,
   minutes,
   toDurationMs,
   toExactTimestamp,
   type EpochMs,
 } from '../../shared/domain/time.ts';
-import type { Effort } from './record.ts';
+import type { Effort, GracePeriodRecord } from './record.ts';
 
 /** A Node as far as its annotations matter. */
 export interface AnnotatedNode {
@@ -37,8 +36,16 @@ export interface AnnotatedNode {
 
 export type NodeChange =
   | { readonly kind: 'leave' }
-  /** Set both annotations, or correct the mark. `until`: RFC 3339 of the latest expiry, or `indefinite`. */
-  | { readonly kind: 'hold'; readonly until: string; readonly reason: 'PodsProtected' | 'AnnotationRemoved' }
+  /**
+   * Set both annotations, or correct the mark. `until`: RFC 3339 of the latest expiry, or `indefinite`. `isAgain`: the Node was held, and
+   * nothing of that stands there.
+   */
+  | {
+      readonly kind: 'hold';
+      readonly until: string;
+      readonly reason: 'PodsProtected' | 'AnnotationRemoved';
+      readonly isAgain?: true;
+    }
   /** Remove both. */
   | { readonly kind: 'release'; readonly reason: 'GracePeriodElapsed' | 'NothingProtected' }
   /** Remove our mark beside an annotation that is not ours any more. */
@@ -51,6 +58,7 @@ export type NodeWrite = Exclude<NodeChange, { kind: 'leave' }>;
 interface JudgedNode {
   readonly now: EpochMs;
   readonly node: AnnotatedNode;
+  readonly record: Pick<GracePeriodRecord, 'held'>;
 }
 
 /** Whether the pod's protection had an end that has passed. */
@@ -72,7 +80,7 @@ export function protectedUntil(annotated: readonly AnnotatedPod[], now: EpochMs)
 
 /** What is to be changed on the Node so that it is held until then; undefined: nothing holds it. */
 export function changeOf(
-  { node, now }: JudgedNode,
+  { node, now, record }: JudgedNode,
   until: string | undefined,
   annotated: readonly AnnotatedPod[],
 ): NodeChange {
@@ -80,7 +88,9 @@ export function changeOf(
   const leave: NodeChange = { kind: 'leave' };
   if (protectedUntil === undefined) {
     const free = doNotDisrupt === undefined || (isReplacement && doNotDisrupt === 'true');
-    return free && until !== undefined ? { kind: 'hold', until, reason: 'PodsProtected' } : leave;
+    if (!free || until === undefined) return leave;
+    const isAgain = record.held === true && doNotDisrupt === undefined;
+    return { kind: 'hold', until, reason: 'PodsProtected', ...(isAgain && { isAgain }) };
   }
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') return { kind: 'disown', reason: 'AnnotationTakenOver' };
   if (until === undefined && isReplacement) return { kind: 'disown', reason: 'ReplacementHeld' };
@@ -96,11 +106,13 @@ export function changeOf(
 
 /** Doubled each time. */
 const FIRST_RETRY = minutes(1);
-const LONGEST_RETRY = hours(1);
+/** I5: what is due happens within five minutes; twelve writes an hour are the bound of I11. */
+const LONGEST_RETRY = minutes(5);
 /** An annotation that somebody removed is put back at once this often; from then on it looks like a quarrel of two controllers. */
 const FREE_RESTORES = 3;
 
-const isRestoring = (change: NodeChange): boolean => change.kind === 'hold' && change.reason === 'AnnotationRemoved';
+const isRestoring = (change: NodeChange): boolean =>
+  change.kind === 'hold' && (change.reason === 'AnnotationRemoved' || change.isAgain === true);
 
 /** When a change that is wanted may be made; undefined: now. */
 export function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined {

@@ -246,7 +246,7 @@ describe('announcements', () => {
   it('that are not needed leave the record as it is, and the timer for the next end', () => {
     const record = { announcedKeys: { 'uid-gone': { elapsed: END } } };
     const { intent, outcome } = kept({ record });
-    expect(intent).toStrictEqual({ record, wakeTime: at(END) });
+    expect(intent).toStrictEqual({ record: { ...record, held: true }, wakeTime: at(END) });
     expect(outcome).toStrictEqual(intent);
   });
 

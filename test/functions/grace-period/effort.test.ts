@@ -17,8 +17,9 @@ describe('a change', () => {
     ['that was never tried is made at once', restore, undefined, undefined],
     ['that puts back what somebody removed is made at once, twice', restore, effort(2), undefined],
     ['from then on it waits', restore, effort(3), 1],
+    ['also where the mark was removed with it', { ...hold, isAgain: true }, effort(3), 1],
     ['twice as long each time', restore, effort(5), 4],
-    ['an hour at most', restore, effort(20), 60],
+    ['five minutes at most', restore, effort(20), 5],
     ['of another kind does not wait for a quarrel', release, effort(20), undefined],
     ['for other pods does not wait for it either', hold, effort(20), undefined],
   ])('%s', (_, wanted, before, wait) => {
@@ -36,11 +37,11 @@ describe('what is remembered of it', () => {
     expect(after(undefined, hold)).toBeUndefined();
   });
 
-  it('is how often it was put back, until it has stayed for two hours, whatever else is changed', () => {
+  it('is how often it was put back, until it has stayed for ten minutes, whatever else is changed', () => {
     expect(after(undefined, restore)).toEqual({ times: 1, lastTime: inMinutes(1) });
-    expect(after(effort(1), restore, 119)).toMatchObject({ times: 2 });
-    expect(after(effort(7), restore, 120)).toMatchObject({ times: 1 });
-    expect(after(effort(7), hold, 119)).toEqual(effort(7));
-    expect(after(effort(7), hold, 120)).toBeUndefined();
+    expect(after(effort(1), restore, 9)).toMatchObject({ times: 2 });
+    expect(after(effort(7), restore, 10)).toMatchObject({ times: 1 });
+    expect(after(effort(7), hold, 9)).toEqual(effort(7));
+    expect(after(effort(7), hold, 10)).toBeUndefined();
   });
 });
