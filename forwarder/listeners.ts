@@ -6,12 +6,7 @@ import { ANNOTATIONS } from '../shared/contract/names.ts';
 import type { CustomResources } from './custom-resources.ts';
 import type { ObjectListener } from './queue.ts';
 import { kindOfDrain, kindOfRule } from './wanted-kinds.ts';
-import {
-  createWantedTemplates,
-  templatesOfHooks,
-  templatesOfRepair,
-  type WantedTemplates,
-} from './wanted-templates.ts';
+import { createWantedTemplates, type WantedTemplates } from './wanted-templates.ts';
 import type { WatchedNodes } from './watched-nodes.ts';
 
 export interface ListenersDeps {
@@ -23,8 +18,8 @@ export interface ListenersDeps {
 /** Keyed by kind. */
 export function createListeners({ nodes, want, onRepublish }: ListenersDeps): Readonly<Record<string, ObjectListener>> {
   const ofTemplates = [
-    createWantedTemplates(templatesOfRepair, (owner, kind) => want(`repair/${owner}`, 'repair', kind)),
-    createWantedTemplates(templatesOfHooks, (owner, kind) => want(`hook/${owner}`, 'hook', kind)),
+    createWantedTemplates('repair', (owner, kind) => want(`repair/${owner}`, 'repair', kind)),
+    createWantedTemplates('termination', (owner, kind) => want(`hook/${owner}`, 'hook', kind)),
   ];
   const templateHolder: ObjectListener = {
     present: object => ofTemplates.forEach(wanted => wanted.holder(object.metadata.uid, object)),

@@ -1,10 +1,11 @@
 /**
- * The kinds of custom resources that are made of templates: `repair.actions` and `termination.hooks` of policies, and `repair.actions` of
- * NodePools, name keys of the ConfigMap, and the template there names its kind. One kind for each template in use.
+ * The kinds of custom resources that are made of templates: actions of repairs, in policies and NodePools, and hooks of terminations name
+ * keys of the ConfigMap, and the template there names its kind. One kind for each template in use.
  */
 import type { GroupVersionKind, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { parseApiVersion } from '../shared/domain/kubernetes-object.ts';
-import { fieldAt, listAt, textAt } from './fields.ts';
+import { namedTemplates } from '../shared/domain/named-templates.ts';
+import { fieldAt, textAt } from './fields.ts';
 
 export interface WantedTemplates {
   /** Undefined: there is no ConfigMap any more. */
@@ -13,21 +14,9 @@ export interface WantedTemplates {
   holder(uid: string, object: KubernetesObject | undefined): void;
 }
 
-/** The templates that an object names, for repairs. */
-export const templatesOfRepair = (object: KubernetesObject): readonly string[] =>
-  named(listAt(object, 'spec', 'repair', 'actions').map(action => textAt(action, 'template')));
-
-/** The same for the hooks of terminations. */
-export const templatesOfHooks = (object: KubernetesObject): readonly string[] =>
-  named(listAt(object, 'spec', 'termination', 'hooks').map(hook => textAt(hook, 'customResource', 'template')));
-
-const named = (templates: readonly (string | undefined)[]): readonly string[] => [
-  ...new Set(templates.filter(template => template !== undefined)),
-];
-
 /** @param want told for each template of each holder; `owner` is of its own */
 export function createWantedTemplates(
-  templatesIn: (object: KubernetesObject) => readonly string[],
+  block: 'repair' | 'termination',
   want: (owner: string, kind: GroupVersionKind | undefined) => void,
 ): WantedTemplates {
   const templatesOf = new Map<string, readonly string[]>();
@@ -41,7 +30,8 @@ export function createWantedTemplates(
       for (const [uid, templates] of templatesOf) tell(uid, templates);
     },
     holder(uid, object) {
-      const templates = object === undefined ? [] : templatesIn(object);
+      const named = namedTemplates(object?.spec).filter(({ path }) => path.startsWith(`spec.${block}.`));
+      const templates = [...new Set(named.map(({ template }) => template))];
       const before = templatesOf.get(uid) ?? [];
       for (const template of before) if (!templates.includes(template)) want(`${uid}/${template}`, undefined);
       if (templates.length === 0) templatesOf.delete(uid);

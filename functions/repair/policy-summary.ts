@@ -10,6 +10,7 @@ import { parseTerminationBlock } from '../../shared/contract/termination-schema.
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { kindAndName, type JsonObject, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { specificity } from '../../shared/domain/label-selector.ts';
+import { namedTemplates } from '../../shared/domain/named-templates.ts';
 import { HOOKS_HOLD_NOTHING, idleHooks } from '../../shared/domain/termination.ts';
 import { type EpochMs, toTimestamp } from '../../shared/domain/time.ts';
 import { isBlockless, protectionDecisions, hasBlock } from '../../shared/policies/deciding-policy.ts';
@@ -206,7 +207,7 @@ function warning(
   const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, inForce))
     .filter(({ loser }) => loser.metadata.uid === object.metadata.uid)
     .map(({ message }) => ({ reason: 'PolicyConflict', message }));
-  const missing = templatesOf(object)
+  const missing = namedTemplates(object.spec)
     .filter(({ template }) => !templates.includes(template))
     .map(({ template, path }) => ({
       reason: 'NoTemplate',
@@ -238,15 +239,6 @@ function warning(
   return [
     { type: 'Warning', status: 'True', reason: first.reason, message: all.map(({ message }) => message).join('; ') },
   ];
-}
-
-function templatesOf({ spec }: KubernetesObject): readonly { readonly template: string; readonly path: string }[] {
-  const repair = spec?.['repair'];
-  const actions = isJsonObject(repair) ? repair['actions'] : undefined;
-  return (Array.isArray(actions) ? actions : []).flatMap((action, index) => {
-    const template = isJsonObject(action) ? action['template'] : undefined;
-    return typeof template === 'string' ? [{ template, path: `spec.repair.actions.${index}.template` }] : [];
-  });
 }
 
 export interface TerminationWarning {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createWantedTemplates, templatesOfHooks, templatesOfRepair } from '../../forwarder/wanted-templates.ts';
+import { createWantedTemplates } from '../../forwarder/wanted-templates.ts';
 import type { GroupVersionKind, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { namedTemplates } from '../../shared/domain/named-templates.ts';
 
 const REBOOT = { group: 'example.com', version: 'v1', kind: 'Reboot' };
 const WIPE = { group: 'example.com', version: 'v1', kind: 'Wipe' };
@@ -23,7 +24,7 @@ const policy = (...templates: string[]): KubernetesObject => ({
 /** What is wanted by now, by its owner. */
 function start() {
   const wanted = new Map<string, GroupVersionKind>();
-  const remediations = createWantedTemplates(templatesOfRepair, (owner, kind) => {
+  const remediations = createWantedTemplates('repair', (owner, kind) => {
     if (kind === undefined) wanted.delete(owner);
     else wanted.set(owner, kind);
   });
@@ -38,8 +39,19 @@ describe('templates in use', () => {
       { name: 'odd', customResource: 'text' },
     ];
     const holder = { ...policy('fix'), spec: { ...policy('fix').spec, termination: { hooks } } };
-    expect(templatesOfRepair(holder)).toEqual(['fix']);
-    expect(templatesOfHooks(holder)).toEqual(['hook']);
+    expect(namedTemplates(holder.spec).map(({ template: each }) => each)).toEqual(['fix', 'hook']);
+  });
+
+  it('are those of an entry, too, which has actions of its own', () => {
+    const { now, ...wanted } = start();
+    wanted.configMap(configMap({ reboot: template('Reboot'), wipe: template('Wipe') }));
+    const actions = (key: string) => [{ type: 'CustomResource', template: key }, { type: 'Terminate' }];
+    const repair = {
+      policies: [{ conditionType: 'Ready', actions: actions('reboot') }],
+      conditions: [{ type: 'Slow', status: 'True', toleration: '5m', actions: actions('wipe') }],
+    };
+    wanted.holder('p1', { ...policy(), spec: { repair } });
+    expect(now()).toEqual({ 'p1/reboot': REBOOT, 'p1/wipe': WIPE });
   });
 });
 

@@ -221,6 +221,32 @@ describe('the conditions of a policy', () => {
     });
   });
 
+  it('name a template that is missing wherever it is named', () => {
+    const action = (template: string) => ({ type: 'CustomResource', template });
+    const block = {
+      repair: {
+        actions: [{ type: 'Reboot' }, action('own')],
+        policies: [{ conditionType: 'Ready', toleration: '5m', actions: [action('of-ready')] }],
+        conditions: [{ type: 'Slow', status: 'True', toleration: '5m', actions: [action('of-slow')] }],
+      },
+      termination: {
+        hooks: [{ name: 'a', at: 'after-terminate', customResource: { template: 'of-hook', conditionType: 'Done' } }],
+      },
+    };
+    const object = asWritten('a', { mode: 'Enforce', nodePoolSelector: { matchLabels: { a: 'b' } }, ...block });
+    expect(summarize(of(object), facts([object])).conditions.at(-1)).toMatchObject({
+      reason: 'NoTemplate',
+      message: [
+        ['repair.actions.1.template', 'own'],
+        ['repair.policies.0.actions.0.template', 'of-ready'],
+        ['repair.conditions.0.actions.0.template', 'of-slow'],
+        ['termination.hooks.0.customResource.template', 'of-hook'],
+      ]
+        .map(([path, key]) => `spec.${path}: ConfigMap curfew/curfew-config has no key "${key}"`)
+        .join('; '),
+    });
+  });
+
   it('say the fault, and which generation is in force', () => {
     const object = policy('a', block);
     const { conditions } = summarize(of(object, { fault: 'spec.repair: bad', acceptedGeneration: 2 }), facts([object]));

@@ -1,0 +1,15 @@
+/** Which keys of the ConfigMap an object names for templates. What is of another shape names none. */
+import { isJsonObject } from './json.ts';
+
+export interface NamedTemplate {
+  readonly template: string;
+  readonly path: string;
+}
+
+/** Those of the actions of repairs, the block's and those of its entries, and of the hooks of terminations. */
+export function namedTemplates(value: unknown, path = 'spec'): readonly NamedTemplate[] {
+  if (typeof value === 'string')
+    return /(actions\.\d+|customResource)\.template$/.test(path) ? [{ template: value, path }] : [];
+  if (!isJsonObject(value) && !Array.isArray(value)) return [];
+  return Object.entries(value).flatMap(([key, each]) => namedTemplates(each, `${path}.${key}`));
+}
