@@ -1,7 +1,7 @@
 /** What a drain does, or would do, with every pod of a node: when, and what is in its way. By the rules of `functions/drain`. Pure. */
 import {
   deadlineOf,
-  forcedBy,
+  forcedEndTime,
   ALL_PODS,
   type DrainRules,
   type OutOfScope,
@@ -104,7 +104,7 @@ export function planDrain(
     observation,
     now,
     deleteTime: addDuration(drain.since, settings.deleteAfterTimeout),
-    forcedBy: deadline?.kind === 'force' ? deadline.time : undefined,
+    forcedEndTime: deadline?.kind === 'force' ? deadline.time : undefined,
     isCustom: custom !== undefined,
     isHeld: held !== undefined,
     rules: podRules({ ...drain, phase: { kind: 'draining' } }, rules, {
@@ -139,7 +139,7 @@ function plannedDeadline(
   const { deadline: period } = limits;
   if (waits) return { period, kind: 'turn', time: undefined };
   const began = { startTime: shown?.lastTransitionTime ?? now, pausedFor: toDurationMs(0) };
-  const kind = forcedBy(began, limits, isCustom) === undefined ? 'fail' : 'force';
+  const kind = forcedEndTime(began, limits, isCustom) === undefined ? 'fail' : 'force';
   return { period, kind, time: deadlineOf(began, limits) };
 }
 
@@ -158,7 +158,7 @@ interface PlanContext {
   readonly now: EpochMs;
   readonly deleteTime: EpochMs;
   /** The deadline that deletes what it may; undefined: none does. */
-  readonly forcedBy: EpochMs | undefined;
+  readonly forcedEndTime: EpochMs | undefined;
   readonly isCustom: boolean;
   readonly isHeld: boolean;
   readonly rules: ReturnType<typeof podRules>;
@@ -187,7 +187,7 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
       : planned('await', 'is stopping');
   }
   const held = protectionOf(pod, observation.protection.policy);
-  const forceAt = forceTime(pod, situation.forcedBy);
+  const forceAt = forceTime(pod, situation.forcedEndTime);
   const forcedTime = forceAt !== undefined && !isActive(held, forceAt) ? forceAt : undefined;
   if (drainability.mode === 'AllowCompletion') {
     if (drainability.kind === 'leftBehind') return planned('ignore', 'is not ready: not waited for');

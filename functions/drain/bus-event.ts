@@ -9,7 +9,8 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { addDuration, CLOCK_SKEW, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { toHealthEvent } from './rule/node-annotations.ts';
-import { type Incoming } from './rule/observation.ts';
+import type { Incoming } from './rule/observation.ts';
+import { isForceful } from './rule/phase.ts';
 import type { DrainRequest, Timestamps } from './request-record.ts';
 
 export interface NodeMessage {
@@ -197,7 +198,7 @@ export function meaningOf(message: HealthEventMessage): RequestMeaning {
   if (event.isHealthy) return { kind: 'recovered', needsAnswer: isQuarantined && drained !== true };
   // What NVSentinel stores of a drain comes by, too: it asks for none.
   if (drained === true) return { kind: 'nothing' };
-  if (event.drainOverrides?.force === true || isQuarantined) return { kind: 'drain' };
+  if (isForceful(message) || isQuarantined) return { kind: 'drain' };
   if (quarantine !== undefined) {
     return { kind: 'notQuarantined', message: `the quarantine status is ${JSON.stringify(quarantine)}` };
   }

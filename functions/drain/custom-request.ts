@@ -11,13 +11,13 @@ import { finish } from './drain-end.ts';
 import type { ObservedDrain } from './observe.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
 import { reportFallBack, reportNotices, reportResourceCreated, reportStuck } from './report.ts';
-import { fail, type CustomDecision } from './rule/custom-drain.ts';
+import { fail } from './rule/custom-drain.ts';
+import type { DecisionOf } from './rule/decision.ts';
 import { podDrainability } from './rule/pods.ts';
 import { save, withSafetyNet } from './save.ts';
 import { endUnchangedTurn, tryChange } from './try-change.ts';
 
-type ResourceDecision = Exclude<CustomDecision, { kind: 'finish' }>;
-type DecisionOf<Kind extends ResourceDecision['kind']> = Extract<ResourceDecision, { kind: Kind }>;
+type ResourceDecision = DecisionOf<'noteResource' | 'createResource' | 'awaitResource' | 'fallBack'>;
 
 /** Carries out what was decided on the custom resource of a drain. */
 export async function applyCustom(

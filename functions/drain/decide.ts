@@ -1,11 +1,11 @@
 /**
- * The rule of drains (docs/drain.md): what becomes of a request, of the
- * drain under way, and of what is remembered. Pure: no I/O, no clock.
+ * The rule of drains (docs/drain.md): what becomes of a request, of the drain under way, and of what is remembered. Pure: no I/O, no clock.
  *
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
  */
+import { qualifiedName } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
-import { admit, begin } from './rule/admission.ts';
+import { admit, beginNext } from './rule/admission.ts';
 import { cancellationOf, isCordonKnown, earlyEndOf, UNCORDONED, withLateEnds } from './rule/cancellation.ts';
 import { decideCustom } from './rule/custom-drain.ts';
 import type { DrainDecision } from './rule/decision.ts';
@@ -18,12 +18,12 @@ import { openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
 import type { DrainPodRules } from './rule/pods.ts';
 import {
-  forcedBy,
+  forcedEndTime,
   nextByDeadline,
   pastDeadline,
-  stuckTime,
+  stuckReportTime,
   withProgress,
-  resumed,
+  withoutPause,
   withCounts,
 } from './rule/progress.ts';
 import { decideQueued } from './rule/queue.ts';
@@ -32,7 +32,7 @@ import type { DrainOutcome } from './request-record.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
-  const observation = withLateEnds(withEnds(withoutUncordoned(seen)));
+  const observation = withLateEnds(withEnds(withoutStandingIfOpened(seen)));
   const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? admitNow(observation, incoming) : decideEnd(observation, incoming);
@@ -56,10 +56,10 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   if (phase.kind === 'ending') return { kind: 'close', active, ending: phase };
   const ended = earlyEndOf(active, node);
   if (ended !== undefined)
-    return toFinish(ended.reason === UNCORDONED ? withWaiting(active, observation) : active, ended);
+    return finishBy(ended.reason === UNCORDONED ? withWaitingRequests(active, observation) : active, ended);
   const pause = pauseWhileActive(observation, active);
   if (pause !== undefined || rules === undefined) return pause ?? decideRest(observation);
-  if (record.pausedSince !== undefined) return { kind: 'note', record: resumed(record, now) };
+  if (record.pausedSince !== undefined) return { kind: 'note', record: withoutPause(record, now) };
   switch (phase.kind) {
     case 'waiting':
       return decideQueued(observation, active, phase);
@@ -85,19 +85,23 @@ function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: 
     const cordon = cordonFor(active, node);
     return { kind: 'prepare', active, cordon, showDraining, plan: isDelegated ? undefined : plan };
   }
-  const isStuck = isDue(now, stuckTime(active, limits) ?? NEVER);
+  const isStuck = isDue(now, stuckReportTime(active, limits) ?? NEVER);
   const next = nextByDeadline(active, limits, now);
   const over = pastDeadline(active, { limits, now, isCustom: isOfCustom }, plan);
   if (isDelegated) {
     const decision = decideCustom({ now, active, settings: rules.settings, resource: observation.resource, plan });
     if (decision.kind === 'finish') return decision;
-    if (over !== undefined) return toFinish(active, over);
+    if (over !== undefined) return finishBy(active, over);
     if (decision.kind !== 'awaitResource') return decision;
     return { ...decision, isStuck, until: earliest(decision.until, next) };
   }
-  if (plan.isDrained) return toFinish(active, successOf(active, plan), plan);
+  if (plan.isDrained) return finishBy(active, successOf(active, plan), plan);
   if (over === undefined) return { kind: 'drain', active, plan, isStuck, until: next };
-  return toFinish(active, over, forcedBy(active, limits, isOfCustom) === undefined ? undefined : lastDeletions(plan));
+  return finishBy(
+    active,
+    over,
+    forcedEndTime(active, limits, isOfCustom) === undefined ? undefined : lastDeletions(plan),
+  );
 }
 
 /** What was due by a deadline that forces is done with its end, should nobody have been able to do it before. */
@@ -114,7 +118,7 @@ function withPlan(
 ): { readonly active: ActiveDrain; readonly plan: PodPlan } {
   const { deleteAfterTimeout, evictionGracePeriod } = rules.settings;
   const deleteTime = addDuration(sinceOf(before), deleteAfterTimeout);
-  const forced = forcedBy(before, limits, isCustom);
+  const forced = forcedEndTime(before, limits, isCustom);
   const active = withDeleteTime(before, earliest(deleteTime, forced));
   const plan = planPods({
     now,
@@ -126,13 +130,13 @@ function withPlan(
     deleteTime,
     warnedUids: active.warned,
     active,
-    forcedBy: forced,
+    forcedEndTime: forced,
   });
   return { active: withProgress(active, plan, now), plan };
 }
 
 /** Uncordoning also takes back the requests that wait: they would cordon the node again at once. */
-const withWaiting = (active: ActiveDrain, { record }: DrainObservation): ActiveDrain => ({
+const withWaitingRequests = (active: ActiveDrain, { record }: DrainObservation): ActiveDrain => ({
   ...active,
   requests: [...active.requests, ...record.requests],
 });
@@ -180,7 +184,7 @@ function admitNow(
 
 /** The preparation stands on the same look: its own writes, and the preconditions of each, find out what changes in between. */
 function beginAndPrepare(observation: DrainObservation, rules: DrainRules): DrainDecision {
-  const begun = begin(observation, rules);
+  const begun = beginNext(observation, rules);
   if (begun.kind !== 'begin') return begun;
   const decision = decideActive({ ...observation, record: begun.record }, begun.active);
   return { ...begun, admitted: undefined, next: decision.kind === 'prepare' ? decision : undefined };
@@ -207,7 +211,7 @@ export function podRules(
 }
 
 function decideRest({ now, node, record }: DrainObservation): DrainDecision {
-  const { record: kept, until } = forget(resumed(record, now), node, now);
+  const { record: kept, until } = forget(withoutPause(record, now), node, now);
   return { kind: 'rest', ...rememberEnds(kept, until, now) };
 }
 
@@ -223,7 +227,7 @@ function decideIdle(observation: DrainObservation): DrainDecision {
 }
 
 /** Uncordoning ends all that the node was drained for: the next cordon, also of a drain that has begun, is about something else. */
-function withoutUncordoned(seen: DrainObservation): DrainObservation {
+function withoutStandingIfOpened(seen: DrainObservation): DrainObservation {
   const { node, record } = seen;
   const hasCordoned = record.active?.cordon !== undefined;
   const isOpened = !node.unschedulable && !hasCordoned && !hasNoStandingEnd(record);
@@ -250,12 +254,12 @@ function decideEnd(
   return drainRequest && admitNow(observation, { kind: 'drain', request: drainRequest });
 }
 
-function toFinish(active: ActiveDrain, outcome: DrainOutcome, plan?: PodPlan): DrainDecision {
+function finishBy(active: ActiveDrain, outcome: DrainOutcome, plan?: PodPlan): DrainDecision {
   return { kind: 'finish', active, outcome, plan };
 }
 
 function successOf({ drained }: ActiveDrain, { leftPods }: PodPlan): DrainOutcome {
-  const names = leftPods.map(({ pod, because }) => `${pod.namespace}/${pod.name} (${because})`);
+  const names = leftPods.map(({ pod, because }) => `${qualifiedName(pod)} (${because})`);
   const message = `${drained} pod${drained === 1 ? ' was' : 's were'} drained`;
   if (names.length === 0) return { status: 'Succeeded', reason: 'Drained', message, left: [] };
   return {

@@ -13,7 +13,7 @@ import { carryOutPlan, noteActs } from './evictions.ts';
 import { finishNode } from './node.ts';
 import type { ObservedDrain, SoughtNode } from './observe.ts';
 import type { DrainRecord } from './record.ts';
-import { reportEnd, reportForgotten, reportGone, reportGoneAnswer } from './report.ts';
+import { reportEnd, reportForgotten, reportGone, reportGoneAnswer, type Telling } from './report.ts';
 import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { toFinished } from './rule/admission.ts';
 import { isCordonKnown } from './rule/cancellation.ts';
@@ -109,9 +109,6 @@ export async function tidy(
 
 type GoneDrains = GoneSubject<DrainRecord>;
 
-/** There is no Node to look at. */
-type GoneContext = Pick<DrainContext, 'deps' | 'reporter'>;
-
 const goneOutcome = (name: string): DrainOutcome => ({
   status: 'Cancelled',
   reason: 'NodeGone',
@@ -119,37 +116,29 @@ const goneOutcome = (name: string): DrainOutcome => ({
   left: [],
 });
 
-const targetNode = ({ name, uid }: SoughtNode) => ({ name, ...(uid !== undefined && { uid }) });
-
 /** Answers a request whose Node is gone and has no drain. */
-export async function answerGone(
-  { deps, reporter }: GoneContext,
-  target: SoughtNode,
-  request: DrainRequest,
-): Promise<void> {
-  const ended = toFinished(request, goneOutcome(target.name), { now: deps.clock.now(), scope: FULL, drained: 0 });
-  await publishAnswers(deps, targetNode(target), [ended]);
-  await reportGoneAnswer({ deps, reporter }, target, ended);
+export async function answerGone(context: Telling, { name, uid }: SoughtNode, request: DrainRequest): Promise<void> {
+  const { deps } = context;
+  const ended = toFinished(request, goneOutcome(name), { now: deps.clock.now(), scope: FULL, drained: 0 });
+  await publishAnswers(deps, { name, uid }, [ended]);
+  await reportGoneAnswer(context, { name, uid }, ended);
 }
 
 /** Closes its drains; one whose custom resource must not be deleted is kept until that may go. */
-export async function closeGone({ deps, reporter }: GoneContext, target: SoughtNode, gone: GoneDrains): Promise<void> {
+export async function closeGone(context: Telling, { name, uid }: SoughtNode, gone: GoneDrains): Promise<void> {
+  const { deps } = context;
   const { active, requests } = gone.value;
-  if (!(await isResourceGone({ deps, reporter }, gone))) return;
+  if (!(await isResourceGone(context, gone))) return;
   const asked = [...(active?.requests ?? []), ...requests];
-  const { name } = target;
   const asOf = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
   const ended = asked.map(request => toFinished(request, goneOutcome(name), asOf));
-  await publishAnswers(deps, targetNode(target), ended);
+  await publishAnswers(deps, { name, uid }, ended);
   await gone.record.closeNow();
-  if (ended.length > 0) await reportGone({ deps, reporter }, target, ended);
+  if (ended.length > 0) await reportGone(context, { name, uid }, ended);
 }
 
 /** Where its deletion is refused, that is said on the custom resource: there is no Node to say it on. */
-async function isResourceGone(
-  { deps, reporter }: GoneContext,
-  { record, value, subject }: GoneDrains,
-): Promise<boolean> {
+async function isResourceGone({ deps, reporter }: Telling, { record, value, subject }: GoneDrains): Promise<boolean> {
   const { active, refusals: stored } = value;
   const made = await resourceOf(deps, active);
   if (made === undefined) return true;

@@ -8,6 +8,7 @@ import { kubeletSilentSince, readConditions } from '../../shared/domain/node.ts'
 import { faultOf } from './rule/faults.ts';
 import { readAnswer, requestedId } from './rule/node-annotations.ts';
 import { readShownDrain } from './node.ts';
+import { OWNER } from './record.ts';
 import type { DrainedNode } from './rule/observation.ts';
 import type { Fault } from './request-record.ts';
 
@@ -55,6 +56,6 @@ export function toDrainedNode(object: KubernetesObject): DrainedNode {
     underWay: annotations[ANNOTATIONS.drainUnderWay],
     requestedId: requestedId(annotations[ANNOTATIONS.drainRequested]),
     answer: readAnswer(annotations[ANNOTATIONS.drainAnswer]),
-    isWatched: isWatchedFor(object, 'drain'),
+    isWatched: isWatchedFor(object, OWNER),
   };
 }

@@ -3,6 +3,6 @@ export { podRules } from './decide.ts';
 export { parseDrainRequested } from './bus-event.ts';
 export { readAnswer, readUnderWay, requestedId, type Answer, type UnderWay } from './rule/node-annotations.ts';
 export type { DrainRules } from './rule/observation.ts';
-export { deadlineOf, forcedBy } from './rule/progress.ts';
+export { deadlineOf, forcedEndTime } from './rule/progress.ts';
 export { FULL, podDrainability, type OutOfScope } from './rule/pods.ts';
 export { ALL_PODS, compileSettings, drainLimitsFor } from './settings.ts';

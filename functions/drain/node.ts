@@ -11,7 +11,7 @@ import { changeExactly } from '../../shared/ports/exact-change.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { requestedId, describeUnderWay } from './rule/node-annotations.ts';
 import type { ShownDrain } from './rule/observation.ts';
-import type { ActiveDrain, Cordon } from './record.ts';
+import { OWNER, type ActiveDrain, type Cordon } from './record.ts';
 import type { DrainStatus, FinishedDrain } from './request-record.ts';
 
 interface Deps {
@@ -35,7 +35,7 @@ export function prepareNode(
   const isOwn = cordon.by === 'own';
   return change(deps, node, {
     annotations: {
-      [ANNOTATIONS.watchPods]: withWaiter(node, 'drain'),
+      [ANNOTATIONS.watchPods]: withWaiter(node, OWNER),
       ...(isOwn && { [ANNOTATIONS.cordonedByDrain]: active.id }),
       [ANNOTATIONS.drainUnderWay]: describeUnderWay(active),
     },
@@ -80,7 +80,7 @@ export function finishNode(
   const isMarkStale = node.metadata.annotations?.[ANNOTATIONS.cordonedByDrain] !== undefined && !isCordoned(node);
   return change(deps, node, {
     annotations: {
-      [ANNOTATIONS.watchPods]: withoutWaiter(node, 'drain'),
+      [ANNOTATIONS.watchPods]: withoutWaiter(node, OWNER),
       ...((uncordon || isMarkStale) && { [ANNOTATIONS.cordonedByDrain]: null }),
       [ANNOTATIONS.drainUnderWay]: null,
       ...answerTo(node, ended),
@@ -129,13 +129,13 @@ interface WantedNode {
 async function change({ kubernetes }: Deps, node: KubernetesObject, wanted: WantedNode): Promise<NodeChange> {
   const { name, resourceVersion, annotations = {} } = node.metadata;
   const changed = Object.entries(wanted.annotations).filter(([key, value]) => (annotations[key] ?? null) !== value);
-  const cordon = wanted.unschedulable === undefined || (wanted.unschedulable === true) === isCordoned(node);
-  const isSame = wanted.state === stateOf(node);
-  if (changed.length === 0 && cordon && isSame) return { kind: 'ok', resourceVersion };
+  const isCordonSame = wanted.unschedulable === undefined || (wanted.unschedulable === true) === isCordoned(node);
+  const isStateSame = wanted.state === stateOf(node);
+  if (changed.length === 0 && isCordonSame && isStateSame) return { kind: 'ok', resourceVersion };
   const outcome = await changeExactly(kubernetes, { type: RESOURCES.Node, name }, node.metadata, {
     ...(changed.length > 0 && { annotations: Object.fromEntries(changed) }),
-    ...(!isSame && { labels: { [NVSENTINEL.stateLabel]: wanted.state ?? null } }),
-    ...(!cordon && { spec: { unschedulable: wanted.unschedulable ?? null } }),
+    ...(!isStateSame && { labels: { [NVSENTINEL.stateLabel]: wanted.state ?? null } }),
+    ...(!isCordonSame && { spec: { unschedulable: wanted.unschedulable ?? null } }),
   });
   if (outcome.kind === 'ok') return { kind: 'ok', resourceVersion: outcome.object.metadata.resourceVersion };
   return { kind: outcome.kind === 'notFound' ? 'gone' : 'changed' };

@@ -33,7 +33,7 @@ import { toDrainedNode } from './drained-node.ts';
 import { requestOnNode } from './rule/node-annotations.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './rule/observation.ts';
 import { goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
-import { DRAIN_CODEC, NO_DRAINS, recordIdOf, type DrainRecord } from './record.ts';
+import { DRAIN_CODEC, NO_DRAINS, OWNER, recordIdOf, type DrainRecord } from './record.ts';
 import type { DrainRequest } from './request-record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
 import { readNeighbours } from './wake-ups.ts';
@@ -123,11 +123,11 @@ async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<O
   const { object, record, now } = base;
   const view = readNode(object);
   const pool = nodePoolOf(view);
-  const [config, pods] = await inParallel([loadConfig('drain', deps), loadPodsOnNode(deps, view.name)]);
+  const [config, pods] = await inParallel([loadConfig(OWNER, deps), loadPodsOnNode(deps, view.name)]);
   const inForce = await loadInForce(deps, { view, pool, pods, now }).catch(textOutOfSight);
   const asked = askedIn(base);
   const isOfAllPods = goesForAllPods({ requests: asked, phase: record.active?.phase });
-  const rules = isOfAllPods ? ALL_PODS : config.drain && compiled(config.drain);
+  const rules = isOfAllPods ? ALL_PODS : config.drain && rulesOf(config.drain);
   const { active } = record;
   const neighbours = active && isWaiting(active) ? await readNeighbours(deps, base.node, pool) : undefined;
   const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
@@ -158,7 +158,7 @@ async function loadInForce(
 ): Promise<Pick<ObservedDrain, 'mode' | 'unreadable' | 'limits' | 'protection' | 'protectionOverridden'>> {
   const [poolObject, [drains, protections]] = await inParallel([
     loadPool(deps, pool),
-    loadPolicySets(deps, 'drain', DRAIN_BLOCKS),
+    loadPolicySets(deps, OWNER, DRAIN_BLOCKS),
   ]);
   const { policy: protection } = effectiveProtection(poolObject, protections);
   const { mode } = decisionFor(poolObject, 'drain', drains);
@@ -172,7 +172,7 @@ async function loadInForce(
 const compilations = new WeakMap<DrainSettings, DrainRules>();
 
 /** Compiles settings once, for however many turns they are in force. */
-function compiled(settings: DrainSettings): DrainRules {
+function rulesOf(settings: DrainSettings): DrainRules {
   const known = compilations.get(settings);
   if (known !== undefined) return known;
   const rules = { settings, ...compileSettings(settings) };
@@ -187,12 +187,17 @@ export async function isTerminatedForcefully(
   pool: string | undefined,
   now: EpochMs,
 ): Promise<boolean> {
-  if (!isPast(node, [node], await findNodeClaims(deps, node, pool), now)) return false;
+  if (!isTerminationDue(node, [node], await findNodeClaims(deps, node, pool), now)) return false;
   const { nodes, claims } = await loadCluster(deps);
-  return isPast(node, nodes, claims, now);
+  return isTerminationDue(node, nodes, claims, now);
 }
 
-function isPast(node: NodeView, nodes: readonly NodeView[], claims: readonly NodeClaimView[], now: EpochMs): boolean {
+function isTerminationDue(
+  node: NodeView,
+  nodes: readonly NodeView[],
+  claims: readonly NodeClaimView[],
+  now: EpochMs,
+): boolean {
   const owner = ownerOf(node, indexOwners(nodes, claims));
   if (owner.kind !== 'claim') return false;
   const { annotations, deletionTime } = owner.claim;

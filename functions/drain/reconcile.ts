@@ -19,10 +19,10 @@ import type { Incoming } from './rule/observation.ts';
 import { createObserver, type DrainDeps, type ObservedDrain, type SoughtNode } from './observe.ts';
 import { beginsNothing } from './request-end.ts';
 import { DRAIN_BLOCKS, reportDrainFaults } from './settings.ts';
+import { OWNER } from './record.ts';
 import type { DrainRun } from './context.ts';
 import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
 
-const OWNER = 'drain';
 const KEEPER = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
 
 /** Other rules than the real ones, for proofs of what a mistake in them would do. */

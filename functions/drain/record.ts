@@ -228,7 +228,10 @@ export const NO_DRAINS: DrainRecord = { requests: [], finished: [] };
 /** The id of the record of the node with this UID. */
 export const recordIdOf = (nodeUid: string): string => `node/${nodeUid}`;
 
-const checked = checkedCodec<DrainRecord>('drain', schema, 4);
+/** Of the record, its timer and rounds. */
+export const OWNER = 'drain';
+
+const checked = checkedCodec<DrainRecord>(OWNER, schema, 4);
 
 /** Checked by the schema, and cut to what fits into an item. */
 export const DRAIN_CODEC: RecordCodec<DrainRecord> = storedUnder(

@@ -7,6 +7,7 @@ import type { DrainContext } from './context.ts';
 import { nodeOf, publishAnswers } from './drain-completed.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { DrainDeps, ObservedDrain } from './observe.ts';
+import { OWNER } from './record.ts';
 import { reportAnswer, reportCancelled, reportNotQuarantined, reportOtherCluster, type Telling } from './report.ts';
 import type { DecisionOf } from './rule/decision.ts';
 import { STALE_AGAIN } from './rule/late-events.ts';
@@ -94,6 +95,6 @@ export async function beginsNothing(context: Telling, message: NodeMessage): Pro
 async function otherCluster(deps: DrainDeps, clusters: readonly string[]): Promise<string | undefined> {
   const others = clusters.filter(name => name !== deps.cluster);
   if (others.length === 0) return undefined;
-  const { clusterNames } = (await loadConfig('drain', deps)).healthEvents;
+  const { clusterNames } = (await loadConfig(OWNER, deps)).healthEvents;
   return others.find(name => !clusterNames.includes(name));
 }

@@ -9,13 +9,12 @@ import { seconds, toDurationMs } from '../../shared/domain/time.ts';
 import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { OWNER } from './record.ts';
 import { readUnderWay } from './rule/node-annotations.ts';
 import type { DrainObservation, Neighbours, Waiter } from './rule/observation.ts';
 import { nextOf } from './rule/queue.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
-
-const OWNER = 'drain';
 
 const DRAINING = { labelSelector: `${NVSENTINEL.stateLabel}=${DRAIN_STATES.draining}` };
 
@@ -38,11 +37,21 @@ export function drainRounds(deps: Deps): Rounds {
 
 /** The one that a custom resource of this name was made for: names begin with the node's (`drainResourceName`). */
 export async function wakeDrainOf(deps: Deps, resourceName: string): Promise<void> {
-  const wakeTime = deps.clock.now();
   const nodes = await listNodes(deps, DRAINING);
-  const its = nodes.filter(({ metadata: { name } }) => resourceName.startsWith(`drain-${name}-`));
-  await deps.wakeUps.send(
-    its.map(node => ({ wakeUp: { owner: OWNER, subject: subjectOf(node), wakeTime }, delay: toDurationMs(0) })),
+  await wakeNow(
+    deps,
+    nodes.filter(({ metadata: { name } }) => resourceName.startsWith(`drain-${name}-`)),
+  );
+}
+
+/** The drains of these Nodes look at once. */
+function wakeNow(
+  { wakeUps, clock }: Pick<FunctionDeps, 'wakeUps' | 'clock'>,
+  nodes: readonly KubernetesObject[],
+): Promise<void> {
+  const wakeTime = clock.now();
+  return wakeUps.send(
+    nodes.map(node => ({ wakeUp: { owner: OWNER, subject: subjectOf(node), wakeTime }, delay: toDurationMs(0) })),
   );
 }
 
@@ -81,13 +90,8 @@ export async function wakeNext(
   const pool = node.labels[KARPENTER.nodePoolLabel];
   const { total, drainingCount, waiters } = await readNeighbours(deps, node, pool);
   const uids = new Set(nextOf(waiters, drainingCount, placesOf(limits.maxConcurrent, total)).map(({ uid }) => uid));
-  const wakeTime = deps.clock.now();
-  await deps.wakeUps.send(
-    waiters
-      .filter(({ uid }) => uids.has(uid))
-      .map(({ node: each }) => ({
-        wakeUp: { owner: OWNER, subject: subjectOf(each), wakeTime },
-        delay: toDurationMs(0),
-      })),
+  await wakeNow(
+    deps,
+    waiters.filter(({ uid }) => uids.has(uid)).map(({ node: each }) => each),
   );
 }

@@ -4,12 +4,12 @@ import { addDuration, CLOCK_SKEW, toDurationMs, type EpochMs } from '../../../sh
 import type { Admission } from './decision.ts';
 import { faultOf } from './faults.ts';
 import { endOf, remember } from './history.ts';
-import { tooOld, staleOutcome } from './late-events.ts';
+import { tooOldOutcome, staleOutcome } from './late-events.ts';
 import { NODE_ANNOTATION } from './node-annotations.ts';
 import { type Incoming, type DrainObservation, type DrainRules } from './observation.ts';
-import { isEnding, isWaiting } from './phase.ts';
+import { isEnding, isForceful, isWaiting } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
-import { resumed, notOverdue } from './progress.ts';
+import { withoutPause, withTimeLeft } from './progress.ts';
 import { mustWait } from './queue.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import { admitCrowded, isFull } from './request-limit.ts';
@@ -37,7 +37,7 @@ export function admit(
   const waiting = [...requests, ...(active?.requests ?? [])];
   if (waiting.some(({ id }) => id === request.id)) return undefined;
   const asOf = { now, scope: FULL, drained: 0 };
-  const old = request.event.drainOverrides?.skip === true ? undefined : tooOld(observation, incoming);
+  const old = request.event.drainOverrides?.skip === true ? undefined : tooOldOutcome(observation, incoming);
   // Whether the Node shows that it still stands is asked anew when it comes again.
   if (old !== undefined) {
     return { kind: 'answer', record, answer: toFinished(request, old, asOf), novelty: 'tooOld' };
@@ -49,11 +49,11 @@ export function admit(
   const outcome = staleOutcome(observation, request) ?? immediateOutcome(observation, request);
   if (outcome !== undefined) return answered(outcome);
   const joins = isJoined(record, request, rules);
-  if (!isFull(record, request, joins)) return takenInto(record, request, rules, now);
+  if (!isFull(record, request, joins)) return takeRequest(record, request, rules, now);
   const room = admitCrowded(record, request, { joins, partialDrain: rules?.settings.partialDrain ?? true });
   if (room.kind === 'covered') return answered(room.outcome);
   const replacedEnds = room.replacedRequests.map(each => toFinished(each, room.outcome, asOf));
-  return { ...takenInto(remember(room.record, replacedEnds, node), room.request, rules, now), replacedEnds };
+  return { ...takeRequest(remember(room.record, replacedEnds, node), room.request, rules, now), replacedEnds };
 }
 
 /** Whether it ends with the drain under way. */
@@ -64,7 +64,7 @@ function isJoined({ active }: DrainRecord, { event }: DrainRequest, rules: Drain
 }
 
 /** The record with this request: in the drain under way where that covers it, else in the next one. */
-function takenInto(
+function takeRequest(
   record: DrainRecord,
   request: DrainRequest,
   rules: DrainRules | undefined,
@@ -72,8 +72,8 @@ function takenInto(
 ): Extract<Admission, { kind: 'take' }> {
   const { active, requests } = record;
   if (active !== undefined && rules !== undefined && isJoined(record, request, rules)) {
-    const force = active.force || isForced(request);
-    const counted = isWaiting(active) ? request : notOverdue(request, rules.settings.deleteAfterTimeout, now);
+    const force = active.force || isForceful(request);
+    const counted = isWaiting(active) ? request : withTimeLeft(request, rules.settings.deleteAfterTimeout, now);
     const joined = { ...active, requests: [...active.requests, counted], force };
     return { kind: 'take', record: { ...record, active: joined }, request, position: 'joins', replacedEnds: [] };
   }
@@ -126,7 +126,7 @@ function immediateOutcome(
  * The next drain, of all requests that wait: wide enough for each of them. Those that need none any more are answered first: they may have
  * come while there was no configuration, or waited for a drain that covers them.
  */
-export function begin(
+export function beginNext(
   observation: DrainObservation,
   { settings }: DrainRules,
 ): { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain } | Admission {
@@ -138,9 +138,9 @@ export function begin(
     const rest = { ...record, requests: record.requests.filter(each => each !== request) };
     return { kind: 'answer', record: remember(rest, [answer], node), answer, novelty: 'new' };
   }
-  const { requests: waiting, ...rest } = resumed(record, now);
+  const { requests: waiting, ...rest } = withoutPause(record, now);
   const isQueued = mustWait(observation.limits, waiting);
-  const requests = isQueued ? waiting : waiting.map(each => notOverdue(each, settings.deleteAfterTimeout, now));
+  const requests = isQueued ? waiting : waiting.map(each => withTimeLeft(each, settings.deleteAfterTimeout, now));
   const [first] = requests;
   invariant(first !== undefined, 'a drain begins for a request that waits');
   const active: ActiveDrain = {
@@ -148,7 +148,7 @@ export function begin(
     requests,
     scope: scopeOfAll(requests, settings.partialDrain),
     startTime: now,
-    force: requests.some(isForced),
+    force: requests.some(isForceful),
     phase: isQueued ? { kind: 'waiting', since: now, takes: false } : { kind: 'draining' },
     warned: [],
     tried: [],
@@ -162,8 +162,6 @@ export function begin(
   };
   return { kind: 'begin', record: { ...rest, requests: [], active }, active };
 }
-
-export const isForced = ({ event }: DrainRequest): boolean => event.drainOverrides?.force === true;
 
 /** What is remembered of a request once its drain has ended. `drained`: pods that went by it; without a start it never began. */
 export function toFinished(

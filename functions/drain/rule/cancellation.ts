@@ -1,11 +1,11 @@
 /** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
 import { isDrainState, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
-import { isForced, toFinished } from './admission.ts';
+import { toFinished } from './admission.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOver, isBefore } from './faults.ts';
-import { endOf, hasNoStandingEnd, isStanding, remember } from './history.ts';
+import { endOf, endOfUnknown, hasNoStandingEnd, isStanding, remember } from './history.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { endingBy, isAskedByRepair, openRequests } from './phase.ts';
+import { endingBy, isAskedByRepair, isForceful, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../request-record.ts';
@@ -43,14 +43,14 @@ export function cancellationOf(
   const isOwn = incoming.kind === 'cancelled' && isAskedByRepair(incoming);
   const outcome: DrainOutcome = { status: 'Cancelled', ...(isOwn ? BY_REPAIR : REASONS[incoming.kind]), left: [] };
   const isOver = active !== undefined && running.length > 0 && running.length === active.requests.length;
-  const leaves = isOver ? waiting : [...waiting, ...running];
-  const answers = leaves.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
-  const still = finished.map(each => (recovered.includes(each) ? { ...each, recovered: true } : each));
+  const ending = isOver ? waiting : [...waiting, ...running];
+  const answers = ending.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
+  const nextFinished = finished.map(each => (recovered.includes(each) ? { ...each, recovered: true } : each));
   const nextActive = active === undefined || isOver ? active : withoutRequests(active, running, rules);
   const next = remember(
     {
       ...record,
-      finished: still,
+      finished: nextFinished,
       requests: requests.filter(each => !waiting.includes(each)),
       ...(nextActive !== undefined && {
         active: isOver ? { ...nextActive, phase: endingBy(nextActive, outcome, now) } : nextActive,
@@ -92,7 +92,7 @@ function withoutRequests(
   const requests = active.requests.filter(each => !ended.includes(each));
   const wanted = rules && scopeOfAll(requests, rules.settings.partialDrain);
   const isNarrower = wanted !== undefined && isWanted(wanted) && covers(active.scope, wanted);
-  return { ...active, requests, force: requests.some(isForced), scope: isNarrower ? wanted : active.scope };
+  return { ...active, requests, force: requests.some(isForceful), scope: isNarrower ? wanted : active.scope };
 }
 
 /** Another configuration may know no entity of what is left: then nothing says what could be left out. */
@@ -109,16 +109,9 @@ function cancelledAhead(
   if (incoming.kind !== 'cancelled' || known.some(({ id }) => id === incoming.id)) return undefined;
   if (endOf(record, incoming.id) !== undefined) return undefined;
   const answer: FinishedDrain = {
-    id: incoming.id,
-    status: 'Cancelled',
+    ...endOfUnknown({ id: incoming.id, status: 'Cancelled', endTime: now }),
     reason: 'ManuallyReleased',
     message: 'it was taken back before it came',
-    left: [],
-    scope: FULL,
-    drained: 0,
-    startTime: now,
-    endTime: now,
-    fault: { agent: '', componentClass: '', checkName: '', entities: [] },
     recovered: false,
   };
   return {

@@ -5,7 +5,12 @@
 import { invariant } from '../../../shared/domain/invariant.ts';
 import type { CustomDrainSettings, DrainSettings } from '../../../shared/domain/drain-settings.ts';
 import { isJsonObject } from '../../../shared/domain/json.ts';
-import type { JsonValue, KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import {
+  qualifiedName,
+  type JsonValue,
+  type KubernetesObject,
+  type ResourceType,
+} from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions, type NodeCondition } from '../../../shared/domain/node.ts';
 import { notServed } from '../../../shared/domain/not-served.ts';
 import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
@@ -171,7 +176,7 @@ function completed(plan: PodPlan): DrainOutcome {
 
 function stillThere({ acts, waits, leftPods }: PodPlan): readonly string[] {
   const pods = new Map([...acts, ...waits, ...leftPods].map(({ pod }) => [pod.uid, pod]));
-  return [...pods.values()].map(({ namespace, name }) => `${namespace}/${name} (Running)`);
+  return [...pods.values()].map(pod => `${qualifiedName(pod)} (Running)`);
 }
 
 const formatSeconds = (duration: DurationMs): string => `${duration / 1000} s`;

@@ -46,13 +46,13 @@ export const withoutStanding = (record: DrainRecord): DrainRecord => ({
   finished: record.finished.map(each => (isStanding(each) ? { ...each, recovered: true } : each)),
 });
 
-const isListed = (id: string, { quarantine }: Pick<NodeMarks, 'quarantine'>): boolean =>
+const isListedOnNode = (id: string, { quarantine }: Pick<NodeMarks, 'quarantine'>): boolean =>
   quarantine === 'unreadable' || quarantine?.includes(id) === true;
 
 /** Whether something on the Node refers to this end. */
 function isReferred(ended: FinishedDrain, node: NodeMarks): boolean {
   if (ended.id === node.requestedId || ended.id === node.cordonMark) return true;
-  if (ended.status === 'Succeeded' && isListed(ended.id, node)) return true;
+  if (ended.status === 'Succeeded' && isListedOnNode(ended.id, node)) return true;
   return node.cordonMark !== undefined && node.unschedulable && isStanding(ended);
 }
 
@@ -68,17 +68,22 @@ export function endOf({ finished, answered = [] }: DrainRecord, id: string): Fin
 
 /** An end of which only the answer is remembered. */
 const answeredBefore = ({ id, status, endTime }: AnsweredRequest): FinishedDrain => ({
-  id,
-  status,
+  ...endOfUnknown({ id, status, endTime }),
   reason: 'AnsweredBefore',
   message: `the request was answered at ${toTimestamp(endTime)}`,
+  recovered: true,
+});
+
+/** The end of a request of which nobody knows what it was about. */
+export const endOfUnknown = (
+  answered: AnsweredRequest,
+): Omit<FinishedDrain, 'reason' | 'message' | 'recovered' | 'said'> => ({
+  ...answered,
   left: [],
   scope: FULL,
   drained: 0,
-  startTime: endTime,
-  endTime,
+  startTime: answered.endTime,
   fault: { agent: '', componentClass: '', checkName: '', entities: [] },
-  recovered: true,
 });
 
 /** The record with these ends; what nothing refers to makes room first. */
@@ -116,7 +121,7 @@ function withoutRepeats(
   const isNeeded = (each: FinishedDrain): boolean =>
     each.id === node.requestedId ||
     each.id === node.cordonMark ||
-    (each.status === 'Succeeded' && isListed(each.id, node)) ||
+    (each.status === 'Succeeded' && isListedOnNode(each.id, node)) ||
     needed.has(each);
   return older.filter(each => isReferred(each, node) && isNeeded(each));
 }
@@ -141,12 +146,15 @@ function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain
 
 /** Ids that the Node lists stay before any others. */
 function fittingIds(ids: readonly AnsweredRequest[], node: NodeMarks): readonly AnsweredRequest[] {
-  const [listed, others] = [ids.filter(({ id }) => isKept(id, node)), ids.filter(({ id }) => !isKept(id, node))];
+  const [listed, others] = [
+    ids.filter(({ id }) => isNamedOnNode(id, node)),
+    ids.filter(({ id }) => !isNamedOnNode(id, node)),
+  ];
   const fitting = new Set(newestOf([...others, ...listed].map(toStoredAnswer), ANSWERED_IDS).map(([id]) => id));
   return ids.filter(({ id }) => fitting.has(id));
 }
 
-const isKept = (id: string, { quarantine, requestedId }: NodeMarks): boolean =>
+const isNamedOnNode = (id: string, { quarantine, requestedId }: NodeMarks): boolean =>
   id === requestedId || (quarantine !== undefined && quarantine !== 'unreadable' && quarantine.includes(id));
 
 /** The record without the ends that nothing needs any more, and when the next of them may go. */
@@ -157,7 +165,7 @@ export function forget(
 ): { readonly record: DrainRecord; readonly until: EpochMs | undefined } {
   const { finished, answered = [], ...rest } = record;
   const kept = finished.filter(each => isReferred(each, node) || isFresh(each.endTime, now));
-  const ids = answered.filter(each => isKept(each.id, node) || isFresh(each.endTime, now));
+  const ids = answered.filter(each => isNamedOnNode(each.id, node) || isFresh(each.endTime, now));
   // What is kept because the Node refers to it is looked at again when that has changed: an event says so.
   const until = [...kept, ...ids]
     .map(({ endTime }) => addDuration(endTime, REMEMBERED_FOR))

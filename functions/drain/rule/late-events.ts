@@ -140,7 +140,7 @@ const oldest = (maxEventAge: DurationMs): DurationMs => toDurationMs(Math.min(ma
  * How a request ends that is too old: from when it was said to when this function received it first. Trying again does not age it; a redrive, a
  * replay and a late export do.
  */
-export function tooOld(
+export function tooOldOutcome(
   { node, maxEventAge }: Pick<DrainObservation, 'node' | 'maxEventAge'>,
   { request, receivedTime, isRequest }: Extract<Incoming, { kind: 'drain' }>,
 ): DrainOutcome | undefined {
@@ -149,24 +149,24 @@ export function tooOld(
   const age = durationBetween(saidTime, receivedTime);
   const most = oldest(maxEventAge);
   if (age <= most || stillStands(node, request)) return undefined;
-  const message = `it is from ${toTimestamp(saidTime)} and came ${wholeSeconds(age)} later; after ${wholeSeconds(most)} nothing begins (maxEventAge)`;
+  const message = `it is from ${toTimestamp(saidTime)} and came ${formatWholeSeconds(age)} later; after ${formatWholeSeconds(most)} nothing begins (maxEventAge)`;
   // Somebody waits for the answer to a request; a HealthEvent is only old.
   return { status: isRequest === true ? 'Failed' : 'Cancelled', reason: 'StaleEvent', message, left: [] };
 }
 
-const wholeSeconds = (duration: DurationMs): string => formatDuration(seconds(Math.floor(duration / 1000)));
+const formatWholeSeconds = (duration: DurationMs): string => formatDuration(seconds(Math.floor(duration / 1000)));
 
 /** NVSentinel's annotation lists the event, or one about the same fault; or the node carries our cordon for it. */
 function stillStands(node: DrainedNode, { id, event }: DrainRequest): boolean {
   if (node.cordonMark === id && node.unschedulable) return true;
   if (node.quarantine === undefined || node.quarantine === 'unreadable') return false;
   return (
-    node.quarantine.includes(id) || node.quarantineFaults?.().some(each => isListed(faultOf(event), each)) === true
+    node.quarantine.includes(id) || node.quarantineFaults?.().some(each => isFaultListed(faultOf(event), each)) === true
   );
 }
 
 /** As the annotation is compared: by check and entities. */
-const isListed = (fault: Fault, listed: Fault): boolean =>
+const isFaultListed = (fault: Fault, listed: Fault): boolean =>
   isSameCheck(fault, listed) &&
   (listed.entities.length === 0 ||
     (fault.entities.length > 0 && fault.entities.every(entity => listed.entities.includes(entity))));

@@ -1,14 +1,14 @@
 /** What pauses a drain: something has to be mended, or a policy says `Observe`. Pure; part of `decide`. */
 import type { LimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { QUARANTINE_ANNOTATION } from '../../../shared/domain/quarantine.ts';
-import type { DrainDecision } from './decision.ts';
+import type { DecisionOf } from './decision.ts';
 import type { DrainObservation, DrainRules } from './observation.ts';
 import { isWaiting } from './phase.ts';
 import { waitsForNobody } from './queue.ts';
 import type { ActiveDrain } from '../record.ts';
 import type { DrainRequest } from '../request-record.ts';
 
-type PauseDecision = Extract<DrainDecision, { kind: 'pause' }>;
+type PauseDecision = DecisionOf<'pause'>;
 
 /** What keeps the next drain from beginning. */
 export function pauseBeforeBegin(observation: DrainObservation): PauseDecision | undefined {

@@ -1,4 +1,4 @@
-/** What the phase of a drain says. Pure; part of `decide`. */
+/** What the phase of a drain and its requests say. Pure; part of `decide`. */
 import { REPAIR_SOURCE } from '../../../shared/domain/source.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { ActiveDrain, CustomProgress, DrainRecord, EndingPhase, OpenPhase } from '../record.ts';
@@ -35,6 +35,10 @@ export const endingBy = (active: InPhase, outcome: DrainOutcome, time: EpochMs):
 export const isAskedByRepair = ({ requestedBy }: { readonly requestedBy?: string }): boolean =>
   requestedBy === REPAIR_SOURCE;
 
+/** Its pods go at once, whatever their modes. */
+export const isForceful = ({ event }: Pick<DrainRequest, 'event'>): boolean => event.drainOverrides?.force === true;
+
+/** All pods go, whatever the configuration says. */
 export const isForAllPods = ({ allPods }: Pick<DrainRequest, 'allPods'>): boolean => allPods === true;
 
 /** One request for all pods is enough: the drain then needs no configuration. A drain that a controller carries out does. */

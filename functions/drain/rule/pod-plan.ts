@@ -45,7 +45,7 @@ export interface PlanSituation {
   /** The drain under way: pods that are made after its start have come back. */
   readonly active: Pick<ActiveDrain, 'startTime' | 'returns' | 'tried'>;
   /** Unprotected pods are deleted so that they are gone by then; undefined: none is. */
-  readonly forcedBy: EpochMs | undefined;
+  readonly forcedEndTime: EpochMs | undefined;
 }
 
 export type PodAct =
@@ -155,16 +155,16 @@ const isEnd = (act: PodAct | PodWait): boolean => 'kind' in act && act.kind !== 
 /** What the deadline does with a pod that no protection keeps, and when. */
 function forcedEnd(
   pod: PodView,
-  { now, forcedBy, protection, protectionOverridden }: PlanSituation,
+  { now, forcedEndTime, protection, protectionOverridden }: PlanSituation,
 ): { readonly act: PodAct | undefined; readonly next: EpochMs | undefined } | undefined {
-  if (forcedBy === undefined) return undefined;
+  if (forcedEndTime === undefined) return undefined;
   const own = protectionOf(pod, protection);
   const overriddenProtection = isActive(own, now) ? own : undefined;
   if (overriddenProtection !== undefined && !protectionOverridden) return undefined;
-  const time = forceTime(pod, forcedBy);
+  const time = forceTime(pod, forcedEndTime);
   const next = time !== undefined && time > now ? time : undefined;
-  if (!isForced(pod, forcedBy, now)) return { act: undefined, next };
-  const gracePeriodSeconds = forcedGraceSeconds(pod, forcedBy, now);
+  if (!isForced(pod, forcedEndTime, now)) return { act: undefined, next };
+  const gracePeriodSeconds = forcedGraceSeconds(pod, forcedEndTime, now);
   return { act: { kind: 'delete', pod, gracePeriodSeconds, overriddenProtection }, next };
 }
 

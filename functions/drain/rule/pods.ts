@@ -6,6 +6,7 @@ import type { DrainMode } from '../../../shared/domain/drain-settings.ts';
 import { gracePeriodOf, isStatic } from '../../../shared/domain/drainable-pod.ts';
 import { COMPONENT_RESET, type HealthEvent } from '../../../shared/domain/health-event.ts';
 import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
+import { qualifiedName } from '../../../shared/domain/kubernetes-object.ts';
 import { isFinished, isTerminating, type PodView } from '../../../shared/domain/pod.ts';
 import { addDuration, latest, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 
@@ -90,7 +91,7 @@ function notReadySinceOf(
 type Use = { readonly kind: 'yes' } | { readonly kind: 'no' } | { readonly kind: 'unknown'; readonly message: string };
 
 function usesEntity(pod: PodView, entities: readonly string[]): Use {
-  const name = `${pod.namespace}/${pod.name}`;
+  const name = qualifiedName(pod);
   const annotation = pod.annotations[DEVICES_ANNOTATION];
   if (annotation === undefined) {
     return pod.limitedResources.some(resource => PARTIAL_DRAIN_RESOURCES.includes(resource))

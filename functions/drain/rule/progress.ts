@@ -3,6 +3,7 @@
  * `decide`.
  */
 import type { LimitsInForce } from '../../../shared/domain/drain-limits.ts';
+import { qualifiedName } from '../../../shared/domain/kubernetes-object.ts';
 import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
 import {
   addDuration,
@@ -28,16 +29,16 @@ const LAST_PODS_GO = seconds(2);
 const STUCK_AFTER = hours(4);
 const STUCK_AGAIN = hours(24);
 
-type Began = Pick<ActiveDrain, 'startTime' | 'pausedFor'>;
+type DrainStart = Pick<ActiveDrain, 'startTime' | 'pausedFor'>;
 
 /** When the drain must be over; undefined: no policy says so. */
-export function deadlineOf({ startTime, pausedFor }: Began, limits: LimitsInForce): EpochMs | undefined {
+export function deadlineOf({ startTime, pausedFor }: DrainStart, limits: LimitsInForce): EpochMs | undefined {
   if (typeof limits === 'string' || limits.deadline === undefined) return undefined;
   return addDuration(addDuration(startTime, limits.deadline), pausedFor);
 }
 
 /** The instant by which unprotected pods are deleted; undefined: none is. Of a custom drain its controller alone decides. */
-export function forcedBy(active: Began, limits: LimitsInForce, isCustom: boolean): EpochMs | undefined {
+export function forcedEndTime(active: DrainStart, limits: LimitsInForce, isCustom: boolean): EpochMs | undefined {
   if (typeof limits === 'string' || limits.onDeadline !== 'Force' || isCustom) return undefined;
   return deadlineOf(active, limits);
 }
@@ -50,12 +51,12 @@ export function pastDeadline(
 ): DrainOutcome | undefined {
   const deadline = deadlineOf(active, limits);
   if (deadline === undefined || !isDue(now, deadline)) return undefined;
-  const forced = forcedBy(active, limits, isCustom);
+  const forced = forcedEndTime(active, limits, isCustom);
   const isGoing = acts.some(act => act.kind === 'delete') || waits.some(wait => wait.because === 'Terminating');
   if (forced !== undefined && isGoing && !isDue(now, addDuration(deadline, LAST_PODS_GO))) return undefined;
   const left = new Map([...acts, ...waits].map(each => [each.pod.uid, each]));
   const names = [...left.values()].map(
-    each => `${each.pod.namespace}/${each.pod.name} (${'because' in each ? each.because : 'Running'})`,
+    each => `${qualifiedName(each.pod)} (${'because' in each ? each.because : 'Running'})`,
   );
   const what = names.length === 1 ? '1 pod is' : `${names.length} pods are`;
   const message = `not over within drain.deadline, ${what} left${forced !== undefined && !isGoing ? ' that must not be forced' : ''}`;
@@ -72,7 +73,7 @@ export function withProgress(active: ActiveDrain, { acts, waits }: PodPlan, now:
 }
 
 /** When it is said that the drain does not move; undefined: never, for it has a deadline. */
-export function stuckTime(active: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
+export function stuckReportTime(active: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
   if (deadlineOf(active, limits) !== undefined) return undefined;
   const { progress, startTime } = active;
   const moved = notedResource(active)?.seen?.since ?? progress?.time ?? startTime;
@@ -83,7 +84,7 @@ export function stuckTime(active: ActiveDrain, limits: LimitsInForce): EpochMs |
 /** When the deadline changes anything next. */
 export function nextByDeadline(active: ActiveDrain, limits: LimitsInForce, now: EpochMs): EpochMs | undefined {
   const deadline = deadlineOf(active, limits);
-  if (deadline === undefined) return stuckTime(active, limits);
+  if (deadline === undefined) return stuckReportTime(active, limits);
   return earliest(deadline > now ? deadline : undefined, addDuration(deadline, LAST_PODS_GO));
 }
 
@@ -91,7 +92,7 @@ export function nextByDeadline(active: ActiveDrain, limits: LimitsInForce, now: 
 const OVERDUE_WAITS = minutes(10);
 
 /** The request as it counts when its drain begins: where its deletion is overdue, so that `min(timeout, 10 min)` are left. */
-export function notOverdue(request: DrainRequest, timeout: DurationMs, now: EpochMs): DrainRequest {
+export function withTimeLeft(request: DrainRequest, timeout: DurationMs, now: EpochMs): DrainRequest {
   if (request.time === undefined || addDuration(request.time, timeout) > now) return request;
   const left = Math.min(timeout, OVERDUE_WAITS);
   return { ...request, time: addDuration(now, toDurationMs(left - timeout)) };
@@ -101,12 +102,12 @@ export function notOverdue(request: DrainRequest, timeout: DurationMs, now: Epoc
  * The record once nothing is paused any more: nobody waited for the time-outs meanwhile, and owners are warned of the new instant. When it is
  * paused again, that is said again.
  */
-export function resumed(record: DrainRecord, now: EpochMs): DrainRecord {
+export function withoutPause(record: DrainRecord, now: EpochMs): DrainRecord {
   const { reported, pausedSince, active, ...rest } = record;
   if (reported === undefined && pausedSince === undefined) return record;
   const later = (request: DrainRequest): DrainRequest => ({
     ...request,
-    time: postponed(request.time, pausedSince, now),
+    time: postponedTime(request.time, pausedSince, now),
   });
   const requests = rest.requests.map(later);
   if (active === undefined) return { ...rest, requests };
@@ -118,7 +119,7 @@ export function resumed(record: DrainRecord, now: EpochMs): DrainRecord {
 }
 
 /** Moves an instant on by as long as the drain was paused. Older records do not say since when. */
-function postponed(time: EpochMs | undefined, pausedSince: EpochMs | undefined, now: EpochMs): EpochMs {
+function postponedTime(time: EpochMs | undefined, pausedSince: EpochMs | undefined, now: EpochMs): EpochMs {
   if (time === undefined || pausedSince === undefined) return now;
   return addDuration(time, durationBetween(latest(time, pausedSince), now));
 }

@@ -21,7 +21,7 @@ import {
 import type { DrainDecision } from './decision.ts';
 import { cordonFor, isPrepared, NODE_ANNOTATION, sinceOf } from './node-annotations.ts';
 import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
-import { notOverdue } from './progress.ts';
+import { withTimeLeft } from './progress.ts';
 import type { ActiveDrain, OpenPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
@@ -63,7 +63,7 @@ export function queuePlaceOf(
   const places = placesOf(maxConcurrent, neighbours.total);
   const free = Math.max(0, places - neighbours.drainingCount);
   if (takes) return free > 0 ? { kind: 'begin' } : { kind: 'giveBack' };
-  const ahead = neighbours.waiters.filter(each => isBefore(each, { uid, since })).length;
+  const ahead = neighbours.waiters.filter(each => goesBefore(each, { uid, since })).length;
   if (ahead < free) return { kind: 'take' };
   const delay = toDurationMs(Math.max(ASKED_AGAIN_AFTER, (ahead - free) * LATER_FOR_EACH));
   const most = 'count' in maxConcurrent ? `${maxConcurrent.count}` : `${maxConcurrent.percent}%, here ${places},`;
@@ -72,14 +72,14 @@ export function queuePlaceOf(
 }
 
 /** Orders by age, and requests of the same age in one order for all. */
-function isBefore(one: Waiter, other: Waiter): boolean {
+function goesBefore(one: Waiter, other: Waiter): boolean {
   return one.since < other.since || (one.since === other.since && one.uid < other.uid);
 }
 
 /** Those that may begin now, the oldest first. @param waiting all that wait */
 export function nextOf(waiting: readonly Waiter[], draining: number, places: number): readonly Waiter[] {
   const free = Math.max(0, places - draining);
-  return waiting.toSorted((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, free);
+  return waiting.toSorted((a, b) => (goesBefore(a, b) ? -1 : 1)).slice(0, free);
 }
 
 /** When a drain that waits has waited as long as it may; undefined: there is no deadline. */
@@ -99,7 +99,7 @@ const WAITED_TOO_LONG: DrainOutcome = {
 export function decideQueued(observation: DrainObservation, active: ActiveDrain, phase: Waiting): DrainDecision {
   const { now, node, limits, neighbours, record, rules } = observation;
   const timeout = rules?.settings.deleteAfterTimeout;
-  const requests = timeout ? active.requests.map(each => notOverdue(each, timeout, now)) : active.requests;
+  const requests = timeout ? active.requests.map(each => withTimeLeft(each, timeout, now)) : active.requests;
   // For what it was paused while it waited, only its waiting was longer.
   const counted = { startTime: now, pausedFor: toDurationMs(0) };
   const begun: ActiveDrain = { ...active, phase: { kind: 'draining' }, requests, ...counted };

@@ -4,7 +4,7 @@
  * becomes one wider request. Pure; part of `admission`.
  */
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
-import { isWaiting } from './phase.ts';
+import { isForceful, isWaiting } from './phase.ts';
 import { covers, FULL, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { waitsForNobody } from './queue.ts';
 import { bytesOf } from './record-size.ts';
@@ -104,7 +104,7 @@ function wantedOf(requests: readonly DrainRequest[], partialDrain: boolean): Dem
   const isWhole = requests.some(({ event }) => scopeOf(event, partialDrain).kind === 'unusable');
   return {
     scope: isWhole ? FULL : scopeOfAll(requests, partialDrain),
-    force: requests.some(({ event }) => event.drainOverrides?.force === true),
+    force: requests.some(isForceful),
     waitsForNobody: requests.some(waitsForNobody),
   };
 }
@@ -125,7 +125,7 @@ const slim = (request: DrainRequest): DrainRequest => ({
 function widened(request: DrainRequest, other: DrainRequest, partialDrain: boolean): DrainRequest {
   const isWhole = [request, other].some(({ event }) => scopeOf(event, partialDrain).kind === 'full');
   const { event } = request;
-  const force = event.drainOverrides?.force === true || other.event.drainOverrides?.force === true;
+  const force = isForceful(request) || isForceful(other);
   const wide: HealthEvent = {
     ...event,
     ...(isWhole &&

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
-import { isForced } from '../../../functions/drain/rule/admission.ts';
+import { isForceful } from '../../../functions/drain/rule/phase.ts';
 import { REMEMBERED_FOR } from '../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain, Timestamps } from '../../../functions/drain/request-record.ts';
@@ -422,7 +422,7 @@ describe('what calls a drain off', () => {
       scope: ActiveDrain['scope'] = FULL,
       given: Pick<DrainObservation, 'rules'> = { rules: PARTIAL },
     ) => {
-      const record = { active: active({ requests, scope, force: requests.some(isForced) }) };
+      const record = { active: active({ requests, scope, force: requests.some(isForceful) }) };
       const decision = on({ kind: 'cancelled', id: 'e2' }, { record, ...given });
       const left = decision.kind === 'cancel' ? decision.record.active : undefined;
       return left && { requests: left.requests.map(({ id }) => id), scope: left.scope, force: left.force };

@@ -1,6 +1,6 @@
 /** What a request is told, and what is then remembered: as it comes, as its drain begins, and as it is called off. */
 import { describe, expect, it } from 'vitest';
-import { admit, begin, toFinished } from '../../../../functions/drain/rule/admission.ts';
+import { admit, beginNext, toFinished } from '../../../../functions/drain/rule/admission.ts';
 import { cancellationOf, isCordonKnown, earlyEndOf } from '../../../../functions/drain/rule/cancellation.ts';
 import { faultOf } from '../../../../functions/drain/rule/faults.ts';
 import { pauseWhileActive, pauseBeforeBegin } from '../../../../functions/drain/rule/pauses.ts';
@@ -141,7 +141,7 @@ describe('the drain that begins', () => {
   const on = (requests: readonly DrainRequest[], given: Given = {}) => {
     const seen = observation({ ...given, record: { requests } });
     if (seen.rules === undefined) throw new Error('nothing says how');
-    return begin(seen, seen.rules);
+    return beginNext(seen, seen.rules);
   };
   const fresh = (requests: readonly DrainRequest[], more: Partial<ActiveDrain> = {}): ActiveDrain => {
     const { cordon: _, ...rest } = active({ requests, ...more });

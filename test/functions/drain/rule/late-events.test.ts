@@ -1,6 +1,6 @@
 /** Events that come late: what is said of them, what is remembered for them, and for how long. */
 import { describe, expect, it } from 'vitest';
-import { rememberEnds, staleOutcome, tooOld, withEnds } from '../../../../functions/drain/rule/late-events.ts';
+import { rememberEnds, staleOutcome, tooOldOutcome, withEnds } from '../../../../functions/drain/rule/late-events.ts';
 import { REMEMBERED_FOR } from '../../../../functions/drain/rule/history.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
 import type { DrainRequest, Fault, Timestamps } from '../../../../functions/drain/request-record.ts';
@@ -82,7 +82,7 @@ describe('an event that is too old', () => {
       receivedTime: NOW,
       ...(isRequest && { isRequest }),
     } as const;
-    return tooOld(seen, incoming);
+    return tooOldOutcome(seen, incoming);
   };
 
   it('ends as failed where somebody waits for the answer', () => {

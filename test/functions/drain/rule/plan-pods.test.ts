@@ -25,7 +25,7 @@ function planned(pods: readonly PodView[], mode: DrainMode | 'system' | undefine
     deleteTime: at(60),
     warnedUids: [],
     active: active(),
-    forcedBy: undefined,
+    forcedEndTime: undefined,
     ...situation,
     rules: {
       scope: { kind: 'full' },
@@ -169,12 +169,12 @@ describe('a pod with a time-out', () => {
 describe('the deadline of a policy', () => {
   // The pod has 30 seconds of grace, and goes so that it is gone by the deadline.
   const begin = addDuration(at(10), seconds(-30));
-  const forcedBy = at(10);
+  const forcedEndTime = at(10);
   const a: PodView = { ...pod('a'), terminationGracePeriod: seconds(30) };
 
   it('deletes what ends by itself, so that it is gone by then', () => {
-    expect(planned([a], 'AllowCompletion', { forcedBy })).toMatchObject({ acts: [], nextTime: begin });
-    expect(planned([a], 'AllowCompletion', { forcedBy, now: begin })).toEqual({
+    expect(planned([a], 'AllowCompletion', { forcedEndTime })).toMatchObject({ acts: [], nextTime: begin });
+    expect(planned([a], 'AllowCompletion', { forcedEndTime, now: begin })).toEqual({
       ...EMPTY,
       isDrained: false,
       acts: [{ kind: 'delete', pod: a, gracePeriodSeconds: 30, overriddenProtection: undefined }],
@@ -182,12 +182,12 @@ describe('the deadline of a policy', () => {
   });
 
   it('is what the owner is told of, where it comes before the time of DeleteAfterTimeout', () => {
-    expect(planned([a], 'DeleteAfterTimeout', { forcedBy })).toMatchObject({
+    expect(planned([a], 'DeleteAfterTimeout', { forcedEndTime })).toMatchObject({
       acts: [{ kind: 'warn', deleteTime: begin }],
       waits: [{ because: 'Deadline', until: begin }],
       nextTime: begin,
     });
-    expect(planned([a], 'DeleteAfterTimeout', { forcedBy: at(90) })).toMatchObject({
+    expect(planned([a], 'DeleteAfterTimeout', { forcedEndTime: at(90) })).toMatchObject({
       acts: [{ kind: 'warn', deleteTime: at(60) }],
       waits: [{ because: 'Deadline', until: at(60) }],
     });
@@ -195,7 +195,7 @@ describe('the deadline of a policy', () => {
 
   it('keeps what is protected, unless the end of the node is forced (I2)', () => {
     const held: PodView = { ...pod('a', protectedFor('true')), terminationGracePeriod: seconds(30) };
-    const late = { forcedBy, now: begin };
+    const late = { forcedEndTime, now: begin };
     expect(planned([held], 'Immediate', late)).toMatchObject({ acts: [], waits: [{ because: 'Protected' }] });
     expect(planned([held], 'Immediate', { ...late, protectionOverridden: true })).toMatchObject({
       acts: [{ kind: 'delete', overriddenProtection: { kind: 'indefinite' } }],
@@ -206,7 +206,7 @@ describe('the deadline of a policy', () => {
   it('does nothing with pods that nobody waits for', () => {
     const left = pod('a', going);
     const now = at(11);
-    expect(planned([left], 'Immediate', { forcedBy, now })).toMatchObject({ acts: [], isDrained: true });
+    expect(planned([left], 'Immediate', { forcedEndTime, now })).toMatchObject({ acts: [], isDrained: true });
   });
 });
 

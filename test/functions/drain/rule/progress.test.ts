@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { PodAct, PodPlan, PodWait } from '../../../../functions/drain/rule/pod-plan.ts';
 import {
   withCounts,
-  forcedBy,
+  forcedEndTime,
   nextByDeadline,
-  notOverdue,
+  withTimeLeft,
   pastDeadline,
-  stuckTime,
-  resumed,
+  stuckReportTime,
+  withoutPause,
   withProgress,
   withTriedPods,
 } from '../../../../functions/drain/rule/progress.ts';
@@ -48,11 +48,11 @@ const plan = (acts: readonly PodAct[], waits: readonly PodWait[] = []): PodPlan 
 
 describe('the deadline', () => {
   it('deletes pods only where the policy says so, and none of a custom drain', () => {
-    expect(forcedBy(active(), force, false)).toBe(at(30));
-    expect(forcedBy(active({ pausedFor: minutes(5) }), force, false)).toBe(at(35));
-    expect(forcedBy(active(), force, true)).toBeUndefined();
-    expect(forcedBy(active(), limits, false)).toBeUndefined();
-    expect(forcedBy(active(), 'nobody can read it', false)).toBeUndefined();
+    expect(forcedEndTime(active(), force, false)).toBe(at(30));
+    expect(forcedEndTime(active({ pausedFor: minutes(5) }), force, false)).toBe(at(35));
+    expect(forcedEndTime(active(), force, true)).toBeUndefined();
+    expect(forcedEndTime(active(), limits, false)).toBeUndefined();
+    expect(forcedEndTime(active(), 'nobody can read it', false)).toBeUndefined();
   });
 
   const past = (now: EpochMs, of: PodPlan, by: DrainLimits | string = limits, isCustom = false): unknown =>
@@ -111,20 +111,20 @@ describe('progress', () => {
 
   it('that is missing for four hours is said, and again a day later', () => {
     const moved = (progress: Partial<{ time: EpochMs; saidTime: EpochMs }>): EpochMs | undefined =>
-      stuckTime(active({ progress: { pods: 1, time: at(10), ...progress } }), NO_DRAIN_LIMITS);
-    expect(stuckTime(active(), NO_DRAIN_LIMITS)).toBe(at(240));
+      stuckReportTime(active({ progress: { pods: 1, time: at(10), ...progress } }), NO_DRAIN_LIMITS);
+    expect(stuckReportTime(active(), NO_DRAIN_LIMITS)).toBe(at(240));
     expect(moved({})).toBe(at(250));
     expect(moved({ saidTime: at(250) })).toBe(addDuration(at(250), hours(24)));
     expect(moved({ saidTime: at(10) })).toBe(addDuration(at(10), hours(24)));
     expect(moved({ saidTime: at(5) })).toBe(at(250));
-    expect(stuckTime(active(), limits)).toBeUndefined();
-    expect(stuckTime(active(), 'nobody can read it')).toBe(at(240));
+    expect(stuckReportTime(active(), limits)).toBeUndefined();
+    expect(stuckReportTime(active(), 'nobody can read it')).toBe(at(240));
   });
 
   it('of a custom drain is that of its resource', () => {
     const resource = { ...RESOURCE, seen: { since: at(20), resourceVersion: '7' } };
     const drain = active({ phase: { kind: 'custom', resource }, progress: { pods: 1, time: at(10) } });
-    expect(stuckTime(drain, NO_DRAIN_LIMITS)).toBe(at(260));
+    expect(stuckReportTime(drain, NO_DRAIN_LIMITS)).toBe(at(260));
   });
 
   it('names the pods that it has set out to end, once each, and those not that are only warned', () => {
@@ -148,7 +148,7 @@ describe('progress', () => {
 
 describe('a deletion that is overdue when its drain begins', () => {
   const left = (time: EpochMs | undefined, timeout = minutes(60)): EpochMs | undefined =>
-    notOverdue({ ...request('e1'), ...(time !== undefined && { time }) }, timeout, NOW).time;
+    withTimeLeft({ ...request('e1'), ...(time !== undefined && { time }) }, timeout, NOW).time;
 
   it('has ten minutes left, or the whole time-out if that is less', () => {
     expect(left(at(-60))).toBe(at(-50));
@@ -165,13 +165,13 @@ describe('a drain that was held', () => {
 
   it('is as it was where it was not', () => {
     const idle = { ...record, requests: [waiting] };
-    expect(resumed(idle, NOW)).toBe(idle);
+    expect(withoutPause(idle, NOW)).toBe(idle);
   });
 
   it('moves all its instants on by as long as that lasted, and warns anew', () => {
     const drain = active({ startTime: at(-50), requests: [{ ...request('e1'), time: at(-50) }], warned: ['uid-a'] });
     const held = { ...record, requests: [waiting, request('e3')], active: drain, pausedSince: at(-30), reported: 'x' };
-    expect(resumed(held, NOW)).toEqual({
+    expect(withoutPause(held, NOW)).toEqual({
       ...record,
       requests: [
         { ...waiting, time: at(-10) },
@@ -189,7 +189,7 @@ describe('a drain that was held', () => {
   it('was not held before it began, or before it had its turn to wait for', () => {
     const drain = active({ startTime: at(-10), pausedFor: minutes(1) });
     const since = (of: typeof drain): unknown =>
-      resumed({ ...record, active: of, pausedSince: at(-30) }, NOW).active?.pausedFor;
+      withoutPause({ ...record, active: of, pausedSince: at(-30) }, NOW).active?.pausedFor;
     expect(since(drain)).toBe(minutes(11));
     expect(since({ ...drain, phase: { kind: 'waiting', since: at(-5), takes: false } })).toBe(minutes(6));
     expect(since({ ...drain, startTime: at(10) })).toBe(toDurationMs(60_000));
@@ -198,8 +198,8 @@ describe('a drain that was held', () => {
   it('forgets what was said of it, where a record of before does not know since when', () => {
     const drain = active({ warned: ['uid-a'] });
     const held = { ...record, requests: [waiting], active: drain, reported: 'x' };
-    expect(resumed(held, NOW)).toEqual({ ...record, requests: [{ ...waiting, time: NOW }], active: drain });
-    expect(resumed({ ...record, requests: [waiting], reported: 'x' }, NOW)).toEqual({
+    expect(withoutPause(held, NOW)).toEqual({ ...record, requests: [{ ...waiting, time: NOW }], active: drain });
+    expect(withoutPause({ ...record, requests: [waiting], reported: 'x' }, NOW)).toEqual({
       ...record,
       requests: [{ ...waiting, time: NOW }],
     });
