@@ -34,8 +34,8 @@ export interface PlanResult {
   readonly isReportRepeated: boolean;
   /** Evictions that are not asked for again for a moment. */
   readonly askedEvictions: AskedEvictions;
-  /** The latest time at which the first of the pods that this plan ends should be gone. */
-  readonly goneBy: EpochMs | undefined;
+  /** When the first of these pods counts as stuck, should it still be there. */
+  readonly firstStuckTime: EpochMs | undefined;
 }
 
 /** A call that fails is the answer for its pod: the others are carried out. */
@@ -74,7 +74,7 @@ export async function carryOutPlan(
     remaining: remainingAfter(active.refusals, ended, now),
     isReportRepeated,
     askedEvictions: askedEvictionsAfter(active.askedEvictions, ended, now, active.intents),
-    goneBy: going.map(({ end }) => stuckTimeOf(end, deps.clock.now())).reduce(earliest, undefined),
+    firstStuckTime: going.map(({ end }) => stuckTimeOf(end, deps.clock.now())).reduce(earliest, undefined),
   };
 }
 
@@ -124,7 +124,7 @@ export async function drainNotedPods(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const result = await carryOutPlan(context, observed, { ...active, intents: noted.askedEvictions }, plan);
-  const { remaining, warnedUids, askedEvictions, isReportRepeated, goneBy } = result;
+  const { remaining, warnedUids, askedEvictions, isReportRepeated, firstStuckTime } = result;
   const notices = noticesOf(plan, remaining.texts);
   const said = { said: active.reported, areBlockersDue: isReportRepeated };
   const reported = await reportNotices(context, observed, notices, said);
@@ -137,7 +137,10 @@ export async function drainNotedPods(
     askedEvictions,
     reported,
   };
-  const until = withSafetyNet(observed, [plan.nextTime, remaining.retryTime, goneBy, due].reduce(earliest, undefined));
+  const until = withSafetyNet(
+    observed,
+    [plan.nextTime, remaining.retryTime, firstStuckTime, due].reduce(earliest, undefined),
+  );
   const saved = await saveUntil(observed, { ...observed.record, active: next }, until);
   if (!saved.written) return saved;
   if (remaining.retriesAtOnce) return again('a pod changed');

@@ -79,18 +79,11 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
   }
   if (isDue(now, deadline)) return fails('TimedOut', `not complete within ${formatSeconds(customDrain.timeout)}`);
   if (resource.kind === 'notServed') {
-    const message =
-      resource.versions.length > 0
-        ? notServed(resource.requestedKind, resource.versions)
-        : `the API server does not serve ${kind}: its CustomResourceDefinition is waited for`;
-    return {
-      kind: 'awaitResource',
-      active,
-      reason: 'ResourceNotServed',
-      message,
-      until: deadline,
-      isStuck: false,
-    };
+    const { requestedKind, versions } = resource;
+    const isMissing = versions.length === 0;
+    const missing = `the API server does not serve ${kind}: its CustomResourceDefinition is waited for`;
+    const message = isMissing ? missing : notServed(requestedKind, versions);
+    return { kind: 'awaitResource', active, reason: 'ResourceNotServed', message, until: deadline, isStuck: false };
   }
   if (resource.kind === 'absent') {
     if (custom?.uid === undefined) {
@@ -102,25 +95,32 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
     const { uid: _, seen: __, ...again } = { ...custom, ...resource.type };
     return { kind: 'noteResource', active, resource: { ...again, recreated: custom.recreated + 1 } };
   }
-  const { uid, resourceVersion } = resource.object.metadata;
-  const base: CustomProgress = { ...(custom ?? firstOf(customDrain, resource.name, now)), ...resource.type };
-  const isSame = base.uid === uid && base.seen?.resourceVersion === resourceVersion;
-  const seen = isSame && base.seen !== undefined ? base.seen : { resourceVersion, since: now };
-  const beat = customDrain.heartbeat === undefined ? undefined : addDuration(seen.since, customDrain.heartbeat);
-  if (customDrain.heartbeat !== undefined && beat !== undefined && isDue(now, beat)) {
-    return fails(
-      'HeartbeatMissed',
-      `${kind} ${resource.name} has not changed for ${formatSeconds(customDrain.heartbeat)}`,
-    );
+  const progress = progressOf(custom ?? firstOf(customDrain, resource.name, now), resource, now);
+  const { heartbeat, statusConditionType, statusConditionStatus } = customDrain;
+  const beat = heartbeat === undefined ? undefined : addDuration(progress.seen.since, heartbeat);
+  if (heartbeat !== undefined && beat !== undefined && isDue(now, beat)) {
+    return fails('HeartbeatMissed', `${kind} ${resource.name} has not changed for ${formatSeconds(heartbeat)}`);
   }
   return {
     kind: 'awaitResource',
-    active: { ...active, phase: { kind: 'custom', resource: { ...base, uid, seen } } },
+    active: { ...active, phase: { kind: 'custom', resource: progress } },
     reason: 'AwaitingCustomDrain',
-    message: `waiting for ${customDrain.statusConditionType}=${customDrain.statusConditionStatus} of ${kind} ${resource.name}`,
+    message: `waiting for ${statusConditionType}=${statusConditionStatus} of ${kind} ${resource.name}`,
     until: earliest(deadline, beat),
     isStuck: false,
   };
+}
+
+/** The custom resource as it is seen now, and since when it has not changed. */
+function progressOf(
+  before: Omit<CustomProgress, keyof ResourceType>,
+  { object, type }: Extract<FoundResource, { kind: 'present' }>,
+  now: EpochMs,
+): CustomProgress & Required<Pick<CustomProgress, 'seen'>> {
+  const { uid, resourceVersion } = object.metadata;
+  const isSame = before.uid === uid && before.seen?.resourceVersion === resourceVersion;
+  const seen = isSame && before.seen !== undefined ? before.seen : { resourceVersion, since: now };
+  return { ...before, ...type, uid, seen };
 }
 
 const firstOf = (
