@@ -15,6 +15,7 @@ import { checkFile, type CheckedPart } from './validate/check-file.ts';
 import { byPlace, type CheckedInput } from './validate/checked.ts';
 import { readSources, readText } from './validate/files.ts';
 import { createObjectChecker, isAccepted } from './validate/objects.ts';
+import { templateFindings } from './validate/templates.ts';
 import { readYaml } from './validate/yaml-source.ts';
 
 export interface ValidateOptions {
@@ -77,8 +78,11 @@ async function check(
 function withNeighbours(parts: readonly CheckedPart[]): readonly CheckedInput[] {
   const objects = parts.flatMap(({ checked, object }) => (object && isAccepted(checked) ? [object] : []));
   const found = acrossFiles(objects);
+  const templates = parts.findLast(part => part.templates !== undefined)?.templates;
   return parts.map(({ checked, object }) => {
-    const own = object === undefined ? [] : (found.get(object) ?? []);
+    const across = object === undefined ? [] : (found.get(object) ?? []);
+    const ofTemplates = templates && object && isAccepted(checked) ? templateFindings(object, templates) : [];
+    const own = [...across, ...ofTemplates];
     return { ...checked, findings: [...checked.findings, ...own].toSorted(byPlace) };
   });
 }

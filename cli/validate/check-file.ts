@@ -31,6 +31,8 @@ export interface CheckContext {
 export interface CheckedPart {
   readonly checked: CheckedInput;
   readonly object?: PlacedObject;
+  /** Keys of the ConfigMap that Curfew reads. */
+  readonly templates?: Readonly<Record<string, string>>;
 }
 
 /** What was checked in it; nothing for a file that was found and holds nothing of Curfew's. */
@@ -100,7 +102,7 @@ function checkDocument(file: string, document: SourceDocument, context: CheckCon
       return each === undefined ? [] : check(each, ['items', index]);
     });
   }
-  if (kind === 'ConfigMap') return checkConfigMap(file, document, manifest, context).map(checked => ({ checked }));
+  if (kind === 'ConfigMap') return checkConfigMap(file, document, manifest, context);
   return check(manifest, []);
 }
 
@@ -114,7 +116,7 @@ function checkConfigMap(
   { placeOf, textAt }: SourceDocument,
   { data, metadata }: Manifest,
   { event, template }: CheckContext,
-): readonly CheckedInput[] {
+): readonly CheckedPart[] {
   const { name } = metadata;
   const keys: Record<string, string> = { ...textsOf(data) };
   const text = keys[CONFIG_MAP.key];
@@ -122,7 +124,7 @@ function checkConfigMap(
     const meant = Object.keys(keys).find(key => name === CONFIG_MAP.name && isMisspelling(key, [CONFIG_MAP.key]));
     if (meant === undefined) return [];
     const message = `unknown key, did you mean "${CONFIG_MAP.key}"?`;
-    return [{ file, kind: 'ConfigMap', name, findings: [findingAt(placeOf(['data', meant]), message)] }];
+    return [{ checked: { file, kind: 'ConfigMap', name, findings: [findingAt(placeOf(['data', meant]), message)] } }];
   }
   const parsed = parseConfig(text);
   const templateKey = parsed.ok ? parsed.value.drain?.customDrain?.templateFileName : undefined;
@@ -140,7 +142,9 @@ function checkConfigMap(
     },
     event,
   );
-  return [{ ...checked, findings: [...unread(metadata, placeOf), ...checked.findings] }];
+  const elsewhere = unread(metadata, placeOf);
+  const findings = [...elsewhere, ...checked.findings];
+  return [{ checked: { ...checked, findings }, ...(elsewhere.length === 0 && { templates: keys }) }];
 }
 
 /** That nobody reads a ConfigMap of this name and namespace; one that is quite another's is only worth a note. */

@@ -173,6 +173,32 @@ describe('an unknown field hides nothing', () => {
 });
 
 describe('files side by side', () => {
+  it('a template that the ConfigMap lacks, or that cannot be read', async () => {
+    const data = 'config.toml: |\n    maxEventAge = "1h"\n  reboot.yaml: "kind: Reboot"\n  broken.yaml: "{{ if }}"\n';
+    const action = (template: string): string =>
+      `[{ type: CustomResource, timeout: 1h, template: ${template} }, { type: Terminate }]`;
+    const hook = 'name: a, at: after-terminate, customResource: { conditionType: Done, template: broken.yaml }';
+    const blocks = [
+      `repair: { actions: ${action('reboot.yaml')}, policies: [{ conditionType: Ready, toleration: 5m, actions: ${action('rebot.yaml')} }] }`,
+      `termination: { hooks: [{ ${hook} }] }`,
+    ];
+    const p = policy('p', ON('{ a: b }', blocks.join(', ')));
+    expect((await found({ 'p.yaml': p })).findings).toEqual([]);
+    const cm = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: curfew-config }\ndata:\n  ${data}`;
+    const { code, findings } = await found({ 'p.yaml': p, 'cm.yaml': cm });
+    expect({ code, findings }).toEqual({
+      code: 0,
+      findings: [
+        'warning p.yaml:4 spec.repair.policies[0].actions[0].template: ConfigMap curfew/curfew-config has no key "rebot.yaml", did you mean "reboot.yaml"?',
+        'warning p.yaml:4 spec.termination.hooks[0].customResource.template: the template cannot be read: template: broken.yaml:1: missing value for if',
+      ],
+    });
+    // That of somebody else says nothing.
+    expect((await found({ 'p.yaml': p, 'cm.yaml': cm.replace('curfew-config', 'others') })).findings).toEqual([
+      expect.stringMatching(/^note cm.yaml/),
+    ]);
+  });
+
   it('a name that stands twice, and says something else', async () => {
     const one = policy('p', ON('{ a: b }', 'repair: {}'));
     expect((await found({ 'a.yaml': one, 'b.yaml': one })).findings).toEqual([]);
