@@ -5,12 +5,11 @@ import { qualifiedName, type JsonObject } from '../../shared/domain/kubernetes-o
 import type { PodView } from '../../shared/domain/pod.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import type { Report } from '../../shared/lifecycle/reporter.ts';
-import { describeBlockedPods } from '../../shared/pods/drain-pods.ts';
+import { describeBlockedPods, type PodEnd } from '../../shared/pods/drain-pods.ts';
 import type { NodeSeen, Notice, Telling } from './report.ts';
 import type { PodAct, PodPlan, PodWait } from './rule/pod-plan.ts';
 
 type PodWarning = Extract<PodAct, { kind: 'warn' }>;
-type PodEnd = Exclude<PodAct, PodWarning>;
 
 /** On the pod, and on the controller that will replace it. */
 export async function reportScheduledDeletion(

@@ -23,7 +23,7 @@ const reportOnNode = ({ reporter }: Telling, { object }: NodeSeen, what: Omit<Re
 
 const idsOf = (requests: readonly { readonly id: string }[]): readonly string[] => requests.map(({ id }) => id);
 
-/** A request is in the record by now. */
+/** Of a request that is in the record by now. */
 export const reportAdmitted = (
   context: Telling,
   observed: NodeSeen,
@@ -36,7 +36,7 @@ export const reportAdmitted = (
     details: { id: request.id },
   });
 
-/** @param options `isSaid`: an Event says how to ask again for what is too old; `isFailed`: the node is shown as one whose drain failed */
+/** Of a request that no drain is begun for. @param news `isSaid`: an Event says how to ask again for what is too old; `isFailed`: one says that the drain failed */
 export const reportAnswer = (
   context: Telling,
   observed: NodeSeen,
@@ -61,7 +61,7 @@ interface AnswerNews extends Pick<DecisionOf<'answer'>, 'novelty'> {
 const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
   `nothing is drained for ${id}: ${message}. If the fault stands, curfew drain ${node} asks for the drain`;
 
-/** Requests are called off. */
+/** Of requests that are called off. */
 export const reportCancelled = (
   context: Telling,
   observed: NodeSeen,
@@ -111,7 +111,7 @@ export async function reportStarted(context: Telling, observed: NodeSeen, active
   });
 }
 
-/** A custom resource asks for the drain. @param made `pods`: how many it is about */
+/** Of a custom resource that asks for the drain. @param made `pods`: how many it is about */
 export const reportResourceCreated = (
   context: Telling,
   observed: NodeSeen,
@@ -242,7 +242,7 @@ export const reportOtherCluster = (
     metric: { name: 'OtherCluster' },
   });
 
-/** Of an event whose node is not quarantined. @param because why it counts as such */
+/** Of an event that asks for nothing, since its node is not quarantined. */
 export const reportNotQuarantined = (
   { reporter }: Telling,
   target: SoughtNode,
