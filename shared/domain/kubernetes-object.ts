@@ -2,6 +2,7 @@
  * Kubernetes objects as Curfew sees them: JSON, read-only, with the metadata fields that it uses typed.
  * Kind-specific fields are read through the narrow readers next to this file (`node.ts`, `pod.ts`, …), never by casts.
  */
+import { parseTimestamp, type EpochMs } from './time.ts';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -112,6 +113,10 @@ export const subjectOf = ({ kind, apiVersion, metadata: { namespace, name, uid }
   name,
   uid,
 });
+
+/** When the deletion of the object began; undefined: it lives. */
+export const deletionTimeOf = ({ metadata }: Pick<KubernetesObject, 'metadata'>): EpochMs | undefined =>
+  metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp);
 
 /** As audit lines and Events write it: with its namespace, where it has one. */
 export const qualifiedName = ({

@@ -1,5 +1,5 @@
 /** The parts of a NodeClaim that rules look at. */
-import type { KubernetesObject } from './kubernetes-object.ts';
+import { deletionTimeOf, type KubernetesObject } from './kubernetes-object.ts';
 import { isJsonObject, optionalText } from './json.ts';
 import { nanosecondsToDuration, parseGoDuration } from './go-duration.ts';
 import { readConditions, type NodeCondition } from './node.ts';
@@ -44,7 +44,7 @@ export function readNodeClaim(object: KubernetesObject): NodeClaimView {
     labels: metadata.labels ?? {},
     annotations: metadata.annotations ?? {},
     finalizers: metadata.finalizers ?? [],
-    deletionTime: metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp),
+    deletionTime: deletionTimeOf(object),
     conditions: readConditions(status?.['conditions']),
     terminationGracePeriod: readDuration(spec?.['terminationGracePeriod']),
     startupTaints: keysOf(spec?.['startupTaints']),

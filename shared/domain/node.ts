@@ -1,7 +1,7 @@
 /** The parts of a Node that rules look at. Reading never throws: what cannot be read is absent. */
 import { cutText } from './cut-text.ts';
 import { isJsonObject, optionalText } from './json.ts';
-import type { JsonObject, JsonValue, KubernetesObject } from './kubernetes-object.ts';
+import { deletionTimeOf, type JsonObject, type JsonValue, type KubernetesObject } from './kubernetes-object.ts';
 import { parseTimestamp, type EpochMs } from './time.ts';
 
 export const ZONE_LABEL = 'topology.kubernetes.io/zone';
@@ -71,7 +71,7 @@ export function readNode(object: KubernetesObject): NodeView {
     annotations: metadata.annotations ?? {},
     conditions: readConditions(status?.['conditions']),
     creationTime: parseTimestamp(metadata.creationTimestamp ?? ''),
-    deletionTime: metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp),
+    deletionTime: deletionTimeOf(object),
     bootID: readBootID(status),
     ownerClaim: metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim')?.name,
     taints: readTaints(spec?.['taints']),

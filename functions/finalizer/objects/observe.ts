@@ -1,8 +1,12 @@
 /** What the clean-up of one object looks at: the object, its entry in the ledger, and the rule that is in force for its kind. */
 import type { FinalizerDeps } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
-import type { KubernetesObject, ObjectRef, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
-import { parseTimestamp } from '../../../shared/domain/time.ts';
+import {
+  deletionTimeOf,
+  type KubernetesObject,
+  type ObjectRef,
+  type ResourceType,
+} from '../../../shared/domain/kubernetes-object.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ObjectObservation } from './decide.ts';
@@ -56,10 +60,9 @@ export async function observe(
     return observe({ kubernetes, clock }, { ...sought, type: served });
   const found = isOther ? 'outOfSight' : await seenIn({ kubernetes }, answer, rule);
   const object = found !== 'outOfSight' && found?.metadata.uid === subject.uid ? found : undefined;
-  const deletion = object?.metadata.deletionTimestamp;
   const seen = object && {
     hasFinalizer: carriesFinalizer(object, inForce),
-    deletionTime: deletion === undefined ? undefined : parseTimestamp(deletion),
+    deletionTime: deletionTimeOf(object),
   };
   const observation: ObjectObservation = {
     now: clock.now(),

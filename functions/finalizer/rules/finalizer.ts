@@ -1,8 +1,7 @@
 /** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
 import type { FinalizerDeps } from '../common/context.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { parseTimestamp } from '../../../shared/domain/time.ts';
+import { deletionTimeOf, subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { closeRuleRecord } from './record.ts';
@@ -45,7 +44,7 @@ export async function releaseRuleWhenUnused(
 ): Promise<Turn> {
   const carriers = await findCarriers(deps, inForce);
   const now = deps.clock.now();
-  const deletionTime = parseTimestamp(object.metadata.deletionTimestamp ?? '') ?? now;
+  const deletionTime = deletionTimeOf(object) ?? now;
   const decision = decideRelease({ now, rule: inForce.rule, deletionTime, carriers, isUnwatched });
   if (decision.kind === 'release') return releaseRule(deps, { object, record });
   await showRelease(deps, object, decision.because);

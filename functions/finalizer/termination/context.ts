@@ -1,6 +1,6 @@
 /** What the steps of a termination share: the look that they stand on, what is remembered, and how it is written. */
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { minutes, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Deadline } from '../../../shared/domain/termination.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
@@ -99,7 +99,7 @@ const SAFETY_LOOKS = { least: minutes(1), most: minutes(5) };
  * termination takes the later, up to five minutes (I5).
  */
 export function safetyLook({ now, observed }: TerminationContext): EpochMs {
-  const begin = parseTimestamp(observed.object.metadata.deletionTimestamp ?? '') ?? now;
+  const begin = deletionTimeOf(observed.object) ?? now;
   return nextLook(begin, now, SAFETY_LOOKS);
 }
 

@@ -7,8 +7,7 @@ import { claimsOfNode } from '../../../shared/cluster/owner.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
 import { nodePoolOf, ofPool } from '../../../shared/cluster/node-pool.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { parseTimestamp } from '../../../shared/domain/time.ts';
+import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import { isLive, isManaged, isRegistered } from './objects.ts';
@@ -114,7 +113,7 @@ async function sharingOf(
  */
 export function endingClaim(claims: readonly KubernetesObject[]): KubernetesObject | undefined {
   if (claims.some(isLive)) return undefined;
-  const timeOf = ({ metadata }: KubernetesObject): number => parseTimestamp(metadata.deletionTimestamp ?? '') ?? 0;
+  const timeOf = (claim: KubernetesObject): number => deletionTimeOf(claim) ?? 0;
   const [first] = claims.toSorted(
     (a, b) =>
       Number(isManaged(b)) - Number(isManaged(a)) ||

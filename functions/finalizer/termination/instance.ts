@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isGone, isUnknownYet, unknownUntil, type KnownState } from '../common/instances.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { type EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
@@ -41,7 +41,7 @@ async function carryOut(
     providerID,
     look: lookOf(state, unknownUntil(launchTimeOf(observed)) ?? now),
     isKarpenters: isKarpenters(claim),
-    deletion: parseTimestamp(claim.metadata.deletionTimestamp ?? '') ?? now,
+    deletion: deletionTimeOf(claim) ?? now,
     deadline: deadline?.time,
     isForced,
     attempt: context.state().instance,

@@ -1,6 +1,6 @@
 /** The parts of NodeClaims and Nodes that terminations look at. Pure. */
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { DEFAULT_TERMINATION_FINALIZER, KARPENTER_FINALIZER } from '../../../shared/domain/termination.ts';
@@ -44,14 +44,14 @@ export const isKarpenters = ({ metadata }: KubernetesObject): boolean =>
   metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
 
 /** What the rule looks at. */
-export function toTerminatedObject({ kind, metadata }: KubernetesObject): TerminatedObject {
-  const { name, uid, finalizers = [], annotations, deletionTimestamp } = metadata;
+export function toTerminatedObject(object: KubernetesObject): TerminatedObject {
+  const { name, uid, finalizers = [], annotations } = object.metadata;
   return {
-    kind: kind === 'Node' ? 'Node' : 'NodeClaim',
+    kind: object.kind === 'Node' ? 'Node' : 'NodeClaim',
     name,
     uid,
     finalizers,
     finalizerMark: annotations?.[ANNOTATIONS.terminationFinalizer],
-    deletionTime: deletionTimestamp === undefined ? undefined : parseTimestamp(deletionTimestamp),
+    deletionTime: deletionTimeOf(object),
   };
 }

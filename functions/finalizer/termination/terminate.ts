@@ -4,8 +4,9 @@
  * dies anywhere is made up for by the next one.
  */
 import type { FinalizerDeps } from '../common/context.ts';
+import { deletionTimeOf } from '../../../shared/domain/kubernetes-object.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
-import { earliest, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, ONWARD, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
@@ -156,7 +157,7 @@ async function waitForStep(
   const record = writer.value();
   const { step } = outcome;
   const on = messageOfWait(outcome);
-  const deletion = parseTimestamp(observed.object.metadata.deletionTimestamp ?? '');
+  const deletion = deletionTimeOf(observed.object);
   const until = earliest(outcome.until, podsDue);
   const { wakeTime, report, isNews, becomesOverdue } = waitOfTurn({
     now,
