@@ -2,10 +2,10 @@
  * What is remembered of the drains of one node: the requests that wait, the drain under way, and how earlier ones ended. Version 2 knew nothing of
  * drains that wait in the queue. The drain under way is a union by phase; it is stored as older versions read it, with a field for each phase.
  */
-import { instant } from '../../shared/contract/instant.ts';
+import { instant, milliseconds } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { parseJsonObject } from '../../shared/domain/json.ts';
-import { toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { checkedCodec, type RecordCodec, storedUnder } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 import { type AskedEvictions, askedEvictionsSchema } from '../../shared/pods/drain-pods.ts';
@@ -22,10 +22,6 @@ import {
 } from './request-record.ts';
 
 const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.array(schema));
-const duration = z.pipe(
-  z.number(),
-  z.transform((ms: number): DurationMs => toDurationMs(ms)),
-);
 
 const storedCordon = z.object({ quarantined: z.boolean(), cordon: z.enum(['own', 'other', 'none']) });
 
@@ -92,7 +88,7 @@ const storedActive = z.object({
   /** What was said last. */
   reported: z.exactOptional(z.string()),
   /** For how long it was paused since it began, or since it waits: the deadline stood still. */
-  pausedFor: z.exactOptional(duration),
+  pausedFor: z.exactOptional(milliseconds),
   /** The fewest pods that were left, and since when; when it was said last that nothing moves. Absent until pods were planned for. */
   progress: z.exactOptional(z.object({ pods: z.number(), time: instant, saidTime: z.exactOptional(instant) })),
   /** Pods that came back onto the node. */

@@ -4,7 +4,7 @@
  */
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { earliest, isDue, type EpochMs } from '../../shared/domain/time.ts';
 import { isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -102,16 +102,15 @@ async function changeNode(
 ): Promise<NodeChangeOutcome> {
   const { effort, refusals: stored }: ChangeMemory = observed.stored ?? {};
   if (node.kind === 'leave') return { kind: 'ok', memory: undefined };
-  const made: NodeWrite = node;
   const { deps, reporter, tries } = context;
   const report = (text: string, isRepeated: boolean): Promise<void> =>
     reportRefusal(reporter, observed, text, isRepeated);
-  const change = { key: made.kind, stored, restsOn: basisValues(observed), report };
-  const outcome = await tries.make(change, () => annotate(deps, observed.object, made));
+  const change = { key: node.kind, stored, restsOn: basisValues(observed), report };
+  const outcome = await tries.make(change, () => annotate(deps, observed.object, node));
   if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
   if (!isRefusal(outcome)) {
-    await reportChange(reporter, observed, made, counts);
-    const next = effortAfter(effort, made, deps.clock.now());
+    await reportChange(reporter, observed, node, counts);
+    const next = effortAfter(effort, node, deps.clock.now());
     const refusals = tries.after(stored);
     const memory = next === effort && refusals === stored ? undefined : memoryOf(next, refusals);
     return { kind: 'ok', memory };
@@ -152,14 +151,10 @@ function withMemory(record: GracePeriodRecord, memory: ChangeMemory | undefined)
 }
 
 /** The record as it is to be written, under the Node's UID. */
-function recordToSave(
-  { object: { metadata } }: ObservedNode,
+const recordToSave = (
+  { object }: ObservedNode,
   { record, wakeTime }: RecordWrite,
-): RecordToSave<GracePeriodRecord> {
-  const { name, uid } = metadata;
-  const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
-  return { subject, value: record, wakeTime };
-}
+): RecordToSave<GracePeriodRecord> => ({ subject: subjectOf(object), value: record, wakeTime });
 
 /** Something is still to be said: the timer stays due, for the sweep alone. */
 const hasUnreported = ({ wakeTime }: Intent, { observation: { now } }: ObservedNode): boolean =>

@@ -1,9 +1,15 @@
-/** An instant as records and messages carry it. */
-import { toEpochMs, type EpochMs } from '../domain/time.ts';
+/** Instants and durations as records and messages carry them. */
+import { toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../domain/time.ts';
 import * as z from './zod.ts';
 
 /** Epoch milliseconds. */
 export const instant = z.pipe(
   z.number(),
   z.transform((ms: number): EpochMs => toEpochMs(ms)),
+);
+
+/** A length of time in milliseconds. */
+export const milliseconds = z.pipe(
+  z.number(),
+  z.transform((ms: number): DurationMs => toDurationMs(ms)),
 );

@@ -85,11 +85,10 @@ async function handOver(
     const loaded = await record.load();
     const isFree = loaded.kind === 'none' || (loaded.kind === 'known' && isHookNoteOf(loaded.value, claimUid));
     if (!isFree) continue;
-    const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
     const wakeTime = addDuration(deps.clock.now(), minutes(1));
     const noted = loaded.kind === 'known' ? loaded.value.hooks : {};
     const left = { ...(isLive(node) ? hookCallsOf(value) : value), hooks: withLaterCalls(value.hooks, noted) };
-    const saved = await record.save({ subject, value: left, wakeTime });
+    const saved = await record.save({ subject: subjectOf(node), value: left, wakeTime });
     if (!saved.written) throw contended(`Node ${name}`);
   }
 }

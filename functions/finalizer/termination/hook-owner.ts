@@ -5,6 +5,7 @@
  */
 import type { FinalizerDeps } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
+import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { EMPTY_TERMINATION, hookOwnerUidOf, openTermination, type TerminationRecord } from './record.ts';
 import type { TerminationContext } from './context.ts';
@@ -43,7 +44,8 @@ export async function takeHookOwnership(context: TerminationContext): Promise<Ho
   const terminated = nodes.filter(({ metadata: { finalizers = [] } }) =>
     finalizers.some(name => finalizerNames.includes(name)),
   );
-  for (const { metadata } of terminated) {
+  for (const node of terminated) {
+    const { metadata } = node;
     const record = openTermination(deps, 'Node', metadata.uid);
     const loaded = await record.load();
     const value = loaded.kind === 'known' ? loaded.value : EMPTY_TERMINATION;
@@ -56,11 +58,10 @@ export async function takeHookOwnership(context: TerminationContext): Promise<Ho
     }
     if (verdict.kind === 'ofNode') return { kind: 'underWay', termination: `Node ${metadata.name}` };
     if (verdict.notes) {
-      const subject = { apiVersion: 'v1', kind: 'Node', name: metadata.name, uid: metadata.uid };
       const wakeTime = addDuration(observed.now, NODE_RECORD_CHECK);
       const own = verdict.goesOn ? { ...hookCallsOf(value), hookKeyUid: value.hookKeyUid ?? metadata.uid } : value;
       const noted: TerminationRecord = { ...own, standing: { kind: 'hookNote', claimUid: claim.metadata.uid } };
-      const saved = await record.save({ subject, value: noted, wakeTime, punctual: false });
+      const saved = await record.save({ subject: subjectOf(node), value: noted, wakeTime, punctual: false });
       if (!saved.written) return { kind: 'changed' };
     }
     if (!verdict.goesOn) continue;

@@ -1,6 +1,6 @@
 /** What a termination must not forget: its deadline, what it called and how that went. One record per NodeClaim or lone Node. */
 import { OWNER } from '../common/context.ts';
-import { instant } from '../../../shared/contract/instant.ts';
+import { instant, milliseconds } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import {
   HOOK_POINTS,
@@ -9,7 +9,7 @@ import {
   type TerminationHook,
   type TerminationSettings,
 } from '../../../shared/domain/termination.ts';
-import { toDurationMs, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 import { openRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
@@ -48,11 +48,6 @@ const hookProgress = z.object({
   ),
 });
 
-const duration = z.pipe(
-  z.number(),
-  z.transform((ms: number): DurationMs => toDurationMs(ms)),
-);
-
 const hook = z.pipe(
   z.object({
     name: z.string(),
@@ -62,8 +57,8 @@ const hook = z.pipe(
       z.object({ kind: z.literal('event'), detailType: z.string() }),
       z.object({ kind: z.literal('customResource'), template: z.string(), conditionType: z.string() }),
     ]),
-    deadline: duration,
-    heartbeat: z.optional(duration),
+    deadline: milliseconds,
+    heartbeat: z.optional(milliseconds),
     onTimeout: z.enum(ON_TIMEOUTS),
   }),
   z.transform(
