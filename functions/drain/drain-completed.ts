@@ -1,4 +1,5 @@
 /** `DrainCompleted` on the bus: the answer to who asked for a drain. */
+import { batchesOf } from '../../shared/cluster/in-parallel.ts';
 import { DRAIN_MESSAGE_VERSION, type DrainCompleted } from '../../shared/contract/drain-messages.ts';
 import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
@@ -49,8 +50,8 @@ export async function publishAnswers(
     detailType: DRAIN_COMPLETED,
     detail: toDrainCompleted(node, each),
   }));
-  for (let start = 0; start < entries.length; start += MAX_ENTRIES_PER_CALL) {
-    for (const outcome of await bus.publish(entries.slice(start, start + MAX_ENTRIES_PER_CALL))) {
+  for (const batch of batchesOf(entries, MAX_ENTRIES_PER_CALL)) {
+    for (const outcome of await bus.publish(batch)) {
       if (outcome.kind === 'retry') {
         throw new RetryableError(`the bus did not take DrainCompleted: ${outcome.code}`, { reason: outcome.code });
       }

@@ -1,6 +1,6 @@
 /**
- * What a change elsewhere affects: the terminations under way, and the NodeClaims and Nodes whose finalizers new settings
- * ask for or do not ask for any more. A burst of changes costs one round (`shared/policies/rounds.ts`).
+ * Whom a change elsewhere wakes: the terminations under way, and the NodeClaims and Nodes that new settings give a finalizer or take it from. A
+ * burst of changes costs one round (`shared/policies/rounds.ts`).
  */
 import { OWNER } from './common/context.ts';
 import { providerIDOf } from './common/instances.ts';

@@ -17,7 +17,7 @@ import type { ObservedTermination } from './observe.ts';
 import { isLive } from './objects.ts';
 import type { KeptSettings, TerminationRecord } from './record.ts';
 
-/** What carries terminations out; other rules than the real ones prove what a mistake in them would do. */
+/** What runs about terminations act with. A proof may put mistakes in the place of rule and steps. */
 export interface TargetContext extends FinalizerContext {
   readonly pauseOutOfSight: PauseOutOfSight;
   readonly hints: ClaimHints;

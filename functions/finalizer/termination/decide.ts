@@ -93,8 +93,10 @@ export const FROM_ANNOTATION = 'annotation';
 export const FROM_NODE_CLAIM = 'NodeClaim';
 
 /**
- * A deletion counts while our finalizer is on one of the objects that go, and is then seen through whatever became of the
- * settings; in mode Observe it is only said, but where the brake alone says so and it has begun. One that would begin while the settings cannot be read waits (I6).
+ * A deletion counts while our finalizer is on one of the objects that go. It is seen through, whatever becomes of the settings, but for two cases:
+ *
+ * - In mode Observe it is only said. Where the brake alone makes the mode, what has begun goes on.
+ * - While the settings cannot be read, none begins before its deadline (I6).
  */
 export function decide(observation: TerminationObservation): TerminationDecision {
   const { claim, nodes, settings } = observation;

@@ -152,8 +152,8 @@ export async function namedNodesOf(
 }
 
 /**
- * All Nodes with the NodeClaim's providerID, by a list when a deletion begins, and which other NodeClaims have it: of all pools before what
- * cannot be undone, of its own meanwhile.
+ * The Nodes with the NodeClaim's providerID, and the other NodeClaims that have it. All Nodes are listed when a deletion begins. NodeClaims are
+ * listed in all pools before what cannot be undone, else in its own pool.
  */
 export async function nodesAndSharing(
   deps: Pick<Deps, 'kubernetes'>,
