@@ -20,7 +20,7 @@ import { allActionsOf, dueOf, isBeforeReboot } from './rule/ladder.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
 import type { ObservedPool } from './observe.ts';
 import type { Attempt } from './attempt-record.ts';
-import { type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
+import { type NodeRecord, nodeSchema, type PoolRecord, poolSchema, poolText } from './record.ts';
 import { type FindingChange, afterUntakenAct } from './untaken-act.ts';
 import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report.ts';
 import { loadRules, type PoolRules } from './settings.ts';
@@ -370,5 +370,5 @@ async function writePool(
   const next = wakeTime ?? addDuration(deps.clock.now(), IDLE_POOL_CHECK);
   const saved = await record.save({ subject: poolSubject(pool), value: normalPool(state), wakeTime: next });
   if (!saved.written)
-    throw new RetryableError(`another run wrote the record of pool ${pool ?? '(none)'} first`, { reason: 'Contended' });
+    throw new RetryableError(`another run wrote the record of ${poolText(pool)} first`, { reason: 'Contended' });
 }

@@ -10,7 +10,7 @@ import { RULES } from './decide.ts';
 import { checkReservations, isReservations } from './reservations.ts';
 import { observe, observeLimits, type ObservedPool, readOn } from './observe.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
-import { OWNER } from './record.ts';
+import { OWNER, poolText } from './record.ts';
 import { type JudgedPool, judgePool, nextRead, surroundingsIn, toBeConfirmed } from './rule/node-verdict.ts';
 import { reportNodePool, reportPolicy } from './settings.ts';
 import {
@@ -183,6 +183,5 @@ async function judge(
 /** A later version keeps a record of the pool, and looks for itself. What nobody repeats stays in its queue for it. */
 function leaveToNewer(pool: string | undefined, asks: readonly Ask[]): DurationMs {
   if (!asks.some(({ kind }) => kind === 'message')) return PASS_SPACING;
-  const where = pool === undefined ? 'the nodes without a NodePool' : `NodePool ${pool}`;
-  throw new RetryableError(`a record of ${where} was written by a newer version`, { reason: 'NewerRecord' });
+  throw new RetryableError(`a record of ${poolText(pool)} was written by a newer version`, { reason: 'NewerRecord' });
 }

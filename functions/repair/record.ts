@@ -211,6 +211,13 @@ export const OWNER = 'repair';
 /** The record of one node, by UID (I10). */
 export const nodeRecordId = (uid: string): string => `node/${uid}`;
 
+/** A pool as messages name it. undefined: the nodes without a NodePool. */
+export const poolText = (name: string | undefined): string =>
+  name === undefined ? 'the nodes without a NodePool' : `NodePool ${name}`;
+
+/** The same as a dimension of metrics. */
+export const poolDimension = (name: string | undefined): string => name ?? 'none';
+
 /** The record of one pool. undefined: of the nodes without a NodePool. */
 export const poolRecordId = (name: string | undefined): string => (name === undefined ? 'cluster' : `pool/${name}`);
 

@@ -8,7 +8,7 @@ import type { GrantedRepair } from './decide.ts';
 import { countsAs, verdictOf } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
 import type { Attempt, DueCondition } from './attempt-record.ts';
-import type { PoolRecord } from './record.ts';
+import { poolDimension, type PoolRecord } from './record.ts';
 import { protectedNames } from './settings.ts';
 import { type GuardSetting, type NodeFinding, type NodeName, SAID, type Verdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
@@ -266,15 +266,15 @@ function missingOf({ terminations }: PoolRecord, nodes: readonly NodeView[], now
 /** Counts how the pool stands, once that is recorded. */
 export async function countRepairs(
   { metrics, repairsChanged }: PassDeps,
-  { pool = 'none', rules: { policies }, state: { counts: before } }: ObservedPool,
+  { pool, rules: { policies }, state: { counts: before } }: ObservedPool,
   { counts: after }: PoolRecord,
   findings: readonly NodeFinding[],
 ): Promise<void> {
   const verdicts = findings.flatMap(finding => verdictOf(finding) ?? []);
   const held = verdicts.filter(each => countsAs(each, 'byReason')).map(each => wordingOf(each).reason);
   for (const [reason, { length }] of Map.groupBy(held, each => each))
-    metrics.count(REPAIR_METRICS.held, length, { nodePool: pool, reason });
-  metrics.count(REPAIR_METRICS.underWay, after.repairing, { nodePool: pool });
+    metrics.count(REPAIR_METRICS.held, length, { nodePool: poolDimension(pool), reason });
+  metrics.count(REPAIR_METRICS.underWay, after.repairing, { nodePool: poolDimension(pool) });
   const changed = (['held', 'repairing'] as const).filter(key => before[key] !== after[key]);
   // Without a policy there is no status that says so.
   if (changed.length === 0 || policies.policies.length + policies.faults.length === 0) return;
@@ -345,7 +345,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
       details: { ...details, protectedPods: doomed.slice(start, start + PODS_IN_LINE) },
     });
   }
-  const dimensions = { nodePool: observed.pool ?? 'none', condition: dueCondition.conditionType, action };
+  const dimensions = { nodePool: poolDimension(observed.pool), condition: dueCondition.conditionType, action };
   metrics.count(REPAIR_METRICS.started, 1, dimensions);
   const isStated = dueCondition.field !== undefined && origin.source !== undefined;
   const by = isStated ? `; by ${dueCondition.field} of ${origin.source}` : '';
@@ -395,5 +395,5 @@ function decidedBy(origin: DecisionOrigin, dueCondition: DueCondition | undefine
 /** Two dimensions, decision and pool (`none` without one): never the node, of which there are too many. */
 export const metricOf = (decision: string, { pool }: DecisionOrigin): NonNullable<Report['metric']> => ({
   name: REPAIR_METRICS.decision,
-  dimensions: { decision, nodePool: pool ?? 'none' },
+  dimensions: { decision, nodePool: poolDimension(pool) },
 });
