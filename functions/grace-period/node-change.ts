@@ -10,17 +10,10 @@
  * - M, and A is something else: somebody edited ours and thereby took it over; our mark goes, the annotation stays
  */
 import type { AnnotatedPod } from './announcements.ts';
+import { effortOfRestoring, lastingEffort, notRestoredBefore, type Effort } from '../../shared/domain/effort.ts';
 import { isActive } from '../../shared/domain/protection.ts';
-import {
-  addDuration,
-  doubledWait,
-  isDue,
-  minutes,
-  toDurationMs,
-  toExactTimestamp,
-  type EpochMs,
-} from '../../shared/domain/time.ts';
-import type { Effort, GracePeriodRecord } from './record.ts';
+import { toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { GracePeriodRecord } from './record.ts';
 
 /** A Node as far as its annotations matter. */
 export interface AnnotatedNode {
@@ -104,29 +97,13 @@ export function changeOf(
   return { kind: 'hold', until, reason: doNotDisrupt === undefined ? 'AnnotationRemoved' : 'PodsProtected' };
 }
 
-/** Doubled each time. */
-const FIRST_RETRY = minutes(1);
-/** I5: what is due happens within five minutes; twelve writes an hour are the bound of I11. */
-const LONGEST_RETRY = minutes(5);
-/** An annotation that somebody removed is put back at once this often; from then on it looks like a quarrel of two controllers. */
-const FREE_RESTORES = 3;
-
 const isRestoring = (change: NodeChange): boolean =>
   change.kind === 'hold' && (change.reason === 'AnnotationRemoved' || change.isAgain === true);
 
 /** When a change that is wanted may be made; undefined: now. */
-export function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined {
-  if (effort === undefined || !isRestoring(wanted)) return undefined;
-  const failures = effort.times - FREE_RESTORES + 1;
-  if (failures <= 0) return undefined;
-  const time = addDuration(effort.lastTime, doubledWait(FIRST_RETRY, failures, LONGEST_RETRY));
-  return isDue(now, time) ? undefined : time;
-}
+export const retryTimeOf = (wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined =>
+  isRestoring(wanted) ? notRestoredBefore(effort, now) : undefined;
 
 /** The memory after a change of the Node was made. */
-export function effortAfter(before: Effort | undefined, change: NodeChange, now: EpochMs): Effort | undefined {
-  // An annotation that then stays for twice the longest wait ends the quarrel.
-  const isOld = before !== undefined && isDue(now, addDuration(before.lastTime, toDurationMs(2 * LONGEST_RETRY)));
-  const known = isOld ? undefined : before;
-  return isRestoring(change) ? { times: (known?.times ?? 0) + 1, lastTime: now } : known;
-}
+export const effortAfter = (before: Effort | undefined, change: NodeChange, now: EpochMs): Effort | undefined =>
+  isRestoring(change) ? effortOfRestoring(before, now) : lastingEffort(before, now);

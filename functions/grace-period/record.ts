@@ -23,7 +23,6 @@ const schema = z.pipe(
 );
 
 export type GracePeriodRecord = z.output<typeof schema>;
-export type Effort = NonNullable<GracePeriodRecord['effort']>;
 
 export const gracePeriodCodec: RecordCodec<GracePeriodRecord> = storedUnder(
   { announcedKeys: 'announced' },

@@ -1,6 +1,7 @@
 /**
  * The rule of FinalizerRules: what one object needs now (I1). Pure: no I/O, no clock.
  */
+import { notRestoredBefore, type Effort } from '../../../shared/domain/effort.ts';
 import { DEFAULT_RATE_LIMIT, type FinalizerRule, type RateLimit } from '../../../shared/domain/finalizer-rule.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
@@ -22,6 +23,8 @@ export interface ObservedEntry {
   readonly time: EpochMs;
   /** When the next call may be made, whatever the phase: its place in the queue of the rule. */
   readonly slotTime?: EpochMs;
+  /** The finalizer was put back. */
+  readonly effort?: Effort;
 }
 
 export interface ObjectObservation {
@@ -84,9 +87,9 @@ export function decide(observation: ObjectObservation): ObjectDecision {
   if (object.deletionTime === undefined) {
     if (isRuleTerminating) return object.hasFinalizer || entry !== undefined ? { kind: 'free' } : { kind: 'ignore' };
     if (!object.hasFinalizer && !observation.addsFinalizer) return { kind: entry === undefined ? 'ignore' : 'close' };
-    return object.hasFinalizer && entry !== undefined
-      ? { kind: 'watch', until: addDuration(now, LEDGER_CHECK) }
-      : { kind: 'hold' };
+    if (object.hasFinalizer && entry !== undefined) return { kind: 'watch', until: addDuration(now, LEDGER_CHECK) };
+    const until = object.hasFinalizer ? undefined : notRestoredBefore(entry?.effort, now);
+    return until === undefined ? { kind: 'hold' } : { kind: 'watch', until };
   }
   if (!object.hasFinalizer) {
     if (entry === undefined || entry.phase === 'orphaned') return { kind: 'ignore' };

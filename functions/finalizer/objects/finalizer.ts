@@ -2,6 +2,7 @@
 import type { FinalizerContext } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { effortOfRestoring } from '../../../shared/domain/effort.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
@@ -35,7 +36,8 @@ export async function addFinalizer({ deps, reporter }: FinalizerContext, observe
     reason: entry === undefined ? 'FinalizerAdded' : 'FinalizerRestored',
     message: `FinalizerRule ${inForce.object.metadata.name} put ${rule.finalizerName} on`,
   });
-  return refusals === undefined ? saved : save(value);
+  if (entry === undefined) return saved;
+  return save({ ...value, effort: effortOfRestoring(entry.effort, now) });
 }
 
 /** `ok` also when there is nothing to take off any more, or the object is gone. */

@@ -24,6 +24,8 @@ const entry = {
   message: z.exactOptional(z.string()),
   /** Changes that are refused, by what was decided. */
   refusals: z.exactOptional(refusalsSchema),
+  /** Somebody keeps taking the finalizer off: the next time it is put back waits longer. */
+  effort: z.exactOptional(z.object({ times: z.int().check(z.positive()), lastTime: instant })),
   /** The deadline passed and was reported. */
   overdue: z.exactOptional(z.boolean()),
   /** Its rule is gone or cannot be read: when that was said last, and whether the object was being deleted then. */
