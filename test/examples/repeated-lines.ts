@@ -15,6 +15,7 @@ export const SAID_AGAIN: Readonly<Record<string, string>> = {
   'grace-period refuse NodeLifecyclePolicyConflict': 'a policy that another one overrides, at each edit of one of them',
   'grace-period invalid InvalidDoNotDisruptAnnotation': 'the annotation went and came again',
   'finalizer prepare FinalizerAdded': 'somebody took the finalizer off: it was put on again',
+  'finalizer hold FinalizerRestored': 'the same on an object of a FinalizerRule',
   'repair refuse InvalidRepairConfiguration': 'a policy with a mistake, at each edit of it',
   'repair refuse NodeLifecyclePolicyConflict': 'a policy that another one overrides, at each edit of one of them',
   'repair ignore NotConfigured':

@@ -695,13 +695,16 @@ describe('interference', () => {
     expect(world.audit.filter(({ decision }) => decision === 'refused')).toHaveLength(1);
   });
 
-  it('somebody who keeps removing the annotation meets no patch war', async () => {
+  it.each<[string, Record<string, null>]>([
+    ['the annotation', { 'karpenter.sh/do-not-disrupt': null }],
+    ['both annotations', { 'karpenter.sh/do-not-disrupt': null, 'curfew.dev/protected-until': null }],
+  ])('somebody who keeps removing %s meets no patch war', async (_, removed) => {
     await runPod(world, 'ci', '24h');
     const seen: number[] = [];
     for (let second = 0; second < 3600; second += 10) {
       if (world.held().doNotDisrupt === 'true') {
         seen.push(second);
-        world.annotate(world.nodeRef, { 'karpenter.sh/do-not-disrupt': null });
+        world.annotate(world.nodeRef, removed);
       }
       world.advance(seconds(10));
       await world.nodeEvent();
