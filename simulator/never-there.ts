@@ -4,7 +4,6 @@
  */
 import { CONFIG_MAP } from '../shared/contract/names.ts';
 import { nearestName } from '../shared/domain/nearest-name.ts';
-import type { JsonValue } from '../shared/domain/kubernetes-object.ts';
 import { valueAt } from './match.ts';
 import {
   resourceOfManifest,
@@ -14,7 +13,7 @@ import {
   type ResourceCatalog,
 } from './scenario/resource-names.ts';
 import type { Expectation, Place, Scenario, ScenarioFault, TargetRef } from './scenario/scenario.ts';
-import type { TraceEntry } from './trace.ts';
+import { textOf, type TraceEntry } from './trace.ts';
 
 /** An object that was there at some time of the run. */
 interface Seen {
@@ -116,6 +115,5 @@ function suggestObject({ name }: Pick<Seen, 'namespace' | 'name'>, sameSort: rea
 }
 
 const keyOf = ({ resource, namespace, name }: Omit<Seen, 'kind'>): string => `${resource} ${namespace} ${name}`;
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 const nameOf = ({ resource, namespace, name }: TargetRef): string =>
   `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name}`;

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../shared/domain/kubernetes-object.t
 import { onOneLine } from '../shared/domain/printable.ts';
 import { WARNINGS } from './expect.ts';
 import { createHoldEnds, endsHold, type HoldEnd } from './hold-ends.ts';
-import type { TraceEntry } from './trace.ts';
+import { textOf, type TraceEntry } from './trace.ts';
 
 export interface Done {
   readonly what: keyof typeof TITLES;
@@ -264,5 +264,3 @@ export function objectOf(about: JsonValue | undefined): string {
   const { kind, namespace, name } = about;
   return `${textOf(kind)} ${namespace === undefined ? '' : `${textOf(namespace)}/`}${textOf(name)}`;
 }
-
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');

@@ -21,6 +21,9 @@ export interface TraceEntry {
   readonly line: JsonObject;
 }
 
+/** The text of a line's field; empty where it has none. */
+export const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
+
 /** What a step of the scenario was. */
 export interface RecordedStep {
   readonly action: string;

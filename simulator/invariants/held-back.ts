@@ -8,7 +8,7 @@ import { drainConfig, isDrainable, STATE_LABEL, type DrainConfig } from './drain
 import { isOurFinalizer } from './finalizers.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
 import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
-import { dig, nameOf, poolNameOf } from './reading.ts';
+import { dig, instanceOfNode, nameOf, poolNameOf } from './reading.ts';
 import { classOf, countsForDrain, terminationPlan } from './termination-oracle.ts';
 
 export const checkHeldBack: MakeCheck = context => {
@@ -66,7 +66,7 @@ function goingFrom(
 function isEnding(node: KubernetesObject, { mirror, instanceState }: CheckContext): boolean {
   const { deletionTimestamp, finalizers = [] } = node.metadata;
   if (deletionTimestamp === undefined || !finalizers.some(name => isOurFinalizer(name, mirror))) return false;
-  if (instanceState(String(dig(node, 'spec', 'providerID'))) !== 'running') return false;
+  if (instanceState(instanceOfNode(node) ?? '') !== 'running') return false;
   const pool = mirror.named('nodepools', poolNameOf(node));
   const plan = terminationPlan(pool, [...mirror.all('nodelifecyclepolicies').values()]);
   return plan !== 'none' && plan !== 'unknown' && plan.hooks.length === 0;

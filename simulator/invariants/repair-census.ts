@@ -6,7 +6,18 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { claimOf, poolOf } from './node-pool.ts';
 import type { Mirror } from './mirror.ts';
 import { repairBlockFor } from './policy-oracle.ts';
-import { annotationOf, dig, instantOf, isReservedIn, labelOf, listOf, poolNameOf, textOf } from './reading.ts';
+import {
+  annotationOf,
+  dig,
+  instanceOfClaim,
+  instanceOfNode,
+  instantOf,
+  isReservedIn,
+  labelOf,
+  listOf,
+  poolNameOf,
+  textOf,
+} from './reading.ts';
 import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
@@ -132,9 +143,9 @@ function claimedIn(mirror: Mirror, poolName: string | undefined): (node: Kuberne
     instances ??= new Set(
       [...mirror.all('nodeclaims').values()]
         .filter(claim => poolName === undefined || poolNameOf(claim) === poolName)
-        .map(claim => dig(claim, 'status', 'providerID')),
+        .map(instanceOfClaim),
     );
-    return instances.has(dig(node, 'spec', 'providerID') ?? '');
+    return instances.has(instanceOfNode(node) ?? '');
   };
 }
 

@@ -50,11 +50,7 @@ const partsOf: Partial<Record<Mirrored, (object: KubernetesObject) => readonly u
   nodepools: ({ metadata, spec }) => [metadata.labels, spec],
   nodelifecyclepolicies: ({ spec }) => [spec],
   configmaps: object => [dig(object, 'data')],
-  nodeclaims: object => [
-    object.metadata.labels,
-    dig(object, 'status', 'providerID'),
-    dig(object, 'status', 'nodeName'),
-  ],
+  nodeclaims: object => [object.metadata.labels, instanceOfClaim(object), dig(object, 'status', 'nodeName')],
 };
 
 export function createRepairPast(context: CheckContext): RepairPast {
@@ -125,8 +121,7 @@ export function createRepairPast(context: CheckContext): RepairPast {
         .reduce((sum, { start, end }) => sum + Math.max(0, end - Math.max(start, from)), 0);
     },
     noteRepair(claim) {
-      const instance = instanceOfClaim(claim);
-      const node = [...mirror.all('nodes').values()].find(each => dig(each, 'spec', 'providerID') === instance);
+      const [node] = mirror.ownership().nodesOf(instanceOfClaim(claim) ?? '');
       const [condition, ...others] = node === undefined ? [] : unhealthyConditionsOf(node);
       if (condition === undefined || others.length > 0) return;
       const pool = poolNameOf(claim);

@@ -2,7 +2,7 @@
 import { textAt } from '../../../packages/kube-apiserver/src/json.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { toIsoText, type EpochMs } from '../../../shared/domain/time.ts';
-import { dig, textOf } from '../../../simulator/invariants/reading.ts';
+import { dig, instanceOfClaim, instanceOfNode, textOf } from '../../../simulator/invariants/reading.ts';
 import { HORIZON, isAbout, observeInstant, ownerOf, timeOf } from './instant.ts';
 
 /** What is said of the repair of one node. */
@@ -42,9 +42,8 @@ export async function observeClaims(seed: number): Promise<readonly Observed[]> 
       message: textOf(dig(repair, 'message')) ?? '',
       due: due === undefined ? undefined : Date.parse(due),
     };
-    const names = new Set([name, textOf(dig(node, 'spec', 'providerID')) ?? name]);
-    for (const owner of nodeClaims)
-      if (names.has(textOf(dig(owner, 'status', 'providerID')) ?? '')) names.add(owner.metadata.name);
+    const names = new Set([name, instanceOfNode(node) ?? name]);
+    for (const owner of nodeClaims) if (names.has(instanceOfClaim(owner) ?? '')) names.add(owner.metadata.name);
     return { seed, now, claim, after: lines.filter(line => isAbout(line, names)) };
   });
 }
