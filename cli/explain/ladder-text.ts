@@ -1,5 +1,5 @@
 /** What a list of actions does, in a sentence: `reboots at most twice a day, then launches a replacement for 20 minutes, then terminates`. Pure. */
-import type { EntryPolicy } from '../../functions/repair/explain.ts';
+import type { ExplainedNode } from '../../functions/repair/explain.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import {
   DEFAULT_ACTIONS,
@@ -38,11 +38,7 @@ export function ladderTexts({
 }
 
 /** What an entry that decides does. */
-export function termsText({
-  actions,
-  drainBound,
-  confirm,
-}: Pick<EntryPolicy, 'actions' | 'drainBound' | 'confirm'>): string {
+export function termsText({ actions, drainBound, confirm }: NonNullable<ExplainedNode['terms']>): string {
   return `${textOf(actions, drainBound)}${confirmText({ confirm })}`;
 }
 

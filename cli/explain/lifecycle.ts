@@ -4,40 +4,16 @@ import { parseConfig } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, CONFIG_MAP, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { type NodeClaimView, readNodeClaim } from '../../shared/domain/node-claim.ts';
-import { DO_NOT_REPAIR_ANNOTATION, type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
+import { readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { policiesFor, type PolicySet, readPolicies } from '../../shared/policies/policy-set.ts';
+import { policiesFor, readPolicies } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { type Answer, readAnswer, requestedId } from '../../functions/drain/explain.ts';
 import { type DrainPlan, NO_CONFIGURATION, type PlannedPod } from '../drain/plan.ts';
 import { effectiveTermination } from '../../functions/finalizer/explain.ts';
-import {
-  CONFIRMED,
-  decide,
-  decideNode,
-  dueClause,
-  effectiveRepair,
-  type JudgeContext,
-  judgeHealth,
-  judgeNode,
-  NEW_POOL,
-  otherWorkOn,
-  poolOf,
-  readableSettings,
-  type RepairRules,
-  surroundingsOf,
-  unhealthyStatementsOf,
-} from '../../functions/repair/explain.ts';
+import { type ExplainedNode, explainNode, poolOf, type SeenCluster } from '../../functions/repair/explain.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import type { ProviderPolicies } from '../../shared/domain/provider-policies.ts';
-import {
-  AWS_REPAIR_STATEMENTS,
-  type RepairSettings,
-  statementsOf,
-  termsOf,
-} from '../../shared/domain/repair-policy.ts';
 import type { TerminationSettings } from '../../shared/domain/termination.ts';
 import { termsText } from './ladder-text.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
@@ -118,18 +94,11 @@ export interface LifecycleExplanation {
 }
 
 /** What decides over all nodes, read once. */
-export interface LifecycleCluster {
-  readonly nodes: readonly NodeView[];
-  readonly claims: readonly NodeClaimView[];
-  readonly policies: PolicySet;
-  readonly policyObjects: readonly KubernetesObject[];
-  readonly gateOpen: boolean;
-  readonly providerPolicies?: ProviderPolicies | undefined;
+export interface LifecycleCluster extends SeenCluster {
   /** The configuration says how nodes are drained, or cannot be read. */
   readonly hasDrainRules: boolean;
   /** What is wrong with the configuration: another one is in force, which stands in Curfew's table and is not read. */
   readonly configurationFault: string | undefined;
-  readonly pools: ReadonlyMap<string, KubernetesObject>;
 }
 
 /**
@@ -157,6 +126,7 @@ export async function observeLifecycle(kubernetes: KubernetesApi): Promise<Lifec
     claims: objectsOf(claims, { notServed: 'none' }).map(readNodeClaim),
     policies: readPolicies(policies),
     policyObjects: policies,
+    activity,
     // Of a configuration that is not valid nobody can tell here; who asks wants to know what else there is.
     gateOpen: config.ok ? config.value.featureGates.nodeRepair : true,
     providerPolicies: config.ok ? config.value.providerPolicies : undefined,
@@ -169,9 +139,9 @@ export async function observeLifecycle(kubernetes: KubernetesApi): Promise<Lifec
 /** By the very rules of the functions, without what only Curfew's table knows: see `withHold`. */
 export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now: EpochMs): LifecycleExplanation {
   const owner = ownerOf(node, indexOwners(cluster.nodes, cluster.claims));
-  const nodePool = poolOf(node, owner);
+  const explained = explainNode(cluster, node, now);
+  const nodePool = explained.pool;
   const pool = nodePool === undefined ? undefined : cluster.pools.get(nodePool);
-  const rules = rulesOf(cluster, pool);
   const termination = effectiveTermination(pool, cluster.policies);
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const since = claim?.deletionTime ?? node.deletionTime;
@@ -186,7 +156,7 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
   const isOpen = requested !== undefined && !isAnswered;
   return {
     nodePool,
-    repair: explainRepair(cluster, node, { pool: nodePool, rules, now }),
+    repair: repairOf(cluster, explained),
     termination: {
       source: termination.kind === 'none' ? undefined : termination.source,
       message: isLeft ? LEFT : terminationText(termination),
@@ -209,7 +179,7 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
       state: node.labels[NVSENTINEL.stateLabel],
       underWay: undefined,
     },
-    worker: otherWorkOn(node, claim, undefined, now)?.what,
+    worker: explained.worker,
     policies: policiesFor(pool, cluster.policies).map(({ object, mode }) => ({ name: object.metadata.name, mode })),
   };
 }
@@ -218,135 +188,49 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
 const UNREADABLE =
   'the deletion waits until that can be read or its deadline comes, unless it had begun or an earlier version could be read, which is in force then and is not known here';
 
-function rulesOf(
-  { gateOpen, policies, providerPolicies }: LifecycleCluster,
-  pool: KubernetesObject | undefined,
-): RepairRules {
-  const value = pool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
-  const poolVeto = pool && { kind: 'NodePool' as const, name: pool.metadata.name, uid: pool.metadata.uid, value };
-  return { ...effectiveRepair(pool, policies, providerPolicies), gateOpen, poolVeto };
-}
-
-/** Attempts and unhealthy times of the past stand in Curfew's table, which is not read: `repair-events.ts` has what was said of them. */
-function explainRepair(
-  cluster: LifecycleCluster,
-  node: NodeView,
-  { pool, rules, now }: { readonly pool: string | undefined; readonly rules: RepairRules; readonly now: EpochMs },
-): RepairExplanation {
-  const { nodes, claims } = cluster;
+/** What repair says of the node, in words. Attempts and unhealthy times of the past stand in Curfew's table, which is not read: `repair-events.ts` has what was said of them. */
+function repairOf(cluster: LifecycleCluster, explained: ExplainedNode): RepairExplanation {
+  const { pool, rules, kind, message, dueCondition, terms, rank, heldBy } = explained;
   const { source, mode } = rules;
-  const owners = indexOwners(nodes, claims);
-  const owner = ownerOf(node, owners);
-  const settings = readableSettings(rules);
-  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: undefined });
-  const decision = decideNode({ now, node, owner, rules, unhealthy, episodes: [] });
-  const dueTime = 'dueCondition' in decision ? decision.dueCondition.dueTime : undefined;
-  const field = 'dueCondition' in decision ? decision.dueCondition.field : undefined;
-  const message = `${withoutDueTime(decision.message, dueTime)}${field === FLAPPING ? '' : flappingText(decision.kind, settings)}`;
-  const aside = elsewhere(cluster, decision.kind, source);
-  const health = settings && judgeHealth(unhealthy, { now, settings, episodes: [] });
-  const isUnhealthy = health?.kind === 'unhealthy' && ['tolerate', 'due', 'blocked', 'vetoed'].includes(decision.kind);
-  const entryPolicy = isUnhealthy && settings ? termsOf(settings, health.entry) : undefined;
-  const observed = observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies);
-  const own = {
-    kind: decision.kind === 'unclaimed' ? 'ignore' : decision.kind,
-    message: `${message}${aside}`,
-    dueTime,
-    field,
-    source,
-    mode,
-    observedBy: observed,
-    does: entryPolicy && termsText(entryPolicy),
-    isForceful: entryPolicy?.drainBound === 0,
-  };
-  if (decision.kind !== 'due' || settings === undefined) return own;
-  const context: JudgeContext = {
-    ...NOTHING_KNOWN,
-    now,
-    pool,
-    rules,
-    owners,
-    claims: new Map(claims.map(each => [each.uid, each])),
-    nodesByName: new Map(nodes.map(each => [each.name, each])),
-  };
-  const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
-  const findings = members.map(each => judgeNode(context, each, undefined));
-  const statements = (each: NodeView) => {
-    const name = poolOf(each, ownerOf(each, owners));
-    const found = readableSettings(rulesOf(cluster, name === undefined ? undefined : cluster.pools.get(name)));
-    return found === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(found);
-  };
-  const all = { nodes, statementsOf: statements, pools: [] };
-  const surroundings = surroundingsOf({
-    pool,
-    settings,
-    own: members,
-    claims,
-    cluster: all,
-    state: NEW_POOL,
-    now,
-    nodePool: pool === undefined ? undefined : cluster.pools.get(pool),
-    findings,
-    activity,
-  });
-  // EC2 is not asked here: what it has said is in Events.
-  const answers = new Map(nodes.map(({ uid }) => [uid, CONFIRMED]));
-  const decided = decide({ now, pool, rules, findings, state: NEW_POOL, surroundings, answers });
-  const verdict = decided.findings.find(each => each.node.uid === node.uid)?.verdict;
-  const held = verdict?.kind === 'blocked' || verdict?.kind === 'notAllowed' ? verdict : undefined;
-  const rank =
-    verdict?.kind === 'notAllowed'
-      ? verdict.rank
-      : decided.granted.find(({ finding }) => finding.node.uid === node.uid)?.rank;
+  const { dueTime, field } = dueCondition ?? {};
+  const flapping = field === FLAPPING ? '' : flappingText(explained);
   const place =
     rank === undefined || rank.of === 1
       ? ''
       : `; number ${rank.place} of ${rank.of} nodes that are due, its score is ${rank.score}`;
-  if (held === undefined) return { ...own, message: `${message}${place}${aside}` };
-  return { ...own, kind: 'blocked', message: `${message}${place}; held: ${held.message}${aside}` };
+  const held = heldBy === undefined ? '' : `; held: ${heldBy}`;
+  return {
+    kind: heldBy !== undefined ? 'blocked' : kind === 'unclaimed' ? 'ignore' : kind,
+    message: `${message}${flapping}${place}${held}${elsewhere(cluster, explained)}`,
+    dueTime,
+    field,
+    source,
+    mode,
+    observedBy: observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies),
+    does: terms && termsText(terms),
+    isForceful: terms?.drainBound === 0,
+  };
 }
 
 const FLAPPING = 'spec.repair.flapping';
 
 /** What flapping adds: the times of before stand in Curfew's table. */
-function flappingText(kind: string, settings: RepairSettings | undefined): string {
-  if (kind !== 'tolerate' || settings?.flapping === undefined) return '';
+function flappingText({ kind, rules: { settings } }: ExplainedNode): string {
+  if (kind !== 'tolerate' || settings === undefined || 'invalid' in settings || settings.flapping === undefined)
+    return '';
   const { window, unhealthyFor } = settings.flapping;
   return `; sooner with earlier unhealthy times: ${formatDuration(unhealthyFor)} in all within ${formatDuration(window)} (flapping)`;
 }
 
-/** What stands in Curfew's table is not read. */
-const NOTHING_KNOWN = {
-  observedTimes: new Map(),
-  changesTime: undefined,
-  drainEnds: new Map(),
-  otherRequests: new Map(),
-  basisOf: () => '',
-} as const;
-
 /** What is in force in place of what cannot be read stands in Curfew's table: said where it matters. */
-function elsewhere(
-  { configurationFault, policyObjects }: LifecycleCluster,
-  kind: string,
-  source: string | undefined,
-): string {
-  const broken = policyObjects.find(({ kind: type, metadata }) => `${type} ${metadata.name}` === source);
-  const kept = kind === 'refuse' && broken !== undefined ? KEPT.exec(acceptedMessage(broken))?.[0] : undefined;
+function elsewhere({ configurationFault }: LifecycleCluster, { kind, acceptedGeneration }: ExplainedNode): string {
   const held = kind === 'refuse' ? '; nothing is repaired until it is valid' : '';
-  const policy = kept === undefined ? held : `; ${kept}, and is not known here`;
+  const policy =
+    acceptedGeneration === undefined
+      ? held
+      : `; generation ${acceptedGeneration}, which was accepted last, stays in force, and is not known here`;
   if (configurationFault === undefined || kind === 'ignore') return policy;
   return `${policy}; config.toml of ConfigMap curfew/curfew-config is not valid (${configurationFault}): the last good configuration stays in force, and is not known here`;
-}
-
-/** As the condition `Accepted` of a policy says it (`functions/repair/policy-summary.ts`). */
-const KEPT = /generation \d+, which was accepted last, stays in force/;
-
-const acceptedMessage = ({ status }: KubernetesObject): string =>
-  readConditions(status?.['conditions']).find(({ type }) => type === 'Accepted')?.message ?? '';
-
-/** The due time is said beside the message, once. */
-function withoutDueTime(message: string, dueTime: EpochMs | undefined): string {
-  return dueTime === undefined ? message : message.replace(dueClause({ dueTime }), '');
 }
 
 /** What a termination goes by. */

@@ -1,13 +1,137 @@
 /**
- * What the command line and the simulator use of repairs, and nothing else of this folder: the rules themselves, how
- * their records are read, and how a replacement is ended.
+ * What the command line and the simulator use of repairs, and nothing else of this folder. What becomes of a node is
+ * told by the rules themselves, as a pass applies them, without what only Curfew's table knows.
  */
+import type { DueCondition } from './attempt-record.ts';
+import { decide } from './decide.ts';
+import { acceptedBefore } from './policy-summary.ts';
+import { NEW_POOL } from './record.ts';
+import { otherWorkOn } from './rule/guards.ts';
+import { CONFIRMED, judgeHealth, readableSettings, unhealthyStatementsOf, withoutDueClause } from './rule/incident.ts';
+import { decideNode, judgeNode, judgePool, poolOf, surroundingsIn } from './rule/node-verdict.ts';
+import type { Activity, PoolFacts } from './rule/pool-facts.ts';
+import type { EntryPolicy, NodeDecision, Rank, RepairRules } from './rule/verdict.ts';
+import { rulesOf, type RuleSources, statementsByPool } from './settings.ts';
+import { readAsks } from './wake-ups.ts';
+import { type KubernetesObject, kindAndName } from '../../shared/domain/kubernetes-object.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import { termsOf } from '../../shared/domain/repair-policy.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+
 export { nodeOfRequest } from './drain.ts';
-export { decide } from './decide.ts';
 export { endReplacement } from './replace.ts';
-export { otherWorkOn } from './rule/guards.ts';
-export { CONFIRMED, dueClause, judgeHealth, readableSettings, unhealthyStatementsOf } from './rule/incident.ts';
-export { decideNode, judgeNode, poolOf, surroundingsOf } from './rule/node-verdict.ts';
-export { NEW_POOL } from './record.ts';
+export { poolOf } from './rule/node-verdict.ts';
 export { effectiveRepair, unwatchedTypes } from './settings.ts';
-export type { JudgeContext, RepairRules, EntryPolicy } from './rule/verdict.ts';
+
+/** All of a cluster, read once. */
+export interface SeenCluster extends RuleSources {
+  readonly nodes: readonly NodeView[];
+  readonly claims: readonly NodeClaimView[];
+  readonly pools: ReadonlyMap<string, KubernetesObject>;
+  readonly policyObjects: readonly KubernetesObject[];
+  readonly activity: Activity;
+}
+
+/** What becomes of a node, and why. */
+export interface ExplainedNode {
+  readonly pool: string | undefined;
+  readonly rules: RepairRules;
+  /** What becomes of it by itself. */
+  readonly kind: NodeDecision['kind'];
+  /** Why, without the time from which on a repair is due. */
+  readonly message: string;
+  /** undefined: nothing is wrong, or nothing can be judged. */
+  readonly dueCondition: DueCondition | undefined;
+  /** What is done about it then. */
+  readonly terms: Omit<EntryPolicy, 'priority'> | undefined;
+  /** How it stands among the due nodes of its pool; undefined: it is not due, or its turn is not looked at. */
+  readonly rank: Rank | undefined;
+  /** What of its pool holds it although it is due. */
+  readonly heldBy: string | undefined;
+  /** Of a policy that cannot be read: the generation that was accepted last and stays in force. */
+  readonly acceptedGeneration: number | undefined;
+  /** Somebody else who is at work on it. */
+  readonly worker: string | undefined;
+}
+
+export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs): ExplainedNode {
+  const { nodes, claims, pools, policyObjects } = cluster;
+  const owners = indexOwners(nodes, claims);
+  const owner = ownerOf(node, owners);
+  const pool = poolOf(node, owner);
+  const rules = rulesOf(pool === undefined ? undefined : pools.get(pool), cluster);
+  const settings = readableSettings(rules);
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: undefined });
+  const decision = decideNode({ now, node, owner, rules, unhealthy, episodes: [] });
+  const { kind } = decision;
+  const dueCondition = 'dueCondition' in decision ? decision.dueCondition : undefined;
+  const health = settings && judgeHealth(unhealthy, { now, settings, episodes: [] });
+  const isConcerned = ['tolerate', 'due', 'blocked', 'vetoed'].includes(kind);
+  const source = kind === 'refuse' ? policyObjects.find(each => kindAndName(each) === rules.source) : undefined;
+  return {
+    pool,
+    rules,
+    kind,
+    message: dueCondition === undefined ? decision.message : withoutDueClause(decision.message, dueCondition),
+    dueCondition,
+    terms: settings && health?.kind === 'unhealthy' && isConcerned ? termsOf(settings, health.entry) : undefined,
+    ...(kind === 'due' ? inItsPool(cluster, node, { pool, rules, now }) : { rank: undefined, heldBy: undefined }),
+    acceptedGeneration: source && acceptedBefore(source),
+    worker: otherWorkOn(node, owner.kind === 'claim' ? owner.claim : undefined, undefined, now)?.what,
+  };
+}
+
+/** What a pass would decide that remembers nothing. EC2 is not asked: what it has said is in Events. */
+function inItsPool(
+  cluster: SeenCluster,
+  node: NodeView,
+  { pool, rules, now }: Pick<ExplainedNode, 'pool' | 'rules'> & { readonly now: EpochMs },
+): Pick<ExplainedNode, 'rank' | 'heldBy'> {
+  const { nodes, claims, pools, activity } = cluster;
+  const owners = indexOwners(nodes, claims);
+  const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
+  const statements = statementsByPool(pools, cluster);
+  const facts: PoolFacts = {
+    now,
+    pool,
+    rules: { repair: rules, pool: pool === undefined ? undefined : pools.get(pool) },
+    state: NEW_POOL,
+    isKnown: false,
+    nodes: members,
+    labelled: members,
+    concerned: members,
+    claims: new Map(claims.map(each => [each.uid, each])),
+    records: new Map(),
+    gone: new Map(),
+    asks: readAsks([]),
+    basisOf: () => '',
+    activity,
+    dueFacts: {
+      cluster: {
+        nodes,
+        statementsOf: each => statements(poolOf(each, ownerOf(each, owners))),
+        pools: [...pools.keys()],
+      },
+      otherRequests: new Map(),
+    },
+    stillThere: new Map(),
+  };
+  const judged = judgePool(facts, judgeNode);
+  const decided = decide({
+    now,
+    pool,
+    rules,
+    findings: judged.findings,
+    state: NEW_POOL,
+    surroundings: surroundingsIn(facts, judged),
+    answers: new Map(nodes.map(({ uid }) => [uid, CONFIRMED])),
+  });
+  const verdict = decided.findings.find(each => each.node.uid === node.uid)?.verdict;
+  const granted = decided.granted.find(({ finding }) => finding.node.uid === node.uid);
+  return {
+    rank: verdict?.kind === 'notAllowed' ? verdict.rank : granted?.rank,
+    heldBy: verdict?.kind === 'blocked' || verdict?.kind === 'notAllowed' ? verdict.message : undefined,
+  };
+}

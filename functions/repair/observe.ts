@@ -14,14 +14,18 @@ import {
   nodeCodec,
   type NodeRecord,
   nodeRecordId,
+  OWNER,
   poolCodec,
   type PoolRecord,
   poolRecordId,
   type StoredNode,
 } from './record.ts';
 import { openReservations, type OpenReservations } from './reservations.ts';
-import { effectiveRepair, loadRules, type PoolRules } from './settings.ts';
+import { OWN_BLOCKS, type PoolRules, rulesOf, statementsByPool, statementsUnder } from './settings.ts';
+import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
+import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
+import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts';
@@ -29,21 +33,14 @@ import { activity } from '../../shared/contract/budget-schedule.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { type NodeClaimView, readNodeClaim, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
-import {
-  AWS_REPAIR_STATEMENTS,
-  matchStatements,
-  type RepairStatement,
-  statementsOf,
-} from '../../shared/domain/repair-policy.ts';
+import { matchStatements } from '../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, isDue, parseTimestamp, seconds } from '../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
 import { openRecord, openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
-import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectsOf } from '../../shared/ports/read-answer.ts';
 
@@ -66,6 +63,24 @@ export interface ObservedLimits {
   readonly answers: ReadonlyMap<string, string>;
 }
 
+/**
+ * The rules of a pool as they are in force.
+ * @param pool undefined: the nodes without a NodePool
+ * @param seen as this run read them before
+ */
+export async function loadRules(deps: PassDeps, pool: string | undefined, seen?: PoolRules): Promise<PoolRules> {
+  const [config, known, [policies]] = await inParallel([
+    loadConfig(OWNER, deps, seen?.config),
+    loadPool(deps, pool),
+    loadPolicySets(deps, OWNER, [OWN_BLOCKS]),
+  ]);
+  // Nothing is repaired for the sake of a NodePool that went.
+  const nodePool = known?.metadata.uid === '' ? undefined : known;
+  const { featureGates, providerPolicies } = config;
+  const repair = rulesOf(nodePool, { policies, gateOpen: featureGates.nodeRepair, providerPolicies });
+  return { repair, pool: nodePool, known, policies, config };
+}
+
 /** Reads what each node is judged by. `newer`: a later version of this function keeps one of the records. */
 export async function observe(
   deps: PassDeps,
@@ -78,7 +93,7 @@ export async function observe(
   const state = loaded.kind === 'known' ? loaded.value : NEW_POOL;
   const settings = readableSettings(rules.repair);
   const nodes = view.nodes.filter(node => ownsNode(node, pool, view.claims));
-  const statements = settings === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
+  const statements = statementsUnder(rules.repair);
   const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
   const opened = openRecords(deps, nodeCodec);
   const recordOf = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
@@ -261,25 +276,15 @@ async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise
 }
 
 /** All nodes of the cluster, each to be judged by the rules of its own pool. */
-async function loadClusterNodes(deps: Kubernetes, { policies }: PoolRules): Promise<ClusterNodes> {
+async function loadClusterNodes(deps: Kubernetes, { policies, config }: PoolRules): Promise<ClusterNodes> {
   const [nodeObjects, poolList] = await inParallel([listNodes(deps), deps.kubernetes.list(RESOURCES.NodePool)]);
   const pools = new Map(objectsOf(poolList, { notServed: 'none' }).map(pool => [pool.metadata.name, pool]));
-  const known = new Map<string | undefined, readonly RepairStatement[]>();
+  const statements = statementsByPool(pools, { policies, providerPolicies: config.providerPolicies });
   return {
     nodes: nodeObjects.map(readNode),
     pools: [...pools.keys()],
-    statementsOf(node) {
-      const name = nodePoolOf(node);
-      const found = known.get(name) ?? statementsIn(name === undefined ? undefined : pools.get(name), policies);
-      known.set(name, found);
-      return found;
-    },
+    statementsOf: node => statements(nodePoolOf(node)),
   };
-}
-
-function statementsIn(pool: KubernetesObject | undefined, policies: PolicySet): readonly RepairStatement[] {
-  const { settings } = effectiveRepair(pool, policies);
-  return settings === undefined || 'invalid' in settings ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
 }
 
 const LEASE_PREFIX = 'node-';

@@ -2,19 +2,24 @@
 import { poolOf } from './rule/node-verdict.ts';
 import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-summary.ts';
 import { OWNER, poolCodec, type PoolRecord, poolRecordId } from './record.ts';
-import { faultOf, loadInForce } from './settings.ts';
+import { OWN_BLOCKS } from './settings.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { faultIn, lastVersions, withLastGood } from '../../shared/cluster/kept-policies.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { loadCluster } from '../../shared/cluster/owner.ts';
+import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { LoadedRecord } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
-import type { PolicySet } from '../../shared/policies/policy-set.ts';
+import type { BlockReader } from '../../shared/policies/deciding-policy.ts';
+import { type PolicySet, readPolicies } from '../../shared/policies/policy-set.ts';
+import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
@@ -34,10 +39,32 @@ export async function observePolicies(deps: Deps): Promise<ObservedPolicies | un
   const cluster = await loadFacts(deps, inForce);
   const policies = objects.map(object => ({
     object,
-    fault: faultOf(object),
+    fault: faultIn(object, ALL_BLOCKS),
     acceptedGeneration: generations.get(object.metadata.uid),
   }));
   return { policies, cluster };
+}
+
+/** With the blocks that are other functions' to use. */
+const ALL_BLOCKS: readonly BlockReader[] = [
+  ...OWN_BLOCKS.blocks,
+  { block: 'drain', parse: parseDrainLimits },
+  { block: 'termination', parse: parseTerminationBlock },
+  PROTECTION,
+];
+
+/** The policies as they are in force, and by UID the generation of each that counts. */
+export async function loadInForce(
+  deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
+  objects: readonly KubernetesObject[],
+): Promise<{ readonly policies: PolicySet; readonly generations: ReadonlyMap<string, number | undefined> }> {
+  const versions = await lastVersions(deps, OWNER, OWN_BLOCKS, objects);
+  const generations = objects.map(object => {
+    const { uid, generation } = object.metadata;
+    const isRead = faultIn(object, OWN_BLOCKS.blocks) === undefined;
+    return [uid, isRead ? generation : versions.get(uid)?.generation] as const;
+  });
+  return { policies: readPolicies(withLastGood(objects, versions)), generations: new Map(generations) };
 }
 
 async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> {

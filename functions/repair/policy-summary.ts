@@ -147,6 +147,13 @@ function acceptedCondition({ fault, acceptedGeneration }: PolicyFacts): PolicyCo
   return { type: 'Accepted', status: 'False', reason: 'Invalid', message: `${fault}; ${kept}` };
 }
 
+/** The generation that stays in force, as the status of the policy says; undefined: it says none. */
+export function acceptedBefore({ status }: KubernetesObject): number | undefined {
+  const accepted = conditionsOf(status).find(({ type }) => type === 'Accepted');
+  const [, generation] = /generation (\d+), which was accepted last/.exec(String(accepted?.['message'])) ?? [];
+  return generation === undefined ? undefined : Number(generation);
+}
+
 interface PolicyReach {
   readonly selected: readonly PoolCounts[];
   readonly repaired: readonly PoolCounts[];

@@ -12,7 +12,7 @@ import { observe, observeLimits, type ObservedPool, readOn } from './observe.ts'
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER, poolText } from './record.ts';
 import { type JudgedPool, judgePool, nextRead, surroundingsIn, toBeConfirmed } from './rule/node-verdict.ts';
-import { reportNodePool, reportPolicy } from './settings.ts';
+import { reportNodePool, reportPolicy } from './settings-faults.ts';
 import {
   askForChange,
   askForNode,

@@ -27,7 +27,7 @@ import {
   toTimestamp,
 } from '../../../shared/domain/time.ts';
 
-export const readableSettings = ({ settings }: RepairRules): RepairSettings | undefined =>
+export const readableSettings = ({ settings }: Pick<RepairRules, 'settings'>): RepairSettings | undefined =>
   settings === undefined || 'invalid' in settings ? undefined : settings;
 
 /** An event comes within seconds of its change: a transition further back was written by a clock that is behind. */
@@ -206,9 +206,13 @@ export function judgeHealth(
   return { kind: 'unhealthy', dueCondition, message, severity: unhealthy.length, entry, dueSince };
 }
 
-/** When a repair is due, at the end of a message. */
-export const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string =>
+/** When a repair is due, at the end of what is said of a condition. */
+const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string =>
   `, repair is due at ${toTimestamp(dueTime)}`;
+
+/** The message for who says beside it when that is. */
+export const withoutDueClause = (message: string, dueCondition: DueCondition): string =>
+  message.replace(dueClause(dueCondition), '');
 
 /** Clocks that cannot be right, in words. */
 export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>

@@ -1,0 +1,80 @@
+/**
+ * What is wrong with the settings of repair, said where their author looks (I8). Of a policy that an edit broke, the
+ * generation that was accepted last stays in force until the mistake is mended; a policy that never was valid stops the
+ * repairs of the pools that it selects (I6). One record per policy, written when its event is looked at.
+ */
+import { OWNER } from './record.ts';
+import { OWN_BLOCKS, unwatchedTypes } from './settings.ts';
+import { faultIn, keepPolicy } from '../../shared/cluster/kept-policies.ts';
+import { listPolicies } from '../../shared/cluster/node-pool.ts';
+import { parseNodePoolSelector } from '../../shared/contract/policy-schema.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { reportWarning } from '../../shared/lifecycle/refusals.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { reportBlockFault } from '../../shared/policies/block-faults.ts';
+import { readPolicies } from '../../shared/policies/policy-set.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly reporter: Reporter };
+
+const INVALID = EVENT_REASONS.invalidRepairConfiguration;
+
+/**
+ * Tells the author of a NodePool, on it, what is wrong with its repair block (I8).
+ * @param resync it is only published again: the Event of a fault is recorded once more
+ */
+export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>, resync = false): Promise<void> {
+  const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.NodePool, name }), { notServed: 'none' });
+  const block = object?.spec?.['repair'];
+  if (object === undefined || block === undefined) return;
+  const parsed = parseRepairBlock(block, 'spec.repair');
+  if (parsed.ok && !resync) await reportUnwatched(deps, object);
+  const fault = parsed.ok ? undefined : parsed.message;
+  const effect = 'the nodes it applies to are not repaired until it is valid';
+  await reportBlockFault(deps.reporter, object, undefined, {
+    block: 'repair',
+    fault,
+    reason: INVALID,
+    effect,
+    isRepeated: resync,
+  });
+}
+
+/**
+ * The same for a policy, and its ties with the other policies: also those of policies that this one may have
+ * overtaken. What can be used of it is kept.
+ */
+export async function reportPolicy(
+  deps: Deps,
+  subject: Subject,
+  { wakeUp, resync = false }: { readonly wakeUp?: UsedWakeUp; readonly resync?: boolean | undefined } = {},
+): Promise<void> {
+  await keepPolicy(deps, { owner: OWNER, readers: [OWN_BLOCKS] }, subject, wakeUp);
+  const objects = await listPolicies(deps);
+  const object = objects.find(({ metadata }) => metadata.name === subject.name);
+  if (object === undefined) return;
+  const fault = faultIn(object, OWN_BLOCKS.blocks);
+  const isNews = !resync && wakeUp === undefined;
+  if (fault === undefined && isNews) await reportUnwatched(deps, object);
+  const effect = parseNodePoolSelector(object.spec).ok
+    ? 'what was accepted last stays in force; without it the nodes it applies to are not repaired until it is valid'
+    : 'what was accepted last stays in force; without it it applies to no NodePool until it is valid';
+  await reportBlockFault(deps.reporter, object, wakeUp === undefined ? readPolicies(objects) : undefined, {
+    block: 'repair',
+    fault,
+    reason: INVALID,
+    effect,
+    isRepeated: !isNews,
+  });
+}
+
+async function reportUnwatched({ reporter }: Deps, object: KubernetesObject): Promise<void> {
+  const refuse = reportWarning(reporter, object, EVENT_REASONS.unknownConditionType, 'refuse');
+  for (const message of unwatchedTypes(object)) await refuse(message, false);
+}
