@@ -15,8 +15,8 @@ import { terminate } from './terminate.ts';
 import { accepted, newNode, stillWanted } from './rule/attempt.ts';
 import type { ActResult, Outcome, PassDeps } from './context.ts';
 import { type GrantedRepair, poolAfter, type PoolDecision } from './decide.ts';
-import { readableSettings } from './rule/incident.ts';
-import { allActionsOf, dueOf, isBeforeReboot } from './rule/ladder.ts';
+import { livesOn, readableSettings } from './rule/incident.ts';
+import { allActionsOf, dueOf, isBeforeReboot, verdictOf } from './rule/ladder.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
 import { loadRules, type ObservedPool } from './observe.ts';
 import type { Attempt } from './attempt-record.ts';
@@ -338,9 +338,11 @@ async function writeNodes(
   findings: readonly NodeFinding[],
   acted: Pick<ReadonlyMap<string, unknown>, 'has'>,
 ): Promise<boolean> {
-  const wanted = findings.flatMap(({ node, record }) => {
+  const wanted = findings.flatMap(finding => {
+    const { node, record } = finding;
     const stored = observed.records.get(node.uid);
-    const value = record && normalNode(record);
+    const seen = { kind: finding.kind, isSaid: verdictOf(finding) !== undefined };
+    const value = record && livesOn(record, seen) ? normalNode(record) : undefined;
     const isSame = isDeepStrictEqual(value, stored && normalNode(stored.value)) && stored?.isOld !== true;
     return isSame ? [] : [{ node, value }];
   });

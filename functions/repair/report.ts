@@ -68,7 +68,7 @@ export async function reportVerdicts(
     await reportVerdict(deps, verdict, origin, { isRepeated, isSilent: isRecent });
     next.splice(-1, 1, withSaid(finding, code, since, now));
   }
-  return { findings: next.map(worthKeeping), time };
+  return { findings: next, time };
 }
 
 /** With what was said now; older than an hour it may be said again. */
@@ -78,19 +78,6 @@ function withSaid(finding: NodeFinding, code: string, time: EpochMs, now: EpochM
   const isRecent = ([, each]: readonly [string, EpochMs]): boolean => !isDue(now, addDuration(each, REPEAT_AFTER));
   const times = { ...Object.fromEntries(Object.entries(record.said?.times ?? {}).filter(isRecent)), [code]: time };
   return { ...finding, record: { ...record, said: { code, time: now, times } } };
-}
-
-/** A record is written when it says something that the live Node does not. */
-function worthKeeping(finding: NodeFinding): NodeFinding {
-  const { record } = finding;
-  if (record === undefined) return finding;
-  const { said, attempt, incident, ours, acts, otherWork, episodes, clocks } = record;
-  const isClocked = verdictOf(finding) === undefined && Object.keys(clocks).length > 0;
-  const isWorth =
-    [said, attempt, incident, ours, otherWork].some(each => each !== undefined) ||
-    acts.length + episodes.length > 0 ||
-    isClocked;
-  return isWorth ? finding : { ...finding, record: undefined };
 }
 
 /** Whether it has one that is said hourly: a toleration is announced once. */

@@ -20,6 +20,7 @@ import {
   addDuration,
   CLOCK_SKEW,
   type EpochMs,
+  hours,
   isDue,
   latest,
   minutes,
@@ -207,8 +208,7 @@ export function judgeHealth(
 }
 
 /** When a repair is due, at the end of what is said of a condition. */
-const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string =>
-  `, repair is due at ${toTimestamp(dueTime)}`;
+const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string => `, repair is due at ${toTimestamp(dueTime)}`;
 
 /** The message for who says beside it when that is. */
 export const withoutDueClause = (message: string, dueCondition: DueCondition): string =>
@@ -244,6 +244,38 @@ export const isMended = ({ incident }: Pick<NodeRecord, 'incident'>): boolean =>
 /** What has to be followed of a node although its repair is over: that it was mended, and the marks of a replacement. */
 export const outlastsRepair = (record: NodeRecord | undefined): boolean =>
   record !== undefined && (isMended(record) || record.ours?.replacement !== undefined);
+
+/** How much of a node is seen when it is told whether its record lives on. */
+export type SeenNode =
+  /** @property isSaid what is wrong with it has been said */
+  | { readonly kind: 'present'; readonly isSaid: boolean }
+  /** Nothing is wrong with it: acts and words count for a while yet. */
+  | { readonly kind: 'healthy'; readonly now: EpochMs }
+  /** It is to be forgotten. */
+  | { readonly kind: 'gone' };
+
+/** Acts are remembered for so long … */
+const ACTS_KEPT_FOR = hours(24);
+/** … and what was said for so long, once the node is healthy. */
+const WORDS_KEPT_FOR = hours(1);
+
+/**
+ * Whether the record of a node lives on: it says something that the live Node does not. What is not taken back is never
+ * forgotten (I7).
+ */
+export function livesOn(
+  { attempt, ours, incident, otherWork, episodes, clocks, acts, said }: NodeRecord,
+  seen: SeenNode,
+): boolean {
+  if (attempt !== undefined || ours !== undefined) return true;
+  if (seen.kind === 'gone') return false;
+  if (incident !== undefined || otherWork !== undefined || episodes.length > 0) return true;
+  const hasClocks = Object.keys(clocks).length > 0;
+  if (seen.kind === 'present') return acts.length > 0 || said !== undefined || (hasClocks && !seen.isSaid);
+  const { now } = seen;
+  const isSaidLately = said !== undefined && !isDue(now, addDuration(said.time, WORDS_KEPT_FOR));
+  return hasClocks || isSaidLately || acts.some(({ time }) => !isDue(now, addDuration(time, ACTS_KEPT_FOR)));
+}
 
 /** The incident with an action that is left out of its list from now on. */
 export const withSkipped = (incident: Incident, key: string): Incident => ({

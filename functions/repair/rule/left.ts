@@ -1,7 +1,7 @@
 /** What is left of repairs that are over, or of attempts that were not carried out: what of it is to be taken back (I7). Pure. */
 import type { NodeRecord, Ours } from '../record.ts';
 import { replacementOf, withoutAttempt } from './attempt.ts';
-import { outlastsRepair } from './incident.ts';
+import { livesOn, outlastsRepair } from './incident.ts';
 import { isRebootUnderWay } from './ladder.ts';
 import { unmarkTime } from './replacement.ts';
 import type { NodeFinding } from './verdict.ts';
@@ -63,7 +63,7 @@ export function withoutTakenBack({ ours = {}, ...rest }: NodeRecord, taken: Ours
  * @param isOwed something could not be taken back, and is tried again
  */
 export function afterTakeBack(finding: NodeFinding, record: NodeRecord, isOwed: boolean): NodeFinding {
-  const kept = finding.record !== undefined || isOwed ? record : undefined;
+  const kept = finding.record !== undefined || livesOn(record, { kind: 'gone' }) ? record : undefined;
   const isOver = kept?.attempt === undefined && finding.verdict?.kind !== 'stuck';
   const isFollowed = isOwed || outlastsRepair(kept) || (finding.state === 'followed' && !isOver);
   const state = finding.state === 'inFlight' ? finding.state : isFollowed ? 'followed' : 'idle';

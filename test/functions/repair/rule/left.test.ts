@@ -119,7 +119,7 @@ describe('after the try', () => {
     ['a node of which nothing is left is idle', { record: NEW, state: 'followed' }, NEW, false, 'idle', true],
     ['one that owes something is followed', { record: NEW }, NEW, true, 'followed', true],
     ['one that is to be forgotten is', {}, NEW, false, 'idle', false],
-    ['one that is to be forgotten, and owes something, is not', {}, NEW, true, 'followed', true],
+    ['one that is to be forgotten, and owes something, is not', {}, marked, true, 'followed', true],
     ['one with an attempt is followed', { record: NEW, state: 'followed' }, withAttempt, false, 'followed', true],
     ['a stuck one is followed', { record: NEW, state: 'followed', verdict: stuck }, NEW, false, 'followed', true],
     ['one that was mended a moment ago is followed', { record: NEW }, mended, false, 'followed', true],
