@@ -1,4 +1,4 @@
-/** What an action of the ladder is given, and how it answers: steps of the kernel. */
+/** What an action of the ladder is given, and what it answers. */
 import type { AttemptOf, ActionType } from './attempt-record.ts';
 import type { Act, Ours } from './record.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -7,7 +7,6 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
-import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { InstanceOutcome, Instances } from '../../shared/ports/instances.ts';
 
@@ -48,19 +47,25 @@ export interface Changed {
   readonly kind: 'changed';
 }
 
-/**
- * `done`: the act was taken. `notYet`: it certainly was not, and is tried again at `until`. `failed`: it cannot be
- * done as things are, and the next action follows. Throws when it is not known what happened.
- */
-export type Action<Type extends ActionType> = (context: ActionContext<Type>) => Promise<StepOutcome | Changed>;
+export type ActOutcome =
+  /** The act was taken. */
+  | { readonly kind: 'done' }
+  /** It certainly was not, and is tried again. */
+  | { readonly kind: 'notYet'; readonly on: string }
+  /** It cannot be done as things are, and the next action follows. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly message: string }
+  | Changed;
+
+/** Throws when it is not known what happened. */
+export type Action<Type extends ActionType> = (context: ActionContext<Type>) => Promise<ActOutcome>;
 
 export const ACTED = { kind: 'done' } as const;
 export const CHANGED: Changed = { kind: 'changed' };
 
 export async function callInstance(
-  { deps, now, node }: Pick<ActionContext, 'deps' | 'now' | 'node'>,
+  { deps, node }: Pick<ActionContext, 'deps' | 'node'>,
   call: (instances: Instances, providerID: string) => Promise<InstanceOutcome>,
-): Promise<StepOutcome> {
+): Promise<ActOutcome> {
   const { providerID } = node;
   if (providerID === undefined) {
     return { kind: 'failed', reason: 'NoInstance', message: `Node ${node.name} has no providerID` };
@@ -79,12 +84,12 @@ export async function callInstance(
     if (error instanceof TerminalError) return { kind: 'failed', reason: error.reason, message: error.message };
     // What may have taken effect is never repeated.
     if (error instanceof RetryableError && error.outcomeUnknown) throw error;
-    return notYet(error, now);
+    return notYet(error);
   }
 }
 
 /** What failed may be tried again: it had no effect, or may have it twice. Throws any other error. */
-export function notYet(error: unknown, now: EpochMs): StepOutcome {
+export function notYet(error: unknown): ActOutcome {
   if (!(error instanceof RetryableError)) throw error;
-  return { kind: 'notYet', until: now, on: messageOf(error) };
+  return { kind: 'notYet', on: messageOf(error) };
 }

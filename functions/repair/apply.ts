@@ -6,7 +6,7 @@
  * needs no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ActionContext, Changed, MadeObjects } from './action.ts';
+import type { ActionContext, ActOutcome, MadeObjects } from './action.ts';
 import { createRemediation, endRemediations, intendedResource } from './custom-resource.ts';
 import { requestDrain } from './drain.ts';
 import { drainBeforeReboot, reboot } from './reboot.ts';
@@ -38,7 +38,6 @@ import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs, hours } from '../../shared/domain/time.ts';
 import { joinFailures, messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
-import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 
 /** One pass writes this many records of nodes, beside those that it acts on. */
 const MOST_WRITES = 200;
@@ -270,9 +269,7 @@ function notBegun(error: unknown): Extract<Outcome, { kind: 'refused' }> {
 }
 
 /** A certain refusal of the API server or EC2 is an answer. An error that may have had an effect is thrown. */
-async function orRefusal(
-  act: () => Promise<StepOutcome | Changed>,
-): Promise<StepOutcome | Changed | Extract<Outcome, { kind: 'refused' }>> {
+async function orRefusal(act: () => Promise<ActOutcome>): Promise<ActOutcome | Extract<Outcome, { kind: 'refused' }>> {
   try {
     return await act();
   } catch (error) {
@@ -286,7 +283,7 @@ async function orRefusal(
 function actionOf(
   attempt: Attempt,
   template: string | undefined,
-): ((context: Omit<ActionContext, 'attempt'>) => Promise<StepOutcome | Changed>) | undefined {
+): ((context: Omit<ActionContext, 'attempt'>) => Promise<ActOutcome>) | undefined {
   switch (attempt.action) {
     case 'Terminate':
       return context => terminate({ ...context, attempt });

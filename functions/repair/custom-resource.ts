@@ -3,7 +3,7 @@
  * the contract of node-healthcheck-operator: named after the node, condition `Succeeded` False where the remediator
  * gives up, annotated when its time is over, deleted by us once the node is well or gone.
  */
-import { type ActionContext, type ActionDeps, ACTED } from './action.ts';
+import { type ActionContext, type ActionDeps, type ActOutcome, ACTED } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import type { PassDeps } from './context.ts';
 import type { GrantedRepair } from './decide.ts';
@@ -34,32 +34,27 @@ import {
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { type NodeView, readConditions } from '../../shared/domain/node.ts';
 import { notServed } from '../../shared/domain/not-served.ts';
-import { addDuration, seconds, toTimestamp } from '../../shared/domain/time.ts';
+import { toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
-import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
-
-const RETRY = seconds(30);
 
 type Context = ActionContext<'CustomResource'>;
 
 /** What describes the resource. */
-type Described = Pick<Context, 'attempt' | 'node' | 'claim' | 'pool' | 'pods' | 'message' | 'deps' | 'now'>;
+type Described = Pick<Context, 'attempt' | 'node' | 'claim' | 'pool' | 'pods' | 'message' | 'deps'>;
 
 /**
  * An object of its name that another made is left alone, and waited for until the time of the action is over.
  *
  * @param template key of the template in the ConfigMap
  */
-export async function createRemediation(context: Context, template: string): Promise<StepOutcome> {
+export async function createRemediation(context: Context, template: string): Promise<ActOutcome> {
   const { kubernetes } = context.deps;
   const wanted = await renderManifest(context, template);
   if (wanted.kind !== 'known') return wanted;
   const { ref, manifest } = wanted;
-  if (!isIntended(context.ours, resourceNameOf(ref))) {
-    const on = `${manifest.kind} ${ref.name} has yet to be recorded`;
-    return { kind: 'notYet', until: addDuration(context.now, seconds(1)), on };
-  }
+  if (!isIntended(context.ours, resourceNameOf(ref)))
+    return { kind: 'notYet', on: `${manifest.kind} ${ref.name} has yet to be recorded` };
   const outcome = await makeResource(kubernetes, ref, manifest, markOf(context));
   switch (outcome.kind) {
     case 'created':
@@ -69,11 +64,11 @@ export async function createRemediation(context: Context, template: string): Pro
     case 'foreign': {
       const who =
         outcome.object && isOfNode(outcome.object, context.node) ? 'an action before this one' : 'somebody else';
-      return later(context, `${ref.type.resource} ${ref.name} is there already, and was made by ${who}`);
+      return { kind: 'notYet', on: `${ref.type.resource} ${ref.name} is there already, and was made by ${who}` };
     }
     case 'refused': {
       const { reason, message } = outcome;
-      return reason === 'NamespaceNotFound' ? later(context, message) : { kind: 'failed', reason, message };
+      return reason === 'NamespaceNotFound' ? { kind: 'notYet', on: message } : { kind: 'failed', reason, message };
     }
   }
 }
@@ -87,12 +82,13 @@ type Wanted = { readonly kind: 'known'; readonly ref: ObjectRef; readonly manife
 async function renderManifest(
   context: Described,
   template: string,
-): Promise<Wanted | Exclude<StepOutcome, { kind: 'done' }>> {
+): Promise<Wanted | Extract<ActOutcome, { kind: 'notYet' | 'failed' }>> {
   const rendered = await render(context, template);
   if (rendered.kind === 'failed') return rendered;
   const { manifest } = rendered;
   const resolved = await resolveManifest(context.deps.kubernetes, manifest);
-  if (resolved.kind === 'notServed') return later(context, resolved.message);
+  // Until somebody installs what is missing, or the time of the action is over.
+  if (resolved.kind === 'notServed') return { kind: 'notYet', on: resolved.message };
   return { kind: 'known', ref: resolved.ref, manifest };
 }
 
@@ -110,10 +106,7 @@ export async function intendedResource(
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   try {
     const pods = await loadPodsOnNode(deps, node.name);
-    const wanted = await renderManifest(
-      { deps, now: deps.clock.now(), attempt, node, claim, pool, pods, message },
-      template,
-    );
+    const wanted = await renderManifest({ deps, attempt, node, claim, pool, pods, message }, template);
     if (wanted.kind !== 'known') return ours;
     const name = resourceNameOf(wanted.ref);
     return isIntended(ours, name) ? ours : { ...ours, mayHaveMade: [...(ours?.mayHaveMade ?? []), name] };
@@ -128,13 +121,6 @@ export async function intendedResource(
 const isIntended = (ours: Ours | undefined, name: ResourceName): boolean =>
   (ours?.mayHaveMade ?? []).some(each => isDeepStrictEqual(each, name));
 
-/** Until somebody installs what is missing, or the time of the action is over. */
-const later = ({ now }: Pick<ActionContext, 'now'>, on: string): Extract<StepOutcome, { kind: 'notYet' }> => ({
-  kind: 'notYet',
-  until: addDuration(now, RETRY),
-  on,
-});
-
 /**
  * What the template describes for this attempt: Go's text/template over the data of a drain template, so that one
  * template can serve both, and over what is known of the repair. It names apiVersion and kind itself; without a name of
@@ -143,7 +129,7 @@ const later = ({ now }: Pick<ActionContext, 'now'>, on: string): Extract<StepOut
 async function render(
   context: Described,
   key: string,
-): Promise<{ readonly kind: 'ok'; readonly manifest: KubernetesManifest } | Extract<StepOutcome, { kind: 'failed' }>> {
+): Promise<{ readonly kind: 'ok'; readonly manifest: KubernetesManifest } | Extract<ActOutcome, { kind: 'failed' }>> {
   const { namespace, name } = CONFIG_MAP;
   const failed = (reason: string, message: string) => ({ kind: 'failed', reason, message }) as const;
   const text = await readTemplate(context.deps.kubernetes, key);

@@ -45,8 +45,6 @@ const schema = z.object({
   lookTime: instant,
   /** When the latest began that wrote what is nothing but numbers, too; absent: that look. */
   countTime: z.exactOptional(instant),
-  /** Of earlier versions: the look has not ended yet. */
-  underWay: z.exactOptional(z.literal(true)),
   /** Why statuses could not be written, as it was said; a line each. */
   refused: z.exactOptional(z.string()),
 });

@@ -149,8 +149,9 @@ function acceptedCondition({ fault, acceptedGeneration }: PolicyFacts): PolicyCo
 
 /** The generation that stays in force, as the status of the policy says; undefined: it says none. */
 export function acceptedBefore({ status }: KubernetesObject): number | undefined {
-  const accepted = conditionsOf(status).find(({ type }) => type === 'Accepted');
-  const [, generation] = /generation (\d+), which was accepted last/.exec(String(accepted?.['message'])) ?? [];
+  const message = conditionsOf(status).find(({ type }) => type === 'Accepted')?.['message'];
+  const [, generation] =
+    /generation (\d+), which was accepted last/.exec(typeof message === 'string' ? message : '') ?? [];
   return generation === undefined ? undefined : Number(generation);
 }
 

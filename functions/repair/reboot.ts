@@ -23,7 +23,7 @@ export const drainBeforeReboot: Action<'Drain'> = async context => {
 };
 
 export const reboot: Action<'Reboot'> = async context => {
-  const before = await prepare(context).catch((error: unknown) => notYet(error, context.now));
+  const before = await prepare(context).catch(notYet);
   return before ?? callInstance(context, (instances, providerID) => instances.reboot(providerID));
 };
 

@@ -236,7 +236,7 @@ const checkedNode = checkedCodec(OWNER, nodeSchema, 3, nodeOfBefore);
 
 export const nodeCodec: RecordCodec<NodeRecord> = storedUnder(STORED_NAMES.node, {
   ...checkedNode,
-  toState: value => withStoredParts(changedIn(checkedNode.toState(value), 'attempt', attemptStored)),
+  toState: value => withParts(changedIn(checkedNode.toState(value), 'attempt', attemptStored), 'stored'),
 });
 
 export const poolCodec: RecordCodec<PoolRecord> = storedUnder(
@@ -267,15 +267,13 @@ export function poolOfBefore(state: JsonObject): JsonObject {
 
 type Change = (object: JsonObject) => JsonObject | undefined;
 
-const withStoredParts = (state: JsonObject): JsonObject =>
-  PARTS.reduce((now, part) => changedIn(now, part, each => renamed(each, new Map(namesOf(part)))), state);
-
-const withOwnParts = (state: JsonObject): JsonObject =>
-  PARTS.reduce((now, part) => changedIn(now, part, each => renamed(each, new Map(storedNamesOf(part)))), state);
-
-const PARTS = ['incident', 'ours'] as const;
-const namesOf = (part: (typeof PARTS)[number]) => Object.entries<string>(STORED_NAMES[part]);
-const storedNamesOf = (part: (typeof PARTS)[number]) => namesOf(part).map(([own, stored]) => [stored, own] as const);
+/** The parts of a node's record under other names: of the store, or their own again. */
+const withParts = (state: JsonObject, names: 'stored' | 'own'): JsonObject =>
+  (['incident', 'ours'] as const).reduce((now, part) => {
+    const toStored = Object.entries<string>(STORED_NAMES[part]);
+    const change = new Map(names === 'stored' ? toStored : toStored.map(([own, stored]) => [stored, own]));
+    return changedIn(now, part, each => renamed(each, change));
+  }, state);
 
 /** What is set for the time of the pods stands beside an attempt in the store. */
 const attemptStored: Change = ({ dueCondition: incident, pods, ...rest }) => {
@@ -319,15 +317,8 @@ const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z
  * record of the pool.
  */
 function nodeOfBefore(state: JsonObject): JsonObject {
-  if (state['clocks'] !== undefined) return changedIn(withOwnParts(state), 'attempt', attemptRead);
+  if (state['clocks'] !== undefined) return changedIn(withParts(state, 'own'), 'attempt', attemptRead);
   const { incident: condition, pool, episodes = [] } = state;
   const clocks = condition === undefined ? {} : clockOf(conditionOfBefore.parse(condition));
-  return {
-    name: '',
-    ...(pool !== undefined && { pool }),
-    clocks,
-    acts: [],
-    number: 0,
-    episodes,
-  };
+  return { name: '', ...(pool !== undefined && { pool }), clocks, acts: [], number: 0, episodes };
 }

@@ -3,7 +3,7 @@
  * record before it is made, its UID before anything follows. Once it is ready its taint goes, the point of no return;
  * its marks go at the end. What did not become ready is deleted.
  */
-import { type ActionContext, type ActionDeps, CHANGED, type Changed, ACTED } from './action.ts';
+import { type ActionContext, type ActionDeps, type ActOutcome, CHANGED, type Changed, ACTED } from './action.ts';
 import { replacementClaim, roomFault } from './rule/replacement.ts';
 import type { Replacement } from './attempt-record.ts';
 import { getNode, getNodeClaim } from '../../shared/cluster/lists.ts';
@@ -14,11 +14,9 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { isReserved, readNode, REPLACES_ANNOTATION, RESERVED_TAINT } from '../../shared/domain/node.ts';
-import { addDuration, seconds } from '../../shared/domain/time.ts';
-import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 
-const unavailable = (message: string): StepOutcome => ({ kind: 'failed', reason: 'ReplacementUnavailable', message });
+const unavailable = (message: string): ActOutcome => ({ kind: 'failed', reason: 'ReplacementUnavailable', message });
 
 export async function launchReplacement({
   deps,
@@ -29,19 +27,16 @@ export async function launchReplacement({
   recordMade,
   ours,
   room,
-  now,
-}: ActionContext<'Replace'>): Promise<StepOutcome> {
+}: ActionContext<'Replace'>): Promise<ActOutcome> {
   const { kubernetes } = deps;
   const { name } = attempt.replacement;
   if (claim === undefined || nodePool === undefined)
     return unavailable(`Node ${node.name} has no NodeClaim of a NodePool`);
-  if (ours?.replacement?.name !== name)
-    return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} has yet to be recorded` };
+  if (ours?.replacement?.name !== name) return { kind: 'notYet', on: `NodeClaim ${name} has yet to be recorded` };
   const there = await getNodeClaim(deps, name);
   if (there !== undefined) return adopt(there, node.uid, recordMade);
   const like = await getNodeClaim(deps, claim.name);
-  if (like?.metadata.uid !== claim.uid)
-    return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${claim.name} is gone` };
+  if (like?.metadata.uid !== claim.uid) return { kind: 'notYet', on: `NodeClaim ${claim.name} is gone` };
   const fault = roomFault(nodePool, { like, ...room });
   if (fault !== undefined) return unavailable(fault);
   const outcome = await kubernetes.create(RESOURCES.NodeClaim, replacementClaim({ name, pool: nodePool, like, node }));
@@ -51,14 +46,14 @@ export async function launchReplacement({
       return ACTED;
     case 'exists':
     case 'notFound':
-      return { kind: 'notYet', until: addDuration(now, seconds(1)), on: `NodeClaim ${name} was not made` };
+      return { kind: 'notYet', on: `NodeClaim ${name} was not made` };
     case 'invalid':
       return unavailable(`the API server refuses NodeClaim ${name}: ${outcome.message}`);
   }
 }
 
 /** Made by an earlier try: that was it. One that is on its way is never taken over. */
-function adopt({ metadata }: KubernetesObject, nodeUid: string, recordMade: ActionContext['recordMade']): StepOutcome {
+function adopt({ metadata }: KubernetesObject, nodeUid: string, recordMade: ActionContext['recordMade']): ActOutcome {
   const { name, uid, annotations, deletionTimestamp } = metadata;
   if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || deletionTimestamp !== undefined)
     return unavailable(`NodeClaim ${name} is there, and is not to be used`);

@@ -88,19 +88,16 @@ export async function openReservations(deps: Deps, context: ReservationContext):
   const loaded = await record.load();
   if (loaded.kind === 'newer') return 'newer';
   let current = loaded.kind === 'known' ? loaded.value : undefined;
-  const found = await othersOf(deps, context, current);
+  const reservationOf = createReservations(nodes);
+  const found = await othersOf(deps, context, current, reservationOf);
   if (found === 'newer') return found;
   let others = found;
   let isStale = false;
-  const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
   const ofOwn = (uids: Iterable<string>): readonly Reservation[] =>
-    [...uids]
-      .filter(uid => zones.has(uid))
-      .map(uid => {
-        const zone = zones.get(uid);
-        const since = current?.reservations.find(each => each.uid === uid)?.since ?? deps.clock.now();
-        return { uid, ...(zone !== undefined && { zone }), ...(pool !== undefined && { pool }), since };
-      });
+    [...uids].flatMap(uid => {
+      const since = current?.reservations.find(each => each.uid === uid)?.since ?? deps.clock.now();
+      return reservationOf(uid, pool, since) ?? [];
+    });
   const save = async (reservations: readonly Reservation[]): Promise<Turn> => {
     const value = { basis: limits.basis, reservations: [...reservations].toSorted((a, b) => (a.uid < b.uid ? -1 : 1)) };
     const wakeTime = addDuration(deps.clock.now(), CHECK);
@@ -151,6 +148,17 @@ export async function openReservations(deps: Deps, context: ReservationContext):
   };
 }
 
+/** Makes the reservation of a node; none of one that is gone. */
+function createReservations(nodes: readonly ZonedNode[]) {
+  const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
+  return (uid: string, pool: string | undefined, since: EpochMs): Reservation | undefined => {
+    const zone = zones.get(uid);
+    return zones.has(uid)
+      ? { uid, ...(zone !== undefined && { zone }), ...(pool !== undefined && { pool }), since }
+      : undefined;
+  };
+}
+
 /**
  * What other pools have in flight. A reservation whose node is gone, or that no pool's record names once its run must
  * be over, is nobody's; before the first limit nothing was reserved, and all is counted by the records of the pools.
@@ -158,11 +166,11 @@ export async function openReservations(deps: Deps, context: ReservationContext):
  */
 async function othersOf(
   deps: Deps,
-  { pool, limits, nodes, pools }: ReservationContext,
+  { pool, limits, pools }: ReservationContext,
   current: Reservations | undefined,
+  reservationOf: ReturnType<typeof createReservations>,
 ): Promise<readonly Reservation[] | 'newer'> {
   const now = deps.clock.now();
-  const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
   const known = (current?.reservations ?? []).filter(each => each.pool !== pool);
   const isFresh = ({ since }: Reservation): boolean => !isDue(now, runOverTime(since));
   const isWhole = current?.basis === limits.basis;
@@ -180,9 +188,8 @@ async function othersOf(
       return;
     }
     for (const [uid, since] of Object.entries(inFlight)) {
-      const zone = zones.get(uid);
-      if (!zones.has(uid)) continue;
-      found.set(uid, { uid, ...(zone !== undefined && { zone }), ...(name !== undefined && { pool: name }), since });
+      const made = reservationOf(uid, name, since);
+      if (made !== undefined) found.set(uid, made);
     }
   });
   return isUnknown ? 'newer' : [...found.values()];

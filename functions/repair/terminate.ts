@@ -6,9 +6,9 @@ import {
   type Action,
   type ActionContext,
   type ActionDeps,
+  type ActOutcome,
   callInstance,
   CHANGED,
-  type Changed,
   ACTED,
 } from './action.ts';
 import { openReplacement } from './replace.ts';
@@ -19,7 +19,6 @@ import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { endsBy, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { addDuration, minutes, parseTimestamp } from '../../shared/domain/time.ts';
-import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { orNotKnown } from '../../shared/ports/read-answer.ts';
 
@@ -37,10 +36,7 @@ export const terminate: Action<'Terminate'> = async context => {
  * Each write has the version before it as its precondition: a veto, a deadline or a deletion that came since the
  * NodeClaim was judged is not passed over, nor is any other change. One that is gone by now was ended by somebody else.
  */
-async function deleteClaim(
-  { deps, attempt }: ActionContext<'Terminate'>,
-  claim: NodeClaimView,
-): Promise<StepOutcome | Changed> {
+async function deleteClaim({ deps, attempt }: ActionContext<'Terminate'>, claim: NodeClaimView): Promise<ActOutcome> {
   const { kubernetes } = deps;
   const { name, uid } = claim;
   const ref = { type: RESOURCES.NodeClaim, name };

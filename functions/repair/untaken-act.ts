@@ -18,7 +18,6 @@ import { dueOf } from './rule/ladder.ts';
 import type { NodeRecord } from './record.ts';
 import type { NodeFinding } from './rule/verdict.ts';
 import { getNodeClaimView } from '../../shared/cluster/lists.ts';
-import type { Refusals } from '../../shared/domain/refusal.ts';
 import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
@@ -58,9 +57,10 @@ export async function afterUntakenAct(
       const runOver = judgeTime(attempt);
       const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
       if (cause === undefined) return { change: { record: withMade }, time: runOver };
-      const failure = { message: messageOf(outcome.error), reason: 'ActionRefused', cause };
-      const refusals = await afterFailure(deps, observed, result, failure);
-      return { change: { record: { ...withMade, refusals } }, time: runOver };
+      // Where it has not taken effect it is tried again, ever less often, as what is refused.
+      const failure = { message: messageOf(outcome.error), reason: 'ActionRefused', cause, isCertain: false };
+      const { noted } = await noteAndReport(deps, observed, result, failure);
+      return { change: { record: { ...withMade, refusals: noted.refusals } }, time: runOver };
     }
     case 'calledOff': {
       const known = dueOf(finding)?.unfinished ? record.ours : before.ours;
@@ -96,19 +96,6 @@ async function afterRefusal(
       );
   const { state, time } = after;
   return { change: { record: left.record, verdict: undefined, state }, time, failure: left.failure };
-}
-
-/**
- * It may have taken effect, and is tried again where it has not: ever less often, as what is refused. Answers what is
- * remembered.
- */
-async function afterFailure(
-  deps: PassDeps,
-  observed: ObservedPool,
-  result: ActResult,
-  failure: Failure,
-): Promise<Refusals> {
-  return (await noteAndReport(deps, observed, result, { ...failure, isCertain: false })).noted.refusals;
 }
 
 /** Says it where that is news. Answers what is to be remembered. */

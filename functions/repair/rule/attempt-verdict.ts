@@ -291,12 +291,13 @@ function judgeReadyReplacement(
   const action = terminationAfter(attempt.key, decision.ladder);
   if (action === undefined) return judgeFailedLaunch(judged, attempt, 'its list has no such action any more');
   const basis = context.basisOf(decision.claim);
-  const until = refusedUntil({ refusals: record.refusals, basis }, attempt.key, action, now);
-  if (until === undefined) {
+  const waits = refusedUntil({ refusals: record.refusals, basis }, action, now);
+  if (waits === undefined) {
     const opening = { ...action, replacement };
     const verdict = { kind: 'due', due: decision, action: opening, rest: [], unfinished: undefined } as const;
     return { ...IN_FLIGHT, record, verdict, time: addDuration(now, LAUNCH_CHECK) };
   }
+  const { until } = waits;
   const message = `${decision.message}; the termination was refused: it is tried again at ${toTimestamp(until)}`;
   return { ...IN_FLIGHT, record, verdict: { kind: 'retry', node, message }, time: until };
 }

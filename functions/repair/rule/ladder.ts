@@ -312,7 +312,7 @@ interface LadderState<Action extends LadderAction> {
 
 /** Which action is next. */
 export function nextAction<Action extends LadderAction>(state: LadderState<Action>, now: EpochMs): NextAction<Action> {
-  const { ladder, taken, acts, refusals = {}, basis, skipped = [], launchesFrom } = state;
+  const { ladder, taken, acts, skipped = [], launchesFrom } = state;
   const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
   let launch: Action | undefined;
   let returns: EpochMs | undefined;
@@ -334,12 +334,12 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
       launch ??= action;
       continue;
     }
-    const refusal = refusals[key];
-    const until = refusal?.basis === basis ? tryTime(refusal, action) : undefined;
-    if (refusal === undefined || until === undefined || isDue(now, until)) return { kind: 'next', action };
+    const waits = refusedUntil(state, action, now);
+    if (waits === undefined) return { kind: 'next', action };
+    const { until, refusal } = waits;
     // A refusal that may pass keeps its turn.
     if (isWaitedFor(refusal, action)) return { kind: 'refused', until, message: refusal.message };
-    if (again === undefined || until < again.until) again = { until, message: refusal?.message ?? '' };
+    if (again === undefined || until < again.until) again = { until, message: refusal.message };
   }
   if (again === undefined && launch !== undefined)
     return mayLaunch ? { kind: 'next', action: launch } : { kind: 'unavailable', until: launchesFrom };
@@ -365,14 +365,14 @@ function tryTime(refusal: Refusal, action: LadderAction): EpochMs {
 
 /** Until when a refused act waits; undefined: it may be tried. */
 export function refusedUntil(
-  { refusals, basis }: { readonly refusals: Refusals | undefined; readonly basis: string },
-  key: string,
+  { refusals = {}, basis }: Pick<LadderState<LadderAction>, 'refusals' | 'basis'>,
   action: LadderAction,
   now: EpochMs,
-): EpochMs | undefined {
-  const refusal = refusals?.[key];
-  const until = refusal?.basis === basis ? tryTime(refusal, action) : undefined;
-  return until === undefined || isDue(now, until) ? undefined : until;
+): { readonly until: EpochMs; readonly refusal: Refusal } | undefined {
+  const refusal = refusals[keyOf(action)];
+  if (refusal?.basis !== basis) return undefined;
+  const until = tryTime(refusal, action);
+  return isDue(now, until) ? undefined : { until, refusal };
 }
 
 /** What came of what somebody else was asked for; undefined: nothing yet, or nobody was. */

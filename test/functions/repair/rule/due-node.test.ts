@@ -399,7 +399,7 @@ describe('the actions', () => {
     const [action] = ladder('terminate');
     if (action === undefined) throw new Error('no action');
     const until = (refusals: Readonly<Record<string, Refusal>> | undefined, basis = '', now = NOW) =>
-      refusedUntil({ refusals, basis }, TERMINATE, action, now);
+      refusedUntil({ refusals, basis }, action, now)?.until;
     const refusals = { [TERMINATE]: refused('request', 0) };
     expect(until(refusals)).toBe(at(1));
     expect(until(refusals, 'another')).toBeUndefined();
