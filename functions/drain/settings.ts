@@ -1,5 +1,4 @@
 /** What a drain goes by: the patterns of the configuration, compiled, and the `drain` block of the policy in force for its pool. */
-import { faultIn } from '../../shared/cluster/kept-policies.ts';
 import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -15,7 +14,7 @@ import { minutes } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/domain/invariant.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { reportBlockFault } from '../../shared/policies/block-faults.ts';
-import { enforcedFor, hasBlock, type BlockReader } from '../../shared/policies/deciding-policy.ts';
+import { enforcedFor, faultIn, hasBlock, type BlockReader } from '../../shared/policies/deciding-policy.ts';
 import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';

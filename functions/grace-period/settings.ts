@@ -1,12 +1,12 @@
 /** Tells the author of a NodeLifecyclePolicy that its protection block cannot be used or loses a tie (I8). */
-import { faultIn, keepPolicy } from '../../shared/cluster/kept-policies.ts';
+import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { reportBlockFault } from '../../shared/policies/block-faults.ts';
-import { hasBlock } from '../../shared/policies/deciding-policy.ts';
+import { faultIn, hasBlock } from '../../shared/policies/deciding-policy.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OWNER } from './record.ts';

@@ -5,7 +5,7 @@ import { OWNER, poolCodec, type PoolRecord, poolRecordId } from './record.ts';
 import { OWN_BLOCKS } from './settings.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { faultIn, lastVersions, withLastGood } from '../../shared/cluster/kept-policies.ts';
+import { lastVersions, withLastGood } from '../../shared/cluster/kept-policies.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { loadCluster } from '../../shared/cluster/owner.ts';
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
@@ -17,7 +17,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { LoadedRecord } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
-import type { BlockReader } from '../../shared/policies/deciding-policy.ts';
+import { type BlockReader, faultIn } from '../../shared/policies/deciding-policy.ts';
 import { type PolicySet, readPolicies } from '../../shared/policies/policy-set.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';

@@ -5,7 +5,7 @@
  */
 import { OWNER } from './record.ts';
 import { OWN_BLOCKS, unwatchedTypes } from './settings.ts';
-import { faultIn, keepPolicy } from '../../shared/cluster/kept-policies.ts';
+import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { listPolicies } from '../../shared/cluster/node-pool.ts';
 import { parseNodePoolSelector } from '../../shared/contract/policy-schema.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -17,6 +17,7 @@ import { reportWarning } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { reportBlockFault } from '../../shared/policies/block-faults.ts';
+import { faultIn } from '../../shared/policies/deciding-policy.ts';
 import { readPolicies } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';

@@ -4,7 +4,7 @@
  * whole: a mode that was edited together with a broken block never meets the block of before. One record per policy and block.
  */
 import type { FunctionName } from '../contract/names.ts';
-import { parsePolicyFrame, type Parsed } from '../contract/policy-schema.ts';
+import type { Parsed } from '../contract/policy-schema.ts';
 import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
 import { subjectOf, type JsonObject, type KubernetesObject } from '../domain/kubernetes-object.ts';
@@ -14,7 +14,7 @@ import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-
 import { DONE } from '../lifecycle/settle.ts';
 import { openRecord, updateRecord, doneIfWritten, type UsedWakeUp } from '../lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import type { BlockReader } from '../policies/deciding-policy.ts';
+import { type BlockReader, faultIn } from '../policies/deciding-policy.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
 import { OutOfSight } from '../ports/read-answer.ts';
 import { inParallel } from './in-parallel.ts';
@@ -41,13 +41,6 @@ const groupOf = (kept: PolicyReader): BlockGroup =>
 const CHECK = hours(24);
 /** The most bytes of JSON of a kept policy: an item has at most 400 KB. A larger policy is in force while it can be read, and is not kept. */
 const MAX_KEPT_BYTES = 250_000;
-
-/** What is wrong with selector, mode or these blocks of a policy, for its author; undefined when nothing is. */
-export function faultIn({ spec }: Pick<KubernetesObject, 'spec'>, blocks: readonly BlockReader[]): string | undefined {
-  const own = blocks.map(({ block, parse }) => spec?.[block] !== undefined && parse(spec[block], `spec.${block}`));
-  const faults = [parsePolicyFrame(spec), ...own].flatMap(part => (part === false || part.ok ? [] : [part.message]));
-  return faults.length === 0 ? undefined : faults.join('; ');
-}
 
 /**
  * The policies as they are in force for each of these: one that cannot be read has the spec of its last good version, if there is

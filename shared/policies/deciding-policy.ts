@@ -2,7 +2,7 @@
  * Which policy decides about one block of settings in one pool, and in which mode. A mode belongs to its block: a policy that states
  * some block says nothing about the others, and a policy that states none is the brake. Every concern asks here. Pure.
  */
-import type { Mode, Parsed } from '../contract/policy-schema.ts';
+import { type Mode, type Parsed, parsePolicyFrame } from '../contract/policy-schema.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { specificity } from '../domain/label-selector.ts';
 import { policiesFor, type PolicySet, type ReadPolicy } from './policy-set.ts';
@@ -32,6 +32,13 @@ const FRAME_KEYS: readonly string[] = ['nodePoolSelector', 'mode'];
 /** Whether the policy has the block, readable or not. */
 export const hasBlock = ({ spec }: Pick<KubernetesObject, 'spec'>, block: Block): boolean =>
   spec?.[block] !== undefined;
+
+/** What is wrong with selector, mode or these blocks of a policy, for its author; undefined when nothing is. */
+export function faultIn({ spec }: Pick<KubernetesObject, 'spec'>, blocks: readonly BlockReader[]): string | undefined {
+  const own = blocks.map(({ block, parse }) => spec?.[block] !== undefined && parse(spec[block], `spec.${block}`));
+  const faults = [parsePolicyFrame(spec), ...own].flatMap(part => (part === false || part.ok ? [] : [part.message]));
+  return faults.length === 0 ? undefined : faults.join('; ');
+}
 
 /** Whether the policy has no block at all. */
 export const isBlockless = ({ spec = {} }: Pick<KubernetesObject, 'spec'>): boolean =>

@@ -31,6 +31,17 @@ function ownFiles(file: string): readonly string[] {
   return [...reached];
 }
 
+const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+/** What a file imports that is there when the program runs, whatever is between. */
+function valuesReachedBy(file: string): readonly string[] {
+  const reached = new Set([file]);
+  for (const from of reached) {
+    for (const { to } of imports.filter(edge => edge.from === from && !edge.isType)) reached.add(to);
+  }
+  return [...reached];
+}
+
 const rules = sources.filter(file => /^(functions|examples)\/.*\/decide\.ts$/.test(file));
 /** Where a rule has many files, they have a folder of their own, and these are what others call of it. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
@@ -65,6 +76,14 @@ describe('import direction', () => {
   it.each(Object.entries(ENTRIES))('the rule of %s is decide.ts and all of its folder rule', (concern, entries) => {
     const reached = new Set(entries.flatMap(name => ownFiles(`${concern}/${name}.ts`)));
     expect([...reached].toSorted()).toEqual([`${concern}/decide.ts`, ...filesOfRule(concern)].toSorted());
+  });
+
+  it('a file of a concern that is said to be pure reaches nothing that reads, writes or waits', () => {
+    const pure = sources.filter(file => file.startsWith('functions/') && /^\/\*\*[^/]*\bPure\b/.test(textOf(file)));
+    expect(pure.length).toBeGreaterThan(20);
+    const effects = /^shared\/(adapters|cluster|custom-resource|lambda|lifecycle|pods|ports)\//;
+    const reached = pure.map(file => [file, ...valuesReachedBy(file).filter(to => effects.test(to))]);
+    expect(reached.filter(([, ...to]) => to.length > 0)).toEqual([]);
   });
 
   it('a concern imports ports, domain, contract, the kernel and its own folder, but for its wiring', () => {

@@ -16,8 +16,7 @@ import {
   type GracePeriod,
   type TerminationSettings,
 } from '../../../shared/domain/termination.ts';
-import { faultIn } from '../../../shared/cluster/kept-policies.ts';
-import { decisionFor, hasBlock, type BlockReader } from '../../../shared/policies/deciding-policy.ts';
+import { decisionFor, faultIn, hasBlock, type BlockReader } from '../../../shared/policies/deciding-policy.ts';
 import { unreadableMaybeFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
 
 /** How a `termination` block is read. */
