@@ -328,7 +328,10 @@ async function saveNode(
   return (await recordOf(uid).save({ subject: nodeSubject(name, uid), value, wakeTime, punctual: false })).written;
 }
 
-/** Writes what is to be remembered of nodes. False: some are left for the next pass. */
+/**
+ * Writes what is to be remembered of nodes. What is unchanged the kernel would leave out by itself; here it must not
+ * count among the writes of one pass. False: some are left for the next pass.
+ */
 async function writeNodes(
   deps: PassDeps,
   observed: ObservedPool,

@@ -97,6 +97,7 @@ async function configurationOf(
   // A newer version of Curfew wrote it: what it keeps is not ours to replace.
   if (loaded.kind === 'newer') return read.ok ? read.value : DEFAULT_CONFIGURATION;
   const state = loaded.kind === 'known' ? loaded.value : undefined;
+  // Not by the kernel, whose records have timers: nothing is to be done at any time.
   const save = (next: ConfigurationState, version: number) =>
     deps.records.put(recordOf(codec, configMap, next), version);
   if (read.ok) {

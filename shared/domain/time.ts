@@ -56,6 +56,10 @@ export function isDue(now: EpochMs, due: EpochMs): boolean {
   return now >= due;
 }
 
+/** Whether a timer comes no later than wanted. One that is earlier than needed is kept: it comes once without need. */
+export const comesInTime = (armed: EpochMs | undefined, wanted: EpochMs, now: EpochMs): boolean =>
+  armed !== undefined && armed > now && armed <= wanted;
+
 /** The earlier of two instants, where undefined means "never". */
 export function earliest(a: EpochMs, b: EpochMs | undefined): EpochMs;
 export function earliest(a: EpochMs | undefined, b: EpochMs): EpochMs;

@@ -25,7 +25,7 @@ import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
 import { MAX_DELAY_SECONDS } from '../contract/wake-up.ts';
 import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
-import { addDuration, durationBetween, seconds, toDurationMs, type DurationMs, type EpochMs } from '../domain/time.ts';
+import { addDuration, comesInTime, durationBetween, seconds, toDurationMs, type EpochMs } from '../domain/time.ts';
 import { invariant } from '../domain/invariant.ts';
 import { type RetryableError } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
@@ -205,9 +205,7 @@ async function send(
 
 /** Whether the timer is armed no later than wanted, and nobody is closing the record (T2). */
 function isArmedInTime(stored: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
-  const armed = stored.nextWakeTime;
-  // A timer that is earlier than needed is kept: it comes once without need.
-  return stored.state[CLOSING] === undefined && armed !== undefined && armed > now && armed <= wakeTime;
+  return stored.state[CLOSING] === undefined && comesInTime(stored.nextWakeTime, wakeTime, now);
 }
 
 /** Whether a timer that another run may rely on is replaced by a later one. One that is due has brought its run here. */
@@ -223,8 +221,7 @@ function hasMessage({ nextWakeTime, direct, state }: StoredRecord, wakeTime: Epo
 }
 
 /** None for a time that is over. */
-const delayUntil = (now: EpochMs, wakeTime: EpochMs): DurationMs =>
-  toDurationMs(Math.max(0, durationBetween(now, wakeTime)));
+const delayUntil = (now: EpochMs, wakeTime: EpochMs) => toDurationMs(Math.max(0, durationBetween(now, wakeTime)));
 
 /** Whether SQS can carry the delay; further timers are the minute sweep's. */
 const isNear = (now: EpochMs, wakeTime: EpochMs): boolean => delayUntil(now, wakeTime) <= seconds(MAX_DELAY_SECONDS);

@@ -4,7 +4,7 @@
  */
 import type { FinalizerDeps } from '../common/context.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, comesInTime, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { LoadedRecord } from '../../../shared/lifecycle/record-codec.ts';
 import type { SaveOutcome, TimedRecord, RecordToSave } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
@@ -79,7 +79,7 @@ export function entryRecord(
       const before = base.rule === rule ? timeOf(main) : otherEntries[rule];
       const isSame = before !== undefined && isDeepStrictEqual(withoutTime(before), value);
       // As with any record: an unchanged entry keeps a timer that comes in time.
-      const kept = isSame && before.wakeTime > clock.now() && before.wakeTime <= wakeTime ? before.wakeTime : wakeTime;
+      const kept = isSame && comesInTime(before.wakeTime, wakeTime, clock.now()) ? before.wakeTime : wakeTime;
       const next: LedgerRecord =
         base.rule === rule
           ? { ...value, wakeTime: kept, otherEntries }
