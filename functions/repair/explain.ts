@@ -10,7 +10,7 @@ import { otherWorkOn } from './rule/guards.ts';
 import { CONFIRMED, judgeHealth, readableSettings, unhealthyStatementsOf, withoutDueClause } from './rule/incident.ts';
 import { decideNode, judgeNode, judgePool, poolOf, surroundingsIn } from './rule/node-verdict.ts';
 import type { Activity, PoolFacts } from './rule/pool-facts.ts';
-import type { EntryPolicy, NodeDecision, Rank, RepairRules } from './rule/verdict.ts';
+import type { NodeDecision, Rank, RepairRules } from './rule/verdict.ts';
 import { rulesOf, type RuleSources, statementsByPool } from './settings.ts';
 import { readAsks } from './wake-ups.ts';
 import { type KubernetesObject, kindAndName } from '../../shared/domain/kubernetes-object.ts';
@@ -45,7 +45,7 @@ export interface ExplainedNode {
   /** undefined: nothing is wrong, or nothing can be judged. */
   readonly dueCondition: DueCondition | undefined;
   /** What is done about it then. */
-  readonly terms: Omit<EntryPolicy, 'priority'> | undefined;
+  readonly terms: ReturnType<typeof termsOf> | undefined;
   /** How it stands among the due nodes of its pool; undefined: it is not due, or its turn is not looked at. */
   readonly rank: Rank | undefined;
   /** What of its pool holds it although it is due. */

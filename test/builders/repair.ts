@@ -11,7 +11,7 @@ import { decide, type PoolDecision } from '../../functions/repair/decide.ts';
 import { judgeGone } from '../../functions/repair/rule/attempt-verdict.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { verdictOf } from '../../functions/repair/rule/ladder.ts';
-import { judgeNode, surroundingsOf } from '../../functions/repair/rule/node-verdict.ts';
+import { judgeNode, surroundingsIn } from '../../functions/repair/rule/node-verdict.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
 import type { ConcurrencyLimits } from '../../functions/repair/rule/concurrency-limits.ts';
@@ -195,9 +195,17 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     pools: [],
   };
   const { nodePool, decide: rule = decide } = world;
-  const surroundings =
-    settings &&
-    surroundingsOf({ pool, settings, own: nodes, claims, cluster, state, now, nodePool, findings: present, activity });
+  const facts = {
+    pool,
+    rules: { repair: rules, pool: nodePool },
+    nodes,
+    claims: new Map(claims.map(claim => [claim.uid, claim])),
+    dueFacts: cluster && { cluster, otherRequests: new Map() },
+    state,
+    now,
+    activity,
+  };
+  const surroundings = surroundingsIn(facts, { present });
   const decision = rule({ now, pool, rules, findings, state, surroundings, concurrencyLimits, answers });
   decision.findings.forEach(checked);
   return decision;

@@ -4,7 +4,7 @@
  * that never were initialized are outside. Pure.
  */
 import { type DisruptionBudget, isMarkedForDisruption, isRebooting } from './guards.ts';
-import { isTrue } from './replacement.ts';
+import { isTrue, objectIn } from './replacement.ts';
 import type { Activity } from './pool-facts.ts';
 import { BLOCKED_CHECK, type NodeFinding } from './verdict.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../../shared/domain/go-duration.ts';
@@ -76,8 +76,7 @@ export function disruptionBudgetOf({
 }
 
 function budgetsOf({ spec }: KubernetesObject): readonly unknown[] {
-  const disruption = spec?.['disruption'];
-  const budgets = isJsonObject(disruption) ? disruption['budgets'] : undefined;
+  const { budgets } = objectIn(spec, 'disruption');
   if (budgets === undefined || budgets === null) return DEFAULT_BUDGETS;
   return Array.isArray(budgets) ? budgets : [budgets];
 }

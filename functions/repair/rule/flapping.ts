@@ -10,17 +10,17 @@ import {
 import {
   addDuration,
   type DurationMs,
+  earliest,
   type EpochMs,
   isDue,
+  latest,
   toDurationMs,
   toEpochMs,
 } from '../../../shared/domain/time.ts';
 
 /** Since when at least one of these conditions holds; undefined when none says. */
-function unhealthySince(matches: readonly UnhealthyMatch[]): EpochMs | undefined {
-  const times = matches.flatMap(({ condition }) => condition.lastTransitionTime ?? []);
-  return times.length === 0 ? undefined : times.reduce((first, time) => (time < first ? time : first));
-}
+const unhealthySince = (matches: readonly UnhealthyMatch[]): EpochMs | undefined =>
+  matches.map(({ condition }) => condition.lastTransitionTime).reduce<EpochMs | undefined>(earliest, undefined);
 
 /**
  * When the unhealthy time within the sliding window reaches `unhealthyFor`, if the node stays as it is. While the
@@ -119,6 +119,5 @@ function episodeEnd(
     // Taken away, or not counted any more without a transition of its own: until that is seen.
     return time === startTime ? now : startTime;
   });
-  const end = ends.reduce((last, time) => (time > last ? time : last), startTime);
-  return since !== undefined && since < end ? since : end;
+  return earliest(since, ends.reduce(latest, startTime));
 }

@@ -19,6 +19,7 @@ import {
 import {
   addDuration,
   CLOCK_SKEW,
+  earliest,
   type EpochMs,
   hours,
   isDue,
@@ -174,18 +175,17 @@ export function judgeHealth(
       return [{ entry, start, dueTime }];
     })
     .toSorted((a, b) => a.dueTime - b.dueTime);
-  const [earliest] = timed;
-  const [first = earliest] = timed
+  const [soonest] = timed;
+  const [first = soonest] = timed
     .filter(({ dueTime }) => isDue(now, dueTime))
     .toSorted((a, b) => priorityOf(b) - priorityOf(a));
-  if (first === undefined || earliest === undefined) {
+  if (first === undefined || soonest === undefined) {
     const { type, status } = some.condition;
     const message = `${type}=${status} has no lastTransitionTime that can be read: how long it lasts is not known`;
     return { kind: 'noTransitionTime', message };
   }
   const { entry, start, dueTime } = first;
-  const starts = unhealthy.flatMap(each => each.start ?? []);
-  const since = starts.reduce((least, time) => (time < least ? time : least));
+  const since = timed.map(each => each.start).reduce((least, time) => earliest(least, time));
   const flappingTime = settings.flapping && cumulativeDueTime(since, episodes, settings.flapping);
   const isFlapping = flappingTime !== undefined && flappingTime < dueTime;
   const { statement, condition } = entry;
@@ -203,7 +203,7 @@ export function judgeHealth(
       ? `unhealthy for ${formatDuration(settings.flapping.unhealthyFor)} in all within ${formatDuration(settings.flapping.window)}`
       : `tolerated ${formatDuration(statement.toleration)}`;
   const message = `${condition.type}=${condition.status} since ${toTimestamp(start)}, ${why}${dueClause(dueCondition)}`;
-  const dueSince = isFlapping && flappingTime < earliest.dueTime ? flappingTime : earliest.dueTime;
+  const dueSince = earliest(soonest.dueTime, isFlapping ? flappingTime : undefined);
   return { kind: 'unhealthy', dueCondition, message, severity: unhealthy.length, entry, dueSince };
 }
 

@@ -244,7 +244,7 @@ function allowanceReturns(action: LadderAction, acts: readonly Act[], now: Epoch
     const first = counted.at(-action.attempts);
     return first === undefined ? [] : addDuration(first.time, action.within);
   });
-  return times.reduce<EpochMs | undefined>((last, time) => (last === undefined ? time : latest(last, time)), undefined);
+  return times.length === 0 ? undefined : times.reduce(latest);
 }
 
 /**

@@ -32,8 +32,8 @@ import {
   unhealthyStatementsOf,
 } from './incident.ts';
 import { dueOf, isRebootTried, isRebootUnderWay, judgeByLadder, ladderOf, possibleOf } from './ladder.ts';
-import type { NodeRecord, PoolRecord } from '../record.ts';
-import type { Activity, DueFacts, ClusterNodes, NodeObservation, PoolFacts } from './pool-facts.ts';
+import type { NodeRecord } from '../record.ts';
+import type { DueFacts, NodeObservation, PoolFacts } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import {
   type Finding,
@@ -46,7 +46,6 @@ import {
   SAID,
   type EntryPolicy,
 } from './verdict.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
@@ -286,23 +285,17 @@ export function poolOf(node: NodeView, owner: Owner): string | undefined {
   return (owner.kind === 'claim' ? owner.claim : node).labels[NODE_POOL_LABEL];
 }
 
-interface CountedPool {
-  readonly pool: string | undefined;
-  readonly settings: Surroundings['settings'];
-  readonly own: readonly NodeView[];
-  readonly claims: readonly NodeClaimView[];
-  readonly cluster: ClusterNodes | undefined;
-  readonly state: PoolRecord;
-  readonly now: EpochMs;
-  readonly nodePool: KubernetesObject | undefined;
-  readonly activity: Activity;
-  /** What a pass has found of its nodes. */
-  readonly findings: readonly NodeFinding[];
-}
+type CountedFacts = Pick<PoolFacts, 'pool' | 'rules' | 'nodes' | 'claims' | 'dueFacts' | 'state' | 'now' | 'activity'>;
 
-export function surroundingsOf(counted: CountedPool): Surroundings {
-  const { pool, settings, own, claims, cluster, state, now, nodePool, findings, activity } = counted;
-  const index = indexOwners(own, claims);
+/** What the guards count; undefined: nothing may be repaired. */
+export function surroundingsIn(
+  { pool, rules, nodes: own, claims, dueFacts, state, now, activity }: CountedFacts,
+  { present: findings }: Pick<JudgedPool, 'present'>,
+): Surroundings | undefined {
+  const settings = readableSettings(rules.repair);
+  if (settings === undefined) return undefined;
+  const cluster = dueFacts?.cluster;
+  const index = indexOwners(own, [...claims.values()]);
   const statements = statementsOf(settings);
   const mine = new Set(own.map(({ uid }) => uid));
   const mended = new Set(findings.flatMap(({ record, node }) => (record && isMended(record) ? node.uid : [])));
@@ -313,6 +306,8 @@ export function surroundingsOf(counted: CountedPool): Surroundings {
     return owner.kind === 'claim' ? owner.claim : undefined;
   };
   const which = settings.disruptionBudgets;
+  // Most NodePools say nothing.
+  const hasBudget = which !== 'Explicit' || rules.pool?.spec?.['disruption'] !== undefined;
   return {
     now,
     settings,
@@ -320,26 +315,14 @@ export function surroundingsOf(counted: CountedPool): Surroundings {
     poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
     claimOf,
     isUnclaimed: node => ownerOf(node, index).kind === 'none',
-    budget:
-      // Most NodePools say nothing.
-      which === 'Explicit' && nodePool?.spec?.['disruption'] === undefined
-        ? undefined
-        : disruptionBudgetOf({ pool: nodePool, which, nodes: own, claimOf, findings, activity, now }),
+    budget: hasBudget
+      ? disruptionBudgetOf({ pool: rules.pool, which, nodes: own, claimOf, findings, activity, now })
+      : undefined,
     isUnmanaged: pool === undefined,
     nodes: cluster?.nodes,
     statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
     isActedUpon: node => isInFlight(node) || mended.has(node.uid) || isJustRebooted(node, now),
   };
-}
-
-/** What the guards count; undefined: nothing may be repaired. */
-export function surroundingsIn(facts: PoolFacts, { present }: JudgedPool): Surroundings | undefined {
-  const { pool, rules, nodes, claims, dueFacts, state, now, activity } = facts;
-  const settings = readableSettings(rules.repair);
-  if (settings === undefined) return undefined;
-  const cluster = dueFacts?.cluster;
-  const counted = { pool, settings, own: nodes, claims: [...claims.values()], cluster, state, now, activity };
-  return surroundingsOf({ ...counted, nodePool: rules.pool, findings: present });
 }
 
 /** A node that EC2 is to confirm. */

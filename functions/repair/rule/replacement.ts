@@ -115,9 +115,8 @@ interface NewClaim {
 
 export function replacementClaim({ name, pool, like, node }: NewClaim): KubernetesManifest {
   const template = objectIn(pool.spec, 'template');
-  const { metadata } = template;
+  const stated = objectIn(template, 'metadata');
   const spec = objectIn(template, 'spec');
-  const stated = isJsonObject(metadata) ? metadata : {};
   const kept = Object.fromEntries(
     OF_TEMPLATE.flatMap(field => {
       const value = spec[field] ?? (field === 'nodeClassRef' ? like.spec?.[field] : undefined);
@@ -205,7 +204,7 @@ export function roomFault(pool: KubernetesObject, { like, unknown, claims }: Lau
 }
 
 /** What stands there; nothing where that is no object. */
-const objectIn = (object: JsonObject | undefined, key: string): JsonObject => {
+export const objectIn = (object: JsonObject | undefined, key: string): JsonObject => {
   const value = object?.[key];
   return isJsonObject(value) ? value : {};
 };

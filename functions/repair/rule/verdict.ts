@@ -2,17 +2,16 @@
  * What a pass finds out about one node, and what it may begin there: types, how often things are looked at, and what
  * records say of it.
  */
-import type { ActionAnswer, ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
+import type { ActionType, Attempt, DueCondition, EndedDrain, Replacement } from '../attempt-record.ts';
 import type { LaunchPause, NodeRecord } from '../record.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type {
-  Confirmation,
-  DrainBound,
   RepairAction,
   RepairLimits,
   RepairSettings,
+  termsOf,
   UnhealthyMatch,
 } from '../../../shared/domain/repair-policy.ts';
 import { type DurationMs, type EpochMs, minutes, seconds } from '../../../shared/domain/time.ts';
@@ -119,13 +118,9 @@ export type PossibleAction = LadderAction &
     | { readonly type: 'Terminate'; readonly replacement?: Replacement }
   );
 
-/** What the entry that decides says of a repair. */
-export interface EntryPolicy {
+/** What the entry that decides says of a repair: what is done, and what EC2 must call impaired before (`confirm`). */
+export interface EntryPolicy extends ReturnType<typeof termsOf> {
   readonly priority: number;
-  readonly actions: readonly RepairAction[];
-  readonly drainBound: DrainBound;
-  /** What EC2 must call impaired before the act. */
-  readonly confirm?: Confirmation | undefined;
 }
 
 /** A node that is due, with its NodeClaim. */
@@ -368,7 +363,7 @@ export interface JudgeContext {
   /** Whether no event has named the node since the last pass; absent: this pass treats no node so. */
   readonly isUnprompted?: ((uid: string) => boolean) | undefined;
   /** By UID: how a drain that was asked for ended. */
-  readonly drainEnds: ReadonlyMap<string, { readonly requestId: string; readonly answer: ActionAnswer }>;
+  readonly drainEnds: ReadonlyMap<string, EndedDrain>;
   readonly nodesByName: ReadonlyMap<string, NodeView>;
   /** Until when the pool launches no replacement; undefined: it launches. */
   readonly launchPause?: LaunchPause | undefined;

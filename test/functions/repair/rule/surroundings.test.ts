@@ -5,14 +5,13 @@ import {
   judgePool,
   poolOf,
   surroundingsIn,
-  surroundingsOf,
   toBeConfirmed,
 } from '../../../../functions/repair/rule/node-verdict.ts';
-import type { PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
+import type { Surroundings } from '../../../../functions/repair/rule/guards.ts';
+import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { IDLE } from '../../../../functions/repair/rule/verdict.ts';
+import { IDLE, type PresentNode } from '../../../../functions/repair/rule/verdict.ts';
 import { NEW_POOL } from '../../../../functions/repair/record.ts';
-import { activity } from '../../../../shared/contract/budget-schedule.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
@@ -28,22 +27,19 @@ const OTHER = aPoolNode('o1');
 const OTHERS = statementsOf(someSettings({ conditions: [{ type: 'Disk', status: 'True', toleration: '1m' }] }));
 const CLUSTER = { nodes: [NODE, LONE, OTHER], statementsOf: () => OTHERS, pools: [] };
 
-type Counted = Parameters<typeof surroundingsOf>[0];
-const surroundings = (given: Partial<Counted> & { readonly block?: JsonObject } = {}) => {
-  const { block = {}, ...more } = given;
-  return surroundingsOf({
-    pool: 'default',
-    settings: someSettings(block),
-    own: [NODE, LONE],
-    claims: [claimOf(NODE)],
-    cluster: undefined,
-    state: NEW_POOL,
-    now: NOW,
-    nodePool: undefined,
-    activity,
-    findings: [],
-    ...more,
-  });
+interface Counted extends Pick<PoolFacts, 'pool' | 'nodes' | 'state'> {
+  readonly block: JsonObject;
+  readonly cluster: ClusterNodes;
+  readonly nodePool: KubernetesObject | undefined;
+  readonly present: readonly PresentNode[];
+}
+const surroundings = (given: Partial<Counted> = {}): Surroundings => {
+  const { block = {}, cluster, nodePool, present = [], nodes = [NODE, LONE], ...more } = given;
+  const rules = { repair: someRules(block), pool: nodePool };
+  const dueFacts = cluster && { cluster, otherRequests: new Map() };
+  const found = surroundingsIn(someFacts(nodes, { rules, dueFacts, ...more }, [LONE, TWIN]), { present });
+  if (found === undefined) throw new Error('nothing is counted');
+  return found;
 };
 
 describe('a guard counts', () => {
@@ -66,7 +62,7 @@ describe('a guard counts', () => {
     const { claimOf: of, isUnclaimed } = surroundings();
     expect(of(NODE)).toEqual(claimOf(NODE));
     expect([of(LONE), isUnclaimed(LONE), isUnclaimed(NODE)]).toEqual([undefined, true, false]);
-    const shared = surroundings({ own: [NODE, TWIN] });
+    const shared = surroundings({ nodes: [NODE, TWIN] });
     expect([shared.claimOf(NODE), shared.isUnclaimed(NODE)]).toEqual([undefined, false]);
   });
 
@@ -97,7 +93,7 @@ it('a node that an action has mended a moment ago counts as acted upon; one that
       node: LONE,
       record: { ...newNode('n3', 'default'), incident },
     } as const;
-    return surroundings({ findings: [finding] }).isActedUpon(LONE);
+    return surroundings({ present: [finding] }).isActedUpon(LONE);
   };
   expect([mendedBy('CustomResource|fix.yaml|1'), mendedBy()]).toEqual([true, false]);
 });
@@ -106,7 +102,7 @@ it('a node that somebody else has mended came back by itself, though it took a p
   const state = { ...NEW_POOL, inFlight: { [LONE.uid]: NOW } };
   const isActedUpon = (otherWorkTime?: typeof NOW) => {
     const finding = { ...IDLE, kind: 'present', node: LONE, record: undefined, otherWorkTime } as const;
-    return surroundings({ state, findings: [finding] }).isActedUpon(LONE);
+    return surroundings({ state, present: [finding] }).isActedUpon(LONE);
   };
   expect([isActedUpon(), isActedUpon(NOW)]).toEqual([true, false]);
 });
