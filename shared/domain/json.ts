@@ -1,9 +1,21 @@
 /** JSON of which nothing is known yet. */
-import type { JsonObject } from './kubernetes-object.ts';
+import type { JsonObject, JsonValue } from './kubernetes-object.ts';
 
 /** Whether a parsed JSON value is an object: neither null nor a list. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The object that stands there; an empty one where that is none. */
+export const objectIn = (object: JsonObject | undefined, key: string): JsonObject => {
+  const value = object?.[key];
+  return isJsonObject(value) ? value : {};
+};
+
+/** The list that stands there; an empty one where that is none. */
+export const listIn = (object: JsonObject | undefined, key: string): readonly JsonValue[] => {
+  const value = object?.[key];
+  return Array.isArray(value) ? value : [];
+};
 
 /** A text that says something; undefined: there is none. */
 export const optionalText = (value: unknown): string | undefined =>

@@ -4,11 +4,11 @@
  * that never were initialized are outside. Pure.
  */
 import { type DisruptionBudget, isMarkedForDisruption, isRebooting } from './guards.ts';
-import { isTrue, objectIn } from './replacement.ts';
+import { isTrue } from './replacement.ts';
 import type { Activity } from './pool-facts.ts';
 import { BLOCKED_CHECK, type NodeFinding } from './verdict.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../../shared/domain/go-duration.ts';
-import { isJsonObject } from '../../../shared/domain/json.ts';
+import { isJsonObject, objectIn } from '../../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';

@@ -6,13 +6,8 @@
  */
 import type { Replacement } from '../attempt-record.ts';
 import type { LaunchPause } from '../record.ts';
-import { isJsonObject } from '../../../shared/domain/json.ts';
-import type {
-  JsonObject,
-  JsonValue,
-  KubernetesManifest,
-  KubernetesObject,
-} from '../../../shared/domain/kubernetes-object.ts';
+import { isJsonObject, listIn, objectIn } from '../../../shared/domain/json.ts';
+import type { JsonObject, KubernetesManifest, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {
   isReserved,
@@ -160,11 +155,6 @@ function requirementsOf(like: KubernetesObject, { labels }: NodeView): readonly 
   return [...others, ...pinned];
 }
 
-const listIn = (object: JsonObject | undefined, key: string): readonly JsonValue[] => {
-  const value = object?.[key];
-  return Array.isArray(value) ? value : [];
-};
-
 const textsIn = (object: JsonObject, key: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(objectIn(object, key)).flatMap(([name, value]) =>
@@ -202,12 +192,6 @@ export function roomFault(pool: KubernetesObject, { like, unknown, claims }: Lau
   }
   return undefined;
 }
-
-/** What stands there; nothing where that is no object. */
-export const objectIn = (object: JsonObject | undefined, key: string): JsonObject => {
-  const value = object?.[key];
-  return isJsonObject(value) ? value : {};
-};
 
 const QUANTITY = /^(\d+)(?:\.(\d*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE](\d{1,2}))?$/;
 
