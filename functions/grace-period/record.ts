@@ -13,7 +13,7 @@ const schema = z.pipe(
   z.object({
     /** By UID of the Pod or Node and by topic: what was announced last, e.g. the expiry. Something else is announced anew. */
     announcedKeys: z.record(z.string(), z.record(z.string(), z.string())),
-    /** We hold the Node: where nothing of that stands on it, somebody removed it. */
+    /** We have put the Node on hold: where nothing of that stands on it, somebody removed it. */
     held: z.exactOptional(z.literal(true)),
     /** Somebody keeps removing the annotation: the next time it is put back waits longer. */
     effort: z.exactOptional(z.object({ times: z.int().check(z.positive()), lastTime: instant })),

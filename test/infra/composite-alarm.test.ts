@@ -49,7 +49,11 @@ describe.each([
   ['with the essential ones', { alarms: 'Essential' }],
   ['of a long name', { name: 'A'.repeat(31) }],
 ])('the composite alarm %s', (_, more) => {
-  const cluster = { name: 'prod', endpoint: 'https://abc.example.com', certificateAuthority: 'Q0E=' };
+  const cluster = {
+    name: 'prod',
+    endpoint: 'https://abc.example.com',
+    certificateAuthority: 'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==',
+  };
   const [page, ticket] = ['page', 'ticket'].map(topic => `arn:aws:sns:eu-west-1:123456789012:${topic}`);
   const { functionsTemplate } = synthesize({ cluster, alarmTopics: { page, ticket }, ...more });
   const alarms = functionsTemplate.findResources('AWS::CloudWatch::Alarm');

@@ -179,7 +179,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'orphans-by-half-a-look',
     mistake: 'takes an error of the API server for a cluster that has none of the instances',
     breaks: ['I6'],
-    seed: 98,
+    seed: 15,
     scenario: 'finalizer-orphans.yaml#no-orphan-without-the-api-server',
     mutation: takingErrorsForNothing,
   },
