@@ -1,9 +1,9 @@
 /** `DrainCompleted` on the bus: the answer to who asked for a drain. */
-import { batchesOf } from '../../shared/cluster/in-parallel.ts';
+import { batchesOf, oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { DRAIN_MESSAGE_VERSION, type DrainCompleted } from '../../shared/contract/drain-messages.ts';
 import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
-import { RetryableError, TerminalError } from '../../shared/errors.ts';
+import { joinFailures, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus } from '../../shared/ports/event-bus.ts';
 import type { ObservedDrain } from './observe.ts';
 import type { FinishedDrain } from './request-record.ts';
@@ -39,7 +39,7 @@ function toDrainCompleted(node: AnsweredNode, finished: FinishedDrain): DrainCom
   };
 }
 
-/** Throws `RetryableError` when the bus did not take one of them: they are all sent again. */
+/** Each is sent, whatever becomes of the others. Throws `RetryableError` if the bus did not take one for now: they are all sent again. */
 export async function publishAnswers(
   { bus }: { readonly bus: EventBus },
   node: AnsweredNode,
@@ -50,12 +50,16 @@ export async function publishAnswers(
     detailType: DRAIN_COMPLETED,
     detail: toDrainCompleted(node, each),
   }));
-  for (const batch of batchesOf(entries, MAX_ENTRIES_PER_CALL)) {
+  const failures: Error[] = [];
+  await oneByOne(batchesOf(entries, MAX_ENTRIES_PER_CALL), async batch => {
     for (const outcome of await bus.publish(batch)) {
-      if (outcome.kind === 'retry') {
-        throw new RetryableError(`the bus did not take DrainCompleted: ${outcome.code}`, { reason: outcome.code });
+      const { kind } = outcome;
+      if (kind === 'retry') {
+        const { code } = outcome;
+        failures.push(new RetryableError(`the bus did not take DrainCompleted: ${code}`, { reason: code }));
       }
-      if (outcome.kind === 'rejected') throw new TerminalError('DrainCompletedRejected', outcome.message);
+      if (kind === 'rejected') failures.push(new TerminalError('DrainCompletedRejected', outcome.message));
     }
-  }
+  });
+  if (failures.length > 0) throw joinFailures(failures);
 }

@@ -16,7 +16,7 @@ import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../shared/contract/na
 import { type Parsed, parsed } from '../../shared/contract/policy-schema.ts';
 import { cutText } from '../../shared/domain/cut-text.ts';
 import { addDuration, seconds } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
+import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
 
 const RETRY = seconds(5);
@@ -72,6 +72,7 @@ export async function cancelDrain(
       reason: outcome.code,
     });
   }
+  if (outcome.kind === 'rejected') throw new TerminalError('DrainEndRejected', outcome.message);
 }
 
 async function publish({ bus }: Pick<ActionDeps, 'bus'>, detailType: string, detail: BusEntry['detail']) {

@@ -61,7 +61,7 @@ export async function takeBack(
   // The queue tries again within seconds, which is of no use where a kind is not served.
   const error = refused.find(({ goesBack }) => goesBack !== undefined && goesBack.reason !== NOT_SERVED)?.goesBack;
   const { refusals: before, ...rest } = withoutTakenBack(record, taken);
-  const refusals = error === undefined ? tries.after(before) : before;
+  const refusals = tries.after(before);
   const next = { ...rest, ...(refusals && { refusals }) };
   return { record: next, time: joinRefusals(refused).until, failure: error && { error } };
 }

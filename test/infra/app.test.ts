@@ -43,7 +43,9 @@ describe('node infra/app.ts', () => {
     } catch (error) {
       said = String(Reflect.get(Object(error), 'stderr'));
     }
-    expect(said).toMatch(/^the CDK context is not valid:\n {2}curfew\.nmae: unknown key; there are name, env, [\w, ]+\n$/);
+    expect(said).toMatch(
+      /^the CDK context is not valid:\n {2}curfew\.nmae: unknown key; there are name, env, [\w, ]+\n$/,
+    );
   });
 
   it('says which file is no JSON', () => {
