@@ -59,7 +59,7 @@ async function keepRecord(
   await announce(context, announcements);
   context.announcements = [...context.announcements, ...announcements];
   countProtectedPods(context.deps, counts);
-  const isNews = announcements.length > 0 || changed.memory !== undefined || outcome.record.held !== intent.record.held;
+  const isNews = announcements.length > 0 || changed.memory !== undefined;
   const after = { ...outcome, record: withMemory(outcome.record, changed.memory) };
   const done: Turn = isNews ? await record.save(recordToSave(observed, after)) : DONE;
   // The wake-up for what is unsaid looks once more, too.

@@ -113,29 +113,19 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const present = new Set([node.uid, ...annotated.map(({ pod }) => pod.uid)]);
   const remembered = Object.entries(record.announcedKeys).filter(([uid]) => present.has(uid));
   const announcedKeys = announcements.length > 0 ? Object.fromEntries(remembered) : record.announcedKeys;
-  const wasHeld = record.held === true || node.protectedUntil !== undefined;
-  const isStillHeld = wasHeld && wanted.kind !== 'disown' && until !== undefined;
   const kept = {
     announcedKeys,
-    ...(isStillHeld && HELD),
     ...(effort !== undefined && { effort }),
     ...(refusals !== undefined && { refusals }),
   };
   // The timer stays due until everything is said, so that the sweep makes up for a run that dies.
   const intent: RecordWrite = { record: kept, wakeTime: announcements.length > 0 ? now : next };
   const outcome: RecordWrite = {
-    // Not before: another run would take a Node that is about to be held for one whose hold was removed.
-    record: {
-      ...kept,
-      ...(change.kind === 'hold' && HELD),
-      announcedKeys: withAnnouncements(announcedKeys, announcements),
-    },
+    record: { ...kept, announcedKeys: withAnnouncements(announcedKeys, announcements) },
     wakeTime: announcements.length < unreported.length ? now : next,
   };
   return { kind: 'keep', node: change, announcements, intent, outcome, counts };
 }
-
-const HELD = { held: true } as const;
 
 /** The end of the group that the first instant begins: pods that end shortly after one another are all due by then. */
 function endOfFirstGroup(instants: readonly EpochMs[]): EpochMs | undefined {

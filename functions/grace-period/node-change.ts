@@ -3,7 +3,7 @@
  * Pure.
  *
  * Whose annotation it is (A: do-not-disrupt on the Node, M: our mark):
- * - no A, no M: free, or somebody removed both while we hold it; with A and without M: somebody else's, never touched
+ * - no A, no M: free; with A and without M: somebody else's, never touched
  * - A is `"true"` and M: ours
  * - M without A: somebody removed ours; it is held again while pods are protected
  * - a replacement that repair holds has A without M: M joins it, and goes alone
@@ -13,7 +13,6 @@ import type { AnnotatedPod } from './announcements.ts';
 import { effortOfRestoring, lastingEffort, notRestoredBefore, type Effort } from '../../shared/domain/effort.ts';
 import { isActive } from '../../shared/domain/protection.ts';
 import { toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import type { GracePeriodRecord } from './record.ts';
 
 /** A Node as far as its annotations matter. */
 export interface AnnotatedNode {
@@ -29,16 +28,8 @@ export interface AnnotatedNode {
 
 export type NodeChange =
   | { readonly kind: 'leave' }
-  /**
-   * Set both annotations, or correct the mark. `until`: RFC 3339 of the latest expiry, or `indefinite`. `isAgain`: the Node was held, and
-   * nothing of that stands there.
-   */
-  | {
-      readonly kind: 'hold';
-      readonly until: string;
-      readonly reason: 'PodsProtected' | 'AnnotationRemoved';
-      readonly isAgain?: true;
-    }
+  /** Set both annotations, or correct the mark. `until`: RFC 3339 of the latest expiry, or `indefinite`. */
+  | { readonly kind: 'hold'; readonly until: string; readonly reason: 'PodsProtected' | 'AnnotationRemoved' }
   /** Remove both. */
   | { readonly kind: 'release'; readonly reason: 'GracePeriodElapsed' | 'NothingProtected' }
   /** Remove our mark beside an annotation that is not ours any more. */
@@ -51,7 +42,6 @@ export type NodeWrite = Exclude<NodeChange, { kind: 'leave' }>;
 interface JudgedNode {
   readonly now: EpochMs;
   readonly node: AnnotatedNode;
-  readonly record: Pick<GracePeriodRecord, 'held'>;
 }
 
 /** Whether the pod's protection had an end that has passed. */
@@ -73,7 +63,7 @@ export function protectedUntil(annotated: readonly AnnotatedPod[], now: EpochMs)
 
 /** What is to be changed on the Node so that it is held until then; undefined: nothing holds it. */
 export function changeOf(
-  { node, now, record }: JudgedNode,
+  { node, now }: JudgedNode,
   until: string | undefined,
   annotated: readonly AnnotatedPod[],
 ): NodeChange {
@@ -81,9 +71,7 @@ export function changeOf(
   const leave: NodeChange = { kind: 'leave' };
   if (protectedUntil === undefined) {
     const free = doNotDisrupt === undefined || (isReplacement && doNotDisrupt === 'true');
-    if (!free || until === undefined) return leave;
-    const isAgain = record.held === true && doNotDisrupt === undefined;
-    return { kind: 'hold', until, reason: 'PodsProtected', ...(isAgain && { isAgain }) };
+    return free && until !== undefined ? { kind: 'hold', until, reason: 'PodsProtected' } : leave;
   }
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') return { kind: 'disown', reason: 'AnnotationTakenOver' };
   if (until === undefined && isReplacement) return { kind: 'disown', reason: 'ReplacementHeld' };
@@ -97,8 +85,7 @@ export function changeOf(
   return { kind: 'hold', until, reason: doNotDisrupt === undefined ? 'AnnotationRemoved' : 'PodsProtected' };
 }
 
-const isRestoring = (change: NodeChange): boolean =>
-  change.kind === 'hold' && (change.reason === 'AnnotationRemoved' || change.isAgain === true);
+const isRestoring = (change: NodeChange): boolean => change.kind === 'hold' && change.reason === 'AnnotationRemoved';
 
 /** When a change that is wanted may be made; undefined: now. */
 export const retryTimeOf = (wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined =>

@@ -1,4 +1,4 @@
-/** What the grace-period function remembers about one node, beside its timer: which Events were recorded, whether it is held, and which changes failed. */
+/** What the grace-period function remembers about one node, beside its timer: which Events were recorded, and which changes failed. */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
@@ -13,8 +13,6 @@ const schema = z.pipe(
   z.object({
     /** By UID of the Pod or Node and by topic: what was announced last, e.g. the expiry. Something else is announced anew. */
     announcedKeys: z.record(z.string(), z.record(z.string(), z.string())),
-    /** We have put the Node on hold: where nothing of that stands on it, somebody removed it. */
-    held: z.exactOptional(z.literal(true)),
     /** Somebody keeps removing the annotation: the next time it is put back waits longer. */
     effort: z.exactOptional(z.object({ times: z.int().check(z.positive()), lastTime: instant })),
     /** Changes of the Node that the API server refuses, by kind. */

@@ -77,8 +77,12 @@ async function sweepShard(
       const { owner, subject, nextWakeTime } = record;
       return [{ wakeUp: { owner, subject, wakeTime: nextWakeTime, repeated: true }, delay: decision.delay }];
     });
-    for (const ofOwner of Map.groupBy(sent, ({ wakeUp }) => wakeUp.owner).values()) {
-      await attempt(wakeUps.send(ofOwner));
+    if (sent.length > 0) {
+      await wakeUps.send(sent).catch(async () => {
+        // One inbox takes nothing: what others were not sent yet is sent again, which is harmless.
+        for (const ofOwner of Map.groupBy(sent, ({ wakeUp }) => wakeUp.owner).values())
+          await attempt(wakeUps.send(ofOwner));
+      });
     }
     for (const entry of due.unreadable) await attempt(park(deps, entry));
     oldest ??= due.records[0]?.nextWakeTime;

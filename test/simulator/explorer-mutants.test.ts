@@ -23,13 +23,19 @@ const FOUND: readonly (readonly [mutant: string, concern: string, situation: str
     'closes-in-one-turn',
     'grace-period',
     'the last annotated pod goes, a protected one comes',
-    /A delete record node\/uid-n1\n.*world: pod p2 created[^]*B patch nodes n1\n[^]*A delete record node\/uid-n1/,
+    /A list pods .*\n.*world: pod p2 created[^]*B patch nodes n1\n[^]*A delete record node\/uid-n1/,
   ],
   [
     'trusts-a-marked-record',
     'kernel',
     'a record is not needed and needed again',
     /A put record [^]*A get nodes n1\n.*world: x:40 is wanted\n.*B get record [^]*B get nodes n1\n.*A delete record/,
+  ],
+  [
+    'trusts-a-marked-record',
+    'grace-period',
+    'the last annotated pod goes, a protected one comes',
+    /A put record [^]*A list pods .*\n.*world: pod p2 created[^]*B patch nodes n1\n[^]*A delete record node\/uid-n1/,
   ],
   [
     'puts-off-without-a-look',

@@ -243,11 +243,11 @@ describe('announcements', () => {
     expect(kept({ now, record: due.outcome.record }).announcements).toEqual([]);
   });
 
-  it('that are not needed leave the record as it is but for the hold, and the timer for the next end', () => {
+  it('that are not needed leave the record as it is, and the timer for the next end', () => {
     const record = { announcedKeys: { 'uid-gone': { elapsed: END } } };
     const { intent, outcome } = kept({ record });
     expect(intent).toStrictEqual({ record, wakeTime: at(END) });
-    expect(outcome).toStrictEqual({ record: { ...record, held: true }, wakeTime: at(END) });
+    expect(outcome).toStrictEqual(intent);
   });
 
   it('of a pod that is gone are forgotten with those that are made, and none of the node', () => {

@@ -17,7 +17,6 @@ describe('a change', () => {
     ['that was never tried is made at once', restore, undefined, undefined],
     ['that puts back what somebody removed is made at once, twice', restore, effort(2), undefined],
     ['from then on it waits', restore, effort(3), 1],
-    ['also where the mark was removed with it', { ...hold, isAgain: true }, effort(3), 1],
     ['twice as long each time', restore, effort(5), 4],
     ['five minutes at most', restore, effort(20), 5],
     ['of another kind does not wait for a quarrel', release, effort(20), undefined],
