@@ -151,7 +151,7 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
     name: 'deadline-waits-for-a-taint',
     mistake: 'ends no instance past its deadline while its Node cannot be changed',
     breaks: ['I5', 'I8'],
-    seed: 24,
+    seed: 65,
     scenario: `${ONE_FAILURE}#a-deadline-waits-for-no-taint`,
     mutation: withKubernetes('finalizer', api => ({
       patch: (ref, patch, options) => api.patch(ref, patch, options).catch(goesUp(isA('Node', ref))),
