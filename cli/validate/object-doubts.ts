@@ -3,7 +3,7 @@ import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import { isNever } from '../../shared/domain/repair-policy.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
+import { isJsonObject, listIn, objectIn } from '../../shared/domain/json.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import { HOOKS_HOLD_NOTHING } from '../../shared/domain/termination.ts';
 import { isBlockless } from '../../shared/policies/deciding-policy.ts';
@@ -126,18 +126,18 @@ function idleHooks(spec: JsonObject): readonly Doubt[] {
   );
 }
 
-function hooksAsRequests({ termination: block }: JsonObject): readonly Doubt[] {
-  const hooks = isJsonObject(block) && Array.isArray(block['hooks']) ? block['hooks'] : [];
-  return hooks.flatMap((hook, index) => asRequest(hook, ['spec', 'termination', 'hooks', index]));
+function hooksAsRequests(spec: JsonObject): readonly Doubt[] {
+  return listIn(objectIn(spec, 'termination'), 'hooks').flatMap((hook, index) =>
+    asRequest(hook, ['spec', 'termination', 'hooks', index]),
+  );
 }
 
-/** What drain reads from whoever sends it. */
+/** The function that drains reads these from any sender. */
 const REQUESTS: readonly string[] = [HEALTH_EVENT, DRAIN_REQUESTED];
 
 /** Of a hook or clean-up that is an event with the name of a request. */
 function asRequest(target: JsonValue | undefined, path: Path): readonly Doubt[] {
-  const event = isJsonObject(target) ? target['event'] : undefined;
-  const detailType = isJsonObject(event) ? event['detailType'] : undefined;
+  const { detailType } = isJsonObject(target) ? objectIn(target, 'event') : {};
   if (typeof detailType !== 'string' || !REQUESTS.includes(detailType)) return [];
   const message = `${detailType} asks Curfew for a drain: it cannot read this event as one, and parks it. Choose another name`;
   return [warning([...path, 'event', 'detailType'], message)];
@@ -149,9 +149,8 @@ const OF_NODES =
 
 function labelsOfNodes(selector: JsonValue | undefined): readonly Doubt[] {
   if (!isJsonObject(selector)) return [];
-  const { matchLabels, matchExpressions } = selector;
-  const labels = isJsonObject(matchLabels) ? Object.keys(matchLabels) : [];
-  const expressions = Array.isArray(matchExpressions) ? matchExpressions : [];
+  const labels = Object.keys(objectIn(selector, 'matchLabels'));
+  const expressions = listIn(selector, 'matchExpressions');
   const used: readonly (readonly [JsonValue | undefined, Path])[] = [
     ...labels.map(key => [key, ['matchLabels', key]] as const),
     ...expressions.map(

@@ -15,7 +15,7 @@ import { emptyFields } from '../../simulator/scenario/object-fields.ts';
 import type { Path } from '../../simulator/scenario/places.ts';
 import { UNKNOWN_FIELD } from '../findings/voice.ts';
 import type { Manifest } from './manifest.ts';
-import { toPath } from './value-path.ts';
+import { toDottedPath, toPath } from './value-path.ts';
 
 /** What is wrong, in the words of whoever says it. */
 export interface Fault {
@@ -137,7 +137,7 @@ function readersSay({ kind, spec }: KubernetesManifest): readonly Fault[] {
 function splitMessage(message: string): readonly Fault[] {
   return message.split(/; (?=spec[.:])/).flatMap(part => {
     const [, own = '', text = part] = /^(spec[^:]*): (.*)$/s.exec(part) ?? [];
-    const path = toPath(own.replaceAll(/\.(\d+)/g, '[$1]'));
+    const path = toDottedPath(own);
     const [, unknown] = /^Unrecognized keys?: (".*")$/s.exec(text) ?? [];
     if (unknown === undefined) return [{ path, message: text }];
     const keys = z.array(z.string()).parse(JSON.parse(`[${unknown}]`));

@@ -5,7 +5,7 @@ import { namedTemplates } from '../../shared/domain/named-templates.ts';
 import { suggestion } from '../../shared/domain/nearest-name.ts';
 import { findingAt, type Finding } from '../../simulator/scenario/finding.ts';
 import type { PlacedObject } from './objects.ts';
-import { toPath } from './value-path.ts';
+import { toDottedPath } from './value-path.ts';
 
 /** What no repair or hook could be made of. @param data keys of the ConfigMap */
 export function templateFindings(
@@ -15,7 +15,7 @@ export function templateFindings(
   return namedTemplates(manifest['spec']).flatMap(({ template, path }) => {
     const fault = faultOf(template, data);
     if (fault === undefined) return [];
-    return [findingAt(placeOf(toPath(path.replaceAll(/\.(\d+)/g, '[$1]'))), fault, 'warning')];
+    return [findingAt(placeOf(toDottedPath(path)), fault, 'warning')];
   });
 }
 

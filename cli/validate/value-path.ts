@@ -9,6 +9,9 @@ export function toPath(text: string): Path {
   );
 }
 
+/** Reads `spec.repair.policies.0.toleration`, as schemas write it. */
+export const toDottedPath = (text: string): Path => toPath(text.replaceAll(/\.(\d+)/g, '[$1]'));
+
 /** What stands at a path; undefined: nothing. */
 export function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(

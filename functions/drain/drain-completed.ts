@@ -3,7 +3,7 @@ import { batchesOf, oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { DRAIN_MESSAGE_VERSION, type DrainCompleted } from '../../shared/contract/drain-messages.ts';
 import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
-import { joinFailures, RetryableError, TerminalError } from '../../shared/errors.ts';
+import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus } from '../../shared/ports/event-bus.ts';
 import type { ObservedDrain } from './observe.ts';
 import type { FinishedDrain } from './request-record.ts';
@@ -50,16 +50,11 @@ export async function publishAnswers(
     detailType: DRAIN_COMPLETED,
     detail: toDrainCompleted(node, each),
   }));
-  const failures: Error[] = [];
-  await oneByOne(batchesOf(entries, MAX_ENTRIES_PER_CALL), async batch => {
-    for (const outcome of await bus.publish(batch)) {
-      const { kind } = outcome;
-      if (kind === 'retry') {
-        const { code } = outcome;
-        failures.push(new RetryableError(`the bus did not take DrainCompleted: ${code}`, { reason: code }));
-      }
-      if (kind === 'rejected') failures.push(new TerminalError('DrainCompletedRejected', outcome.message));
-    }
-  });
-  if (failures.length > 0) throw joinFailures(failures);
+  await oneByOne(batchesOf(entries, MAX_ENTRIES_PER_CALL), async batch =>
+    oneByOne(await bus.publish(batch), async outcome => {
+      if (outcome.kind === 'rejected') throw new TerminalError('DrainCompletedRejected', outcome.message);
+      if (outcome.kind === 'published') return;
+      throw new RetryableError(`the bus did not take DrainCompleted: ${outcome.code}`, { reason: outcome.code });
+    }),
+  );
 }

@@ -1,4 +1,4 @@
-/** What is said of the pods of a drain: what becomes of them, and why they are left. */
+/** Reports about the pods of a drain: what becomes of them, and why some are left. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { listed } from '../../shared/domain/cut-text.ts';
 import { qualifiedName, type JsonObject } from '../../shared/domain/kubernetes-object.ts';
@@ -40,7 +40,7 @@ export async function reportScheduledDeletion(
 
 const controllerOf = ({ ownerReferences }: PodView) => ownerReferences.find(({ controller }) => controller === true);
 
-/** How it is said that a pod was evicted or deleted. */
+/** Words the report of a pod that was evicted or deleted. */
 export function describePodEnd(end: PodEnd, node: string): Omit<Report, 'about' | 'reason' | 'metric'> {
   const { kind, gracePeriodSeconds = null, overriddenProtection } = end;
   // A drain ends a protected pod only once its NodeClaim is past the instant from which it is terminated by force (I2).

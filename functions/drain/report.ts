@@ -1,4 +1,4 @@
-/** What is said of drains and of the requests for them: audit lines, metrics, Events. */
+/** Reports about drains and the requests for them: audit lines, metrics, Events. */
 import { DRAIN_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';

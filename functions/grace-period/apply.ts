@@ -145,9 +145,7 @@ const memoryOf = (effort: ChangeMemory['effort'], refusals: ChangeMemory['refusa
 
 /** @param memory undefined: as it is */
 function withMemory(record: GracePeriodRecord, memory: ChangeMemory | undefined): GracePeriodRecord {
-  if (memory === undefined) return record;
-  const { effort: _, refusals: __, ...rest } = record;
-  return { ...rest, ...memory };
+  return memory === undefined ? record : { announcedKeys: record.announcedKeys, ...memory };
 }
 
 /** The record as it is to be written, under the Node's UID. */

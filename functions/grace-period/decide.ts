@@ -113,11 +113,7 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const present = new Set([node.uid, ...annotated.map(({ pod }) => pod.uid)]);
   const remembered = Object.entries(record.announcedKeys).filter(([uid]) => present.has(uid));
   const announcedKeys = announcements.length > 0 ? Object.fromEntries(remembered) : record.announcedKeys;
-  const kept = {
-    announcedKeys,
-    ...(effort !== undefined && { effort }),
-    ...(refusals !== undefined && { refusals }),
-  };
+  const kept = { announcedKeys, ...(effort !== undefined && { effort }), ...(refusals !== undefined && { refusals }) };
   // The timer stays due until everything is said, so that the sweep makes up for a run that dies.
   const intent: RecordWrite = { record: kept, wakeTime: announcements.length > 0 ? now : next };
   const outcome: RecordWrite = {

@@ -1,5 +1,5 @@
 /** What the grace-period function remembers about one node, beside its timer: which Events were recorded, and which changes failed. */
-import { instant } from '../../shared/contract/instant.ts';
+import { effortSchema } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
@@ -14,7 +14,7 @@ const schema = z.pipe(
     /** By UID of the Pod or Node and by topic: what was announced last, e.g. the expiry. Something else is announced anew. */
     announcedKeys: z.record(z.string(), z.record(z.string(), z.string())),
     /** Somebody keeps removing the annotation: the next time it is put back waits longer. */
-    effort: z.exactOptional(z.object({ times: z.int().check(z.positive()), lastTime: instant })),
+    effort: z.exactOptional(effortSchema),
     /** Changes of the Node that the API server refuses, by kind. */
     refusals: z.exactOptional(refusalsSchema),
   }),

@@ -67,12 +67,10 @@ export async function cancelDrain(
     processingStrategy: 1,
   };
   const outcome = await publish(deps, HEALTH_EVENT, detail);
-  if (outcome.kind === 'retry') {
-    throw new RetryableError(`the bus did not take the end of drain ${requestId}: ${outcome.code}`, {
-      reason: outcome.code,
-    });
-  }
   if (outcome.kind === 'rejected') throw new TerminalError('DrainEndRejected', outcome.message);
+  if (outcome.kind === 'published') return;
+  const { code } = outcome;
+  throw new RetryableError(`the bus did not take the end of drain ${requestId}: ${code}`, { reason: code });
 }
 
 async function publish({ bus }: Pick<ActionDeps, 'bus'>, detailType: string, detail: BusEntry['detail']) {

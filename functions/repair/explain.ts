@@ -77,7 +77,9 @@ export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs):
     message: dueCondition === undefined ? decision.message : withoutDueClause(decision.message, dueCondition),
     dueCondition,
     terms: settings && health?.kind === 'unhealthy' && isConcerned ? termsOf(settings, health.entry) : undefined,
-    ...(kind === 'due' ? inItsPool(cluster, node, { pool, rules, now }) : { rank: undefined, heldBy: undefined }),
+    ...(kind === 'due'
+      ? inItsPool(cluster, node, { owners, pool, rules, now })
+      : { rank: undefined, heldBy: undefined }),
     acceptedGeneration: source && acceptedBefore(source),
     worker: otherWorkOn(node, owner.kind === 'claim' ? owner.claim : undefined, undefined, now)?.what,
   };
@@ -87,10 +89,14 @@ export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs):
 function inItsPool(
   cluster: SeenCluster,
   node: NodeView,
-  { pool, rules, now }: Pick<ExplainedNode, 'pool' | 'rules'> & { readonly now: EpochMs },
+  {
+    owners,
+    pool,
+    rules,
+    now,
+  }: Pick<ExplainedNode, 'pool' | 'rules'> & { readonly owners: ReturnType<typeof indexOwners>; readonly now: EpochMs },
 ): Pick<ExplainedNode, 'rank' | 'heldBy'> {
   const { nodes, claims, pools, activity } = cluster;
-  const owners = indexOwners(nodes, claims);
   const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
   const statements = statementsByPool(pools, cluster);
   const facts: PoolFacts = {

@@ -64,7 +64,7 @@ async function sweepShard(
   shard: number,
   attempt: (work: Promise<void>) => Promise<void>,
 ): Promise<DurationMs> {
-  const { dueIndex, wakeUps, clock } = deps;
+  const { dueIndex, clock } = deps;
   const horizon = sweepHorizon(clock.now());
   let oldest: EpochMs | undefined;
   let cursor: string | undefined;
@@ -77,19 +77,29 @@ async function sweepShard(
       const { owner, subject, nextWakeTime } = record;
       return [{ wakeUp: { owner, subject, wakeTime: nextWakeTime, repeated: true }, delay: decision.delay }];
     });
-    if (sent.length > 0) {
-      await wakeUps.send(sent).catch(async () => {
-        // One inbox takes nothing: what others were not sent yet is sent again, which is harmless.
-        for (const ofOwner of Map.groupBy(sent, ({ wakeUp }) => wakeUp.owner).values())
-          await attempt(wakeUps.send(ofOwner));
-      });
-    }
+    await sendToAll(deps, sent, attempt);
     for (const entry of due.unreadable) await attempt(park(deps, entry));
     oldest ??= due.records[0]?.nextWakeTime;
     cursor = due.cursor;
     if (cursor === undefined) break;
   }
   return oldestOverdue(clock.now(), oldest === undefined ? [] : [oldest]);
+}
+
+/**
+ * In one call. Where one inbox takes nothing, each owner's by itself: what the others were sent before comes twice, which is harmless.
+ */
+async function sendToAll(
+  { wakeUps }: Pick<TimerDeps, 'wakeUps'>,
+  sent: Parameters<TimerDeps['wakeUps']['send']>[0],
+  attempt: (work: Promise<void>) => Promise<void>,
+): Promise<void> {
+  if (sent.length === 0) return;
+  await wakeUps.send(sent).catch(async () => {
+    for (const ofOwner of Map.groupBy(sent, ({ wakeUp }) => wakeUp.owner).values()) {
+      await attempt(wakeUps.send(ofOwner));
+    }
+  });
 }
 
 /** Says that an entry of the index cannot be read, each time as a metric and once in the dead-letter queue; its shard goes on. */

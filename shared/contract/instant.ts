@@ -1,4 +1,4 @@
-/** Instants and durations as records and messages carry them. */
+/** Instants, durations, and what counts tries over time, as records and messages carry them. */
 import { toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../domain/time.ts';
 import * as z from './zod.ts';
 
@@ -13,3 +13,6 @@ export const milliseconds = z.pipe(
   z.number(),
   z.transform((ms: number): DurationMs => toDurationMs(ms)),
 );
+
+/** As `Effort` of the domain. */
+export const effortSchema = z.object({ times: z.int().check(z.positive()), lastTime: instant });

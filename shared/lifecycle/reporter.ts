@@ -62,7 +62,11 @@ export type LastingReport = { readonly text: string; readonly report: (isRepeate
 /** Reports each, and tells those that were said before. @param said the texts of the time before, a line each @returns those of now */
 export async function reportLasting(all: readonly LastingReport[], said = ''): Promise<string> {
   const before = said.split('\n');
-  const lines = all.map(({ text }) => text.replaceAll('\n', ' '));
-  for (const [index, line] of lines.entries()) await all[index]?.report(before.includes(line));
+  const lines: string[] = [];
+  for (const { text, report } of all) {
+    const line = text.replaceAll('\n', ' ');
+    lines.push(line);
+    await report(before.includes(line));
+  }
   return lines.join('\n');
 }

@@ -3,7 +3,7 @@
  * What is in it and not in the cluster was not cleaned up by us.
  */
 import { OWNER } from '../common/context.ts';
-import { instant } from '../../../shared/contract/instant.ts';
+import { effortSchema, instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
@@ -25,7 +25,7 @@ const entry = {
   /** Changes that are refused, by what was decided. */
   refusals: z.exactOptional(refusalsSchema),
   /** Somebody keeps taking the finalizer off: the next time it is put back waits longer. */
-  effort: z.exactOptional(z.object({ times: z.int().check(z.positive()), lastTime: instant })),
+  effort: z.exactOptional(effortSchema),
   /** The deadline passed and was reported. */
   overdue: z.exactOptional(z.boolean()),
   /** Its rule is gone or cannot be read: when that was said last, and whether the object was being deleted then. */

@@ -142,7 +142,7 @@ function firstStuckTime({ now }: TerminationContext, ended: EndedPods): EpochMs 
 }
 
 /**
- * What the drain of a Node waits on, in words that stay the same while nothing changes, so that they are said once. `isBlocked`: some pods must
+ * What the drain of a Node waits on. The words stay the same while nothing changes, so that they are reported once. `isBlocked`: some pods must
  * not go.
  *
  * @param texts which evictions are refused, and why
