@@ -7,7 +7,7 @@ import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts'
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
-import type { Step } from '../../shared/lifecycle/steps.ts';
+import type { Step } from './termination/steps.ts';
 import { ofKind, routeWakeUp, type SubjectWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';

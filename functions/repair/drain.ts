@@ -3,7 +3,7 @@
  * the node. The request has an id of its own, so asking twice is asking once; `DrainCompleted` with that id says how it
  * ended.
  */
-import { type ActionContext, type ActionDeps, ACTED } from './action.ts';
+import { type ActionContext, type ActionDeps, type ActOutcome, ACTED } from './action.ts';
 import type { EndedDrain } from './attempt-record.ts';
 import {
   DRAIN_MESSAGE_VERSION,
@@ -15,17 +15,13 @@ import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../shared/contract/names.ts';
 import { type Parsed, parsed } from '../../shared/contract/policy-schema.ts';
 import { cutText } from '../../shared/domain/cut-text.ts';
-import { addDuration, seconds } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
-import type { StepOutcome } from '../../shared/lifecycle/steps.ts';
-
-const RETRY = seconds(5);
 
 /** @param options `allPods`: whatever configuration and limits say */
 export async function requestDrain(
-  { deps, attempt, node, message, now }: ActionContext<'Drain'>,
+  { deps, attempt, node, message }: ActionContext<'Drain'>,
   { allPods = false }: { readonly allPods?: boolean } = {},
-): Promise<StepOutcome> {
+): Promise<ActOutcome> {
   const { requestId } = attempt;
   const detail: DrainRequested = {
     schemaVersion: DRAIN_MESSAGE_VERSION,
@@ -39,11 +35,7 @@ export async function requestDrain(
     case 'published':
       return ACTED;
     case 'retry':
-      return {
-        kind: 'notYet',
-        until: addDuration(now, RETRY),
-        on: `the bus did not take the request: ${outcome.code}`,
-      };
+      return { kind: 'notYet', on: `the bus did not take the request: ${outcome.code}` };
     case 'rejected':
       return { kind: 'failed', reason: 'DrainRequestRejected', message: outcome.message };
   }

@@ -4,7 +4,7 @@ import { minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Deadline } from '../../../shared/domain/termination.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import type { Step, StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { Step, StepOutcome } from './steps.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import type { PauseOutOfSight } from '../../../shared/cluster/out-of-sight.ts';

@@ -4,7 +4,7 @@
  */
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { StepOutcome } from './steps.ts';
 import { setFinalizers } from './finalizers.ts';
 import { nextDeletion } from './decide.ts';
 import { isLive, isRegistered, toTerminatedObject } from './objects.ts';

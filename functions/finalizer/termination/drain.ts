@@ -12,7 +12,7 @@ import { qualifiedName, type KubernetesObject } from '../../../shared/domain/kub
 import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
 import { earliest, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Report } from '../../../shared/lifecycle/reporter.ts';
-import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { StepOutcome } from './steps.ts';
 import {
   describeBlockedPods,
   endPods,

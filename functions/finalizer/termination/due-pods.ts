@@ -4,7 +4,7 @@
  */
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
-import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { StepsOutcome } from './steps.ts';
 import { remainingAfter } from '../../../shared/pods/drain-pods.ts';
 import { planDrain } from './rule/drain-plan.ts';
 import { terminatingNodes, type TerminationContext } from './context.ts';

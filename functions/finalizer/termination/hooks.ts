@@ -7,7 +7,7 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookPoint, TerminationHook } from '../../../shared/domain/termination.ts';
 import { addDuration, toTimestamp, type DurationMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
-import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { StepOutcome } from './steps.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import type { HookProgress } from './record.ts';
 import { followResource, keyOfHook, makeHookResource } from './hook-resource.ts';

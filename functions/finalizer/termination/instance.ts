@@ -9,7 +9,7 @@ import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/ku
 import { type EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
-import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { StepOutcome } from './steps.ts';
 import { showProgress } from './conditions.ts';
 import { isKarpenters, launchTimeOf } from './objects.ts';
 import type { ObservedTermination } from './observe.ts';

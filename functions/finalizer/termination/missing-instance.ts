@@ -3,7 +3,7 @@ import { isGone } from '../common/instances.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import type { Step } from '../../../shared/lifecycle/steps.ts';
+import type { Step } from './steps.ts';
 import { orNotKnown, orRefused } from '../../../shared/ports/read-answer.ts';
 import { stepDone, type TerminationContext } from './context.ts';
 import { lookAtInstance, instanceStateOf } from './instance.ts';

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FinalizerDeps } from '../common/context.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
-import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { StepOutcome } from './steps.ts';
 import { safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 import { hookCallsOf, hookNoteOf } from './hook-owner.ts';
 import { otherClaimsOf } from './instance-sharing.ts';

@@ -5,7 +5,7 @@
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
-import { runSteps, type Step, type StepOutcome, type StepsOutcome } from '../../../shared/lifecycle/steps.ts';
+import { runSteps, type Step, type StepOutcome, type StepsOutcome } from './steps.ts';
 import { deleteObjects, deleteClaimWithoutFinalizer } from './delete-objects.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { claimAndNodes, stepDone, type TerminationContext } from './context.ts';

@@ -1,6 +1,6 @@
 /** Takes our finalizer off, Nodes first: everything that it stood for is done (I1). */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { StepOutcome } from './steps.ts';
 import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
 import { setFinalizers } from './finalizers.ts';
 import { isLive } from './objects.ts';

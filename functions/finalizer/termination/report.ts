@@ -5,7 +5,7 @@ import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import type { HookPoint } from '../../../shared/domain/termination.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import type { Report } from '../../../shared/lifecycle/reporter.ts';
-import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { StepsOutcome } from './steps.ts';
 import type { TerminationDecision } from './decide.ts';
 import { claimAndNodes, type TerminationContext } from './context.ts';
 import type { ObservedTermination } from './observe.ts';

@@ -7,7 +7,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
 import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { JsonValue, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { StepOutcome } from './steps.ts';
 import { isLive } from './objects.ts';
 import { changeExactly, type Change } from '../../../shared/ports/exact-change.ts';
 import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';

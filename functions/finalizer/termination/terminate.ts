@@ -9,7 +9,7 @@ import { cutText } from '../../../shared/domain/cut-text.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, ONWARD, type Turn } from '../../../shared/lifecycle/settle.ts';
-import type { Step } from '../../../shared/lifecycle/steps.ts';
+import type { Step } from './steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
 import type { TerminationDecision } from './decide.ts';

@@ -10,7 +10,7 @@ import { isJsonObject, optionalText } from '../../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { StepOutcome } from './steps.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { showVolumesLeft } from './conditions.ts';

@@ -2,7 +2,7 @@
  * Work in steps: each looks at the live state and answers whether it is done, so that the list can be taken up again after any crash.
  * What may happen only once is an attempt in the record, not a step's memory.
  */
-import type { EpochMs } from '../domain/time.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
 
 export type StepOutcome =
   | { readonly kind: 'done' }
