@@ -19,7 +19,7 @@ import {
 import { actOf, rebootIntended, type ActSeen } from './ladder-acts.ts';
 import { createLadderPast, ladderOf, mayHaveBeen, profileIn, type Rung, type Taken } from './ladder-past.ts';
 import { statementsOf } from './statements.ts';
-import { dig, listOf, nameOf, textOf } from './reading.ts';
+import { dig, listOf, nameOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { poolOf } from './node-pool.ts';
 import { answerOf, isKubernetes, lastList, targetOf } from './run-journal.ts';
@@ -57,7 +57,17 @@ export const checkLadder: MakeCheck = context => {
     !calls.some(mayHaveBeen) ||
     calls.some(({ outcome }) => outcome.kind === 'failed' && dig(outcome.error, 'name') === 'TerminalError') ||
     (kind === 'Drain' && hasEnded(id, node.metadata.uid, calls)) ||
+    (kind === 'Terminate' && isWithdrawn(id)) ||
     (kind === 'CustomResource' && reads.some(call => saysFailed(call, node.metadata.name)));
+  /** Its NodeClaim lives on, and the instant that makes its termination forceful is off again: nothing of it was carried out. */
+  const isWithdrawn = (claimName: string): boolean => {
+    const claim = mirror.named('nodeclaims', claimName);
+    return (
+      claim !== undefined &&
+      claim.metadata.deletionTimestamp === undefined &&
+      claim.metadata.annotations?.[TERMINATION_TIMESTAMP] === undefined
+    );
+  };
   /** The time of a reboot counts from the call that was accepted, that of another action from the first try. */
   const endOf = ({ kind, calls, timeout }: Taken): number => {
     const first = kind === 'Reboot' ? calls.find(mayHaveBeen) : calls[0];

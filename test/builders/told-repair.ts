@@ -27,6 +27,7 @@ export interface NodeTold {
     readonly isNameless?: boolean;
     /** Minute. */
     readonly deleted?: number;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
 }
 
@@ -154,6 +155,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
           metadata: {
             ...metadata,
             ...(told.claim?.labels && { labels: told.claim.labels }),
+            ...(told.claim?.annotations && { annotations: told.claim.annotations }),
             ...(told.claim?.deleted !== undefined && { deletionTimestamp: stamp(told.claim.deleted) }),
             uid: `claim-${name}`,
           },

@@ -89,3 +89,52 @@ describe('an instance that is ended although something could not be read', () =>
       expect(complaints(time, 'list', RESOURCES.NodeClaim, {})).toEqual([expect.stringMatching(/^I6: /)]);
   });
 });
+
+describe('a NodeClaim that is deleted although a read of it failed', () => {
+  const ASKED = { type: RESOURCES.NodeClaim, name: 'a-claim' };
+
+  const complaintsOfDelete = (preconditions: object, read: unknown): readonly string[] => {
+    const found: string[] = [];
+    const now = toEpochMs(Date.parse('2024-11-01T15:01:00Z'));
+    const at = { port: 'kubernetes', time: now } as const;
+    const run: Run = {
+      by: 'finalizer',
+      startTime: now,
+      calls: [
+        { ...at, method: 'get', args: [ASKED], outcome: answered({ object: CLAIM }) },
+        {
+          ...at,
+          port: 'records',
+          method: 'put',
+          args: [{ owner: 'finalizer', id: 'nodeclaim/uid-of-claim' }],
+          outcome: answered({ kind: 'written' }),
+        },
+        { ...at, method: 'get', args: [read], outcome: FAILED },
+      ],
+    };
+    const violate: CheckContext['violate'] = (invariant, message) => void found.push(`${invariant}: ${message}`);
+    const mirror = mirrorOf({ nodeclaims: [CLAIM] });
+    checkDestructiveCalls({ mirror, violate, clockTolerance: seconds(0) } as CheckContext).onCall?.(
+      { ...at, method: 'delete', args: [ASKED, { preconditions }], outcome: { kind: 'pending' } },
+      run,
+    );
+    return found;
+  };
+
+  it('is judged by the API server where the delete names the exact version', () => {
+    expect(complaintsOfDelete({ uid: 'uid-of-claim', resourceVersion: '1' }, ASKED)).toEqual([]);
+  });
+
+  it('may have changed where the delete names the UID alone', () => {
+    expect(complaintsOfDelete({ uid: 'uid-of-claim' }, ASKED)).toEqual([
+      expect.stringMatching(/^I6: .* could not read/),
+    ]);
+  });
+
+  it('needs its Node as well, of which the version says nothing', () => {
+    const node = { type: RESOURCES.Node, name: 'a' };
+    expect(complaintsOfDelete({ uid: 'uid-of-claim', resourceVersion: '1' }, node)).toEqual([
+      expect.stringMatching(/^I6: .* could not read/),
+    ]);
+  });
+});

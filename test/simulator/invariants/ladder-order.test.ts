@@ -1,7 +1,8 @@
 /** The ladder, incident by incident: hand-made days of one node. */
 import { describe, expect, it } from 'vitest';
 import { checkLadder } from '../../../simulator/invariants/ladder-order.ts';
-import { UNHEALTHY, OK, toldRepair } from '../../builders/told-repair.ts';
+import { TERMINATION_TIMESTAMP } from '../../../simulator/invariants/reading.ts';
+import { UNHEALTHY, OK, toldRepair, type NodeTold } from '../../builders/told-repair.ts';
 
 const LADDER = { actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }] };
 
@@ -104,5 +105,19 @@ describe('the actions of an incident', () => {
         reboot(told, 5);
       }),
     ).toEqual([]);
+  });
+
+  it('go on where a termination was called off before anything of it was carried out', () => {
+    const first = { actions: [{ type: 'Terminate', timeout: '10m' }, { type: 'Reboot' }] };
+    const terminatedThenRebooted = (claim: NonNullable<NodeTold['claim']>): readonly string[] =>
+      day(told => {
+        terminate(told, 1);
+        told.node({ name: 'n', conditions: UNHEALTHY, claim });
+        reboot(told, 3);
+      }, first);
+    expect(terminatedThenRebooted({})).toEqual([]);
+    expect(terminatedThenRebooted({ deleted: 1 })).toEqual([expect.stringMatching(/^I3: .* Terminate has time until/)]);
+    const forceful = { [TERMINATION_TIMESTAMP]: '2024-11-01T15:01:00Z' };
+    expect(terminatedThenRebooted({ annotations: forceful })).toHaveLength(1);
   });
 });
