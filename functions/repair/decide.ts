@@ -2,21 +2,14 @@
  * The rule of repair for a whole pool: which due nodes are repaired now, in their rank, as far as guards, budgets,
  * limits and the ramp allow, and what the pool remembers. Pure.
  */
-import {
-  calledOff,
-  createAttempt,
-  failureOf,
-  newNode,
-  replacementOf,
-  terminationOf,
-  withoutAttempt,
-} from './rule/attempt.ts';
+import { createAttempt, failureOf, newNode, replacementOf, terminationOf, withoutAttempt } from './rule/attempt.ts';
 import { budgetBlocker, type ConcurrencyLimits } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, inFlightOf, type Surroundings } from './rule/guards.ts';
 import { unconfirmed } from './rule/incident.ts';
-import { countsAs, dueOf, isBeforeReboot } from './rule/ladder.ts';
+import { countsAs, dueOf } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
+import { blockedNode, observedNode } from './rule/not-granted.ts';
 import {
   advanceRamp,
   nextRamp,
@@ -110,14 +103,10 @@ export const RULES = { decideNode, judgeNode, decide } as const;
 export function decide(observation: PoolObservation): PoolDecision {
   const { now, findings, state, rules, surroundings } = observation;
   const inFlight = inFlightOf(findings, state, now);
-  if (!rules.gateOpen || surroundings === undefined)
-    return nextPoolState(observation, {
-      findings,
-      granted: [],
-      inFlight,
-      ramp: state.ramp,
-      holdingGuards: state.holdingGuards,
-    });
+  if (!rules.gateOpen || surroundings === undefined) {
+    const { ramp, holdingGuards } = state;
+    return nextPoolState(observation, { findings, granted: [], inFlight, ramp, holdingGuards });
+  }
 
   const candidates = findings.flatMap((finding): Candidate[] => {
     const due = dueOf(finding);
@@ -154,65 +143,101 @@ interface Grant {
   readonly granted?: GrantedRepair;
 }
 
-/** One outcome for each candidate, in their rank. A repair in flight keeps its place, and takes no second one. */
+/** One outcome for each candidate, in their rank. */
 function grant(candidates: readonly Candidate[], granting: Granting): readonly Grant[] {
-  const { observation, surroundings, guards, blockers, inFlight, ramp } = granting;
-  const { now, state, pool, answers, rules } = observation;
-  const { settings, area, poolNodes, budget } = surroundings;
+  const { blockers, guards, ramp } = granting;
+  const { now, pool, rules } = granting.observation;
+  const isObserving = rules.mode === 'Observe';
+  const places = createPlaces(granting);
+  const score = scores(candidates, now);
+  let granted = 0;
+  return ranked(candidates, now).map((candidate, index): Grant => {
+    const rank = { place: index + 1, of: candidates.length, score: Math.round(score(candidate.due) * 100) / 100 };
+    const guarded = blockers.get(candidate);
+    if (guarded !== undefined) return { finding: blockedNode(candidate, guarded, rank) };
+    const recovering = heldByRecovering(candidate, guards, now);
+    const judged = inIncident(candidate, recovering.incident, pool);
+    const blocker = recovering.blocker ?? blockerOf(judged, granting) ?? places.admit(judged);
+    if (blocker !== undefined) return { finding: blockedNode(judged, blocker, rank) };
+    if (!isObserving && ramp !== undefined && granted >= rampAllows(ramp))
+      return { finding: blockedNode(judged, rampBlocker(ramp, now), rank) };
+    if (!isObserving && granted >= MOST_ACTS)
+      return { finding: { ...judged.finding, time: addDuration(now, seconds(1)) } };
+    places.take(judged);
+    if (isObserving) return { finding: observedNode(judged, now) };
+    granted += 1;
+    return begun(judged, rank, now);
+  });
+}
+
+/** A candidate whose node is remembered, with the incident that it is in. */
+interface RememberedCandidate extends Candidate {
+  readonly finding: Candidate['finding'] & { readonly record: NodeRecord };
+}
+
+function inIncident(candidate: Candidate, incident: Incident, pool: string | undefined): RememberedCandidate {
+  const { finding } = candidate;
+  const record = { ...(finding.record ?? newNode(finding.node.name, pool)), incident };
+  return { ...candidate, finding: { ...finding, record } };
+}
+
+/** What speaks against one that guards let through, before the places are counted. */
+function blockerOf({ finding, due, action }: Candidate, { observation, surroundings }: Granting): Blocker | undefined {
+  const { now, state, answers } = observation;
+  const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
+  const mayBeFutile = isReplacing && surroundings.settings.futility !== undefined;
+  const futile = mayBeFutile
+    ? futility(surroundings, failureOf(due.dueCondition), finding.node, state.terminations)
+    : undefined;
+  return futile ?? unconfirmed(due, answers?.get(finding.node.uid), now);
+}
+
+/**
+ * What pool, budget, zone and cluster leave for the nodes of one pass. A repair in flight keeps its place, and takes no
+ * second one. A custom resource disrupts nothing.
+ */
+function createPlaces({ observation, surroundings, inFlight }: Granting) {
+  const { settings, area, poolNodes, budget, now } = surroundings;
   const most = settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
   const limit = Math.min(most ?? MOST_IN_FLIGHT, MOST_IN_FLIGHT);
   const concurrencyLimits = observation.concurrencyLimits?.(inFlight);
-  let count = inFlight.size;
-  let granted = 0;
   const disrupted = new Set(budget?.disrupted);
-  const score = scores(candidates, now);
-  return ranked(candidates, now).map((candidate, index): Grant => {
-    const { finding, due, action, rest, unfinished } = candidate;
-    const { node } = finding;
-    const { message } = due;
-    const rank = { place: index + 1, of: candidates.length, score: Math.round(score(due) * 100) / 100 };
-    const guarded = blockers.get(candidate);
-    if (guarded !== undefined) return blocked(candidate, guarded, rank);
-    const recovering = heldByRecovering(candidate, guards, now);
-    const record: NodeRecord = { ...(finding.record ?? newNode(node.name, pool)), incident: recovering.incident };
-    const judged = { ...candidate, finding: { ...finding, record } };
-    const needsPlace = !inFlight.has(node.uid);
-    const isDisruptive = action.type !== 'CustomResource';
-    const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
-    const blocker =
-      recovering.blocker ??
-      (isReplacing && settings.futility
-        ? futility(surroundings, failureOf(due.dueCondition), node, state.terminations)
-        : undefined) ??
-      unconfirmed(due, answers?.get(node.uid), now) ??
-      (needsPlace && count >= limit ? budgetBlocker(area, count, limit, now) : undefined) ??
-      (isDisruptive ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
-      (needsPlace ? concurrencyLimits?.admit(node) : undefined);
-    if (blocker !== undefined) return blocked(judged, blocker, rank);
-    const isObserving = rules.mode === 'Observe';
-    if (!isObserving && ramp !== undefined && granted >= rampAllows(ramp))
-      return blocked(judged, rampBlocker(ramp, now), rank);
-    if (!isObserving && granted >= MOST_ACTS)
-      return { finding: { ...judged.finding, time: addDuration(now, seconds(1)) } };
-    if (needsPlace) count += 1;
-    if (isDisruptive) disrupted.add(node.uid);
-    const attempt = createAttempt(judged, now);
-    if (isObserving) {
-      const verdict: Verdict = { kind: 'wouldRepair', node, attempt, rest, message };
-      return { finding: { ...judged.finding, verdict, time: addDuration(now, FOLLOW_CHECK) } };
-    }
-    granted += 1;
-    // What the action before has made or requested is still ours.
-    const before = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
-    const launches = action.type === 'Replace' && unfinished === undefined;
-    const launched = launches ? (record.launched ?? 0) + 1 : record.launched;
-    const next = { ...before, ...(launched !== undefined && { launched }), attempt, number: attempt.number };
-    const verdict: Verdict = { kind: 'repair', node, attempt, message };
-    return {
-      finding: { ...judged.finding, record: next, verdict, state: 'inFlight' },
-      granted: { finding: judged.finding, attempt, action, ladder: due.ladder, rest, message, rank },
-    };
-  });
+  const needsPlace = ({ finding: { node } }: Candidate): boolean => !inFlight.has(node.uid);
+  const isDisruptive = ({ action }: Candidate): boolean => action.type !== 'CustomResource';
+  let count = inFlight.size;
+  return {
+    /** undefined: it may begin, and counts in zone and cluster from now on. */
+    admit(candidate: Candidate): Blocker | undefined {
+      const { node } = candidate.finding;
+      return (
+        (needsPlace(candidate) && count >= limit ? budgetBlocker(area, count, limit, now) : undefined) ??
+        (isDisruptive(candidate) ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
+        (needsPlace(candidate) ? concurrencyLimits?.admit(node) : undefined)
+      );
+    },
+    /** One that is admitted and begins counts in pool and budget, too. */
+    take(candidate: Candidate): void {
+      if (needsPlace(candidate)) count += 1;
+      if (isDisruptive(candidate)) disrupted.add(candidate.finding.node.uid);
+    },
+  };
+}
+
+/** The attempt begins. What the action before has made or requested is still ours. */
+function begun(candidate: RememberedCandidate, rank: Rank, now: EpochMs): Grant {
+  const { finding, action, rest, unfinished } = candidate;
+  const { node, record } = finding;
+  const { message, ladder } = candidate.due;
+  const attempt = createAttempt(candidate, now);
+  const before = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
+  const launches = action.type === 'Replace' && unfinished === undefined;
+  const launched = launches ? (record.launched ?? 0) + 1 : record.launched;
+  const next = { ...before, ...(launched !== undefined && { launched }), attempt, number: attempt.number };
+  const verdict: Verdict = { kind: 'repair', node, attempt, message };
+  return {
+    finding: { ...finding, record: next, verdict, state: 'inFlight' },
+    granted: { finding, attempt, action, ladder, rest, message, rank },
+  };
 }
 
 const AGES_BY = minutes(30);
@@ -234,21 +259,6 @@ export function ranked(candidates: readonly Candidate[], now: EpochMs): readonly
 function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) => number {
   const priorities = [...new Set(candidates.map(({ due }) => due.entryPolicy.priority))].toSorted((a, b) => a - b);
   return ({ entryPolicy, dueSince }) => priorities.indexOf(entryPolicy.priority) + (now - dueSince) / AGES_BY;
-}
-
-function blocked({ finding, due }: Candidate, blocker: Blocker, rank: Rank): Grant {
-  const { record } = finding;
-  const { dueCondition } = due;
-  const { message, until: time } = blocker;
-  const verdict: Verdict = { kind: 'notAllowed', node: finding.node, blocker, dueCondition, message, rank };
-  // A node that was drained for its reboot is uncordoned meanwhile.
-  if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
-    const opened = calledOff(record, record.attempt);
-    return { finding: { ...finding, record: opened, verdict, time, takesBack: true, state: 'followed' } };
-  }
-  // The annotation of an earlier attempt is taken back while the node is held.
-  const takesBack = finding.takesBack || record?.ours?.annotation !== undefined;
-  return { finding: { ...finding, verdict, time, takesBack } };
 }
 
 /** Whether nodes that have just come back hold this one, and for how long they have done so in this incident. */

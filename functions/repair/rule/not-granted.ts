@@ -1,0 +1,28 @@
+/** What a pass finds of a due node that it does not repair: the pool blocks it, or the mode is Observe. Pure. */
+import { calledOff, createAttempt } from './attempt.ts';
+import { isBeforeReboot } from './ladder.ts';
+import { type Blocker, type Candidate, FOLLOW_CHECK, type PresentNode, type Rank, type Verdict } from './verdict.ts';
+import { addDuration, type EpochMs } from '../../../shared/domain/time.ts';
+
+export function blockedNode({ finding, due }: Candidate, blocker: Blocker, rank: Rank): PresentNode {
+  const { record } = finding;
+  const { dueCondition } = due;
+  const { message, until: time } = blocker;
+  const verdict: Verdict = { kind: 'notAllowed', node: finding.node, blocker, dueCondition, message, rank };
+  // A node that was drained for its reboot is uncordoned meanwhile.
+  if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
+    const opened = calledOff(record, record.attempt);
+    return { ...finding, record: opened, verdict, time, takesBack: true, state: 'followed' };
+  }
+  // The annotation of an earlier attempt is taken back while the node is held.
+  const takesBack = finding.takesBack || record?.ours?.annotation !== undefined;
+  return { ...finding, verdict, time, takesBack };
+}
+
+/** Says what would be done if the mode were Enforce. */
+export function observedNode(candidate: Candidate, now: EpochMs): PresentNode {
+  const { finding, due, rest } = candidate;
+  const attempt = createAttempt(candidate, now);
+  const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, rest, message: due.message };
+  return { ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) };
+}
