@@ -49,7 +49,7 @@ export interface RepairStatement extends Partial<EntryTerms>, Reason {
   readonly field?: string | undefined;
 }
 
-/** A toleration that never ends: the statement is matched by nothing and counts nowhere. */
+/** A toleration that never ends: a condition to which the statement applies counts nowhere. */
 export const NEVER: DurationMs = toDurationMs(Infinity);
 const LONGEST_TOLERATION = hours(8760);
 /** A toleration of a year and more is one that never ends. */
@@ -159,7 +159,7 @@ export const DEFAULT_ACTIONS: readonly RepairAction[] = [
 /**
  * Every statement that counts under these settings, with the toleration in force. Resolution order of a provider's statement: the entry for its
  * type, else the block's default, else the provider's. A user's entry without a reason replaces all of the provider's of that type; one
- * with a reason stands beside them.
+ * with a reason stands beside them, also one that never ends: what it matches is left to no other.
  */
 export function statementsOf(settings: RepairSettings): readonly RepairStatement[] {
   const { provided, overrides, defaultToleration, conditions } = settings;
@@ -181,7 +181,8 @@ export function statementsOf(settings: RepairSettings): readonly RepairStatement
     return [{ ...statement, toleration: defaultToleration, field: 'spec.repair.defaultTolerationDuration' }];
   });
   const reasoned = overrides.filter(({ reason }) => reason !== undefined).flatMap(ofOverride);
-  return [...providers, ...reasoned, ...conditions].filter(({ toleration }) => !isNever(toleration));
+  const all = [...providers, ...reasoned, ...conditions];
+  return all.filter(({ toleration, reason }) => reason !== undefined || !isNever(toleration));
 }
 
 /** What is done about an entry that decides: its own, else the block's, else the provider's for that condition, else the default. */
@@ -214,7 +215,7 @@ export interface UnhealthyMatch {
 }
 
 /**
- * The statements that a node's conditions match now, whatever their toleration. Of several conditions of one type the first counts,
+ * The statements that a node's conditions match now, whatever their toleration, unless that never ends. Of several conditions of one type the first counts,
  * as in Karpenter: the API server accepts duplicates, and a later one may be years old.
  */
 export function matchStatements(
@@ -231,7 +232,9 @@ export function matchStatements(
   const closest = new Map<string, number>();
   for (const { statement } of matches)
     closest.set(statement.type, Math.max(closest.get(statement.type) ?? 0, closenessOf(statement)));
-  return matches.filter(({ statement }) => closenessOf(statement) === closest.get(statement.type));
+  return matches.filter(
+    ({ statement }) => closenessOf(statement) === closest.get(statement.type) && !isNever(statement.toleration),
+  );
 }
 
 const closenessOf = ({ reason, isOwn }: RepairStatement): number => (reason === undefined ? 0 : isOwn === true ? 2 : 1);

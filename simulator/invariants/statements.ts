@@ -55,7 +55,7 @@ export function profileOf(configMap: KubernetesObject | undefined): string | und
   }
 }
 
-/** A toleration of a year and more takes the statement out. */
+/** A toleration of a year and more takes the statement out, and with a reason what it matches. */
 const YEAR = 8_760 * 3_600_000;
 
 const tolerationOf = (value: unknown): number | undefined =>
@@ -131,7 +131,7 @@ function readStatements(block: unknown, profile: string | undefined): readonly S
       actions: actions ?? (each[5] ? REBOOT_FIRST : undefined),
     }));
   });
-  return [...fromProvider, ...entries].filter(({ toleration }) => toleration < YEAR);
+  return [...fromProvider, ...entries].filter(({ toleration, reason }) => reason !== undefined || toleration < YEAR);
 }
 
 function isStatedOf(node: KubernetesObject, { type, status, reason }: Statement): boolean {
@@ -152,7 +152,10 @@ export function unhealthyStatementsOf(node: KubernetesObject, statements: readon
   const last = lastFound.get(node);
   if (last?.statements === statements) return last.found;
   const stated = statements.filter(statement => isStatedOf(node, statement));
-  const found = stated.filter(({ type, rank }) => !stated.some(other => other.type === type && other.rank > rank));
+  const found = stated.filter(
+    ({ type, rank, toleration }) =>
+      toleration < YEAR && !stated.some(other => other.type === type && other.rank > rank),
+  );
   lastFound.set(node, { statements, found });
   return found;
 }
