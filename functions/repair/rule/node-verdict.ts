@@ -18,6 +18,7 @@ import {
   vetoOf,
 } from './guards.ts';
 import {
+  type ClockContext,
   clocksOf,
   clocksStill,
   doubtsOf,
@@ -138,43 +139,29 @@ function isDoubtful({ verdict, record }: NodeFinding): boolean {
 export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRecord | undefined): PresentNode {
   const { now, rules, pool } = context;
   const settings = readableSettings(rules);
-  const isOn = rules.gateOpen && settings !== undefined;
-  const ownTime = context.observedTimes.get(node.uid);
-  const isUnprompted = context.isUnprompted?.(node.uid) === true;
-  // A condition that gets the time it lacked has not changed.
-  const wasWithoutTime = before?.said?.code === SAID.noTransitionTime;
-  const observedTime = wasWithoutTime ? undefined : (ownTime ?? context.changesTime);
+  // What was done to a node that is not remembered stands on the Node.
+  const known = before ?? { ...newNode(node.name, pool), acts: [...actsOf(node)] };
   const unhealthy =
     settings === undefined
       ? []
-      : unhealthyStatementsOf(node, { now, settings, record: before, observedTime, ownTime, isUnprompted });
-  const known = before ?? newNode(node.name, pool);
+      : unhealthyStatementsOf(node, { now, settings, record: before, ...newsOf(context, node, before) });
+  const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : unhealthy.length > 0;
   const isFlapping = settings?.flapping !== undefined;
   const forgotten = settings === undefined ? known.episodes : [];
   const episodes = isFlapping ? nextEpisodes(node, settings, known.episodes, now) : forgotten;
   const owner = ownerOf(node, context.owners);
   const otherRequest = context.otherRequests.get(node.name);
   const decision = decideNode({ now, node, owner, rules, unhealthy, episodes, otherRequest });
-  const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : unhealthy.length > 0;
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const other = isUnhealthy ? otherWorkOn(node, claim, otherRequest, now) : undefined;
   const since = other && (known.otherWork?.what === other.what ? known.otherWork.time : now);
-  const { incident: _, otherWork: __, pool: ___, ours: ____, ...rest } = known;
-  const ours = withMarks(known, node);
-  const incident = incidentAt(known.incident, isUnhealthy, now);
-  const replacement = ours?.replacement && replacementNow(ours.replacement, context, now);
   const record: NodeRecord = {
-    ...rest,
-    name: node.name,
-    ...(pool !== undefined && { pool }),
-    ...(ours && { ours: replacement ? { ...ours, replacement } : ours }),
+    ...rememberedOf(known, context, node, isUnhealthy),
     clocks: settings === undefined ? clocksStill(node, known) : clocksOf(unhealthy),
-    ...(incident && { incident }),
-    ...(known.incident !== undefined && incident === undefined && endOf(known)),
     episodes: [...episodes],
-    acts: [...(before?.acts ?? actsOf(node))],
     ...(other && since !== undefined && { otherWork: { what: other.what, time: since } }),
   };
+  const isOn = rules.gateOpen && settings !== undefined;
   const wasUnhealthy = Object.keys(known.clocks).length > 0;
   const judged: NodeFacts = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
   const judgement = record.attempt === undefined ? judgeByLadder(judged) : judgeAttempt(judged, record.attempt);
@@ -182,6 +169,41 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const ends = other && since !== undefined ? addDuration(since, other.inFlightFor) : undefined;
   if (ends === undefined || isDue(now, ends)) return finding;
   return { ...finding, state: isOn ? 'inFlight' : finding.state, time: earliest(finding.time, ends) };
+}
+
+/** When the change was seen that this pass is for, and whether one was. */
+function newsOf(
+  { observedTimes, changesTime, isUnprompted }: JudgeContext,
+  { uid }: NodeView,
+  before: NodeRecord | undefined,
+): Pick<ClockContext, 'ownTime' | 'observedTime' | 'isUnprompted'> {
+  const ownTime = observedTimes.get(uid);
+  // A condition that gets the time it lacked has not changed.
+  const wasWithoutTime = before?.said?.code === SAID.noTransitionTime;
+  const observedTime = wasWithoutTime ? undefined : (ownTime ?? changesTime);
+  return { ownTime, observedTime, isUnprompted: isUnprompted?.(uid) === true };
+}
+
+/** What the record has of pool, incident, marks and acts from now on. */
+function rememberedOf(
+  known: NodeRecord,
+  context: JudgeContext,
+  node: NodeView,
+  isUnhealthy: boolean,
+): Omit<NodeRecord, 'otherWork'> {
+  const { now, pool } = context;
+  const { incident: _, otherWork: __, pool: ___, ours: ____, ...rest } = known;
+  const ours = withMarks(known, node);
+  const replacement = ours?.replacement && replacementNow(ours.replacement, context, now);
+  const incident = incidentAt(known.incident, isUnhealthy, now);
+  return {
+    ...rest,
+    name: node.name,
+    ...(pool !== undefined && { pool }),
+    ...(ours && { ours: replacement ? { ...ours, replacement } : ours }),
+    ...(incident && { incident }),
+    ...(known.incident !== undefined && incident === undefined && endOf(known)),
+  };
 }
 
 /** Adds what ends by itself: an incident after a while, and the marks of a replacement. */
