@@ -1,8 +1,7 @@
 /** What the grace-period function remembers about one node, beside its timer: which Events were recorded, and which changes failed. */
 import { effortSchema } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
+import { fieldsOf } from '../../shared/domain/json.ts';
 import { checkedCodec, storedUnder, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 
@@ -29,8 +28,8 @@ export const gracePeriodCodec: RecordCodec<GracePeriodRecord> = storedUnder(
 
 /** In version 1 an effort could be about a refusal. What is to be tried again is found out by trying. */
 function withoutOldRefusal(state: unknown): unknown {
-  const { effort, ...rest }: JsonObject = isJsonObject(state) ? state : {};
-  return isJsonObject(effort) && effort['kind'] === 'refused' ? rest : state;
+  const { effort, ...rest } = fieldsOf(state);
+  return fieldsOf(effort)['kind'] === 'refused' ? rest : state;
 }
 
 /** The record of one node, by UID (I10). */

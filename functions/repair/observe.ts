@@ -32,7 +32,7 @@ import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
+import { objectIn } from '../../shared/domain/json.ts';
 import { type NodeClaimView, readNodeClaim, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
@@ -301,8 +301,7 @@ async function loadOtherRequests(deps: Kubernetes, now: EpochMs): Promise<Readon
   const requested = new Map<string, string>();
   requests.forEach((answer, index) => {
     for (const { metadata, spec } of objectsOf(answer, { notServed: 'none' })) {
-      const event = spec?.['healthEvent'];
-      const name = isJsonObject(event) ? event['nodeName'] : undefined;
+      const name = objectIn(spec, 'healthEvent')['nodeName'];
       const node = typeof name === 'string' ? name : spec?.['nodeName'];
       if (typeof node === 'string') requested.set(node, `${NODE_REQUESTS[index]?.kind ?? ''} ${metadata.name}`);
     }

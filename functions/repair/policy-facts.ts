@@ -12,7 +12,7 @@ import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
+import { objectIn } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { LoadedRecord } from '../../shared/lifecycle/record-codec.ts';
@@ -93,12 +93,11 @@ async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> 
       karpenters: karpenters.get(key)?.length ?? 0,
     };
   };
-  const data = objectOf(configMap, { notServed: 'notKnown' })?.['data'];
   return {
     gateOpen: config.featureGates.nodeRepair,
     inForce,
     pools: await inParallel([undefined, ...objectsOf(pools, { notServed: 'notKnown' })].map(factsOf)),
-    templates: isJsonObject(data) ? Object.keys(data) : [],
+    templates: Object.keys(objectIn(objectOf(configMap, { notServed: 'notKnown' }), 'data')),
   };
 }
 

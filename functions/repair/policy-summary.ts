@@ -7,7 +7,7 @@ import type { PoolRecord } from './record.ts';
 import { effectiveRepair, unwatchedTypes } from './settings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
+import { isJsonObject, listIn } from '../../shared/domain/json.ts';
 import { kindAndName, type JsonObject, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { specificity } from '../../shared/domain/label-selector.ts';
 import { namedTemplates } from '../../shared/domain/named-templates.ts';
@@ -329,7 +329,5 @@ function differsByNumbers(before: JsonObject | undefined, next: JsonObject): boo
   );
 }
 
-function conditionsOf(status: JsonObject | undefined): readonly JsonObject[] {
-  const conditions = status?.['conditions'];
-  return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
-}
+const conditionsOf = (status: JsonObject | undefined): readonly JsonObject[] =>
+  listIn(status, 'conditions').filter(isJsonObject);

@@ -15,7 +15,7 @@ import {
 } from './attempt-record.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
-import { isJsonObject, toJson } from '../../shared/domain/json.ts';
+import { fieldsOf, isJsonObject, listIn, toJson } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { checkedCodec, type RecordCodec, renamed, storedUnder } from '../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
@@ -244,13 +244,11 @@ export const poolCodec: RecordCodec<PoolRecord> = storedUnder(
   checkedCodec(OWNER, poolSchema, 5, poolOfBefore),
 );
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : []);
-
 /** The state of a pool's record, whichever version wrote it. */
 export function poolOfBefore(state: JsonObject): JsonObject {
   if (!Array.isArray(state['attempts'])) return state;
-  const attempts = listOf(state['attempts']).map(each => carriedAttempt.parse(each));
-  const left = listOf(state['left']).flatMap(each =>
+  const attempts = listIn(state, 'attempts').map(each => carriedAttempt.parse(each));
+  const left = listIn(state, 'left').flatMap(each =>
     isJsonObject(each) ? [{ ...carriedAttempt.parse(each['attempt']), isLeft: true as const }] : [],
   );
   const under = attempts.filter(({ phase }) => phase !== 'observed');
@@ -277,8 +275,8 @@ const withParts = (state: JsonObject, names: 'stored' | 'own'): JsonObject =>
 
 /** What is set for the time of the pods stands beside an attempt in the store. */
 const attemptStored: Change = ({ dueCondition: incident, pods, ...rest }) => {
-  const { annotation, time: podsUntil } = isJsonObject(pods) ? pods : {};
-  const { set: terminationTimestamp, previous: previousTimestamp } = isJsonObject(annotation) ? annotation : {};
+  const { annotation, time: podsUntil } = fieldsOf(pods);
+  const { set: terminationTimestamp, previous: previousTimestamp } = fieldsOf(annotation);
   return { ...rest, ...toJson({ incident, terminationTimestamp, previousTimestamp, podsUntil }) };
 };
 const attemptRead: Change = ({ incident, terminationTimestamp: set, previousTimestamp, podsUntil, ...rest }) => {

@@ -14,7 +14,7 @@ import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import * as z from '../../shared/contract/zod.ts';
-import { isJsonObject } from '../../shared/domain/json.ts';
+import { fieldsOf, listIn } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { ZONE_LABEL } from '../../shared/domain/node.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
@@ -41,11 +41,9 @@ const schema = z.object({ basis: z.string(), reservations: z.array(reservation) 
 type Reservations = Readonly<z.output<typeof schema>>;
 
 /** What earlier versions had for mode `Observe` limits nothing. */
-const withoutObserved = ({ reservations, ...rest }: JsonObject): Readonly<Record<string, unknown>> => ({
-  ...rest,
-  reservations: (Array.isArray(reservations) ? (reservations as readonly unknown[]) : []).filter(
-    each => !isJsonObject(each) || each['observed'] !== true,
-  ),
+const withoutObserved = (state: JsonObject): JsonObject => ({
+  ...state,
+  reservations: listIn(state, 'reservations').filter(each => fieldsOf(each)['observed'] !== true),
 });
 
 export const reservationsCodec: RecordCodec<Reservations> = checkedCodec(OWNER, schema, 2, withoutObserved);

@@ -3,7 +3,7 @@
  * images of a Node, the environment of a container and what field managers note make up most of an object. Always live reads.
  */
 import { RESOURCES } from '../contract/resources.ts';
-import { isJsonObject } from '../domain/json.ts';
+import { fieldsOf } from '../domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectMeta, ResourceType } from '../domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
 import { readNode, type NodeView } from '../domain/node.ts';
@@ -124,8 +124,6 @@ function pick(object: JsonObject, names: readonly string[]): JsonObject {
   }
   return kept;
 }
-
-const fieldsOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
 
 /** undefined: there is no list. */
 const eachOf = (value: JsonValue | undefined, names: readonly string[]): JsonValue | undefined =>

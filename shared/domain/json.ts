@@ -5,15 +5,15 @@ import type { JsonObject, JsonValue } from './kubernetes-object.ts';
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The fields of an object; none of what is no object. */
+export const fieldsOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
+
 /** The object that stands there; an empty one where that is none. */
-export const objectIn = (object: JsonObject | undefined, key: string): JsonObject => {
-  const value = object?.[key];
-  return isJsonObject(value) ? value : {};
-};
+export const objectIn = (object: unknown, key: string): JsonObject => fieldsOf(fieldsOf(object)[key]);
 
 /** The list that stands there; an empty one where that is none. */
-export const listIn = (object: JsonObject | undefined, key: string): readonly JsonValue[] => {
-  const value = object?.[key];
+export const listIn = (object: unknown, key: string): readonly JsonValue[] => {
+  const value = fieldsOf(object)[key];
   return Array.isArray(value) ? value : [];
 };
 

@@ -1,6 +1,6 @@
 /** The parts of a NodeClaim that rules look at. */
-import { deletionTimeOf, type KubernetesObject } from './kubernetes-object.ts';
-import { isJsonObject, optionalText } from './json.ts';
+import { deletionTimeOf, type JsonValue, type KubernetesObject } from './kubernetes-object.ts';
+import { fieldsOf, listIn, optionalText } from './json.ts';
 import { nanosecondsToDuration, parseGoDuration } from './go-duration.ts';
 import { readConditions, type NodeCondition } from './node.ts';
 import { addDuration, isDue, parseTimestamp, type DurationMs, type EpochMs } from './time.ts';
@@ -47,7 +47,7 @@ export function readNodeClaim(object: KubernetesObject): NodeClaimView {
     deletionTime: deletionTimeOf(object),
     conditions: readConditions(status?.['conditions']),
     terminationGracePeriod: readDuration(spec?.['terminationGracePeriod']),
-    startupTaints: keysOf(spec?.['startupTaints']),
+    startupTaints: listIn(spec, 'startupTaints').flatMap(keyOf),
   };
 }
 
@@ -71,10 +71,10 @@ export function deadlineBy(
   return time === undefined ? undefined : addDuration(now, time);
 }
 
-const keysOf = (taints: unknown): readonly string[] =>
-  Array.isArray(taints)
-    ? taints.flatMap(taint => (isJsonObject(taint) && typeof taint['key'] === 'string' ? [taint['key']] : []))
-    : [];
+function keyOf(taint: JsonValue): readonly string[] {
+  const { key } = fieldsOf(taint);
+  return typeof key === 'string' ? [key] : [];
+}
 
 function readDuration(value: unknown): DurationMs | undefined {
   const parsed = typeof value === 'string' ? parseGoDuration(value) : undefined;

@@ -1,7 +1,7 @@
 /** The parts of a Node that rules look at. Reading never throws: what cannot be read is absent. */
 import { cutText } from './cut-text.ts';
-import { isJsonObject, optionalText } from './json.ts';
-import { deletionTimeOf, type JsonObject, type JsonValue, type KubernetesObject } from './kubernetes-object.ts';
+import { fieldsOf, isJsonObject, listIn, objectIn, optionalText } from './json.ts';
+import { deletionTimeOf, type JsonValue, type KubernetesObject } from './kubernetes-object.ts';
 import { parseTimestamp, type EpochMs } from './time.ts';
 
 export const ZONE_LABEL = 'topology.kubernetes.io/zone';
@@ -72,24 +72,17 @@ export function readNode(object: KubernetesObject): NodeView {
     conditions: readConditions(status?.['conditions']),
     creationTime: parseTimestamp(metadata.creationTimestamp ?? ''),
     deletionTime: deletionTimeOf(object),
-    bootID: readBootID(status),
+    bootID: optionalText(objectIn(status, 'nodeInfo')['bootID']),
     ownerClaim: metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim')?.name,
-    taints: readTaints(spec?.['taints']),
+    taints: listIn(spec, 'taints').flatMap(readTaint),
     unschedulable: spec?.['unschedulable'] === true,
     finalizers: metadata.finalizers ?? [],
   };
 }
 
-function readTaints(value: JsonValue | undefined): readonly NodeTaint[] {
-  if (!Array.isArray(value)) return [];
-  return (value as readonly unknown[]).flatMap(entry =>
-    isJsonObject(entry) && text(entry['key']) !== '' ? [{ key: text(entry['key']), value: text(entry['value']) }] : [],
-  );
-}
-
-function readBootID(status: JsonObject | undefined): string | undefined {
-  const info: unknown = status?.['nodeInfo'];
-  return isJsonObject(info) ? optionalText(info['bootID']) : undefined;
+function readTaint(taint: JsonValue): readonly NodeTaint[] {
+  const { key, value } = fieldsOf(taint);
+  return text(key) === '' ? [] : [{ key: text(key), value: text(value) }];
 }
 
 /** Go's zero time is how a client in Go leaves a time out. Read as an instant, every toleration would have passed since. */

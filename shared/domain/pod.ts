@@ -1,5 +1,5 @@
 /** The parts of a Pod that rules look at. Reading never throws: what cannot be read is absent. */
-import { isJsonObject, optionalText } from './json.ts';
+import { fieldsOf, isJsonObject, listIn, objectIn, optionalText } from './json.ts';
 import type { JsonObject, KubernetesObject, OwnerReference } from './kubernetes-object.ts';
 import { LONGEST_DURATION } from './go-duration.ts';
 import { readConditions } from './node.ts';
@@ -70,21 +70,18 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
     phase: optionalText(status?.['phase']) ?? '',
     ready: ready?.status === 'True',
     notReadySince: ready === undefined || ready.status === 'True' ? undefined : ready.lastTransitionTime,
-    conditions: listOf(status?.['conditions']).filter(isJsonObject),
+    conditions: listIn(status, 'conditions').filter(isJsonObject),
     creationTime: instant(metadata.creationTimestamp),
     startTime: instant(status?.['startTime']),
     deletionTime: instant(metadata.deletionTimestamp),
     deletionGracePeriod: gracePeriodOf(metadata.deletionGracePeriodSeconds),
     terminationGracePeriod: gracePeriodOf(spec?.['terminationGracePeriodSeconds']),
     priorityClassName: optionalText(spec?.['priorityClassName']),
-    tolerations: listOf(spec?.['tolerations']).map(readToleration),
-    limitedResources: [...listOf(spec?.['initContainers']), ...listOf(spec?.['containers'])].flatMap(limitsOf),
-    volumeClaims: listOf(spec?.['volumes']).flatMap(volume => claimOf(volume, metadata.name)),
+    tolerations: listIn(spec, 'tolerations').map(readToleration),
+    limitedResources: [...listIn(spec, 'initContainers'), ...listIn(spec, 'containers')].flatMap(limitsOf),
+    volumeClaims: listIn(spec, 'volumes').flatMap(volume => claimOf(volume, metadata.name)),
   };
 }
-
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** The API server takes any 64-bit number. */
 function gracePeriodOf(value: unknown): DurationMs | undefined {
@@ -103,8 +100,10 @@ function readToleration(value: unknown): Toleration {
 
 /** A quantity is zero when it has no other digit; Kubernetes writes `0`. */
 function limitsOf(container: unknown): readonly string[] {
-  const limits = fieldsOf(fieldsOf(fieldsOf(container)['resources'])['limits']);
-  return Object.entries(limits).flatMap(([resource, quantity]) => (/[1-9]/.test(String(quantity)) ? [resource] : []));
+  const limits = objectIn(objectIn(container, 'resources'), 'limits');
+  return Object.entries<unknown>(limits).flatMap(([resource, quantity]) =>
+    /[1-9]/.test(String(quantity)) ? [resource] : [],
+  );
 }
 
 /** The claim of an ephemeral volume is named after pod and volume. */

@@ -2,7 +2,7 @@
  * What a policy does that says neither where nor how: defaults make it enforce everywhere, which nobody should meet by accident. `validate`
  * and the status of the policy ask here; the admission policy of `deploy/policies` says the same at `kubectl apply`. Pure.
  */
-import { isJsonObject } from '../domain/json.ts';
+import { fieldsOf } from '../domain/json.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import { isBlockless } from './deciding-policy.ts';
 
@@ -15,7 +15,7 @@ export function unstatedReach(spec: JsonObject): string | undefined {
     ...(mode === undefined ? ['no mode'] : []),
   ];
   if (unstated.length === 0) return undefined;
-  const { matchLabels, matchExpressions } = isJsonObject(nodePoolSelector) ? nodePoolSelector : {};
+  const { matchLabels, matchExpressions } = fieldsOf(nodePoolSelector);
   const isOfAll = isNothing(matchLabels) && isNothing(matchExpressions);
   return isOfAll ? `enforces on all NodePools (${unstated.join(', ')})` : undefined;
 }

@@ -4,7 +4,7 @@
  */
 import { invariant } from '../../../shared/domain/invariant.ts';
 import type { CustomDrainSettings, DrainSettings } from '../../../shared/domain/drain-settings.ts';
-import { isJsonObject } from '../../../shared/domain/json.ts';
+import { fieldsOf, listIn } from '../../../shared/domain/json.ts';
 import {
   qualifiedName,
   type JsonValue,
@@ -139,12 +139,11 @@ function conditionsOf(
   { statusConditionType, statusConditionStatus, failedConditionType }: CustomDrainSettings,
 ): 'complete' | 'none' | NodeCondition {
   const generation = metadata.generation ?? 0;
-  const value: JsonValue | undefined = status?.['conditions'];
   const isCurrent = (condition: JsonValue): boolean => {
-    const observed = isJsonObject(condition) ? condition['observedGeneration'] : undefined;
+    const { observedGeneration: observed } = fieldsOf(condition);
     return typeof observed !== 'number' || observed >= generation;
   };
-  const conditions = readConditions(Array.isArray(value) ? value.filter(isCurrent) : []);
+  const conditions = readConditions(listIn(status, 'conditions').filter(isCurrent));
   const is = (each: NodeCondition, wanted: string): boolean => each.status.toLowerCase() === wanted.toLowerCase();
   const own = conditions.filter(({ type }) => type === statusConditionType);
   if (own.some(each => is(each, statusConditionStatus))) return 'complete';

@@ -5,7 +5,7 @@
 import type { DrainMode } from '../../../shared/domain/drain-settings.ts';
 import { gracePeriodOf, isStatic } from '../../../shared/domain/drainable-pod.ts';
 import { COMPONENT_RESET, type HealthEvent } from '../../../shared/domain/health-event.ts';
-import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
+import { fieldsOf, isJsonObject, listIn, readJson } from '../../../shared/domain/json.ts';
 import { qualifiedName } from '../../../shared/domain/kubernetes-object.ts';
 import { isFinished, isTerminating, type PodView } from '../../../shared/domain/pod.ts';
 import { addDuration, latest, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
@@ -107,13 +107,11 @@ function usesEntity(pod: PodView, entities: readonly string[]): Use {
 
 /** `{"devices": {"nvidia.com/gpu": ["GPU-…"]}}`: the devices of the resources that a drain can be limited to. */
 function readDevices(annotation: string): readonly string[] | undefined {
-  const value = readJson(annotation);
-  const devices = isJsonObject(value) ? value['devices'] : undefined;
+  const { devices } = fieldsOf(readJson(annotation));
   if (!isJsonObject(devices)) return undefined;
-  return PARTIAL_DRAIN_RESOURCES.flatMap(resource => {
-    const list = Object.hasOwn(devices, resource) ? devices[resource] : [];
-    return Array.isArray(list) ? list.filter(device => typeof device === 'string') : [];
-  });
+  return PARTIAL_DRAIN_RESOURCES.flatMap(resource =>
+    listIn(devices, resource).filter(device => typeof device === 'string'),
+  );
 }
 
 /** Entity types that a drain can be limited to, and the resources by which a pod uses one. */

@@ -1,5 +1,5 @@
 /** Conditions on the status of an object. */
-import { isJsonObject, optionalText } from '../../../shared/domain/json.ts';
+import { fieldsOf, isJsonObject, listIn, optionalText } from '../../../shared/domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -38,10 +38,8 @@ export async function setConditions(
   object: KubernetesObject,
   { conditions, now, fields = {}, mayLackSubresource = false }: StatusWrite,
 ): Promise<'ok' | 'changed' | RefusedCall> {
-  const stored = object.status?.['conditions'];
   if (isSomethingElse(object)) return 'ok';
-  const raw: readonly JsonValue[] = Array.isArray(stored) ? [...stored] : [];
-  const before = readConditions(stored);
+  const before = readConditions(object.status?.['conditions']);
   const changed = conditions.filter(change => {
     const old = before.find(({ type }) => type === change.type);
     if (change.status === 'absent') return old !== undefined;
@@ -59,7 +57,7 @@ export async function setConditions(
     const observed = generation === undefined || object.kind === 'Node' ? {} : { observedGeneration: generation };
     return [{ ...change, lastTransitionTime: toTimestamp(since ?? now), ...observed }];
   });
-  const kept = raw.filter(condition => !types.has(typeOf(condition)));
+  const kept = listIn(object.status, 'conditions').filter(condition => !types.has(typeOf(condition)));
   const body = { metadata: { uid, resourceVersion }, status: { ...fields, conditions: [...kept, ...written] } };
   const patch = { type: 'merge', body } as const;
   const first = await orRefused(kubernetes.patch(ref, patch, { subresource: 'status' }));
@@ -82,5 +80,4 @@ export function hasCondition(object: KubernetesObject, { type, status, reason, m
   return stored?.status === status && stored.reason === reason && stored.message === message;
 }
 
-const typeOf = (condition: JsonValue): string =>
-  (isJsonObject(condition) ? optionalText(condition['type']) : undefined) ?? '';
+const typeOf = (condition: JsonValue): string => optionalText(fieldsOf(condition)['type']) ?? '';

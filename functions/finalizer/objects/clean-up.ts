@@ -2,6 +2,7 @@
 import type { FinalizerContext } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, seconds, toDurationMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
@@ -102,12 +103,8 @@ export async function clearDegraded(
   { deps }: FinalizerContext,
   { object, ref, observation }: ObservedObject,
 ): Promise<void> {
-  const conditions = object?.status?.['conditions'];
-  const isOurs =
-    Array.isArray(conditions) &&
-    conditions.some(
-      (each: { type?: unknown; reason?: unknown } | null) => each?.type === CONDITION && each.reason === REASON,
-    );
+  const conditions = readConditions(object?.status?.['conditions']);
+  const isOurs = conditions.some(({ type, reason }) => type === CONDITION && reason === REASON);
   if (object === undefined || !isOurs) return;
   const change = { type: CONDITION, status: 'absent' } as const;
   await setConditions(deps, ref, object, { conditions: [change], now: observation.now, ...OF_ANY_KIND });

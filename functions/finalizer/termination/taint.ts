@@ -5,8 +5,8 @@ import { isWatchedFor, withWaiter } from '../../../shared/cluster/pod-watchers.t
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
-import { isJsonObject } from '../../../shared/domain/json.ts';
-import type { JsonValue, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { fieldsOf, listIn } from '../../../shared/domain/json.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from './steps.ts';
 import { isLive } from './objects.ts';
 import { changeExactly, type Change } from '../../../shared/ports/exact-change.ts';
@@ -35,9 +35,9 @@ export const taintNodes = {
 /** A taint of that key and effect is kept whatever its value; one of that key with another effect is replaced. */
 function disruption(node: KubernetesObject): Change | undefined {
   const { metadata, spec } = node;
-  const taints = listOf(spec?.['taints']);
-  const ofKey = taints.filter(taint => fieldOf(taint, 'key') === DISRUPTED_TAINT.key);
-  const isTainted = ofKey.length === 1 && fieldOf(ofKey[0], 'effect') === DISRUPTED_TAINT.effect;
+  const taints = listIn(spec, 'taints');
+  const ofKey = taints.filter(taint => fieldsOf(taint)['key'] === DISRUPTED_TAINT.key);
+  const isTainted = ofKey.length === 1 && fieldsOf(ofKey[0])['effect'] === DISRUPTED_TAINT.effect;
   const isExcluded = metadata.labels?.[EXCLUDE_LABEL] === 'karpenter';
   const isWatched = isWatchedFor(node, OWNER);
   if (isTainted && isExcluded && isWatched) return undefined;
@@ -48,7 +48,3 @@ function disruption(node: KubernetesObject): Change | undefined {
     ...(!isTainted && { spec: { taints: [...others, { ...DISRUPTED_TAINT }] } }),
   };
 }
-
-const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? [...value] : []);
-
-const fieldOf = (value: JsonValue | undefined, key: string): unknown => (isJsonObject(value) ? value[key] : undefined);

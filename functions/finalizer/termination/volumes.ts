@@ -6,7 +6,7 @@ import type { FinalizerDeps } from '../common/context.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { listed } from '../../../shared/domain/cut-text.ts';
 import { drainabilityOf } from '../../../shared/domain/drainable-pod.ts';
-import { isJsonObject, optionalText } from '../../../shared/domain/json.ts';
+import { objectIn, optionalText } from '../../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -61,10 +61,8 @@ function isOlder(attachment: KubernetesObject, node: KubernetesObject): boolean 
 }
 
 /** Inline volumes have no PersistentVolume and do not count. */
-function volumeOf({ spec }: KubernetesObject): string | undefined {
-  const source = spec?.['source'];
-  return isJsonObject(source) ? optionalText(source['persistentVolumeName']) : undefined;
-}
+const volumeOf = ({ spec }: KubernetesObject): string | undefined =>
+  optionalText(objectIn(spec, 'source')['persistentVolumeName']);
 
 /** PersistentVolumes of pods that stay where they are. Those of finished pods are detached, so they count. */
 async function volumesThatStay(

@@ -8,7 +8,7 @@ import { isTrue } from './replacement.ts';
 import type { Activity } from './pool-facts.ts';
 import { BLOCKED_CHECK, type NodeFinding } from './verdict.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../../shared/domain/go-duration.ts';
-import { isJsonObject, objectIn } from '../../../shared/domain/json.ts';
+import { fieldsOf, objectIn } from '../../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -43,7 +43,7 @@ export function disruptionBudgetOf({
   if (pool === undefined || which === 'Ignore') return undefined;
   const counted = nodes.filter(node => isCounted(node, claimOf(node)));
   const budgets = budgetsOf(pool).flatMap((budget, index) => {
-    const reasons = isJsonObject(budget) ? budget['reasons'] : undefined;
+    const { reasons } = fieldsOf(budget);
     const applies = Array.isArray(reasons) ? reasons.includes(REASON) : which === 'All';
     return applies ? [{ index, ...limitOf(budget, counted.length, { activity, now }) }] : [];
   });
@@ -92,7 +92,7 @@ interface Limit {
 const UNREADABLE: Limit = { allowed: 0, changes: undefined, said: ', for it cannot be read' };
 
 function limitOf(budget: unknown, total: number, { activity, now }: Pick<BudgetFacts, 'activity' | 'now'>): Limit {
-  const { nodes, schedule, duration }: Readonly<Record<string, unknown>> = isJsonObject(budget) ? budget : {};
+  const { nodes, schedule, duration }: Readonly<Record<string, unknown>> = fieldsOf(budget);
   const count = readCount(nodes);
   if (count === undefined) return UNREADABLE;
   const allowed = resolveNodeCount(count, total);

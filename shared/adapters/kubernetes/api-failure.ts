@@ -3,7 +3,7 @@
  * they come in: a webhook or an admission policy may say megabytes.
  */
 import { cutText } from '../../domain/cut-text.ts';
-import { isJsonObject } from '../../domain/json.ts';
+import { isJsonObject, listIn, objectIn } from '../../domain/json.ts';
 
 export interface FailureCause {
   /** `DisruptionBudget`, `NamespaceTerminating`, `FieldValueInvalid`, … */
@@ -32,14 +32,14 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 /** Reads a `Status` object (or whatever a proxy sent in its place). `retryAfter` is the header of that name, in seconds. */
 export function toApiFailure(status: number, body: unknown, retryAfter?: string): ApiFailure {
   const isStatus = isJsonObject(body) && body['kind'] === 'Status';
-  const details = isStatus && isJsonObject(body['details']) ? body['details'] : {};
+  const details = isStatus ? objectIn(body, 'details') : {};
   const seconds = Number(retryAfter ?? details['retryAfterSeconds'] ?? Number.NaN);
   return {
     status,
     reason: isStatus ? text(body['reason']) : '',
     message: isStatus ? cutText(text(body['message'])) : text(body).trim().slice(0, MAX_QUOTED_CHARS),
     about: { group: text(details['group']), kind: text(details['kind']), name: text(details['name']) },
-    causes: (Array.isArray(details['causes']) ? (details['causes'] as readonly unknown[]) : [])
+    causes: listIn(details, 'causes')
       .filter(isJsonObject)
       .map(cause => ({
         reason: text(cause['reason']),

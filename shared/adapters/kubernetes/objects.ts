@@ -1,5 +1,5 @@
 /** The edge where JSON of the API server becomes a `KubernetesObject`: checked once here, trusted after. */
-import { isJsonObject } from '../../domain/json.ts';
+import { isJsonObject, listIn } from '../../domain/json.ts';
 import type { KubernetesObject } from '../../domain/kubernetes-object.ts';
 import { RetryableError } from '../../errors.ts';
 
@@ -47,7 +47,7 @@ export function parseList(
   }
   const typeMeta = { apiVersion: value['apiVersion'], kind: value['kind'].replace(/List$/, '') };
   // Go writes an empty list as `"items": null` where the slice was never made.
-  const items = Array.isArray(value['items']) ? (value['items'] as readonly unknown[]) : [];
+  const items = listIn(value, 'items');
   const { continue: token, resourceVersion } = metadata;
   return {
     items: items.map(item => parseObject(isJsonObject(item) ? { ...typeMeta, ...item } : item, doing)),

@@ -1,5 +1,5 @@
 /** What serves a kind, by the API's discovery documents; every authenticated user may read them. */
-import { isJsonObject } from '../../domain/json.ts';
+import { isJsonObject, listIn } from '../../domain/json.ts';
 import type { GroupKind, GroupResource, GroupVersionKind, ResourceType } from '../../domain/kubernetes-object.ts';
 import { isNotFound, parseApiFailure } from './api-failure.ts';
 import { toThrown } from './errors.ts';
@@ -64,9 +64,4 @@ async function readDocument(transport: Transport, path: string, doing: string, s
   const failure = parseApiFailure(response.status, response.body, response.retryAfter);
   if (isNotFound(failure)) return undefined;
   throw toThrown(failure, { doing, write: false });
-}
-
-function listIn(document: unknown, key: string): readonly unknown[] {
-  const list = isJsonObject(document) ? document[key] : undefined;
-  return Array.isArray(list) ? list : [];
 }
