@@ -40,7 +40,10 @@ export async function addFinalizer({ deps, reporter }: FinalizerContext, observe
   return save({ ...value, effort: effortOfRestoring(entry.effort, now) });
 }
 
-/** `ok` also when there is nothing to take off any more, or the object is gone. */
+/**
+ * `ok` also when there is nothing to take off any more, or the object is gone. `changed` also for one that lived when it was looked at, and is
+ * being deleted by now: it needs its clean-up (I1).
+ */
 export async function removeFinalizer(
   { deps }: Pick<FinalizerContext, 'deps'>,
   { ref, inForce }: ObservedObject,
@@ -49,7 +52,8 @@ export async function removeFinalizer(
   // A condition may just have been taken off it.
   const now = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
   const { metadata } = now?.metadata.uid === object.metadata.uid ? now : object;
-  const { finalizers = [] } = metadata;
+  const { finalizers = [], deletionTimestamp } = metadata;
+  if (deletionTimestamp !== object.metadata.deletionTimestamp) return 'changed';
   const kept = finalizers.filter(name => name !== inForce.rule.finalizerName);
   if (kept.length === finalizers.length) return 'ok';
   const outcome = await changeExactly(deps.kubernetes, ref, metadata, { finalizers: kept });
