@@ -1,5 +1,5 @@
 /** The ledger of possible orphans, as the table of records has it. */
-import { LEDGER_CODEC, ORPHAN_CHECK, ORPHAN_CODEC } from '../../functions/finalizer/explain.ts';
+import { entriesOf, LEDGER_CODEC, ORPHAN_CHECK, ORPHAN_CODEC } from '../../functions/finalizer/explain.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { addDuration, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
@@ -48,7 +48,7 @@ function toOrphans(id: string, subject: Subject, state: JsonObject): readonly Or
   const record = read(LEDGER_CODEC, state);
   if (record === undefined) return [];
   const name = subject.namespace === undefined ? subject.name : `${subject.namespace}/${subject.name}`;
-  return [record, ...Object.values(record.otherEntries ?? {})]
+  return entriesOf(record)
     .filter(({ phase }) => phase === 'orphaned')
     .map(({ time, rule, message }) => ({
       id,

@@ -1,7 +1,7 @@
 /** What the command line reads of terminations and FinalizerRules, and nothing else of this folder: the rules themselves, and how their records are read. */
 export { ORPHAN_CHECK } from './orphans/decide.ts';
 export { ORPHAN_CODEC } from './orphans/record.ts';
-export { LEDGER_CODEC } from './objects/record.ts';
+export { entriesOf, LEDGER_CODEC } from './objects/record.ts';
 export { TERMINATING_CONDITION } from './termination/conditions.ts';
 export { FROM_ANNOTATION } from './termination/decide.ts';
 export { hookTimeoutTime } from './termination/rule/hook-progress.ts';

@@ -7,7 +7,6 @@
 import { observePolicies } from './policy-facts.ts';
 import { decideStatus, type StatusDecision } from './policy-summary.ts';
 import { OWNER } from './record.ts';
-import { isTimerOf } from './wake-ups.ts';
 import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -31,7 +30,13 @@ import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-co
 import { reportWarning } from '../../shared/lifecycle/refusals.ts';
 import { type LastingReport, type Reporter, reportLasting } from '../../shared/lifecycle/reporter.ts';
 import { DONE, type Turn } from '../../shared/lifecycle/settle.ts';
-import { openRecord, updateRecord, type UsedWakeUp, doneIfWritten } from '../../shared/lifecycle/timed-record.ts';
+import {
+  doneIfWritten,
+  isTimerOf,
+  openRecord,
+  updateRecord,
+  type UsedWakeUp,
+} from '../../shared/lifecycle/timed-record.ts';
 import type { WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { orRefused, type RefusedCall } from '../../shared/ports/read-answer.ts';

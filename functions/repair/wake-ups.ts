@@ -26,12 +26,11 @@ import { readJson } from '../../shared/domain/json.ts';
 import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '../../shared/domain/repair-policy.ts';
-import { type DurationMs, type EpochMs, isDue, parseTimestamp, seconds, toEpochMs } from '../../shared/domain/time.ts';
+import { type DurationMs, type EpochMs, parseTimestamp, seconds, toEpochMs } from '../../shared/domain/time.ts';
 import { createCoalescer, ROUND_KIND, type RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
 import type { Ask, Scopes } from '../../shared/lifecycle/next-round.ts';
 import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
-import type { LoadedRecord } from '../../shared/lifecycle/record-codec.ts';
-import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { isTimerOf, openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -139,15 +138,6 @@ export interface Passes {
   ask(pool: string | undefined, ask: PassAsk): Promise<void>;
   /** Of the coalescers, which come when a pass waits for its turn or has died, and of the pools' records. */
   readonly timers: readonly WakeUpRoute[];
-}
-
-/**
- * Whether the wake-up is of the timer that the record has now, or that one is due. Each run sets it anew: a wake-up
- * of an earlier setting would start one more chain of runs, for good.
- */
-export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeUp, now: EpochMs): boolean {
-  const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
-  return armed !== undefined && (armed === wakeTime || isDue(now, armed));
 }
 
 const PREFIX = 'pass/';

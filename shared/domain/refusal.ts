@@ -42,9 +42,9 @@ export const nextTry = (refusal: Refusal): EpochMs => addDuration(refusal.lastTi
 /** What passes within this is no news: the queue tries it again within seconds. */
 export const TRANSIENT_FAILURE = minutes(5);
 
-/** Whether it is likely to pass within seconds, and so is left to the queue. */
-export const isTransient = ({ cause, firstTime, lastTime }: Refusal): boolean =>
-  cause === 'passing' && durationBetween(firstTime, lastTime) < TRANSIENT_FAILURE;
+/** Whether it is likely to pass soon, and so is left to the queue, or to who waits for it. @param within it passes within this, or lasts */
+export const isTransient = ({ cause, firstTime, lastTime }: Refusal, within = TRANSIENT_FAILURE): boolean =>
+  cause === 'passing' && durationBetween(firstTime, lastTime) < within;
 
 /**
  * Until when the change waits; undefined: it may be tried now.

@@ -25,7 +25,15 @@ import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
 import { MAX_DELAY_SECONDS } from '../contract/wake-up.ts';
 import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
-import { addDuration, comesInTime, durationBetween, seconds, toDurationMs, type EpochMs } from '../domain/time.ts';
+import {
+  addDuration,
+  comesInTime,
+  durationBetween,
+  isDue,
+  seconds,
+  toDurationMs,
+  type EpochMs,
+} from '../domain/time.ts';
 import { invariant } from '../domain/invariant.ts';
 import { type RetryableError } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
@@ -174,6 +182,15 @@ export function openRecord<Value>(
 }
 
 const LEFT_ALONE = 'T5: a record of a newer version is left alone';
+
+/**
+ * Whether the wake-up is of the timer that the record has now, or that one is due. For runs of which each sets the timer anew, so that a
+ * wake-up of an earlier setting, whoever sent it, would start one more chain of them, for good. Others ask `isWakeUpSuperseded`.
+ */
+export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeUp, now: EpochMs): boolean {
+  const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
+  return armed !== undefined && (armed === wakeTime || isDue(now, armed));
+}
 
 /** The record for a message that nobody repeats: `load` throws `NewerRecord` (`ofThisVersion`). @param what it is about */
 export const forOnlyCopy = <Value>(record: TimedRecord<Value>, what: string): TimedRecord<Value> => ({

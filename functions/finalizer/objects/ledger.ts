@@ -9,7 +9,7 @@ import type { LoadedRecord } from '../../../shared/lifecycle/record-codec.ts';
 import type { SaveOutcome, TimedRecord, RecordToSave } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import type { ObservedObject } from './observe.ts';
-import type { LedgerEntry, LedgerRecord, TimedEntry } from './record.ts';
+import { entriesOf, type LedgerEntry, type LedgerRecord, type TimedEntry } from './record.ts';
 
 /** The entry as it stands, under the rule that is in force, without a place in its queue. */
 export function nextEntry({ inForce, observation, entry }: ObservedObject): LedgerEntry {
@@ -38,7 +38,7 @@ export function saveEntry(
 
 /** The rules that have an entry in the record. */
 export const rulesIn = (loaded: LoadedRecord<LedgerRecord>): readonly string[] =>
-  loaded.kind === 'known' ? [loaded.value.rule, ...Object.keys(loaded.value.otherEntries ?? {})] : [];
+  loaded.kind === 'known' ? entriesOf(loaded.value).map(({ rule }) => rule) : [];
 
 /** The entry of one rule as a record of its own. It is read anew by each `load`. */
 export function entryRecord(
@@ -52,9 +52,8 @@ export function entryRecord(
     wanted: Omit<RecordToSave<LedgerEntry>, 'value' | 'wakeTime'>,
   ): Promise<SaveOutcome> => {
     const now = clock.now();
-    const times = [value.wakeTime, ...Object.values(value.otherEntries ?? {}).map(each => each.wakeTime)];
     // One that has come is seen to by the run in hand, which looks at each entry.
-    const ahead = times.filter(time => time !== undefined && time > now);
+    const ahead = entriesOf(value).flatMap(({ wakeTime: time }) => (time !== undefined && time > now ? [time] : []));
     const wakeTime = ahead.reduce<EpochMs | undefined>(earliest, undefined) ?? addDuration(now, LEDGER_CHECK);
     return record.save({ ...wanted, value, wakeTime });
   };
@@ -112,18 +111,15 @@ function timeOf(record: LedgerRecord): TimedEntry | undefined {
   return wakeTime === undefined ? undefined : { ...main, wakeTime };
 }
 
-/** The entries of a record, with the time at which each is looked at. @param time of the first, where it stands alone */
-export function entriesOf({ otherEntries = {}, ...main }: LedgerRecord, time: EpochMs): readonly TimedEntry[] {
-  return [{ ...main, wakeTime: main.wakeTime ?? time }, ...Object.values(otherEntries)];
-}
-
-/** What is left without some entries: the first of the others stands in front. undefined: nothing is. */
+/** What is left without some entries: the first of the others stands in front. undefined: nothing is. @param time of the first, where it stands alone */
 export function withoutEntries(
   value: LedgerRecord,
   leavesOut: (entry: LedgerEntry) => boolean,
   time: EpochMs,
 ): LedgerRecord | undefined {
-  const [first, ...rest] = entriesOf(value, time).filter(each => !leavesOut(each));
+  const [first, ...rest] = entriesOf(value)
+    .filter(each => !leavesOut(each))
+    .map((each): TimedEntry => ({ ...each, wakeTime: each.wakeTime ?? time }));
   if (first === undefined) return undefined;
   return rest.length === 0
     ? first

@@ -47,6 +47,14 @@ export type TimedEntry = z.output<typeof timed>;
 /** The record of one object: as a rule one entry. */
 export type LedgerRecord = z.output<typeof schema>;
 
+/** The entries of a record. The first has no time of its own where it stands alone. */
+export function entriesOf({
+  otherEntries = {},
+  ...first
+}: LedgerRecord): readonly (LedgerEntry & Partial<TimedEntry>)[] {
+  return [first, ...Object.values(otherEntries)];
+}
+
 export const LEDGER_CODEC: RecordCodec<LedgerRecord> = storedUnder(
   { otherEntries: 'others' },
   checkedCodec(OWNER, schema, 2),

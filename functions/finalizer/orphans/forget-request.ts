@@ -6,8 +6,8 @@ import { addDuration } from '../../../shared/domain/time.ts';
 import { TerminalError } from '../../../shared/errors.ts';
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { forOnlyCopy, openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { entriesOf, withoutEntries } from '../objects/ledger.ts';
-import { LEDGER_CODEC, type LedgerEntry, type LedgerRecord } from '../objects/record.ts';
+import { withoutEntries } from '../objects/ledger.ts';
+import { entriesOf, LEDGER_CODEC, type LedgerEntry, type LedgerRecord } from '../objects/record.ts';
 import { ORPHAN_CHECK } from './decide.ts';
 import { ORPHAN_CODEC, type OrphanEntry } from './record.ts';
 import { reportForgotten } from './report.ts';
@@ -49,7 +49,7 @@ function forgetObject(context: FinalizerContext, id: string): Promise<void> {
   const { clock } = context.deps;
   const isOrphan = ({ phase }: LedgerEntry): boolean => phase === 'orphaned';
   return forget(context, id, openRecord(context.deps, LEDGER_CODEC, id), {
-    isOrphan: (value: LedgerRecord) => entriesOf(value, clock.now()).some(isOrphan),
+    isOrphan: (value: LedgerRecord) => entriesOf(value).some(isOrphan),
     apply: async (record: TimedRecord<LedgerRecord>, value, subject) => {
       const left = withoutEntries(value, isOrphan, clock.now());
       return left === undefined ? record.closeNow() : record.save({ subject, value: left, wakeTime: clock.now() });

@@ -26,7 +26,13 @@ import {
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { deadlineBy, endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { nextTry, TRANSIENT_FAILURE, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
+import {
+  isTransient,
+  nextTry,
+  TRANSIENT_FAILURE,
+  type Refusal,
+  type Refusals,
+} from '../../../shared/domain/refusal.ts';
 import {
   actionListsOf,
   DEFAULT_ACTIONS,
@@ -349,18 +355,18 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
 const RESOURCE_CHECK = seconds(30);
 
 /** A refusal that may pass is waited for five minutes, or for the timeout of a custom resource that cannot be made yet. */
-const waitedForUntil = ({ firstTime }: Refusal, { type, timeout }: LadderAction): EpochMs =>
-  addDuration(firstTime, type === 'CustomResource' ? timeout : TRANSIENT_FAILURE);
+const longestWait = ({ type, timeout }: LadderAction): DurationMs =>
+  type === 'CustomResource' ? timeout : TRANSIENT_FAILURE;
 
 /** Whether the action keeps its turn until the refusal passes, instead of leaving it to the next one. */
 export const isWaitedFor = (refusal: Refusal, action: LadderAction): boolean =>
-  refusal.cause === 'passing' && refusal.lastTime < waitedForUntil(refusal, action);
+  isTransient(refusal, longestWait(action));
 
 /** A refusal that may pass is tried again after 5 s, 10 s, 20 s …, any other ever less often. */
 function tryTime(refusal: Refusal, action: LadderAction): EpochMs {
   if (!isWaitedFor(refusal, action)) return nextTry(refusal);
   const delay = action.type === 'CustomResource' ? RESOURCE_CHECK : doubledWait(seconds(5), refusal.count, minutes(1));
-  return earliest(addDuration(refusal.lastTime, delay), waitedForUntil(refusal, action));
+  return earliest(addDuration(refusal.lastTime, delay), addDuration(refusal.firstTime, longestWait(action)));
 }
 
 /** Until when a refused act waits; undefined: it may be tried. */
