@@ -7,6 +7,7 @@ import {
 } from '../shared/contract/cluster-event.ts';
 import type { BusEntry } from '../shared/contract/envelope.ts';
 import { toIsoText } from '../shared/domain/time.ts';
+import { sinceOf } from './queue-slots.ts';
 import type { ObjectChange } from './tracker.ts';
 
 /** The entry that goes to the bus for a change. `watchOf`: how the watch stands that an object asks for. */
@@ -31,7 +32,7 @@ function toClusterEvent(change: ObjectChange, cluster: string, watch: KindWatch 
     hints,
     groupKey: hints.nodeName ?? subject.uid,
     eventKey: eventKeyOf(change, observedTime),
-    observedTime,
+    observedTime: toIsoText(sinceOf(change)),
     ...(resync === true && { resync }),
     ...(watch !== undefined && change.change !== 'Deleted' && { watch }),
   };

@@ -123,8 +123,15 @@ function schedule({ floor }: Slots, key: string, slot: Slot): void {
   slot.takenFrom = notBefore === undefined || (allowed !== undefined && allowed > notBefore) ? allowed : notBefore;
 }
 
+const CONDITIONS = 'conditions';
+
+/** When the change may have happened already. */
+export const sinceOf = ({ since, observedTime }: Pick<ObjectChange, 'since' | 'observedTime'>): EpochMs =>
+  since ?? observedTime;
+
 /**
- * Two changes of one object as one: the newer state, and every part that differs from what was last published.
+ * Two changes of one object as one: the newer state, and every part that differs from what was last published. Conditions
+ * that wait keep the time at which they were seen: by that a reader tells whether their own times can be right.
  * `Added` stays `Added` for a reader that never saw it; `Deleted` wins over everything before it; an object that is there again
  * after `Deleted` (its UID is back, as after a restored backup) is `Added`.
  */
@@ -134,5 +141,5 @@ export function merge(older: ObjectChange, newer: ObjectChange): ObjectChange {
   const change = older.change === 'Modified' ? newer.change : 'Added';
   const changed =
     older.change === 'Deleted' ? newer.changed : [...new Set([...older.changed, ...newer.changed])].toSorted();
-  return { ...newer, change, changed, resync };
+  return { ...newer, change, changed, resync, ...(older.changed.includes(CONDITIONS) && { since: sinceOf(older) }) };
 }

@@ -153,9 +153,9 @@ export function queueingConsumer(deps: QueueingConsumerDeps): ObjectConsumer {
   }
 
   return {
-    present(object, signal, initial) {
+    present(object, signal, initial, since) {
       listener?.present(object);
-      return offer(tracker.observe(object, clock.now(), initial), signal);
+      return offer(tracker.observe(object, clock.now(), initial, since), signal);
     },
     gone(object, signal) {
       listener?.gone(object.metadata.uid);

@@ -21,6 +21,8 @@ export interface ObjectChange {
   readonly changed: readonly string[];
   readonly hints: Hints;
   readonly observedTime: EpochMs;
+  /** When that may have happened already, or conditions that changed before and wait in it; absent: it was seen at once. */
+  readonly since?: EpochMs | undefined;
   /** `node`: of interest only because its node is watched. */
   readonly interest: 'itself' | 'node';
   /** Everything is published, not because this object was seen to change. */
@@ -35,8 +37,11 @@ interface ChangeKey {
 }
 
 export interface Tracker {
-  /** The object exists in this state. Undefined: nobody needs to hear of it. `initial`: found by the first list. */
-  observe(object: KubernetesObject, now: EpochMs, initial?: boolean): ObjectChange | undefined;
+  /**
+   * The object exists in this state. Undefined: nobody needs to hear of it. `initial`: found by the first list. `since`:
+   * by a list, and nothing was heard since then.
+   */
+  observe(object: KubernetesObject, now: EpochMs, initial?: boolean, since?: EpochMs): ObjectChange | undefined;
   /** Remembers an object that is of interest only on its node as if it had been published, unless it is known. */
   seed(object: KubernetesObject): void;
   /** The object of this UID is gone. Undefined: it was never published. */
@@ -69,7 +74,10 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
   const objects = createTrackedObjects();
   const tracking: TrackerContext = { resource, pods: interest, objects };
   return {
-    observe: (object, now, initial = false) => observe(tracking, object, now, initial),
+    observe: (object, now, initial = false, since) => {
+      const change = observe(tracking, object, now, initial);
+      return change === undefined || since === undefined ? change : { ...change, since };
+    },
     seed(object) {
       // What matters by itself is published by the watch, which drops nothing of it and may be behind this list.
       if (interestIn(tracking, object) !== 'node' || objects.has(object.metadata.uid)) return;

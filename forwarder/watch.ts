@@ -7,7 +7,7 @@
  * - W3 a stream that says nothing, not even a bookmark, is not trusted: it is cut, and a list looks for what was missed.
  */
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
-import { durationBetween, type DurationMs } from '../shared/domain/time.ts';
+import { addDuration, durationBetween, type DurationMs, type EpochMs, isDue, minutes } from '../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import { WatchExpired, type ClusterWatch, type WatchEvent } from '../shared/ports/cluster-watch.ts';
@@ -24,8 +24,11 @@ import { createWatchHealth, type WatchHealth, type WatchStatus } from './watch-s
 
 /** Receives the objects. Each call may wait (for room in the queue); the supervisor reads on only then. */
 export interface ObjectConsumer {
-  /** `initial`: found by the first list, so it was probably there before this process. */
-  present(object: KubernetesObject, signal: AbortSignal, initial: boolean): Promise<void>;
+  /**
+   * `initial`: found by the first list, so it was probably there before this process. `since`: found by a list after a
+   * time in which nothing was heard, and when that began.
+   */
+  present(object: KubernetesObject, signal: AbortSignal, initial: boolean, since?: EpochMs): Promise<void>;
   gone(object: KubernetesObject, signal: AbortSignal): Promise<void>;
   /** A list was read to its end: whatever else was known is gone. Answers how many that were. */
   onlyPresent(uids: ReadonlySet<string>, signal: AbortSignal): Promise<number>;
@@ -116,18 +119,23 @@ async function list(running: RunningWatch, signal: AbortSignal): Promise<string 
   return from;
 }
 
+/** What a list finds after so long without a word may be as old as that. */
+const LONG_WITHOUT_A_WORD = minutes(5);
+
 /** Reads all pages, and tells the consumer. */
 async function listAll(running: RunningWatch, signal: AbortSignal): Promise<string | undefined> {
-  const { consumer, count, health } = running;
+  const { clock, consumer, count, health } = running;
   running.on({ kind: 'listBegins' });
-  const initial = health.status().state !== 'synced';
+  const { state, lastContactTime: last } = health.status();
+  const initial = state !== 'synced';
+  const since = last !== undefined && isDue(clock.now(), addDuration(last, LONG_WITHOUT_A_WORD)) ? last : undefined;
   const uids = new Set<string>();
   let end: string | undefined;
   for await (const page of listPages(running, signal)) {
     end = page.kind === 'page' ? page.resourceVersion : undefined;
     for (const object of page.kind === 'page' ? page.items : []) {
       uids.add(object.metadata.uid);
-      await consume(running, object, () => consumer.present(object, signal, initial), signal);
+      await consume(running, object, () => consumer.present(object, signal, initial, since), signal);
     }
   }
   // Believed when it is said twice: a proxy that answers 404 for a moment does not empty the cluster.

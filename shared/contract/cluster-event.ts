@@ -61,7 +61,10 @@ export const clusterEventSchema = z.object({
   groupKey: z.string(),
   /** Equal for two publications of the same fact. */
   eventKey: z.string(),
-  /** When the forwarder saw it, RFC 3339 with milliseconds. */
+  /**
+   * When the forwarder saw it, RFC 3339 with milliseconds: of several changes that waited together the first of the conditions, and
+   * after a time in which nothing was heard when that began.
+   */
   observedTime: z.string(),
   /**
    * Everything is being published: at the forwarder's start (`Added`), every few hours, or on request (`Modified`, `changed` empty).

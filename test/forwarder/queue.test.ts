@@ -44,6 +44,15 @@ describe('change queue', () => {
     expect(again).toMatchObject({ change: { resourceVersion: '2', changed: ['conditions', 'taints'] }, attempts: 1 });
   });
 
+  it('keeps the time at which conditions were seen that wait under a later change, and of other changes the latest', () => {
+    const seen = (changed: readonly string[], ms: number, since?: number) =>
+      aChange({ uid: 'a', changed, observedTime: at(ms), ...(since !== undefined && { since: at(since) }) });
+    expect(merge(seen(['conditions'], 5), seen(['labels'], 9))).toMatchObject({ observedTime: 9, since: 5 });
+    expect(merge(seen(['conditions'], 5, 2), seen(['conditions'], 9))).toMatchObject({ since: 2 });
+    expect(merge(seen(['labels'], 5), seen(['conditions'], 9, 7))).toMatchObject({ observedTime: 9, since: 7 });
+    expect(merge(seen(['labels'], 5), seen(['conditions'], 9)).since).toBeUndefined();
+  });
+
   it('puts what failed with the whole batch back in its place, and what failed alone at the end', async () => {
     const queue = createChangeQueue(10);
     for (const uid of ['a', 'b', 'c']) await queue.offer(aChange({ uid }), forever);
