@@ -12,7 +12,9 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { OWN_REASON } from '../../shared/domain/node-drain-conditions.ts';
 import { type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
+import { QUARANTINE_CORDON_ANNOTATION } from '../../shared/domain/quarantine.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
@@ -72,7 +74,13 @@ async function setMaintenance(
   throwConflict(`${MAINTENANCE} of ${name}`, outcome);
 }
 
-/** The reboot is over: our cordon and our condition go, nobody else's. */
+/** Reason of the error for a Node that stays cordoned for a quarantine. */
+export const QUARANTINED = 'Quarantined';
+
+/**
+ * The reboot is over: our cordon and our condition go, nobody else's.
+ * @throws {RetryableError} while a quarantine needs the cordon: to open the Node would end it
+ */
 export async function endMaintenance(
   { kubernetes, clock }: Pick<FunctionDeps, 'kubernetes' | 'clock'>,
   { name, uid }: Pick<NodeView, 'name' | 'uid'>,
@@ -82,7 +90,9 @@ export async function endMaintenance(
   const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid !== uid) return;
   const { annotations: marks } = readNode(object);
-  const isCordoned = marks[ANNOTATIONS.cordonedByRepair] !== undefined;
+  const isMarked = marks[ANNOTATIONS.cordonedByRepair] !== undefined;
+  const isQuarantined = isMarked && marks[QUARANTINE_CORDON_ANNOTATION] === 'True';
+  const isCordoned = isMarked && !isQuarantined;
   // What was refused is no reboot.
   const isEmpty = marks[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
   if (isCordoned || isEmpty) {
@@ -97,4 +107,7 @@ export async function endMaintenance(
   }
   if (isMaintained(readConditions(object.status?.['conditions'])))
     await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));
+  if (!isQuarantined) return;
+  const message = `Node ${name} stays cordoned while NVSentinel has it quarantined (${QUARANTINE_CORDON_ANNOTATION})`;
+  throw new RetryableError(message, { reason: QUARANTINED });
 }

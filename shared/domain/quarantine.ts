@@ -4,6 +4,9 @@ export const STATE_LABEL = 'dgxc.nvidia.com/nvsentinel-state';
 /** On a Node: JSON list of the HealthEvents that keep it quarantined. */
 export const QUARANTINE_ANNOTATION = 'quarantineHealthEvent';
 
+/** On a Node, `True`: the quarantine needs the cordon, whoever has set it. */
+export const QUARANTINE_CORDON_ANNOTATION = 'quarantineHealthEventIsCordoned';
+
 /** The values that a drain writes. */
 export const DRAIN_STATES = { draining: 'draining', succeeded: 'drain-succeeded', failed: 'drain-failed' } as const;
 /** Whether a drain writes this value of the label. */

@@ -247,7 +247,7 @@ describe('curfew uninstall', () => {
     expect(said).toHaveLength(changes);
   });
 
-  it('opens a Node that a repair has cordoned for its reboot, but not one that an ended drain has emptied (I7)', async () => {
+  it('opens a Node that a repair has cordoned for its reboot, but not one that an ended drain has emptied or that is quarantined (I7)', async () => {
     const core = createApiServer({ clock: { now: () => 0 } });
     const unschedulable = { spec: { unschedulable: true } };
     const byRepair = { 'curfew.dev/cordoned-by-repair': 'true' };
@@ -257,6 +257,8 @@ describe('curfew uninstall', () => {
     const underWay = { 'curfew.dev/drain': '{"id":"d1"}' };
     core.seed({ ...node('both', { annotations: { ...byRepair, ...byDrain, ...underWay } }), ...unschedulable });
     core.seed(node('in-use-again', { annotations: byRepair }));
+    const quarantine = { quarantineHealthEventIsCordoned: 'True' };
+    core.seed({ ...node('quarantined', { annotations: { ...byRepair, ...quarantine } }), ...unschedulable });
     const kubernetes = createInProcessKubernetesApi(core, 'test');
     const said: string[] = [];
     const run = { ...RUN, releaseHolds: true, say: (line: string) => said.push(line) };
@@ -271,6 +273,7 @@ describe('curfew uninstall', () => {
       ['both', {}, undefined],
       ['drained', byDrain, true],
       ['in-use-again', {}, undefined],
+      ['quarantined', quarantine, true],
       ['rebooting', {}, undefined],
     ]);
     expect(said).toContain('taken curfew.dev/cordoned-by-repair off Node rebooting, uncordoned it');
