@@ -5,7 +5,8 @@
 import type { DueCondition } from './attempt-record.ts';
 import { decide } from './decide.ts';
 import { acceptedBefore } from './policy-summary.ts';
-import { NEW_POOL } from './record.ts';
+import { NEW_POOL, type NodeRecord } from './record.ts';
+import { actsOf, newNode } from './rule/attempt.ts';
 import { otherWorkOn } from './rule/guards.ts';
 import { CONFIRMED, judgeHealth, readableSettings, unhealthyStatementsOf, withoutDueClause } from './rule/incident.ts';
 import { decideNode, judgeNode, judgePool, poolOf, surroundingsIn } from './rule/node-verdict.ts';
@@ -18,7 +19,7 @@ import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { termsOf } from '../../shared/domain/repair-policy.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
+import { type EpochMs, latest } from '../../shared/domain/time.ts';
 
 export { nodeOfRequest } from './drain.ts';
 export { endReplacement } from './replace.ts';
@@ -63,7 +64,8 @@ export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs):
   const pool = poolOf(node, owner);
   const rules = rulesOf(pool === undefined ? undefined : pools.get(pool), cluster);
   const settings = readableSettings(rules);
-  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: undefined });
+  const record = seenRecord(node, { pool, rules, now });
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
   const decision = decideNode({ now, node, owner, rules, unhealthy, episodes: [] });
   const { kind } = decision;
   const dueCondition = 'dueCondition' in decision ? decision.dueCondition : undefined;
@@ -85,6 +87,25 @@ export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs):
   };
 }
 
+/**
+ * What the Node shows of what is remembered of it. An entry with a reason counts from the transition, for nobody but
+ * Curfew's table knows when the reason was first seen.
+ */
+function seenRecord(node: NodeView, { pool, rules, now }: Pick<ExplainedNode, 'pool' | 'rules'> & At): NodeRecord {
+  const settings = readableSettings(rules);
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: undefined });
+  const clocks = unhealthy.flatMap(({ key, doubt, condition: { lastTransitionTime: stated } }) =>
+    stated === undefined || doubt !== undefined
+      ? []
+      : [[key, { start: latest(stated, node.creationTime ?? stated), stated }] as const],
+  );
+  return { ...newNode(node.name, pool), acts: [...actsOf(node)], clocks: Object.fromEntries(clocks) };
+}
+
+interface At {
+  readonly now: EpochMs;
+}
+
 /** What a pass would decide that remembers nothing. EC2 is not asked: what it has said is in Events. */
 function inItsPool(
   cluster: SeenCluster,
@@ -94,7 +115,7 @@ function inItsPool(
     pool,
     rules,
     now,
-  }: Pick<ExplainedNode, 'pool' | 'rules'> & { readonly owners: ReturnType<typeof indexOwners>; readonly now: EpochMs },
+  }: Pick<ExplainedNode, 'pool' | 'rules'> & At & { readonly owners: ReturnType<typeof indexOwners> },
 ): Pick<ExplainedNode, 'rank' | 'heldBy'> {
   const { nodes, claims, pools, activity } = cluster;
   const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
@@ -109,7 +130,7 @@ function inItsPool(
     labelled: members,
     concerned: members,
     claims: new Map(claims.map(each => [each.uid, each])),
-    records: new Map(),
+    records: new Map(members.map(each => [each.uid, { value: seenRecord(each, { pool, rules, now }), isOld: false }])),
     gone: new Map(),
     asks: readAsks([]),
     basisOf: () => '',
