@@ -13,3 +13,13 @@ export const printable = (text: string): string => text.replace(UNSEEN, escaped)
 
 /** The same on one line, where each line says who speaks. */
 export const onOneLine = (text: string): string => printable(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+
+/** The beginning of the text in at most `max` bytes of UTF-8, with an ellipsis in place of what is left out, and no half character. */
+export function cutToBytes(text: string, max: number): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= max) return text;
+  const mark = '…';
+  const room = bytes.subarray(0, max - new TextEncoder().encode(mark).length);
+  // `stream` holds back a character that is cut in two.
+  return new TextDecoder().decode(room, { stream: true }) + mark;
+}

@@ -21,6 +21,7 @@ import { createHash } from 'node:crypto';
 import { instant } from '../contract/instant.ts';
 import * as z from '../contract/zod.ts';
 import { cutText } from '../domain/cut-text.ts';
+import { cutToBytes } from '../domain/printable.ts';
 import { isJsonObject } from '../domain/json.ts';
 import {
   retryNotBefore,
@@ -84,8 +85,8 @@ export interface RefusableChange {
   readonly deadline?: EpochMs | undefined;
   /** What may pass within minutes is said at once, too. */
   readonly isReportedAtOnce?: boolean | undefined;
-  /** How much of the message is kept, where one subject has hundreds of changes. */
-  readonly maxText?: number | undefined;
+  /** How many bytes of the message are kept, where one subject has hundreds of changes. */
+  readonly maxBytes?: number | undefined;
   /** Says it where somebody looks. undefined: it is not worth a word. @param isRepeated as in `Report` */
   readonly report?: ((text: string, isRepeated: boolean) => Promise<void>) | undefined;
 }
@@ -139,7 +140,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     after,
     forget: key => void own.set(key, undefined),
     async make(change, call) {
-      const { key, stored, restsOn, deadline, isReportedAtOnce, maxText, report } = change;
+      const { key, stored, restsOn, deadline, isReportedAtOnce, maxBytes, report } = change;
       const before = known(change);
       const now = clock.now();
       const ahead = deadline !== undefined && deadline > now ? deadline : undefined;
@@ -156,7 +157,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
       } catch (error) {
         const cause = causeOf(error);
         if (cause === undefined || !(error instanceof Error)) throw error;
-        const message = cutText(error.message, maxText);
+        const message = keptText(error.message, maxBytes);
         const why = { cause, message, basis: basisOf(restsOn), now };
         const { refusal: next, reportKind: say } = noteRefusal(after(stored), key, why, report && { isReportedAtOnce });
         const isKept = next === before;
@@ -169,6 +170,13 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
       }
     },
   };
+}
+
+/** Which verb and kind are not allowed is never cut off: all that wait for the same are tried together. */
+function keptText(message: string, maxBytes: number | undefined): string {
+  const kept = maxBytes === undefined ? cutText(message) : cutToBytes(message, maxBytes);
+  const permission = permissionIn(message);
+  return permission === undefined || kept.includes(permission) ? kept : permission;
 }
 
 const CONTENDED = 'each change of it conflicts with another one';

@@ -12,7 +12,8 @@ import { batchesOf, CALLS_AT_ONCE, inParallel, oneByOne } from '../cluster/in-pa
 import { instant } from '../contract/instant.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import * as z from '../contract/zod.ts';
-import { cutText, listed } from '../domain/cut-text.ts';
+import { listed } from '../domain/cut-text.ts';
+import { cutToBytes } from '../domain/printable.ts';
 import { gracePeriodOf } from '../domain/drainable-pod.ts';
 import { qualifiedName } from '../domain/kubernetes-object.ts';
 import type { PodView } from '../domain/pod.ts';
@@ -126,12 +127,15 @@ function callBatches<End extends PodEnd>({ ends, refusals }: PodsToEnd<End>): re
 }
 
 const RETRY = seconds(10);
-/** The most characters of an answer that are kept: a record has room for 400 KB, and a node has hundreds of pods. */
-const MESSAGE_CHARS = 300;
+/**
+ * The most bytes of an answer that are kept and said, by how many pods are asked about: a record has room for 400 KB, and keeps each twice. Few
+ * steps, so that the words stay the same while pods go.
+ */
+const answerBytes = (pods: number): number => (pods > 250 ? 80 : pods > 110 ? 450 : 900);
 
 async function answerTo<End extends PodEnd>(
   deps: PodDeps,
-  { requiresUnchanged, askedEvictions, now, tries, refusals, restsOn, deadline, isLast, report }: PodsToEnd<End>,
+  { ends, requiresUnchanged, askedEvictions, now, tries, refusals, restsOn, deadline, isLast, report }: PodsToEnd<End>,
   end: End,
 ): Promise<PodAnswer> {
   const { kind, pod } = end;
@@ -143,11 +147,12 @@ async function answerTo<End extends PodEnd>(
   }
   const { uid, annotations, labels, deletionTime } = pod;
   let isFromThisRun = false;
+  const maxBytes = answerBytes(ends.length);
   const change = {
     key: keyOf(end),
     stored: refusals,
     restsOn: [uid, annotations, labels, deletionTime, ...restsOn],
-    maxText: MESSAGE_CHARS,
+    maxBytes,
     report: (text: string, isRepeated: boolean) => report(end, text, isRepeated),
     ...(kind === 'delete' && { deadline, isReportedAtOnce: isLast }),
   };
@@ -159,7 +164,11 @@ async function answerTo<End extends PodEnd>(
         : await deletePod(deps, pod, { gracePeriodSeconds: end.gracePeriodSeconds, unchanged: requiresUnchanged });
     return { answer };
   });
-  if (!isRefusal(outcome)) return outcome.answer;
+  if (!isRefusal(outcome)) {
+    const { answer } = outcome;
+    // As it is said after it was remembered.
+    return answer.kind === 'blocked' ? { ...answer, message: cutToBytes(answer.message, maxBytes) } : answer;
+  }
   const { message, goesBack } = outcome;
   const until = goesBack === undefined ? outcome.until : addDuration(now, retryAfterOf(goesBack));
   if (goesBack !== undefined && message === NO_SUCH_POD) return { kind: 'noSuchPod', until };
@@ -231,7 +240,7 @@ export function askedEvictionsAfter(
     if (intent !== undefined) return [[pod.uid, { ...intent, message: '' }] as const];
     const message = messageOf(answer);
     if (message === undefined || (answer.kind === 'refused' && !answer.isFromThisRun)) return [];
-    return [[pod.uid, { message: cutText(message, MESSAGE_CHARS), until: addDuration(now, RETRY) }] as const];
+    return [[pod.uid, { message, until: addDuration(now, RETRY) }] as const];
   });
   return Object.fromEntries(next);
 }

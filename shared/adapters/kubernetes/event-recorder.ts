@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import { RESOURCES } from '../../contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../domain/kubernetes-object.ts';
-import { printable } from '../../domain/printable.ts';
+import { cutToBytes, printable } from '../../domain/printable.ts';
 import { toTimestamp } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder, ObjectEvent } from '../../ports/event-recorder.ts';
@@ -15,7 +15,7 @@ import { objectOf } from '../../ports/read-answer.ts';
 
 const EVENT_COMPONENT = 'curfew';
 /** The API server's limit on a message, in bytes. */
-export const MAX_MESSAGE_BYTES = 1024;
+const MAX_MESSAGE_BYTES = 1024;
 /** Events about cluster-scoped objects are only accepted in this namespace. */
 const CLUSTER_SCOPED_NAMESPACE = 'default';
 const MAX_NAME_CHARS = 253;
@@ -110,18 +110,9 @@ function eventBody(event: ObjectEvent, instance: string, now: string): JsonObjec
   };
 }
 
-const textOf = ({ message }: ObjectEvent): string => bounded(printable(message));
+const textOf = ({ message }: ObjectEvent): string => cutToBytes(printable(message), MAX_MESSAGE_BYTES);
 
 function raised(existing: KubernetesObject, now: string): JsonObject {
   const count = existing['count'];
   return { count: (typeof count === 'number' ? count : 1) + 1, lastTimestamp: now };
-}
-
-/** Cut to `MAX_MESSAGE_BYTES` between characters, with a mark. */
-export function bounded(message: string): string {
-  if (Buffer.byteLength(message) <= MAX_MESSAGE_BYTES) return message;
-  const mark = '…';
-  const room = Buffer.from(message).subarray(0, MAX_MESSAGE_BYTES - Buffer.byteLength(mark));
-  // `stream` holds back a character that is cut in two.
-  return new TextDecoder().decode(room, { stream: true }) + mark;
 }

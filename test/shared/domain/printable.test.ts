@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyText } from '../../builders/any-text.ts';
-import { onOneLine, printable } from '../../../shared/domain/printable.ts';
+import { cutToBytes, onOneLine, printable } from '../../../shared/domain/printable.ts';
 
 describe('text of others', () => {
   it.each([
@@ -26,6 +26,19 @@ describe('text of others', () => {
         const shown = onOneLine(text);
         expect(shown).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
         expect(onOneLine(shown)).toBe(shown);
+      }),
+    );
+  });
+
+  it('is cut to bytes between characters', () => {
+    expect(cutToBytes('short', 5)).toBe('short');
+    expect(cutToBytes('拒拒拒', 8)).toBe('拒…');
+    fc.assert(
+      fc.property(anyText({ minLength: 500, maxLength: 2000 }), text => {
+        const cut = cutToBytes(text, 1024);
+        expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(1024);
+        const kept = cut.endsWith('…') && cut !== text ? cut.slice(0, -1) : cut;
+        expect(text.toWellFormed().startsWith(kept)).toBe(true);
       }),
     );
   });

@@ -55,6 +55,7 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodEnd['kind'] = '
     time,
     calls: (name: string, unit = minutes(1)) => calls.filter(each => each.name === name).map(each => each.time / unit),
     refusals: () => refusals,
+    remembered: () => ({ refusals, held }),
     async look(pods: readonly string[], labels?: Record<string, string>) {
       const tries = createTries(clock);
       const views = pods.map(name => podOf(name, labels));
@@ -150,7 +151,17 @@ describe.each(['evict', 'delete'] as const)('a pod whose %s is refused', kind =>
 });
 
 describe('a permission that is missing', () => {
-  const PODS = Array.from({ length: 20 }, (_, index) => `web-${index}`);
+  const podsOf = (count: number) => Array.from({ length: count }, (_, index) => `web-${index}`);
+  const PODS = podsOf(20);
+
+  it('is probed with one pod a minute by a node of hundreds, too', async () => {
+    const pods = podsOf(300);
+    const node = emptiedNode(notAllowed);
+    await node.look(pods);
+    await node.clock.advance(minutes(1));
+    await node.look(pods);
+    expect(pods.flatMap(name => node.calls(name)).filter(minute => minute > 0)).toEqual([1]);
+  });
 
   it('is probed with one pod a minute, and all go when it is there again', async () => {
     let isAllowed = false;
@@ -210,6 +221,16 @@ describe('an eviction that a budget forbids', () => {
     expect(node.said).toEqual([]);
   });
 
+  it('is told of in the same words at each look, however long the answer is', async () => {
+    const node = emptiedNode(() => ({
+      kind: 'blocked',
+      message: 'a webhook denied the request: '.padEnd(2000, 'no '),
+    }));
+    const { texts } = await node.look(['web-0']);
+    await node.clock.advance(seconds(1));
+    expect((await node.look(['web-0'])).texts).toEqual(texts);
+  });
+
   it('is not asked for before the API server wants it', async () => {
     const node = emptiedNode(() => ({ kind: 'blocked', message: 'wait', retryAfterMs: 15_000 }));
     expect((await node.look(['web-0'])).retryTime).toBe(node.clock.now() + 15_000);
@@ -222,4 +243,19 @@ it('looks at once at a pod that changed, and the second time in a row after 10 s
   const second = await node.look(['web-0']);
   expect(second.retriesAtOnce).toBe(false);
   expect(second.retryTime).toBe(node.clock.now() + 10_000);
+});
+
+describe('what is remembered of as many pods as a kubelet runs', () => {
+  const pods = (count: number) =>
+    Array.from({ length: count }, (_, index) => `3f2504e0-4f89-41d3-9a0c-${String(index).padStart(12, '0')}`);
+
+  it.each([
+    ['110 pods, in any script', 110, '\u62d2'],
+    ['250 pods, in any script', 250, '\u62d2'],
+    ['737 pods', 737, 'x'],
+  ])('fits into the 400 KB of a record beside the rest: %s', async (_, count, letter) => {
+    const node = emptiedNode(() => new TerminalError('Forbidden', letter.repeat(2000)));
+    await node.look(pods(count));
+    expect(Buffer.byteLength(JSON.stringify(node.remembered()))).toBeLessThan(320_000);
+  });
 });

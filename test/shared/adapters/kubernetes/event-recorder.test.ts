@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  bounded,
-  createEventRecorder,
-  eventName,
-  MAX_MESSAGE_BYTES,
-} from '../../../../shared/adapters/kubernetes/event-recorder.ts';
+import { createEventRecorder, eventName } from '../../../../shared/adapters/kubernetes/event-recorder.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
@@ -14,7 +9,6 @@ import { RetryableError } from '../../../../shared/errors.ts';
 import type { ObjectEvent } from '../../../../shared/ports/event-recorder.ts';
 import type { KubernetesApi } from '../../../../shared/ports/kubernetes-api.ts';
 import { createManualClock } from '../../../fakes/manual-clock.ts';
-import { anyText } from '../../../builders/any-text.ts';
 import { objectsIn } from '../../../fakes/objects.ts';
 
 const about = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'uid-1' } };
@@ -165,19 +159,5 @@ describe('eventName', () => {
     ].map(eventName);
     expect(new Set(names).size).toBe(3);
     expect(eventName({ ...event })).toBe(names[0]);
-  });
-});
-
-describe('bounded', () => {
-  it('cuts a long message between characters', () => {
-    expect(bounded('short')).toBe('short');
-    fc.assert(
-      fc.property(anyText({ minLength: 500, maxLength: 2000 }), message => {
-        const cut = bounded(message);
-        expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(MAX_MESSAGE_BYTES);
-        const kept = cut.endsWith('…') && cut !== message ? cut.slice(0, -1) : cut;
-        expect(message.toWellFormed().startsWith(kept)).toBe(true);
-      }),
-    );
   });
 });
