@@ -6,7 +6,7 @@ import { createAttempt, failureOf, newNode, replacementOf, terminationOf, withou
 import { budgetBlocker, type ConcurrencyLimits } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, inFlightOf, type Surroundings } from './rule/guards.ts';
-import { unconfirmed } from './rule/incident.ts';
+import { othersNotKnown, unconfirmed } from './rule/incident.ts';
 import { countsAs, dueOf } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { blockedNode, observedNode } from './rule/not-granted.ts';
@@ -189,7 +189,9 @@ function blockerOf({ finding, due, action }: Candidate, { observation, surroundi
   const futile = mayBeFutile
     ? futility(surroundings, failureOf(due.dueCondition), finding.node, state.terminations)
     : undefined;
-  return futile ?? unconfirmed(due, answers?.get(finding.node.uid), now);
+  return (
+    othersNotKnown(surroundings.requestsFault, now) ?? futile ?? unconfirmed(due, answers?.get(finding.node.uid), now)
+  );
 }
 
 /**
@@ -333,6 +335,7 @@ const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
   record?.ours !== undefined &&
   record.attempt === undefined &&
   verdict !== undefined &&
+  !(verdict.kind === 'notAllowed' && verdict.blocker.kind === 'others') &&
   !countsAs(verdict, 'usesMarks');
 
 const isHeld = ({ verdict }: NodeFinding): boolean => countsAs(verdict, 'held');

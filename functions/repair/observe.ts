@@ -6,7 +6,7 @@ import { carryOver } from './carried-attempts.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
 import { readableSettings } from './rule/incident.ts';
 import { inquire } from './inquiry.ts';
-import type { RepairAsks, ClusterNodes, PoolFacts } from './rule/pool-facts.ts';
+import type { ClusterNodes, DueFacts, PoolFacts, RepairAsks } from './rule/pool-facts.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import type { NextRead, Unconfirmed } from './rule/node-verdict.ts';
 import {
@@ -42,7 +42,7 @@ import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts
 import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
 import { openRecord, openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectsOf } from '../../shared/ports/read-answer.ts';
+import { objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
 
 /** What a pass has read of its pool. */
 export interface ObservedPool extends PoolFacts {
@@ -139,11 +139,11 @@ const NONE_MISSING: MissingNodes = { gone: new Map(), elsewhere: [] };
 export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
   switch (next.kind) {
     case 'dueFacts': {
-      const [cluster, otherRequests] = await inParallel([
+      const [cluster, requests] = await inParallel([
         next.countsCluster ? loadClusterNodes(deps, observed.rules) : undefined,
         loadOtherRequests(deps, observed.now),
       ]);
-      return { ...observed, dueFacts: { cluster, otherRequests } };
+      return { ...observed, dueFacts: { cluster, ...requests } };
     }
     case 'nodes': {
       const stillThere = new Map(observed.stillThere);
@@ -293,20 +293,24 @@ const LEASE_PREFIX = 'node-';
  * What stands for nodes in other systems, by the node's name: requests of NVSentinel, and Leases of medik8s that have
  * not expired.
  */
-async function loadOtherRequests(deps: Kubernetes, now: EpochMs): Promise<ReadonlyMap<string, string>> {
+async function loadOtherRequests({ kubernetes }: Kubernetes, now: EpochMs): Promise<Omit<DueFacts, 'cluster'>> {
   const [leases, ...requests] = await inParallel([
-    deps.kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES }),
-    ...NODE_REQUESTS.map(({ group, version, resource }) => deps.kubernetes.list({ group, version, resource })),
+    orNotKnown(kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES })),
+    ...NODE_REQUESTS.map(({ group, version, resource }) => orNotKnown(kubernetes.list({ group, version, resource }))),
   ]);
+  // What cannot be read holds what would begin, and nothing that has begun.
+  const [requestsFault] = [leases, ...requests].flatMap(each => ('error' in each ? [messageOf(each.error)] : []));
+  const seen = (answer: typeof leases) =>
+    'error' in answer ? [] : objectsOf(answer, { notServed: 'none' });
   const requested = new Map<string, string>();
   requests.forEach((answer, index) => {
-    for (const { metadata, spec } of objectsOf(answer, { notServed: 'none' })) {
+    for (const { metadata, spec } of seen(answer)) {
       const name = objectIn(spec, 'healthEvent')['nodeName'];
       const node = typeof name === 'string' ? name : spec?.['nodeName'];
       if (typeof node === 'string') requested.set(node, `${NODE_REQUESTS[index]?.kind ?? ''} ${metadata.name}`);
     }
   });
-  for (const { metadata, spec } of objectsOf(leases, { notServed: 'none' })) {
+  for (const { metadata, spec } of seen(leases)) {
     const { holderIdentity: holder, renewTime, leaseDurationSeconds: duration } = spec ?? {};
     const renewed = parseTimestamp(typeof renewTime === 'string' ? renewTime : '');
     const isHeld = renewed !== undefined && !isDue(now, addDuration(renewed, seconds(Number(duration) || 0)));
@@ -316,7 +320,7 @@ async function loadOtherRequests(deps: Kubernetes, now: EpochMs): Promise<Readon
       `Lease ${metadata.name}${typeof holder === 'string' ? ` of ${holder}` : ''}`,
     );
   }
-  return requested;
+  return { otherRequests: requested, requestsFault };
 }
 
 /** What EC2 says of each of these nodes, by UID. */

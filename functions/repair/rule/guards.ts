@@ -53,7 +53,6 @@ const OUTAGE_CHECK = minutes(1);
 
 /** A node counts as coming back for no longer than this … */
 const LONGEST_RECOVERING = minutes(5);
-
 /** … if it was this old when it did. */
 const OLD_ENOUGH = minutes(10);
 
@@ -86,6 +85,8 @@ export interface Surroundings {
   readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
   /** The disruption budgets of the NodePool, where they apply. */
   readonly budget?: DisruptionBudget | undefined;
+  /** Why it is not known whether somebody else is at work; undefined: it is. */
+  readonly requestsFault?: string | undefined;
   /** Whether Curfew has acted on the node lately. */
   readonly isActedUpon: (node: NodeView) => boolean;
 }

@@ -341,6 +341,7 @@ export function surroundingsIn(
       ? disruptionBudgetOf({ pool: rules.pool, which, nodes: own, claimOf, findings, activity, now })
       : undefined,
     isUnmanaged: pool === undefined,
+    requestsFault: dueFacts?.requestsFault,
     nodes: cluster?.nodes,
     statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
     isActedUpon: node => isInFlight(node) || mended.has(node.uid) || isJustRebooted(node, now),

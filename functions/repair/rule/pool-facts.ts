@@ -69,6 +69,8 @@ export interface DueFacts {
   readonly cluster: ClusterNodes | undefined;
   /** What stands for a node in other systems, by its name. */
   readonly otherRequests: ReadonlyMap<string, string>;
+  /** Why it is not known what else stands there; undefined: it is. */
+  readonly requestsFault?: string | undefined;
 }
 
 /** What one node is judged by. */

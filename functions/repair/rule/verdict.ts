@@ -202,6 +202,8 @@ export type Blocker = {
     /** The same, counted with nodes that have just come back. */
     | { readonly kind: 'recovering'; readonly reason: 'Settling'; readonly setting: GuardSetting }
     | { readonly kind: 'futility'; readonly reason: 'FutileRepairs'; readonly setting: GuardSetting }
+    /** What others are at cannot be read. */
+    | { readonly kind: 'others'; readonly reason: 'BeingDisrupted' }
     /** The entry that decides waits for EC2. */
     | { readonly kind: 'entry'; readonly reason: 'NotConfirmed'; readonly setting: GuardSetting }
     | {
