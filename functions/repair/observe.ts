@@ -9,6 +9,7 @@ import { inquire } from './inquiry.ts';
 import type { ClusterNodes, DueFacts, PoolFacts, RepairAsks } from './rule/pool-facts.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import type { NextRead, Unconfirmed } from './rule/node-verdict.ts';
+import { isTrue } from './rule/replacement.ts';
 import {
   NEW_POOL,
   nodeCodec,
@@ -35,7 +36,7 @@ import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/
 import { objectIn } from '../../shared/domain/json.ts';
 import { type NodeClaimView, readNodeClaim, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { type NodeView, readNode } from '../../shared/domain/node.ts';
+import { type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
 import { matchStatements } from '../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, isDue, parseTimestamp, seconds } from '../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
@@ -300,11 +301,12 @@ async function loadOtherRequests({ kubernetes }: Kubernetes, now: EpochMs): Prom
   ]);
   // What cannot be read holds what would begin, and nothing that has begun.
   const [requestsFault] = [leases, ...requests].flatMap(each => ('error' in each ? [messageOf(each.error)] : []));
-  const seen = (answer: typeof leases) =>
-    'error' in answer ? [] : objectsOf(answer, { notServed: 'none' });
+  const seen = (answer: typeof leases) => ('error' in answer ? [] : objectsOf(answer, { notServed: 'none' }));
   const requested = new Map<string, string>();
   requests.forEach((answer, index) => {
-    for (const { metadata, spec } of seen(answer)) {
+    for (const { metadata, spec, status } of seen(answer)) {
+      // The node has gone back.
+      if (isTrue(readConditions(status?.['conditions']), 'ExternalRemediationComplete')) continue;
       const name = objectIn(spec, 'healthEvent')['nodeName'];
       const node = typeof name === 'string' ? name : spec?.['nodeName'];
       if (typeof node === 'string') requested.set(node, `${NODE_REQUESTS[index]?.kind ?? ''} ${metadata.name}`);
