@@ -1,6 +1,6 @@
 /** How requests end without a drain of their own: answered at once, taken back, or not this cluster's. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
-import { addDuration, isDue } from '../../shared/domain/time.ts';
+import { isReportDue } from '../../shared/domain/time.ts';
 import { ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { NodeMessage } from './bus-event.ts';
 import type { DrainContext } from './context.ts';
@@ -10,7 +10,6 @@ import type { DrainDeps, ObservedDrain } from './observe.ts';
 import { OWNER } from './record.ts';
 import { reportAnswer, reportCancelled, reportNotQuarantined, reportOtherCluster, type Telling } from './report.ts';
 import type { DecisionOf } from './rule/decision.ts';
-import { STALE_AGAIN } from './rule/late-events.ts';
 import { isEnding } from './rule/phase.ts';
 import { saveForSweep } from './save.ts';
 import { endUnchangedTurn, okUnlessTransient, tryChange } from './try-change.ts';
@@ -47,8 +46,8 @@ export async function answer(
   return ONWARD;
 }
 
-const saysAgain = ({ record: { staleSaid }, now }: ObservedDrain): boolean =>
-  staleSaid === undefined || isDue(now, addDuration(staleSaid, STALE_AGAIN));
+/** However many old HealthEvents come, a Node gets one Event about them in this time (I11). */
+const saysAgain = ({ record: { staleSaid }, now }: ObservedDrain): boolean => isReportDue(now, staleSaid);
 
 /** Answers requests that are withdrawn, and releases the Node where nothing keeps it any more. */
 export async function cancel(

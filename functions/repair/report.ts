@@ -20,17 +20,16 @@ import {
   addDuration,
   earliest,
   type EpochMs,
-  hours,
   isDue,
+  isReportDue,
   minutes,
+  REPORT_EVERY,
   seconds,
   toTimestamp,
 } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import { settingPlace } from '../../shared/policies/setting-place.ts';
 
-/** An Event of one reason about one node comes once in so long, unless its cause changes. */
-const REPEAT_AFTER = hours(1);
 /** One pass says Events about so many nodes; the others have the next. */
 const MOST_SAID = 200;
 /** A node that was terminated counts as not replaced after this long. */
@@ -58,11 +57,11 @@ export async function reportVerdicts(
     const { said } = finding.record ?? {};
     const last = said?.times[code];
     const isRepeated = said?.code === code;
-    const isRecent = last !== undefined && !isDue(now, addDuration(last, REPEAT_AFTER));
+    const isRecent = last !== undefined && !isReportDue(now, last);
     const isNews = !(isRepeated && isRecent);
     const since = isRecent ? last : now;
     if (isNews && left === 0) time = earliest(time, addDuration(now, seconds(1)));
-    else if (hasEvent(verdict)) time = earliest(time, addDuration(since, REPEAT_AFTER));
+    else if (hasEvent(verdict)) time = earliest(time, addDuration(since, REPORT_EVERY));
     if (!isNews || left === 0) continue;
     left -= 1;
     await reportVerdict(deps, verdict, origin, { isRepeated, isSilent: isRecent });
@@ -75,7 +74,7 @@ export async function reportVerdicts(
 function withSaid(finding: NodeFinding, code: string, time: EpochMs, now: EpochMs): NodeFinding {
   const { record } = finding;
   if (record === undefined) return finding;
-  const isRecent = ([, each]: readonly [string, EpochMs]): boolean => !isDue(now, addDuration(each, REPEAT_AFTER));
+  const isRecent = ([, each]: readonly [string, EpochMs]): boolean => !isReportDue(now, each);
   const times = { ...Object.fromEntries(Object.entries(record.said?.times ?? {}).filter(isRecent)), [code]: time };
   return { ...finding, record: { ...record, said: { code, time: now, times } } };
 }
@@ -224,14 +223,14 @@ export async function reportMissing(
 ): Promise<{ readonly state: Partial<PoolRecord>; readonly time: EpochMs | undefined }> {
   const { time, missing } = missingOf(state, nodes, now);
   if (pool === undefined || missing === 0) return { state: {}, time };
-  const next = state.missingTime && addDuration(state.missingTime, REPEAT_AFTER);
+  const next = state.missingTime && addDuration(state.missingTime, REPORT_EVERY);
   if (next !== undefined && !isDue(now, next)) return { state: {}, time: earliest(time, next) };
   const [were, have] = missing === 1 ? ['node that was', 'has'] : ['nodes that were', 'have'];
   const message = `${missing} ${were} terminated by repairs ${have} not been replaced: no node of the pool was made since`;
   const details = { ...originOf(origin), missing };
   const said = { about: pool, decision: 'warn', reason: EVENT_REASONS.nodesNotReplaced, message, details };
   await reporter.report({ ...said, event: WARNING, isRepeated: next !== undefined });
-  return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPEAT_AFTER)) };
+  return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPORT_EVERY)) };
 }
 
 /** Terminations without a node that was made since, each counted once. */

@@ -5,7 +5,7 @@
 import { CURFEW_GROUP } from '../contract/names.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import { aboutSubject, type Subject } from '../contract/subject.ts';
-import { addDuration, hours, isDue, minutes, type EpochMs } from '../domain/time.ts';
+import { addDuration, isReportDue, minutes, type EpochMs } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import { OutOfSight } from '../ports/read-answer.ts';
 import type { Reporter } from '../lifecycle/reporter.ts';
@@ -13,8 +13,6 @@ import type { TimedRecord } from '../lifecycle/timed-record.ts';
 
 /** What is out of sight is looked at again after this long. */
 export const OUT_OF_SIGHT_CHECK = minutes(1);
-/** What is still so is said again after this long. */
-const REPORT_EVERY = hours(1);
 
 export interface OutOfSightDeps {
   readonly clock: Clock;
@@ -49,8 +47,7 @@ export function createSayOutOfSight({ clock, reporter }: OutOfSightDeps): SayOut
   return async (subject, text) => {
     const now = clock.now();
     const key = `${subject.uid ?? subject.name} ${text}`;
-    const before = reportTimes.get(key);
-    if (before !== undefined && !isDue(now, addDuration(before, REPORT_EVERY))) return;
+    if (!isReportDue(now, reportTimes.get(key))) return;
     await reporter.report({
       about: aboutSubject(subject),
       decision: 'wait',
@@ -93,7 +90,7 @@ export function createPauseOutOfSight(deps: OutOfSightDeps): PauseOutOfSight {
 /** The oldest stand first, for each is set anew when it is said again. */
 function forgetDue(reportTimes: Map<string, EpochMs>, now: EpochMs): void {
   for (const [key, time] of reportTimes) {
-    if (!isDue(now, addDuration(time, REPORT_EVERY))) return;
+    if (!isReportDue(now, time)) return;
     reportTimes.delete(key);
   }
 }

@@ -1,5 +1,5 @@
 /** What is remembered of a change that is refused, and when it is tried again (I5, I11). Pure. */
-import { addDuration, doubledWait, durationBetween, earliest, hours, isDue, minutes } from './time.ts';
+import { addDuration, doubledWait, durationBetween, earliest, isDue, isReportDue, minutes } from './time.ts';
 import type { DurationMs, EpochMs } from './time.ts';
 
 /**
@@ -92,12 +92,9 @@ const isOver = (refusal: Refusal, now: EpochMs): boolean =>
 /** Times and identifiers of requests are no other cause. */
 const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, '');
 
-const REPORT_EVERY = hours(1);
-
 /** Once an hour, and at once where the cause is another one. @param isReportedAtOnce also what may pass */
-const isReportDue = (refusal: Refusal, now: EpochMs, isReportedAtOnce = false): boolean =>
-  (isReportedAtOnce || !isTransient(refusal)) &&
-  (refusal.saidTime === undefined || isDue(now, addDuration(refusal.saidTime, REPORT_EVERY)));
+const isRefusalReportDue = (refusal: Refusal, now: EpochMs, isReportedAtOnce = false): boolean =>
+  (isReportedAtOnce || !isTransient(refusal)) && isReportDue(now, refusal.saidTime);
 
 /** What is to be said of a refusal: it is news, or still so; `elsewhere`: the same words stand there already, said of another change. */
 export type RefusalReport = 'news' | 'again' | 'elsewhere';
@@ -117,10 +114,10 @@ export function noteRefusal(
   const { now, message } = refused;
   const before = stored?.[key];
   const refusal = nextRefusal(before, refused);
-  const isSilent = how === undefined || refusal === before || !isReportDue(refusal, now, how.isReportedAtOnce);
+  const isSilent = how === undefined || refusal === before || !isRefusalReportDue(refusal, now, how.isReportedAtOnce);
   if (isSilent) return { refusal, reportKind: undefined };
   const others = Object.entries(stored ?? {}).filter(([other, each]) => other !== key && each.message === message);
-  const elsewhere = others.find(([, each]) => each.saidTime !== undefined && !isReportDue(each, now, true))?.[1];
+  const elsewhere = others.find(([, each]) => !isReportDue(now, each.saidTime))?.[1];
   if (elsewhere?.saidTime !== undefined)
     return { refusal: { ...refusal, saidTime: elsewhere.saidTime }, reportKind: 'elsewhere' };
   return { refusal: { ...refusal, saidTime: now }, reportKind: refusal.saidTime === undefined ? 'news' : 'again' };

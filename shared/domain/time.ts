@@ -56,6 +56,13 @@ export function isDue(now: EpochMs, due: EpochMs): boolean {
   return now >= due;
 }
 
+/** What is still so is said again after this long: the API server forgets an Event after an hour. */
+export const REPORT_EVERY = hours(1);
+
+/** Whether it is time to say something: it was never said, or so long ago. */
+export const isReportDue = (now: EpochMs, saidTime: EpochMs | undefined, every = REPORT_EVERY): boolean =>
+  saidTime === undefined || isDue(now, addDuration(saidTime, every));
+
 /** Whether a timer comes no later than wanted. One that is earlier than needed is kept: it comes once without need. */
 export const comesInTime = (armed: EpochMs | undefined, wanted: EpochMs, now: EpochMs): boolean =>
   armed !== undefined && armed > now && armed <= wanted;

@@ -8,7 +8,7 @@ import {
   isDue,
   toTimestamp,
   durationBetween,
-  hours,
+  REPORT_EVERY,
   seconds,
   toDurationMs,
   type EpochMs,
@@ -114,7 +114,7 @@ export function rememberEnds(
   const endOf = ({ time }: { readonly time: EpochMs }): EpochMs => addDuration(time, REMEMBERED_FOR);
   const isFresh = (each: { readonly time: EpochMs }): boolean => !isDue(now, endOf(each));
   const { needed } = splitByNeed(recoveries, record);
-  const staleEnd = staleSaid && addDuration(staleSaid, STALE_AGAIN);
+  const staleEnd = staleSaid && addDuration(staleSaid, REPORT_EVERY);
   const kept = recoveries.filter(each => isFresh(each) || needed.includes(each));
   const next: DrainRecord = {
     ...rest,
@@ -125,9 +125,6 @@ export function rememberEnds(
   const ends = [...(next.quarantineEnd === undefined ? [] : [next.quarantineEnd]), ...kept.filter(isFresh)].map(endOf);
   return { record: next, until: [...ends, next.staleSaid && staleEnd].reduce<EpochMs | undefined>(earliest, until) };
 }
-
-/** A Node gets one Event about old HealthEvents in this time, however many come (I11). */
-export const STALE_AGAIN = hours(1);
 
 /** When it was said, by the first clock that says so. */
 const saidTimeOf = ({ generatedTime, createdTime, exportedTime, sentTime }: Timestamps = {}): EpochMs | undefined =>

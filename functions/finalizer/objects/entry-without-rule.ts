@@ -6,7 +6,7 @@ import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, hours, isReportDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
@@ -27,7 +27,7 @@ interface LedgerEntryOfRule {
 
 /** Between two looks: nobody watches a kind without a rule (I5). */
 const CHECK = minutes(5);
-const REPORT_EVERY = hours(24);
+const ONCE_A_DAY = hours(24);
 
 /** Keeps the entry, so that nothing of it is lost: what a worker has done counts once a rule is there again. */
 export async function keepEntryWithoutRule(
@@ -63,8 +63,7 @@ async function keepEntry(
   if (object !== 'notKnown' && !isHeld) return endEntry(context, kept, entry, object);
   const deleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
   const said = entry.withoutRule;
-  const isNews =
-    said === undefined || (deleting && !said.deleting) || isDue(now, addDuration(said.saidTime, REPORT_EVERY));
+  const isNews = (deleting && said?.deleting === false) || isReportDue(now, said?.saidTime, ONCE_A_DAY);
   // Said first: a run that dies in between says it again (I9).
   if (isNews) await reportWithoutRule(context.reporter, kept, entry, deleting);
   const value = isNews ? { ...entry, withoutRule: { saidTime: now, deleting } } : entry;

@@ -5,14 +5,13 @@
 import type { FinalizerContext } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, earliest, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
+import { addDuration, earliest, isReportDue, minutes, REPORT_EVERY, toTimestamp } from '../../../shared/domain/time.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDecision } from './decide.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { reportOnAll } from './report.ts';
 import { waitOf, withWait } from './record.ts';
 
-const REPORT_EVERY = hours(1);
 const CHECK = minutes(5);
 
 /** Says it before it is recorded, so that a run that dies in between says it again (I9). */
@@ -29,7 +28,7 @@ export async function awaitSettings(
   const text = `${message}: the termination waits until that can be read; ${end}`;
   const before = waitOf(stored, 'unreadable');
   const isNews = before?.message !== text;
-  const isSaid = isNews || isDue(now, addDuration(before.saidTime, REPORT_EVERY));
+  const isSaid = isNews || isReportDue(now, before.saidTime);
   if (isSaid) {
     await reportOnAll(
       { ...context, observed },

@@ -23,6 +23,7 @@ import {
   type EpochMs,
   hours,
   isDue,
+  isReportDue,
   latest,
   minutes,
   seconds,
@@ -254,10 +255,8 @@ export type SeenNode =
   /** It is to be forgotten. */
   | { readonly kind: 'gone' };
 
-/** Acts are remembered for so long … */
+/** Acts are remembered for so long, and what was said until it may be said again, once the node is healthy. */
 const ACTS_KEPT_FOR = hours(24);
-/** … and what was said for so long, once the node is healthy. */
-const WORDS_KEPT_FOR = hours(1);
 
 /**
  * Whether the record of a node lives on: it says something that the live Node does not. What is not taken back is never
@@ -273,7 +272,7 @@ export function livesOn(
   const hasClocks = Object.keys(clocks).length > 0;
   if (seen.kind === 'present') return acts.length > 0 || said !== undefined || (hasClocks && !seen.isSaid);
   const { now } = seen;
-  const isSaidLately = said !== undefined && !isDue(now, addDuration(said.time, WORDS_KEPT_FOR));
+  const isSaidLately = said !== undefined && !isReportDue(now, said.time);
   return hasClocks || isSaidLately || acts.some(({ time }) => !isDue(now, addDuration(time, ACTS_KEPT_FOR)));
 }
 
