@@ -54,6 +54,8 @@ export interface TerminationRun {
   readonly answers: Map<string, ResourceAnswer>;
   /** Changes and steps that may be refused. */
   readonly tries: Tries;
+  /** UIDs of the Nodes that this run has set out to release. */
+  readonly releasedNodes: Set<string>;
   /** Writes of steps that were not made, because the object had changed or gone. */
   lostRaces: number;
 }

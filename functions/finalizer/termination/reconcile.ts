@@ -36,6 +36,7 @@ export async function reconcileTarget(
   const run: TerminationRun = {
     ownAttempt: undefined,
     ownHooks: new Set(),
+    releasedNodes: new Set(),
     answers: new Map(answers),
     lostRaces: 0,
     tries: createTries(deps.clock),

@@ -82,7 +82,7 @@ const schema = z.object({
     z.string(),
     z.object({
       name: z.string(),
-      /** It went before it was released, which was reported. */
+      /** Nothing more is to be said of its going: we release it, or it went before, which was reported. */
       stripped: z.exactOptional(z.boolean()),
     }),
   ),

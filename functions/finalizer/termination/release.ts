@@ -21,6 +21,7 @@ export const releaseObjects = {
       ...nodes.filter(node => !isLive(node)),
       ...(claim === undefined || isLive(claim) ? [] : [claim]),
     ]) {
+      if (object.kind === 'Node') context.run.releasedNodes.add(object.metadata.uid);
       const outcome = await release(context, object);
       if (outcome?.kind === 'conflict') {
         return lookAgainAfter(context, outcome, `${object.kind} ${object.metadata.name} changed`);

@@ -2,13 +2,12 @@
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
-import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { withAnswers } from './rule/hook-progress.ts';
 import { launchTimeOf } from './objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
-import type { TerminationContext } from './context.ts';
+import type { TerminationContext, TerminationRun } from './context.ts';
 
 export interface StateWriter {
   /** As it was last read or written. */
@@ -20,7 +19,10 @@ export interface StateWriter {
 }
 
 /** A failed write leaves `value` as it was: the turn begins again. */
-export function openStateWriter(observed: ObservedTermination, tries: Tries): StateWriter {
+export function openStateWriter(
+  observed: ObservedTermination,
+  { tries, releasedNodes }: Pick<TerminationRun, 'tries' | 'releasedNodes'>,
+): StateWriter {
   let value = storedOrEmpty(observed);
   let { nextWakeTime, hasOwnMessage } = observed;
   /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
@@ -29,7 +31,8 @@ export function openStateWriter(observed: ObservedTermination, tries: Tries): St
     const wakeTime = earliest(wanted, isAhead(nextWakeTime, observed.now));
     const { refusals: stored, ...rest } = next;
     const refusals = tries.after(stored);
-    const tried = { ...rest, ...(refusals !== undefined && { refusals }) };
+    const nodes = withReleased(rest.nodes, releasedNodes);
+    const tried = { ...rest, nodes, ...(refusals !== undefined && { refusals }) };
     // One that is the sweep's stays so: with a message, each look would bring one more run a minute later.
     const isDirect = punctual || (wakeTime === nextWakeTime && hasOwnMessage);
     const saved = await observed.record.save({ subject, value: tried, wakeTime, punctual: isDirect });
@@ -46,6 +49,12 @@ export function openStateWriter(observed: ObservedTermination, tries: Tries): St
     save: (next, wakeTime) => save(next, wakeTime, true),
   };
 }
+
+/** Of a Node that we release nothing is to be said when it goes, whatever else still waits. */
+const withReleased = (nodes: TerminationRecord['nodes'], released: ReadonlySet<string>): TerminationRecord['nodes'] =>
+  Object.fromEntries(
+    Object.entries(nodes).map(([uid, node]) => [uid, released.has(uid) ? { ...node, stripped: true } : node]),
+  );
 
 const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined =>
   armed !== undefined && armed > now ? armed : undefined;

@@ -76,7 +76,7 @@ export async function terminate(
   observed: ObservedTermination,
 ): Promise<Turn> {
   const { deadline, isForced, finalizerNames } = decision;
-  const writer = openStateWriter(observed, run.tries);
+  const writer = openStateWriter(observed, run);
   const before = writer.value();
   const context: TerminationContext = {
     deps,
