@@ -68,7 +68,7 @@ async function run(cluster: Cluster, name: string, options: DrainOptions, output
   const plan = planDrain(
     observation,
     await loadConfiguration(kubernetes),
-    underWay ?? { id, since: now, scope: FULL, force: false, waits: false },
+    underWay ?? { id, since: now, scope: FULL, force: false, isWaiting: false },
     now,
   );
   const isDryRun = options.dryRun === true;
@@ -79,7 +79,7 @@ async function run(cluster: Cluster, name: string, options: DrainOptions, output
   const isHeld = plan.held !== undefined;
   const begins = isDryRun ? (isHeld ? 'would not be drained now' : 'would be drained') : 'is to be drained';
   const verb =
-    underWay === undefined ? begins : underWay.waits ? 'waits for its turn to be drained' : 'is being drained';
+    underWay === undefined ? begins : underWay.isWaiting ? 'waits for its turn to be drained' : 'is being drained';
   if (isDryRun && isJson) output.out(`${toJson(plan)}\n`);
   else renderPlan(plan, verb).forEach(say);
   if (isDryRun) return isHeld ? 1 : 0;

@@ -156,9 +156,9 @@ async function withDrain(
   const underWay = readUnderWay(observation.node.annotations[ANNOTATIONS.drainUnderWay]);
   if (underWay === undefined) return lifecycle;
   const plan = planDrain(observation, await loadConfiguration(kubernetes), underWay, now);
-  const { id, since, waits } = underWay;
+  const { id, since, isWaiting } = underWay;
   const askedBy = whoAsked(id, observation, lifecycle);
-  return { ...lifecycle, drain: { ...lifecycle.drain, underWay: { id, since, askedBy, waits, plan } } };
+  return { ...lifecycle, drain: { ...lifecycle.drain, underWay: { id, since, askedBy, waits: isWaiting, plan } } };
 }
 
 /** As the id says; nobody knows who sent a HealthEvent. */

@@ -5,7 +5,7 @@ import {
   ALL_PODS,
   type DrainRules,
   type OutOfScope,
-  type UnderWay,
+  type DrainUnderWay,
   compileSettings,
   podDrainability,
   podRules,
@@ -70,11 +70,11 @@ export interface DrainPlan {
 export function planDrain(
   observation: NodeObservation,
   live: LiveConfiguration,
-  drain: UnderWay,
+  drain: DrainUnderWay,
   now: EpochMs,
 ): DrainPlan {
   const { node } = observation;
-  const hasBegun = readUnderWay(node.annotations[ANNOTATIONS.drainUnderWay])?.waits === false;
+  const hasBegun = readUnderWay(node.annotations[ANNOTATIONS.drainUnderWay])?.isWaiting === false;
   const held = hasBegun ? undefined : observation.drainsHeld;
   const configured = live.kind === 'valid' ? live.configuration.drain : undefined;
   const settings = drain.allPods === true ? ALL_PODS.settings : configured;
@@ -130,14 +130,14 @@ export function planDrain(
 /** From the start of the drain on, which its condition says. */
 function plannedDeadline(
   { node, drainLimits: limits = NO_DRAIN_LIMITS }: NodeObservation,
-  { waits }: UnderWay,
+  { isWaiting }: DrainUnderWay,
   isCustom: boolean,
   now: EpochMs,
 ): PlannedDeadline | undefined {
   if (typeof limits === 'string' || limits.deadline === undefined) return undefined;
   const shown = node.conditions.find(each => each.type === DRAIN_IN_PROGRESS && isOwnCondition(each));
   const { deadline: period } = limits;
-  if (waits) return { period, kind: 'turn', time: undefined };
+  if (isWaiting) return { period, kind: 'turn', time: undefined };
   const began = { startTime: shown?.lastTransitionTime ?? now, pausedFor: toDurationMs(0) };
   const kind = forcedEndTime(began, limits, isCustom) === undefined ? 'fail' : 'force';
   return { period, kind, time: deadlineOf(began, limits) };

@@ -111,7 +111,7 @@ function lastDeletions(plan: PodPlan): PodPlan {
 
 /** What happens to the pods of the node now, and the drain with what follows of that for the record. */
 function withPlan(
-  { now, node, pods, protection, protectionOverridden, limits }: DrainObservation,
+  { now, node, pods, protection, isProtectionOverridden, limits }: DrainObservation,
   before: ActiveDrain,
   rules: DrainRules,
   isCustom: boolean,
@@ -125,7 +125,7 @@ function withPlan(
     pods,
     rules: podRules(active, rules, node),
     protection,
-    protectionOverridden,
+    isProtectionOverridden,
     evictionGracePeriod,
     deleteTime,
     warnedUids: active.warned,

@@ -13,7 +13,7 @@ import { carryOutPlan, noteActs } from './evictions.ts';
 import { finishNode } from './node.ts';
 import type { ObservedDrain, SoughtNode } from './observe.ts';
 import type { DrainRecord } from './record.ts';
-import { reportEnd, reportForgotten, reportGone, reportGoneAnswer, type Telling } from './report.ts';
+import { reportEnd, reportForgotten, reportGone, reportGoneAnswer, type ReportContext } from './report.ts';
 import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { toFinished } from './rule/admission.ts';
 import { isCordonKnown } from './rule/cancellation.ts';
@@ -117,7 +117,11 @@ const goneOutcome = (name: string): DrainOutcome => ({
 });
 
 /** Answers a request whose Node is gone and has no drain. */
-export async function answerGone(context: Telling, { name, uid }: SoughtNode, request: DrainRequest): Promise<void> {
+export async function answerGone(
+  context: ReportContext,
+  { name, uid }: SoughtNode,
+  request: DrainRequest,
+): Promise<void> {
   const { deps } = context;
   const ended = toFinished(request, goneOutcome(name), { now: deps.clock.now(), scope: FULL, drained: 0 });
   await publishAnswers(deps, { name, uid }, [ended]);
@@ -125,7 +129,7 @@ export async function answerGone(context: Telling, { name, uid }: SoughtNode, re
 }
 
 /** Closes its drains; one whose custom resource must not be deleted is kept until that may go. */
-export async function closeGone(context: Telling, { name, uid }: SoughtNode, gone: GoneDrains): Promise<void> {
+export async function closeGone(context: ReportContext, { name, uid }: SoughtNode, gone: GoneDrains): Promise<void> {
   const { deps } = context;
   const { active, requests } = gone.value;
   if (!(await isResourceGone(context, gone))) return;
@@ -138,7 +142,10 @@ export async function closeGone(context: Telling, { name, uid }: SoughtNode, gon
 }
 
 /** Where its deletion is refused, that is said on the custom resource: there is no Node to say it on. */
-async function isResourceGone({ deps, reporter }: Telling, { record, value, subject }: GoneDrains): Promise<boolean> {
+async function isResourceGone(
+  { deps, reporter }: ReportContext,
+  { record, value, subject }: GoneDrains,
+): Promise<boolean> {
   const { active, refusals: stored } = value;
   const made = await resourceOf(deps, active);
   if (made === undefined) return true;

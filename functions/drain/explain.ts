@@ -1,7 +1,7 @@
 /** What the command line reads of drains, and nothing else of this folder: the rules themselves, and how their records are read. */
 export { podRules } from './decide.ts';
 export { parseDrainRequested } from './bus-event.ts';
-export { readAnswer, readUnderWay, requestedId, type Answer, type UnderWay } from './rule/node-annotations.ts';
+export { readAnswer, readUnderWay, requestedId, type Answer, type DrainUnderWay } from './rule/node-annotations.ts';
 export type { DrainRules } from './rule/observation.ts';
 export { deadlineOf, forcedEndTime } from './rule/progress.ts';
 export { FULL, podDrainability, type OutOfScope } from './rule/pods.ts';

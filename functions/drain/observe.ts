@@ -107,7 +107,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       neighbours: undefined,
       pods: [],
       protection: DEFAULT_PROTECTION_POLICY,
-      protectionOverridden: false,
+      isProtectionOverridden: false,
       resource: { kind: 'notAsked' },
     } as const satisfies ObservedDrain;
     const isIdle = record.active === undefined && record.requests.length === 0 && asked === undefined;
@@ -155,7 +155,7 @@ function askedIn({ record: { active, requests }, incoming }: ObservedDrain): rea
 async function loadInForce(
   deps: DrainDeps,
   { view, pool, pods, now }: { view: NodeView; pool: string | undefined; pods: readonly PodView[]; now: EpochMs },
-): Promise<Pick<ObservedDrain, 'mode' | 'unreadable' | 'limits' | 'protection' | 'protectionOverridden'>> {
+): Promise<Pick<ObservedDrain, 'mode' | 'unreadable' | 'limits' | 'protection' | 'isProtectionOverridden'>> {
   const [poolObject, [drains, protections]] = await inParallel([
     loadPool(deps, pool),
     loadPolicySets(deps, OWNER, DRAIN_BLOCKS),
@@ -164,9 +164,9 @@ async function loadInForce(
   const { mode } = decisionFor(poolObject, 'drain', drains);
   const unreadable = unreadableMaybeFor(poolObject, drains);
   const isHeld = pods.some(pod => isProtected(pod, now, protection));
-  const protectionOverridden = isHeld && (await isTerminatedForcefully(deps, view, pool, now));
+  const isProtectionOverridden = isHeld && (await isTerminatedForcefully(deps, view, pool, now));
   const limits = drainLimitsFor(poolObject, drains);
-  return { mode, unreadable: unreadable && faultText(unreadable), limits, protection, protectionOverridden };
+  return { mode, unreadable: unreadable && faultText(unreadable), limits, protection, isProtectionOverridden };
 }
 
 const compilations = new WeakMap<DrainSettings, DrainRules>();

@@ -6,14 +6,14 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import type { Report } from '../../shared/lifecycle/reporter.ts';
 import { describeBlockedPods, type PodEnd } from '../../shared/pods/drain-pods.ts';
-import type { NodeSeen, Notice, Telling } from './report.ts';
+import type { ReportedNode, Notice, ReportContext } from './report.ts';
 import type { PodAct, PodPlan, PodWait } from './rule/pod-plan.ts';
 
 type PodWarning = Extract<PodAct, { kind: 'warn' }>;
 
 /** On the pod, and on the controller that will replace it. */
 export async function reportScheduledDeletion(
-  { deps, reporter }: Telling,
+  { deps, reporter }: ReportContext,
   { pod, deleteTime }: PodWarning,
   node: string,
 ): Promise<void> {
@@ -61,7 +61,11 @@ export function describePodEnd(end: PodEnd, node: string): Omit<Report, 'about' 
 }
 
 /** One for a plan, on the Node: Events of each pod would be half of what a storm writes (ADR 0016). */
-export async function reportEvicted({ deps }: Telling, { object }: NodeSeen, pods: readonly PodView[]): Promise<void> {
+export async function reportEvicted(
+  { deps }: ReportContext,
+  { object }: ReportedNode,
+  pods: readonly PodView[],
+): Promise<void> {
   if (pods.length === 0) return;
   const message = `evicted ${pods.length} pod${pods.length === 1 ? '' : 's'}: ${pods.map(qualifiedName).join(', ')}`;
   await deps.events.record({ type: 'Normal', reason: EVENT_REASONS.evicted, message, about: object });

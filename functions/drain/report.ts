@@ -13,20 +13,23 @@ import { isEnding, notedResource } from './rule/phase.ts';
 import { formatScope } from './rule/pods.ts';
 
 /** What a report is made with. */
-export type Telling = Pick<DrainContext, 'deps' | 'reporter'>;
+export type ReportContext = Pick<DrainContext, 'deps' | 'reporter'>;
 /** The Node that it is about. */
-export type NodeSeen = Pick<ObservedDrain, 'object'>;
+export type ReportedNode = Pick<ObservedDrain, 'object'>;
 
 /** One audit line, metric and Event about the Node. */
-const reportOnNode = ({ reporter }: Telling, { object }: NodeSeen, what: Omit<Report, 'about'>): Promise<void> =>
-  reporter.report({ ...what, about: object });
+const reportOnNode = (
+  { reporter }: ReportContext,
+  { object }: ReportedNode,
+  what: Omit<Report, 'about'>,
+): Promise<void> => reporter.report({ ...what, about: object });
 
 const idsOf = (requests: readonly { readonly id: string }[]): readonly string[] => requests.map(({ id }) => id);
 
 /** Of a request that is in the record by now. */
 export const reportAdmitted = (
-  context: Telling,
-  observed: NodeSeen,
+  context: ReportContext,
+  observed: ReportedNode,
   { request, position }: Pick<DecisionOf<'take'>, 'request' | 'position'>,
 ): Promise<void> =>
   reportOnNode(context, observed, {
@@ -38,8 +41,8 @@ export const reportAdmitted = (
 
 /** Of a request that no drain is begun for. @param news `isSaid`: an Event says how to ask again for what is too old; `isFailed`: one says that the drain failed */
 export const reportAnswer = (
-  context: Telling,
-  observed: NodeSeen,
+  context: ReportContext,
+  observed: ReportedNode,
   answer: FinishedDrain,
   { novelty, isFailed, isSaid }: AnswerNews = { novelty: 'new', isFailed: false, isSaid: false },
 ): Promise<void> =>
@@ -63,8 +66,8 @@ const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
 
 /** Of requests that are called off. */
 export const reportCancelled = (
-  context: Telling,
-  observed: NodeSeen,
+  context: ReportContext,
+  observed: ReportedNode,
   { record, because, answers, releasesNode }: DecisionOf<'cancel'>,
 ): Promise<void> =>
   reportOnNode(context, observed, {
@@ -81,7 +84,7 @@ function forOthers({ active }: DrainRecord): string {
 
 /** Says once what pauses drains. @returns the text to remember */
 export function reportPause(
-  context: Telling,
+  context: ReportContext,
   observed: Pick<ObservedDrain, 'object' | 'record'>,
   { reason, message }: DecisionOf<'pause'>,
 ): Promise<string> {
@@ -98,7 +101,11 @@ export function reportPause(
   return reportLasting([{ text: `${reason} ${message}`, report }], observed.record.reported);
 }
 
-export async function reportStarted(context: Telling, observed: NodeSeen, active: ActiveDrain): Promise<void> {
+export async function reportStarted(
+  context: ReportContext,
+  observed: ReportedNode,
+  active: ActiveDrain,
+): Promise<void> {
   const [first] = active.requests;
   const about = first === undefined ? '' : `: ${first.event.checkName || 'a HealthEvent'} from ${first.requestedBy}`;
   await reportOnNode(context, observed, {
@@ -113,8 +120,8 @@ export async function reportStarted(context: Telling, observed: NodeSeen, active
 
 /** Of a custom resource that asks for the drain. @param made `pods`: how many it is about */
 export const reportResourceCreated = (
-  context: Telling,
-  observed: NodeSeen,
+  context: ReportContext,
+  observed: ReportedNode,
   { id }: ActiveDrain,
   { resource, pods }: { readonly resource: CustomProgress; readonly pods: number },
 ): Promise<void> => {
@@ -129,8 +136,8 @@ export const reportResourceCreated = (
 
 /** @param because why the custom resource is given up */
 export const reportFallBack = (
-  context: Telling,
-  observed: NodeSeen,
+  context: ReportContext,
+  observed: ReportedNode,
   { id }: ActiveDrain,
   because: string,
 ): Promise<void> =>
@@ -150,8 +157,8 @@ const ENDS = {
 } as const;
 
 export async function reportEnd(
-  context: Telling,
-  observed: NodeSeen,
+  context: ReportContext,
+  observed: ReportedNode,
   { id, requests, drained }: ActiveDrain,
   { status, reason, message, left }: DrainOutcome,
 ): Promise<void> {
@@ -176,7 +183,7 @@ export async function reportEnd(
 
 /** Of a drain that only the Node knows: nobody can follow it, or answer those who asked (I9). @param isOpened the node is uncordoned */
 export async function reportForgotten(
-  context: Telling,
+  context: ReportContext,
   observed: Pick<ObservedDrain, 'object' | 'node'>,
   id: string,
   isOpened: boolean,
@@ -200,7 +207,7 @@ const aboutNode = ({ name, uid }: SoughtNode): About => ({
 
 /** Of a request whose Node is gone, and which no drain was begun for. */
 export const reportGoneAnswer = (
-  { reporter }: Telling,
+  { reporter }: ReportContext,
   target: SoughtNode,
   { id, status, reason, message }: FinishedDrain,
 ): Promise<void> =>
@@ -214,7 +221,7 @@ export const reportGoneAnswer = (
 
 /** Of drains whose Node is gone. */
 export const reportGone = (
-  { reporter }: Telling,
+  { reporter }: ReportContext,
   target: SoughtNode,
   answers: readonly FinishedDrain[],
 ): Promise<void> =>
@@ -228,7 +235,7 @@ export const reportGone = (
 
 /** Of a message that is another cluster's. */
 export const reportOtherCluster = (
-  { deps, reporter }: Telling,
+  { deps, reporter }: ReportContext,
   target: SoughtNode,
   id: string,
   cluster: string,
@@ -244,7 +251,7 @@ export const reportOtherCluster = (
 
 /** Of an event that asks for nothing, since its node is not quarantined. */
 export const reportNotQuarantined = (
-  { reporter }: Telling,
+  { reporter }: ReportContext,
   target: SoughtNode,
   id: string,
   { message, status }: Extract<NodeMessage['incoming'], { kind: 'notQuarantined' }>,
@@ -266,8 +273,8 @@ export interface Notice {
 
 /** Says each notice once, until it changes. @param said the text of the time before @returns the text to remember */
 export function reportNotices(
-  context: Telling,
-  observed: NodeSeen,
+  context: ReportContext,
+  observed: ReportedNode,
   notices: readonly Notice[],
   { said, areBlockersDue = false }: { readonly said: string; readonly areBlockersDue?: boolean },
 ): Promise<string> {
@@ -285,7 +292,7 @@ export function reportNotices(
 
 /** Says that nothing has moved for hours, and what blocks the drain. @returns the drain with when it was said */
 export async function reportStuck(
-  context: Telling,
+  context: ReportContext,
   observed: Pick<ObservedDrain, 'object' | 'now'>,
   active: ActiveDrain,
   notices: readonly Notice[],

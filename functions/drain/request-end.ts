@@ -8,7 +8,13 @@ import { nodeOf, publishAnswers } from './drain-completed.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { DrainDeps, ObservedDrain } from './observe.ts';
 import { OWNER } from './record.ts';
-import { reportAnswer, reportCancelled, reportNotQuarantined, reportOtherCluster, type Telling } from './report.ts';
+import {
+  reportAnswer,
+  reportCancelled,
+  reportNotQuarantined,
+  reportOtherCluster,
+  type ReportContext,
+} from './report.ts';
 import type { DecisionOf } from './rule/decision.ts';
 import { isEnding } from './rule/phase.ts';
 import { saveForSweep } from './save.ts';
@@ -81,7 +87,7 @@ export async function cancel(
  * Whether the message is over with that. Nothing is put on the bus: an event that is not quarantined may be by its next delivery, and one of
  * another cluster is the business of the Curfew there.
  */
-export async function beginsNothing(context: Telling, message: NodeMessage): Promise<boolean> {
+export async function beginsNothing(context: ReportContext, message: NodeMessage): Promise<boolean> {
   const { id, incoming, nodeName, nodeUid } = message;
   const target = { name: nodeName, uid: nodeUid };
   const other = await otherCluster(context.deps, message.clusters);

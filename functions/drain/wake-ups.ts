@@ -75,7 +75,7 @@ export async function readNeighbours(
     if (mark === undefined) continue;
     const read = readUnderWay(mark);
     // A mark that cannot be read may be that of a drain (I6).
-    if (read?.waits === true) waiters.push({ uid: node.metadata.uid, since: read.since, node });
+    if (read?.isWaiting === true) waiters.push({ uid: node.metadata.uid, since: read.since, node });
     else drainingCount += 1;
   }
   return { total: others.length + 1, drainingCount, waiters };

@@ -22,7 +22,7 @@ export const DRAIN_POD_MUTANTS: readonly Mutant[] = [
     breaks: ['I2'],
     seed: 106,
     scenario: 'drain-limits.yaml#drain-limits-deadline-forces',
-    mutation: seeing(seen => ({ ...seen, protectionOverridden: true })),
+    mutation: seeing(seen => ({ ...seen, isProtectionOverridden: true })),
   },
   {
     name: 'drain-chases-pods-that-come-back',

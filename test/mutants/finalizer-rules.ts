@@ -100,7 +100,7 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
       decideObject: seen => {
         const decision = decideObject(seen);
         const isSpent = decision.kind === 'intend' && (seen.entry?.attempts ?? 0) >= 2;
-        return isSpent ? { kind: 'wait', until: addDuration(seen.now, hours(6)), overdue: false } : decision;
+        return isSpent ? { kind: 'wait', until: addDuration(seen.now, hours(6)), isOverdue: false } : decision;
       },
     }),
   },

@@ -11,7 +11,7 @@ import { goesForAllPods, isAskedByRepair, openPhaseOf, openRequests } from './ph
 import { FULL, type DrainScope } from './pods.ts';
 import type { ActiveDrain, DrainRecord, Cordon } from '../record.ts';
 
-export interface UnderWay {
+export interface DrainUnderWay {
   readonly id: string;
   /** From when the first of its requests counts. */
   readonly since: EpochMs;
@@ -20,7 +20,7 @@ export interface UnderWay {
   /** Whatever the configuration says. */
   readonly allPods?: boolean;
   /** It waits until fewer nodes of its pool are drained. */
-  readonly waits: boolean;
+  readonly isWaiting: boolean;
 }
 
 /** From when the first of its requests counts. */
@@ -46,7 +46,7 @@ export function describeUnderWay(active: ActiveDrain): string {
 }
 
 /** Undefined: no drain is under way, or somebody has changed the value. */
-export function readUnderWay(value: string | undefined): UnderWay | undefined {
+export function readUnderWay(value: string | undefined): DrainUnderWay | undefined {
   const read = readJson(value);
   if (!isJsonObject(read)) return undefined;
   const { id, since, entities, force, allPods, waits } = read;
@@ -59,7 +59,7 @@ export function readUnderWay(value: string | undefined): UnderWay | undefined {
     scope: isList ? { kind: 'entities', entities } : FULL,
     force: force === true,
     allPods: allPods === true,
-    waits: waits === true,
+    isWaiting: waits === true,
   };
 }
 

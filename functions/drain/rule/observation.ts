@@ -130,6 +130,6 @@ export interface DrainObservation {
   /** All pods on the node. */
   readonly pods: readonly PodView[];
   readonly protection: ProtectionPolicy;
-  readonly protectionOverridden: boolean;
+  readonly isProtectionOverridden: boolean;
   readonly resource: FoundResource;
 }

@@ -35,7 +35,7 @@ export interface PlanSituation {
   readonly rules: DrainPodRules;
   readonly protection: ProtectionPolicy;
   /** The node's NodeClaim is past its forceful termination: protection does not count any more. */
-  readonly protectionOverridden: boolean;
+  readonly isProtectionOverridden: boolean;
   /** Undefined: each pod's own grace period. */
   readonly evictionGracePeriod: DurationMs | undefined;
   /** When pods in mode `DeleteAfterTimeout` are deleted. */
@@ -155,12 +155,12 @@ const isEnd = (act: PodAct | PodWait): boolean => 'kind' in act && act.kind !== 
 /** What the deadline does with a pod that no protection keeps, and when. */
 function forcedEnd(
   pod: PodView,
-  { now, forcedEndTime, protection, protectionOverridden }: PlanSituation,
+  { now, forcedEndTime, protection, isProtectionOverridden }: PlanSituation,
 ): { readonly act: PodAct | undefined; readonly next: EpochMs | undefined } | undefined {
   if (forcedEndTime === undefined) return undefined;
   const own = protectionOf(pod, protection);
   const overriddenProtection = isActive(own, now) ? own : undefined;
-  if (overriddenProtection !== undefined && !protectionOverridden) return undefined;
+  if (overriddenProtection !== undefined && !isProtectionOverridden) return undefined;
   const time = forceTime(pod, forcedEndTime);
   const next = time !== undefined && time > now ? time : undefined;
   if (!isForced(pod, forcedEndTime, now)) return { act: undefined, next };
@@ -188,7 +188,7 @@ function actsOn(
   const own = protectionOf(pod, situation.protection);
   const overriddenProtection = isActive(own, now) ? own : undefined;
   const wait = protectedWait(own, now);
-  if (wait !== undefined && !situation.protectionOverridden) return [{ pod, because: 'Protected', ...wait }];
+  if (wait !== undefined && !situation.isProtectionOverridden) return [{ pod, because: 'Protected', ...wait }];
   if (mode === 'Immediate') {
     const gracePeriodSeconds = evictionGracePeriod === undefined ? undefined : wholeSeconds(evictionGracePeriod);
     return [{ kind: 'evict', pod, gracePeriodSeconds, overriddenProtection }];

@@ -89,8 +89,8 @@ async function carryOut(context: ObjectRun, decision: ObjectDecision, observed: 
       return callAndSave(context, observed, entry);
     case 'wait':
       if (entry === undefined) return DONE;
-      if (decision.overdue && entry.overdue !== true) await reportOverdue(context.reporter, observed);
-      return saveEntry(observed, { ...entry, ...(decision.overdue && { overdue: true }) }, decision.until);
+      if (decision.isOverdue && entry.overdue !== true) await reportOverdue(context.reporter, observed);
+      return saveEntry(observed, { ...entry, ...(decision.isOverdue && { overdue: true }) }, decision.until);
     case 'release': {
       if (object === undefined) return again('it went');
       if (decision.because === 'deadline') return releaseUnclean(context, observed, object);

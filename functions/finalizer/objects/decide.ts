@@ -53,7 +53,7 @@ export type ObjectDecision =
   /** Note the next call down. */
   | { readonly kind: 'intend' }
   | { readonly kind: 'call' }
-  | { readonly kind: 'wait'; readonly until: EpochMs; readonly overdue: boolean }
+  | { readonly kind: 'wait'; readonly until: EpochMs; readonly isOverdue: boolean }
   /** `cleaned`: I1; `deadline`: the user asked for it. */
   | { readonly kind: 'release'; readonly because: 'cleaned' | 'deadline' }
   | { readonly kind: 'orphan' }
@@ -103,7 +103,7 @@ export function decide(observation: ObjectObservation): ObjectDecision {
   const wait = (until: EpochMs): ObjectDecision => ({
     kind: 'wait',
     until: isOver ? until : earliest(until, end),
-    overdue: isOver,
+    isOverdue: isOver,
   });
   if (entry === undefined || (entry.phase === 'held' && entry.slotTime === undefined)) return { kind: 'intend' };
   if (entry.phase === 'intended' && observation.isOwnIntent) return { kind: 'call' };

@@ -61,12 +61,12 @@ async function keepEntry(
   const object = await readObject(context.deps, subject);
   const isHeld = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
   if (object !== 'notKnown' && !isHeld) return endEntry(context, kept, entry, object);
-  const deleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
+  const isDeleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
   const said = entry.withoutRule;
-  const isNews = (deleting && said?.deleting === false) || isReportDue(now, said?.saidTime, ONCE_A_DAY);
+  const isNews = (isDeleting && said?.deleting === false) || isReportDue(now, said?.saidTime, ONCE_A_DAY);
   // Said first: a run that dies in between says it again (I9).
-  if (isNews) await reportWithoutRule(context.reporter, kept, entry, deleting);
-  const value = isNews ? { ...entry, withoutRule: { saidTime: now, deleting } } : entry;
+  if (isNews) await reportWithoutRule(context.reporter, kept, entry, isDeleting);
+  const value = isNews ? { ...entry, withoutRule: { saidTime: now, deleting: isDeleting } } : entry;
   return record.save({ subject, value, wakeTime: addDuration(now, CHECK) });
 }
 
@@ -110,10 +110,10 @@ function reportWithoutRule(
   reporter: Reporter,
   { subject, rule, because }: EntryWithoutRule,
   entry: LedgerEntry,
-  deleting: boolean,
+  isDeleting: boolean,
 ): Promise<void> {
   const { finalizerName, phase } = entry;
-  const then = deleting ? 'it is being deleted and stays' : 'it would stay when it is deleted';
+  const then = isDeleting ? 'it is being deleted and stays' : 'it would stay when it is deleted';
   const done = phase === 'cleaned' ? '; its clean-up is done' : '';
   return report(reporter, subject, {
     decision: 'warn',

@@ -27,7 +27,7 @@ export interface OrphanObservation {
   /** False: EC2 or the API server does not answer. */
   readonly isKnown: boolean;
   /** Whether the instance has ended or is about to. */
-  readonly ends: boolean;
+  readonly isEnding: boolean;
   readonly owner: InstanceOwner;
   /** It was left by an object whose termination was not over: then a Node alone does not count, since it ends no instance. */
   readonly hasFormerOwner: boolean;
@@ -47,9 +47,9 @@ export type OrphanDecision =
  * What was left behind is said once a day until it ends, is owned again, or somebody has it forgotten. Where NodeClaims
  * are not served, nothing is said of an instance that only a list brought up (I6).
  */
-export function decide({ now, isKnown, ends, owner, hasFormerOwner, entry }: OrphanObservation): OrphanDecision {
+export function decide({ now, isKnown, isEnding, owner, hasFormerOwner, entry }: OrphanObservation): OrphanDecision {
   if (!isKnown) return { kind: 'wait', until: addDuration(now, NO_ANSWER_CHECK) };
-  if (ends) return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceEnded' };
+  if (isEnding) return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceEnded' };
   if (owner === 'NodeClaim' || (owner === 'Node' && !hasFormerOwner)) {
     return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceHeld' };
   }

@@ -24,18 +24,18 @@ export interface OrphanOrigin {
 /** undefined: there is no such instance. */
 type State = InstanceState | 'unknown' | undefined;
 
-interface Look {
+interface InstanceFacts {
   /** False: EC2 or the API server does not answer, and the rest says nothing. */
   readonly isKnown: boolean;
   readonly state: State;
   /** It has ended or is about to. */
-  readonly ends: boolean;
+  readonly isEnding: boolean;
   readonly owner: InstanceOwner;
 }
 
-const NO_ANSWER: Look = { isKnown: false, state: 'unknown', ends: false, owner: 'unknown' };
+const NO_ANSWER: InstanceFacts = { isKnown: false, state: 'unknown', isEnding: false, owner: 'unknown' };
 
-export interface ObservedInstance extends Look {
+export interface ObservedInstance extends InstanceFacts {
   readonly now: EpochMs;
   readonly providerID: string;
   readonly object: FormerOwner | undefined;
@@ -66,11 +66,15 @@ export async function observe(
   };
 }
 
-async function lookAt(deps: FinalizerDeps, providerID: string, launchTime: EpochMs | undefined): Promise<Look> {
+async function lookAt(
+  deps: FinalizerDeps,
+  providerID: string,
+  launchTime: EpochMs | undefined,
+): Promise<InstanceFacts> {
   const state = await stateOf(deps, providerID, launchTime);
-  const ends = state !== 'unknown' && (isGone(state) || state === 'shutting-down');
-  const owner = ends ? 'nothing' : await instanceOwnerOf(deps, providerID);
-  return { isKnown: true, state, ends, owner };
+  const isEnding = state !== 'unknown' && (isGone(state) || state === 'shutting-down');
+  const owner = isEnding ? 'nothing' : await instanceOwnerOf(deps, providerID);
+  return { isKnown: true, state, isEnding, owner };
 }
 
 /** What EC2 refuses to look at, such as a providerID that is none of its own, may run on (I6); so may one that is too young to be known. */

@@ -15,12 +15,12 @@ import { shareOf } from './rule/instance.ts';
 import type { UnawaitedNews } from './rule/hooks.ts';
 
 /** What a termination is told of with. */
-export interface Telling extends FinalizerContext {
+export interface ReportContext extends FinalizerContext {
   readonly observed: Pick<ObservedTermination, 'claim' | 'nodes'>;
 }
 
 /** Tells of NodeClaim and Nodes alike: an Event on each, one audit line that names them all. */
-export async function reportOnAll(context: Telling, report: Omit<Report, 'about'>): Promise<void> {
+export async function reportOnAll(context: ReportContext, report: Omit<Report, 'about'>): Promise<void> {
   const [first, ...others] = claimAndNodes(context);
   if (first === undefined) return;
   const named = others.length === 0 ? {} : { nodes: others.map(({ metadata }) => metadata.name) };
@@ -171,7 +171,7 @@ const nodesOf = (context: TerminationContext): readonly string[] =>
 
 /** Said once, when the deletion is first seen. */
 export async function reportObserveMode(
-  context: Telling,
+  context: ReportContext,
   { deadline }: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
 ): Promise<void> {
   const end = deadline === undefined ? '' : `; its deadline is ${toTimestamp(deadline.time)}`;
@@ -184,7 +184,7 @@ export async function reportObserveMode(
 }
 
 /** What one hook answered; nothing is said of a worker that is still at it. */
-export async function reportHook(context: Telling, name: string, progress: HookProgress): Promise<void> {
+export async function reportHook(context: ReportContext, name: string, progress: HookProgress): Promise<void> {
   const { phase, attempts, message = '' } = progress;
   if (phase === 'succeeded') {
     const done = `hook ${name} has done its work`;
@@ -202,7 +202,7 @@ export async function reportHook(context: Telling, name: string, progress: HookP
 
 /** Answers that came by events and have just been stored. @param names of the hooks @param before as they stood */
 export async function reportAnswers(
-  context: Telling,
+  context: ReportContext,
   names: Iterable<string>,
   before: TerminationRecord['hooks'],
   hooks: TerminationRecord['hooks'],

@@ -245,7 +245,7 @@ describe('the drain under way', () => {
   it('I2: names the protection that it overrides, and none that is not there or is over', () => {
     const annotated = (value: string): object => ({ annotations: { 'karpenter.sh/do-not-disrupt': value } });
     const pods = [pod('a'), pod('b', annotated('1h')), pod('c', annotated('true'))];
-    const decision = step({ pods, protectionOverridden: true });
+    const decision = step({ pods, isProtectionOverridden: true });
     const acts = decision.kind === 'drain' ? decision.plan.acts : [];
     expect(acts).toEqual([
       expect.objectContaining({ kind: 'evict', overriddenProtection: undefined }),

@@ -124,7 +124,7 @@ export function observation(
     unreadable: undefined,
     pods: [],
     protection: DEFAULT_PROTECTION_POLICY,
-    protectionOverridden: false,
+    isProtectionOverridden: false,
     limits: NO_DRAIN_LIMITS,
     neighbours: undefined,
     resource: { kind: 'notAsked' },

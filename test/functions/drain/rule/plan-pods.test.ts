@@ -20,7 +20,7 @@ function planned(pods: readonly PodView[], mode: DrainMode | 'system' | undefine
     now: NOW,
     pods,
     protection: DEFAULT_PROTECTION_POLICY,
-    protectionOverridden: false,
+    isProtectionOverridden: false,
     evictionGracePeriod: undefined,
     deleteTime: at(60),
     warnedUids: [],
@@ -197,7 +197,7 @@ describe('the deadline of a policy', () => {
     const held: PodView = { ...pod('a', protectedFor('true')), terminationGracePeriod: seconds(30) };
     const late = { forcedEndTime, now: begin };
     expect(planned([held], 'Immediate', late)).toMatchObject({ acts: [], waits: [{ because: 'Protected' }] });
-    expect(planned([held], 'Immediate', { ...late, protectionOverridden: true })).toMatchObject({
+    expect(planned([held], 'Immediate', { ...late, isProtectionOverridden: true })).toMatchObject({
       acts: [{ kind: 'delete', overriddenProtection: { kind: 'indefinite' } }],
       waits: [],
     });

@@ -32,7 +32,7 @@ describe('decide', () => {
   const seen = (fields: Partial<OrphanObservation> = {}): OrphanObservation => ({
     now: NOW,
     isKnown: true,
-    ends: false,
+    isEnding: false,
     owner: 'nothing',
     hasFormerOwner: false,
     entry: undefined,
@@ -54,11 +54,11 @@ describe('decide', () => {
     ],
     [
       'a person has seen to it, and it ended',
-      seen({ ends: true, entry: { ...entry, forgotten: true } }),
+      seen({ isEnding: true, entry: { ...entry, forgotten: true } }),
       { kind: 'close', because: 'InstanceEnded' },
     ],
-    ['it ended: nothing to say', seen({ ends: true }), { kind: 'ignore' }],
-    ['it ended: closed', seen({ ends: true, entry: saidLately }), { kind: 'close', because: 'InstanceEnded' }],
+    ['it ended: nothing to say', seen({ isEnding: true }), { kind: 'ignore' }],
+    ['it ended: closed', seen({ isEnding: true, entry: saidLately }), { kind: 'close', because: 'InstanceEnded' }],
     ['a NodeClaim has it', seen({ owner: 'NodeClaim' }), { kind: 'ignore' }],
     ['a NodeClaim has it by now', seen({ owner: 'NodeClaim', entry }), { kind: 'close', because: 'InstanceHeld' }],
     ['a Node has it', seen({ owner: 'Node' }), { kind: 'ignore' }],
@@ -88,7 +88,7 @@ describe('decide', () => {
     const observations = fc.record({
       now: fc.constant(NOW),
       isKnown: fc.constant(true),
-      ends: fc.boolean(),
+      isEnding: fc.boolean(),
       owner: fc.constantFrom('NodeClaim', 'Node', 'nothing', 'unknown'),
       hasFormerOwner: fc.boolean(),
       entry: fc.option(
@@ -102,7 +102,7 @@ describe('decide', () => {
       fc.property(observations, observation => {
         const decision = decide(observation);
         if (decision.kind === 'report') {
-          expect(observation).toMatchObject({ ends: false });
+          expect(observation).toMatchObject({ isEnding: false });
           expect(observation.owner).not.toBe('NodeClaim');
         }
         if (decision.kind === 'wait') expect(decision.until).toBeGreaterThan(NOW);

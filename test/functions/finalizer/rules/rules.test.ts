@@ -132,7 +132,7 @@ describe('an object of a FinalizerRule', () => {
 
   it('is asked about again after ten minutes, and one that was a possible orphan after its back-off', () => {
     const until = addDuration(NOW, minutes(10));
-    expect(decideObject(seen({ entry: entryIn('pending') }))).toEqual({ kind: 'wait', until, overdue: false });
+    expect(decideObject(seen({ entry: entryIn('pending') }))).toEqual({ kind: 'wait', until, isOverdue: false });
     expect(decideObject(seen({ entry: entryIn('orphaned') }))).toMatchObject({
       kind: 'wait',
       until: addDuration(NOW, seconds(5)),
@@ -142,12 +142,12 @@ describe('an object of a FinalizerRule', () => {
   it('that waits is looked at again at its deadline, and is overdue from then on', () => {
     const entry = entryIn('failed');
     const next = addDuration(NOW, seconds(5));
-    expect(decideObject(seen({ entry }))).toEqual({ kind: 'wait', until: next, overdue: false });
-    expect(decideObject(seen({ entry, rule: deadline }))).toEqual({ kind: 'wait', until: soon, overdue: false });
+    expect(decideObject(seen({ entry }))).toEqual({ kind: 'wait', until: next, isOverdue: false });
+    expect(decideObject(seen({ entry, rule: deadline }))).toEqual({ kind: 'wait', until: soon, isOverdue: false });
     expect(decideObject(seen({ entry, rule: deadline, now: soon }))).toEqual({
       kind: 'wait',
       until: next,
-      overdue: true,
+      isOverdue: true,
     });
   });
 
@@ -178,8 +178,11 @@ describe('an object of a FinalizerRule', () => {
     const { rule } = seen();
     const entry = { phase: 'pending', attempts: 1, time: NOW } as const;
     const late = seen({ entry, rule: { ...rule, deadline: minutes(5) } });
-    expect(decideObject(late)).toEqual({ kind: 'wait', until: addDuration(NOW, minutes(5)), overdue: false });
-    expect(decideObject({ ...late, now: addDuration(NOW, minutes(6)) })).toMatchObject({ kind: 'wait', overdue: true });
+    expect(decideObject(late)).toEqual({ kind: 'wait', until: addDuration(NOW, minutes(5)), isOverdue: false });
+    expect(decideObject({ ...late, now: addDuration(NOW, minutes(6)) })).toMatchObject({
+      kind: 'wait',
+      isOverdue: true,
+    });
   });
 
   it('is set free when its rule ends, unless it is being deleted', () => {
