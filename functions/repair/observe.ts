@@ -33,7 +33,7 @@ import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
-import { objectIn } from '../../shared/domain/json.ts';
+import { objectIn, textOrEmpty } from '../../shared/domain/json.ts';
 import { type NodeClaimView, readNodeClaim, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
@@ -314,7 +314,7 @@ async function loadOtherRequests({ kubernetes }: Kubernetes, now: EpochMs): Prom
   });
   for (const { metadata, spec } of seen(leases)) {
     const { holderIdentity: holder, renewTime, leaseDurationSeconds: duration } = spec ?? {};
-    const renewed = parseTimestamp(typeof renewTime === 'string' ? renewTime : '');
+    const renewed = parseTimestamp(textOrEmpty(renewTime));
     const isHeld = renewed !== undefined && !isDue(now, addDuration(renewed, seconds(Number(duration) || 0)));
     if (!isHeld || !metadata.name.startsWith(LEASE_PREFIX)) continue;
     requested.set(

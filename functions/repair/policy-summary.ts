@@ -7,7 +7,7 @@ import type { PoolRecord } from './record.ts';
 import { effectiveRepair, unwatchedTypes } from './settings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
-import { isJsonObject, listIn } from '../../shared/domain/json.ts';
+import { isJsonObject, listIn, textOrEmpty } from '../../shared/domain/json.ts';
 import { kindAndName, type JsonObject, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { specificity } from '../../shared/domain/label-selector.ts';
 import { namedTemplates } from '../../shared/domain/named-templates.ts';
@@ -150,8 +150,7 @@ function acceptedCondition({ fault, acceptedGeneration }: PolicyFacts): PolicyCo
 /** The generation that stays in force, as the status of the policy says; undefined: it says none. */
 export function acceptedBefore({ status }: KubernetesObject): number | undefined {
   const message = conditionsOf(status).find(({ type }) => type === 'Accepted')?.['message'];
-  const [, generation] =
-    /generation (\d+), which was accepted last/.exec(typeof message === 'string' ? message : '') ?? [];
+  const [, generation] = /generation (\d+), which was accepted last/.exec(textOrEmpty(message)) ?? [];
   return generation === undefined ? undefined : Number(generation);
 }
 

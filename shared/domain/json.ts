@@ -17,6 +17,9 @@ export const listIn = (object: unknown, key: string): readonly JsonValue[] => {
   return Array.isArray(value) ? value : [];
 };
 
+/** The text; an empty one of what is no text. */
+export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 /** A text that says something; undefined: there is none. */
 export const optionalText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;

@@ -1,6 +1,6 @@
 /** The parts of a Node that rules look at. Reading never throws: what cannot be read is absent. */
 import { cutText } from './cut-text.ts';
-import { fieldsOf, isJsonObject, listIn, objectIn, optionalText } from './json.ts';
+import { fieldsOf, listIn, objectIn, optionalText, textOrEmpty } from './json.ts';
 import { deletionTimeOf, type JsonValue, type KubernetesObject } from './kubernetes-object.ts';
 import { parseTimestamp, type EpochMs } from './time.ts';
 
@@ -54,8 +54,6 @@ export interface NodeTaint {
   readonly value: string;
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-
 /** Which instance a Node is. */
 export const providerIDOfNode = ({ spec }: KubernetesObject): string | undefined => optionalText(spec?.['providerID']);
 
@@ -82,7 +80,7 @@ export function readNode(object: KubernetesObject): NodeView {
 
 function readTaint(taint: JsonValue): readonly NodeTaint[] {
   const { key, value } = fieldsOf(taint);
-  return text(key) === '' ? [] : [{ key: text(key), value: text(value) }];
+  return textOrEmpty(key) === '' ? [] : [{ key: textOrEmpty(key), value: textOrEmpty(value) }];
 }
 
 /** Go's zero time is how a client in Go leaves a time out. Read as an instant, every toleration would have passed since. */
@@ -98,13 +96,14 @@ export function readConditions(value: JsonValue | undefined): readonly NodeCondi
   if (!Array.isArray(value)) return [];
   const conditions: NodeCondition[] = [];
   for (const entry of value as readonly unknown[]) {
-    if (!isJsonObject(entry) || text(entry['type']) === '') continue;
+    const { type, status, reason, message, lastTransitionTime } = fieldsOf(entry);
+    if (textOrEmpty(type) === '') continue;
     conditions.push({
-      type: text(entry['type']),
-      status: text(entry['status']),
-      reason: text(entry['reason']),
-      message: cutText(text(entry['message'])),
-      lastTransitionTime: readTransition(text(entry['lastTransitionTime'])),
+      type: textOrEmpty(type),
+      status: textOrEmpty(status),
+      reason: textOrEmpty(reason),
+      message: cutText(textOrEmpty(message)),
+      lastTransitionTime: readTransition(textOrEmpty(lastTransitionTime)),
     });
   }
   return conditions;

@@ -1,5 +1,5 @@
 /** The parts of a Pod that rules look at. Reading never throws: what cannot be read is absent. */
-import { fieldsOf, isJsonObject, listIn, objectIn, optionalText } from './json.ts';
+import { fieldsOf, isJsonObject, listIn, objectIn, optionalText, textOrEmpty } from './json.ts';
 import type { JsonObject, KubernetesObject, OwnerReference } from './kubernetes-object.ts';
 import { LONGEST_DURATION } from './go-duration.ts';
 import { readConditions } from './node.ts';
@@ -67,7 +67,7 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
     labels: metadata.labels ?? {},
     annotations: metadata.annotations ?? {},
     ownerReferences: metadata.ownerReferences ?? [],
-    phase: optionalText(status?.['phase']) ?? '',
+    phase: textOrEmpty(status?.['phase']),
     ready: ready?.status === 'True',
     notReadySince: ready === undefined || ready.status === 'True' ? undefined : ready.lastTransitionTime,
     conditions: listIn(status, 'conditions').filter(isJsonObject),
@@ -93,7 +93,7 @@ function readToleration(value: unknown): Toleration {
   return {
     key: optionalText(key),
     operator: optionalText(operator) ?? 'Equal',
-    value: optionalText(tolerated) ?? '',
+    value: textOrEmpty(tolerated),
     effect: optionalText(effect),
   };
 }

@@ -1,5 +1,5 @@
 /** Conditions on the status of an object. */
-import { fieldsOf, isJsonObject, listIn, optionalText } from '../../../shared/domain/json.ts';
+import { fieldsOf, isJsonObject, listIn, textOrEmpty } from '../../../shared/domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -80,4 +80,4 @@ export function hasCondition(object: KubernetesObject, { type, status, reason, m
   return stored?.status === status && stored.reason === reason && stored.message === message;
 }
 
-const typeOf = (condition: JsonValue): string => optionalText(fieldsOf(condition)['type']) ?? '';
+const typeOf = (condition: JsonValue): string => textOrEmpty(fieldsOf(condition)['type']);

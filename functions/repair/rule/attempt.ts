@@ -6,7 +6,7 @@ import type { Act, NodeRecord, Ours } from '../record.ts';
 import { replacementName } from './replacement.ts';
 import type { Candidate, LadderAction, NodeDecision, NodeFacts, RepairRules } from './verdict.ts';
 import type { NodeObservation } from './pool-facts.ts';
-import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
+import { fieldsOf, readJson } from '../../../shared/domain/json.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { deadlineBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
 import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
@@ -263,9 +263,7 @@ const MAX_COUNT = 20;
  * throws.
  */
 export function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReboot | undefined {
-  const read = readJson(annotations[LAST_REBOOT_ANNOTATION]);
-  if (!isJsonObject(read)) return undefined;
-  const { time: said, count, bootID } = read;
+  const { time: said, count, bootID } = fieldsOf(readJson(annotations[LAST_REBOOT_ANNOTATION]));
   const time = typeof said === 'string' ? parseTimestamp(said) : undefined;
   if (time === undefined) return undefined;
   const isCount = typeof count === 'number' && Number.isInteger(count);

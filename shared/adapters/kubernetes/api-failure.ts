@@ -3,7 +3,7 @@
  * they come in: a webhook or an admission policy may say megabytes.
  */
 import { cutText } from '../../domain/cut-text.ts';
-import { isJsonObject, listIn, objectIn } from '../../domain/json.ts';
+import { isJsonObject, listIn, objectIn, readJson, textOrEmpty } from '../../domain/json.ts';
 
 export interface FailureCause {
   /** `DisruptionBudget`, `NamespaceTerminating`, `FieldValueInvalid`, … */
@@ -27,8 +27,6 @@ export interface ApiFailure {
 /** Longest part of a body that is not a Status to be quoted in a message. */
 const MAX_QUOTED_CHARS = 200;
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-
 /** Reads a `Status` object (or whatever a proxy sent in its place). `retryAfter` is the header of that name, in seconds. */
 export function toApiFailure(status: number, body: unknown, retryAfter?: string): ApiFailure {
   const isStatus = isJsonObject(body) && body['kind'] === 'Status';
@@ -36,15 +34,19 @@ export function toApiFailure(status: number, body: unknown, retryAfter?: string)
   const seconds = Number(retryAfter ?? details['retryAfterSeconds'] ?? Number.NaN);
   return {
     status,
-    reason: isStatus ? text(body['reason']) : '',
-    message: isStatus ? cutText(text(body['message'])) : text(body).trim().slice(0, MAX_QUOTED_CHARS),
-    about: { group: text(details['group']), kind: text(details['kind']), name: text(details['name']) },
+    reason: isStatus ? textOrEmpty(body['reason']) : '',
+    message: isStatus ? cutText(textOrEmpty(body['message'])) : textOrEmpty(body).trim().slice(0, MAX_QUOTED_CHARS),
+    about: {
+      group: textOrEmpty(details['group']),
+      kind: textOrEmpty(details['kind']),
+      name: textOrEmpty(details['name']),
+    },
     causes: listIn(details, 'causes')
       .filter(isJsonObject)
       .map(cause => ({
-        reason: text(cause['reason']),
-        message: cutText(text(cause['message'])),
-        field: text(cause['field']),
+        reason: textOrEmpty(cause['reason']),
+        message: cutText(textOrEmpty(cause['message'])),
+        field: textOrEmpty(cause['field']),
       })),
     ...(Number.isFinite(seconds) && seconds >= 0 ? { retryAfterMs: seconds * 1000 } : {}),
   };
@@ -52,13 +54,9 @@ export function toApiFailure(status: number, body: unknown, retryAfter?: string)
 
 /** The same from the text of an HTTP body. */
 export function parseApiFailure(status: number, body: string, retryAfter?: string): ApiFailure {
-  let parsed: unknown = body;
-  try {
-    parsed = JSON.parse(body) as unknown;
-  } catch {
-    // Not a Status: e.g. `404 page not found` for a group that is not served, or the HTML of a load balancer.
-  }
-  return toApiFailure(status, parsed, retryAfter);
+  const parsed = readJson(body);
+  // Not a Status: e.g. `404 page not found` for a group that is not served, or the HTML of a load balancer.
+  return toApiFailure(status, parsed === undefined ? body : parsed, retryAfter);
 }
 
 /**

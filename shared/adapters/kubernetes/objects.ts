@@ -1,5 +1,5 @@
 /** The edge where JSON of the API server becomes a `KubernetesObject`: checked once here, trusted after. */
-import { isJsonObject, listIn } from '../../domain/json.ts';
+import { fieldsOf, isJsonObject, listIn, textOrEmpty } from '../../domain/json.ts';
 import type { KubernetesObject } from '../../domain/kubernetes-object.ts';
 import { RetryableError } from '../../errors.ts';
 
@@ -8,10 +8,10 @@ import { RetryableError } from '../../errors.ts';
  * server decodes the rest, the UID too, into its own types before it ever stores or sends it.
  */
 export function isKubernetesObject(value: unknown): value is KubernetesObject {
-  if (!isJsonObject(value) || typeof value['apiVersion'] !== 'string' || typeof value['kind'] !== 'string')
-    return false;
-  const metadata = value['metadata'];
+  const { apiVersion, kind, metadata } = fieldsOf(value);
   return (
+    typeof apiVersion === 'string' &&
+    typeof kind === 'string' &&
     isJsonObject(metadata) &&
     typeof metadata['name'] === 'string' &&
     typeof (metadata['resourceVersion'] ?? '') === 'string'
@@ -41,17 +41,17 @@ export function parseList(
   value: unknown,
   doing: string,
 ): { items: readonly KubernetesObject[]; resourceVersion: string; continue?: string } {
-  const metadata = isJsonObject(value) ? value['metadata'] : undefined;
-  if (!isJsonObject(value) || !isJsonObject(metadata) || typeof value['kind'] !== 'string') {
+  const { apiVersion, kind, metadata } = fieldsOf(value);
+  if (!isJsonObject(metadata) || typeof kind !== 'string') {
     throw new RetryableError(`${doing}: the answer is not a Kubernetes list`, { reason: 'UnreadableAnswer' });
   }
-  const typeMeta = { apiVersion: value['apiVersion'], kind: value['kind'].replace(/List$/, '') };
+  const typeMeta = { apiVersion, kind: kind.replace(/List$/, '') };
   // Go writes an empty list as `"items": null` where the slice was never made.
   const items = listIn(value, 'items');
   const { continue: token, resourceVersion } = metadata;
   return {
     items: items.map(item => parseObject(isJsonObject(item) ? { ...typeMeta, ...item } : item, doing)),
-    resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+    resourceVersion: textOrEmpty(resourceVersion),
     ...(typeof token === 'string' && token !== '' ? { continue: token } : {}),
   };
 }
