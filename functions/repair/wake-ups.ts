@@ -8,10 +8,12 @@ import { isMarked } from './rule/attempt.ts';
 import { poolOf } from './rule/node-verdict.ts';
 import { answer, type EndedDrain } from './attempt-record.ts';
 import { nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId } from './record.ts';
+import { OWN_BLOCKS } from './settings.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { listPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { createSayOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { loadCluster } from '../../shared/cluster/owner.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
@@ -212,7 +214,7 @@ export function settingsRounds(deps: Deps): SettingsRounds {
 async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<string | undefined>> {
   const [{ nodes, claims }, policies, pools] = await inParallel([
     loadCluster(deps),
-    listPolicies(deps),
+    loadPolicies(deps),
     deps.kubernetes.list(RESOURCES.NodePool),
   ]);
   const statements = ownStatements([...policies, ...objectsOf(pools, { notServed: 'none' })]);
@@ -232,6 +234,12 @@ const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): b
   matchStatements(node, statements).length > 0 ||
   isMarked(node);
 
+/** As they are in force: also by the last version of one that cannot be read any more. */
+async function loadPolicies(deps: Pick<FunctionDeps, 'kubernetes' | 'records'>): Promise<readonly KubernetesObject[]> {
+  const [{ policies }] = await loadPolicySets(deps, OWNER, [OWN_BLOCKS]);
+  return policies.map(({ object }) => object);
+}
+
 /** The conditions of users, in policies and NodePools. */
 const ownStatements = (objects: readonly KubernetesObject[]): readonly RepairStatement[] =>
   objects.flatMap(({ spec }) => {
@@ -241,10 +249,10 @@ const ownStatements = (objects: readonly KubernetesObject[]): readonly RepairSta
 
 /** Those of all policies and of the NodePools of these names. */
 async function ownStatementsOf(
-  deps: Pick<FunctionDeps, 'kubernetes'>,
+  deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
   names: readonly string[],
 ): Promise<readonly RepairStatement[]> {
-  const [policies, pools] = await inParallel([listPolicies(deps), loadPools(deps, names)]);
+  const [policies, pools] = await inParallel([loadPolicies(deps), loadPools(deps, names)]);
   return ownStatements([...policies, ...pools]);
 }
 
@@ -314,7 +322,7 @@ export async function askForNode(
  * pass says so.
  */
 async function isConcerned(
-  deps: Pick<FunctionDeps, 'kubernetes'>,
+  deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
   node: NodeView,
   pools: readonly string[],
 ): Promise<boolean> {
