@@ -20,7 +20,7 @@ import { allActionsOf, dueOf, isBeforeReboot, verdictOf } from './rule/ladder.ts
 import { giveBack, type OpenReservations } from './reservations.ts';
 import { loadRules, type ObservedPool } from './observe.ts';
 import type { Attempt } from './attempt-record.ts';
-import { type NodeRecord, nodeSchema, type PoolRecord, poolSchema, poolText } from './record.ts';
+import { type NodeRecord, nodeSchema, type PoolRecord, poolSchema } from './record.ts';
 import { type FindingChange, afterUntakenAct } from './untaken-act.ts';
 import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report.ts';
 import type { PoolRules } from './settings.ts';
@@ -103,7 +103,7 @@ async function act(
     attemptsOfBefore: before.attemptsOfBefore,
   });
   const saved = await record.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
-  if (!saved.written) throw new RetryableError('another pass of the pool is at work', { reason: 'Contended' });
+  if (!saved.written) throw contended();
   const places = granted.map(({ finding }) => finding.node);
   const isFree = (await reserved?.reserve(inFlight, places)) ?? true;
   const intended = new Map<GrantedRepair, NodeRecord>();
@@ -371,6 +371,9 @@ async function writePool(
   }
   const next = wakeTime ?? addDuration(deps.clock.now(), IDLE_POOL_CHECK);
   const saved = await record.save({ subject: poolSubject(pool), value: normalPool(state), wakeTime: next });
-  if (!saved.written)
-    throw new RetryableError(`another run wrote the record of ${poolText(pool)} first`, { reason: 'Contended' });
+  if (!saved.written) throw contended();
 }
+
+/** Another pass has written the record of the pool. */
+const contended = (): RetryableError =>
+  new RetryableError('another pass of the pool is at work', { reason: 'Contended' });

@@ -278,8 +278,8 @@ export async function deleteRemediations(
 /** All objects of a kind are gone with its definition. */
 async function throwIfDefined(deps: Api, name: Omit<MadeResource, 'uid'>): Promise<void> {
   const { type } = refOf(name);
-  if (await isOutOfSight(deps, type, type)) throw new RetryableError(notServed(type), { reason: NOT_SERVED });
+  if (await isOutOfSight(deps, type, type)) throw new RetryableError(notServed(type), { reason: LASTS });
 }
 
-/** Reason of the error for a kind that is not served. */
-export const NOT_SERVED = 'NotServed';
+/** Reason of the error for what does not pass within seconds: a kind is not served, a node is quarantined. */
+export const LASTS = 'Lasts';

@@ -4,6 +4,7 @@
  * Pods that are left ride it. When it was, and how often, stands on the Node, too, where it outlives the table.
  */
 import { type Action, type ActionContext, callInstance, CHANGED, type Changed, notYet } from './action.ts';
+import { LASTS } from './custom-resource.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
 import { isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from './rule/attempt.ts';
 import type { Act } from './record.ts';
@@ -74,9 +75,6 @@ async function setMaintenance(
   throwConflict(`${MAINTENANCE} of ${name}`, outcome);
 }
 
-/** Reason of the error for a Node that stays cordoned for a quarantine. */
-export const QUARANTINED = 'Quarantined';
-
 /**
  * The reboot is over: our cordon and our condition go, nobody else's.
  * @throws {RetryableError} while a quarantine needs the cordon: to open the Node would end it
@@ -108,6 +106,5 @@ export async function endMaintenance(
   if (isMaintained(readConditions(object.status?.['conditions'])))
     await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));
   if (!isQuarantined) return;
-  const message = `Node ${name} stays cordoned while NVSentinel has it quarantined (${QUARANTINE_CORDON_ANNOTATION})`;
-  throw new RetryableError(message, { reason: QUARANTINED });
+  throw new RetryableError('NVSentinel has the node quarantined', { reason: LASTS });
 }

@@ -4,12 +4,12 @@
  * repair of the pool waits for it (I8).
  */
 import type { DecisionOrigin, PassDeps } from './context.ts';
-import { deleteRemediations, NOT_SERVED } from './custom-resource.ts';
+import { deleteRemediations, LASTS } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
 import { afterTakeBack, type Left, leftOf, wantedBack, withoutTakenBack } from './rule/left.ts';
 import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
-import { endMaintenance, QUARANTINED } from './reboot.ts';
+import { endMaintenance } from './reboot.ts';
 import type { NodeRecord, Ours } from './record.ts';
 import { endReplacement } from './replace.ts';
 import { reportCarriedOut } from './report.ts';
@@ -37,9 +37,6 @@ export interface TakenBack {
   readonly failure?: { readonly error: unknown } | undefined;
 }
 
-/** The queue tries again within seconds, which is of no use for these. */
-const LASTING: readonly (string | undefined)[] = [NOT_SERVED, QUARANTINED];
-
 /** What is refused holds nothing else that is left. */
 export async function takeBack(
   deps: PassDeps,
@@ -61,7 +58,8 @@ export async function takeBack(
     if (isRefusal(outcome)) refused.push(outcome);
     else taken = { ...taken, ...part };
   }
-  const error = refused.find(({ goesBack }) => goesBack !== undefined && !LASTING.includes(goesBack.reason))?.goesBack;
+  // The queue tries again within seconds, which is of no use for what lasts.
+  const error = refused.find(({ goesBack }) => goesBack !== undefined && goesBack.reason !== LASTS)?.goesBack;
   const { refusals: before, ...rest } = withoutTakenBack(record, taken);
   const refusals = tries.after(before);
   const next = { ...rest, ...(refusals && { refusals }) };

@@ -4,6 +4,7 @@
  */
 import { accepted, annotationOf, calledOff, describe, replacementOf, judgeTime, withoutAttempt } from './attempt.ts';
 import {
+  againAt,
   answerOf,
   allActionsOf,
   awaitsReboot,
@@ -71,7 +72,7 @@ export function judgeAttempt(judged: NodeFacts, before: Attempt): Finding {
   const waits = retryTime(judged, attempt);
   if (waits !== undefined) {
     const why = record.refusals?.[attempt.key]?.message ?? '';
-    const message = `${why}; it is tried again at ${toTimestamp(waits)}`;
+    const message = `${why}; ${againAt(waits)}`;
     return { ...IN_FLIGHT, record, verdict: { kind: 'retry', node, message }, time: waits };
   }
   return judgeUnfinished(judged, attempt);
@@ -298,7 +299,7 @@ function judgeReadyReplacement(
     return { ...IN_FLIGHT, record, verdict, time: addDuration(now, LAUNCH_CHECK) };
   }
   const { until } = waits;
-  const message = `${decision.message}; the termination was refused: it is tried again at ${toTimestamp(until)}`;
+  const message = `${decision.message}; the termination was refused: ${againAt(until)}`;
   return { ...IN_FLIGHT, record, verdict: { kind: 'retry', node, message }, time: until };
 }
 

@@ -328,6 +328,6 @@ export function unconfirmed(
 /** What others may be at cannot be read: nothing begins (I6). No event tells that it can be read again. */
 export function othersNotKnown(fault: string | undefined, now: EpochMs): Blocker | undefined {
   if (fault === undefined) return undefined;
-  const message = `it is not known who else is at work on the node: ${fault}`;
-  return { kind: 'others', reason: 'BeingDisrupted', message, until: addDuration(now, minutes(1)) };
+  const message = `who else is at work on it is not known: ${fault}`;
+  return { kind: 'others', reason: 'BeingDisrupted', message, until: addDuration(now, CONFIRM_CHECK) };
 }

@@ -115,11 +115,11 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       return { ...IDLE, record: begun, verdict: { kind: 'due', due: decision, action, rest, unfinished: same } };
     }
     case 'refused': {
-      const message = `${decision.message}; refused: ${next.message}; it is tried again at ${toTimestamp(next.until)}`;
+      const message = `${decision.message}; refused: ${next.message}; ${againAt(next.until)}`;
       return { ...IDLE, record, verdict: { kind: 'retry', node, message }, time: next.until };
     }
     case 'unavailable': {
-      const message = `${decision.message}; no replacement can be launched: it is tried again at ${toTimestamp(next.until)}`;
+      const message = `${decision.message}; no replacement can be launched: ${againAt(next.until)}`;
       const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
       return { ...IDLE, record, verdict, time: next.until };
     }
@@ -135,6 +135,8 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
     }
   }
 }
+
+export const againAt = (until: EpochMs): string => `it is tried again at ${toTimestamp(until)}`;
 
 /** Whether the NodeClaim is being deleted, and no deadline of a repair would bring its end forward. */
 function endsAnyway(claim: NodeClaimView, { drainBound }: Pick<EntryPolicy, 'drainBound'>, now: EpochMs): boolean {

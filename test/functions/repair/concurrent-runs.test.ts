@@ -99,6 +99,6 @@ describe('two passes of one pool', () => {
     const { uid } = world.node('n1').metadata;
     const subject = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid };
     const run = world.reconcile({ kind: 'wakeUp', owner: 'repair', subject, wakeTime: world.now() });
-    await expect(run).rejects.toThrow('another run wrote the record of NodePool default first');
+    await expect(run).rejects.toThrow('another pass of the pool is at work');
   });
 });
