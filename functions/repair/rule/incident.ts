@@ -74,9 +74,10 @@ export function unhealthyStatementsOf(
       if (clock !== undefined) return { ...match, key, start: clock.start, clock };
     }
     const { start, doubt } = startOf(match, node, observed);
-    // A start that no event had confirmed was never certain.
-    const first = kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined);
-    const { now, observedTime, isUnprompted = false } = observed;
+    const { now, ownTime, observedTime, isUnprompted = false } = observed;
+    // A start that no event had confirmed was never certain. What changed before this transition may have been the node's health.
+    const mayHaveStayed = stated === undefined || !isBefore(ownTime, stated);
+    const first = mayHaveStayed ? (kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined)) : undefined;
     const isUnheard = isUnprompted && observedTime === undefined && isOlder(stated, now);
     const clock =
       start === undefined
@@ -88,7 +89,7 @@ export function unhealthyStatementsOf(
 
 /**
  * The clock of a statement that was true at the last look. Its condition may get a new time although its status stayed;
- * an event that comes at once proves that. Without such an event the node may have been healthy for a while (I3):
+ * its own event, which comes at once, proves that. Without such an event the node may have been healthy for a while (I3):
  * undefined, the clock starts anew.
  */
 function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime, isUnprompted }: ClockContext): Clock | undefined {
@@ -98,11 +99,12 @@ function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime, isUnprompted }
     if (isOfThatChange && isOlder(stated, ownTime)) return undefined;
     return isUnprompted === true ? kept : heard;
   }
-  const isFresh = ownTime !== undefined && Math.abs(ownTime - stated) <= FRESH && Math.abs(now - stated) <= FRESH;
-  const { first } = kept;
+  const isOfEarlier = isBefore(ownTime, stated);
+  const isFresh = ownTime !== undefined && !isOfEarlier && ownTime - stated <= FRESH && Math.abs(now - stated) <= FRESH;
+  const { first, ...certain } = kept;
   if (kept.stated === undefined || stated <= kept.stated) {
     if (isFresh && first !== undefined) return { start: first, stated };
-    return kept;
+    return isOfEarlier ? certain : kept;
   }
   return isFresh ? { start: first ?? kept.start, stated } : undefined;
 }
@@ -120,6 +122,10 @@ function startOf(
   // The transition time is that of the status: nobody says since when the reason stands.
   return { start: statement.reason === undefined || now - start <= seconds(1) ? start : now };
 }
+
+/** Whether the event was seen before that transition, and so is of another change of the node. */
+const isBefore = (seen: EpochMs | undefined, stated: EpochMs): boolean =>
+  seen !== undefined && !isDue(addDuration(seen, CLOCK_SKEW), stated);
 
 /** Whether a change that was seen at that time is older than any event of it. */
 const isOlder = (stated: EpochMs | undefined, seen: EpochMs): boolean =>

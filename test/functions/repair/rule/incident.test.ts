@@ -77,6 +77,16 @@ describe('an incident starts', () => {
       15,
     ],
     [
+      '(c) anew where what is told of is a change before that: it may have been well there',
+      { now: 20, kept: [0, 0], condition: ready(20), own: 19.5 },
+      20,
+    ],
+    [
+      '(c) where it did where the clocks differ by 5 s',
+      { now: 20, kept: [0, 0], condition: ready(20), own: 20 - 5 / 60 },
+      0,
+    ],
+    [
       '(c) where it did once such a move is told of after all',
       { now: 20.5, kept: [20, 20, 0], condition: ready(20), own: 20.1 },
       0,
@@ -93,6 +103,27 @@ describe('an incident starts', () => {
     ],
   ])('%s', (_, given, start, doubt) => {
     expect(unhealthyAt(given)).toEqual({ start, doubt });
+  });
+
+  it.each<[string, readonly (readonly [now: number, own?: number])[], number]>([
+    ['where it did if only the move is told of', [[20], [20.2, 20.1]], 0],
+    [
+      'anew if a change before it is told of first',
+      [
+        [20, 19.5],
+        [20.2, 20.1],
+      ],
+      20,
+    ],
+    ['anew if a change before it is told of in between', [[20], [20.1, 19.5], [20.2, 20.1]], 20],
+  ])('(c) when its time has moved to the minute 20: %s', (_, looks, start) => {
+    let clocks: Readonly<Record<string, Clock>> = { 'Ready=False': { start: at(0), stated: at(0) } };
+    for (const [now, own] of looks) {
+      const context = { now: at(now), settings: PLAIN, record: { clocks, episodes: [] } };
+      const ownTime = own === undefined ? undefined : at(own);
+      clocks = clocksOf(unhealthyStatementsOf(aNode([ready(20)]), { ...context, ownTime }));
+    }
+    expect(minutesOf(clocks['Ready=False']?.start)).toBe(start);
   });
 
   it('at no time that anybody knows where its condition has none', () => {
