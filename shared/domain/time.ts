@@ -56,10 +56,10 @@ export function isDue(now: EpochMs, due: EpochMs): boolean {
   return now >= due;
 }
 
-/** What is still so is said again after this long: the API server forgets an Event after an hour. */
+/** What still holds is reported again after this long: the API server deletes an Event after an hour. */
 export const REPORT_EVERY = hours(1);
 
-/** Whether it is time to say something: it was never said, or so long ago. */
+/** Whether something is to be reported: it never was, or not since then. */
 export const isReportDue = (now: EpochMs, saidTime: EpochMs | undefined, every = REPORT_EVERY): boolean =>
   saidTime === undefined || isDue(now, addDuration(saidTime, every));
 

@@ -184,8 +184,8 @@ export function openRecord<Value>(
 const LEFT_ALONE = 'T5: a record of a newer version is left alone';
 
 /**
- * Whether the wake-up is of the timer that the record has now, or that one is due. For runs of which each sets the timer anew, so that a
- * wake-up of an earlier setting, whoever sent it, would start one more chain of them, for good. Others ask `isWakeUpSuperseded`.
+ * Whether the wake-up belongs to the timer in the record, or that timer is due. For runs that set the timer each time: a wake-up of an earlier
+ * setting would start a second chain of runs, which never ends. Other runs ask `isWakeUpSuperseded`.
  */
 export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeUp, now: EpochMs): boolean {
   const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;

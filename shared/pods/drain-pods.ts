@@ -166,7 +166,7 @@ async function answerTo<End extends PodEnd>(
   });
   if (!isRefusal(outcome)) {
     const { answer } = outcome;
-    // As it is said after it was remembered.
+    // The next look has only the cut text, and must not report it as another one.
     return answer.kind === 'blocked' ? { ...answer, message: cutToBytes(answer.message, maxBytes) } : answer;
   }
   const { message, goesBack } = outcome;

@@ -261,7 +261,7 @@ export type SeenNode =
   /** It is to be forgotten. */
   | { readonly kind: 'gone' };
 
-/** Acts are remembered for so long, and what was said until it may be said again, once the node is healthy. */
+/** A healthy node's acts are remembered for this long, and what was said of it until it may be said again. */
 const ACTS_KEPT_FOR = hours(24);
 
 /**
