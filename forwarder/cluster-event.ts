@@ -7,8 +7,7 @@ import {
 } from '../shared/contract/cluster-event.ts';
 import type { BusEntry } from '../shared/contract/envelope.ts';
 import { toIsoText } from '../shared/domain/time.ts';
-import { sinceOf } from './queue-slots.ts';
-import type { ObjectChange } from './tracker.ts';
+import { type ObjectChange, sinceOf } from './tracker.ts';
 
 /** The entry that goes to the bus for a change. `watchOf`: how the watch stands that an object asks for. */
 export function toEntry(

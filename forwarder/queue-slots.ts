@@ -7,7 +7,7 @@
  */
 import type { EpochMs } from '../shared/domain/time.ts';
 import type { PublishFloor } from './publish-floor.ts';
-import { keyOfChange, type ObjectChange } from './tracker.ts';
+import { keyOfChange, type ObjectChange, sinceOf } from './tracker.ts';
 
 export interface QueuedChange {
   readonly change: ObjectChange;
@@ -124,10 +124,6 @@ function schedule({ floor }: Slots, key: string, slot: Slot): void {
 }
 
 const CONDITIONS = 'conditions';
-
-/** When the change may have happened already. */
-export const sinceOf = ({ since, observedTime }: Pick<ObjectChange, 'since' | 'observedTime'>): EpochMs =>
-  since ?? observedTime;
 
 /**
  * Two changes of one object as one: the newer state, and every part that differs from what was last published. Conditions

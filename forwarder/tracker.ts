@@ -29,6 +29,10 @@ export interface ObjectChange {
   readonly resync?: true | undefined;
 }
 
+/** When the change may have happened already. */
+export const sinceOf = ({ since, observedTime }: Pick<ObjectChange, 'since' | 'observedTime'>): EpochMs =>
+  since ?? observedTime;
+
 /** One object under one detail-type has one place in the queue. */
 export const keyOfChange = ({ detailType, subject }: ChangeKey): string => `${detailType}/${subject.uid}`;
 interface ChangeKey {

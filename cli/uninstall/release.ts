@@ -3,7 +3,7 @@ import { ANNOTATIONS, KARPENTER, NVSENTINEL } from '../../shared/contract/names.
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';
 import { readConditions } from '../../shared/domain/node.ts';
-import { DRAIN_STATES, QUARANTINE_CORDON_ANNOTATION, stateWithoutDrain } from '../../shared/domain/quarantine.ts';
+import { DRAIN_STATES, isQuarantinedByCordon, stateWithoutDrain } from '../../shared/domain/quarantine.ts';
 
 export interface Release {
   /** Keys of annotations and labels that come off. */
@@ -45,9 +45,7 @@ export function releaseOf({ metadata, spec }: KubernetesObject): Release {
   const isByRepair = annotations[ANNOTATIONS.cordonedByRepair] !== undefined;
   const isByDrain = annotations[ANNOTATIONS.cordonedByDrain] !== undefined;
   const staysCordoned = isCordoned && isByDrain && !isDrained;
-  // Who has quarantined the node needs the cordon, whoever has set it.
-  const isQuarantined = annotations[QUARANTINE_CORDON_ANNOTATION] === 'True';
-  const isUncordoned = isCordoned && (isByDrain || isByRepair) && !staysCordoned && !isQuarantined;
+  const isUncordoned = isCordoned && (isByDrain || isByRepair) && !staysCordoned && !isQuarantinedByCordon(annotations);
   const marks = [
     ...(isOurs ? [KARPENTER.doNotDisruptAnnotation] : []),
     ...(isHeld ? [ANNOTATIONS.protectedUntil] : []),

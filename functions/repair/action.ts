@@ -62,6 +62,9 @@ export type Action<Type extends ActionType> = (context: ActionContext<Type>) => 
 export const ACTED = { kind: 'done' } as const;
 export const CHANGED: Changed = { kind: 'changed' };
 
+/** Reason of the error for what does not pass within seconds: a kind is not served, a node is quarantined. */
+export const LASTS = 'Lasts';
+
 export async function callInstance(
   { deps, node }: Pick<ActionContext, 'deps' | 'node'>,
   call: (instances: Instances, providerID: string) => Promise<InstanceOutcome>,

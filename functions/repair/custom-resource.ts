@@ -3,7 +3,7 @@
  * the contract of node-healthcheck-operator: named after the node, condition `Succeeded` False where the remediator
  * gives up, annotated when its time is over, deleted by us once the node is well or gone.
  */
-import { type ActionContext, type ActionDeps, type ActOutcome, ACTED } from './action.ts';
+import { type ActionContext, type ActionDeps, type ActOutcome, ACTED, LASTS } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import type { PassDeps } from './context.ts';
 import type { GrantedRepair } from './decide.ts';
@@ -280,6 +280,3 @@ async function throwIfDefined(deps: Api, name: Omit<MadeResource, 'uid'>): Promi
   const { type } = refOf(name);
   if (await isOutOfSight(deps, type, type)) throw new RetryableError(notServed(type), { reason: LASTS });
 }
-
-/** Reason of the error for what does not pass within seconds: a kind is not served, a node is quarantined. */
-export const LASTS = 'Lasts';

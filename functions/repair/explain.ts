@@ -6,7 +6,7 @@ import type { DueCondition } from './attempt-record.ts';
 import { decide } from './decide.ts';
 import { acceptedBefore } from './policy-summary.ts';
 import { NEW_POOL, type NodeRecord } from './record.ts';
-import { actsOf, newNode } from './rule/attempt.ts';
+import { newNodeOf } from './rule/attempt.ts';
 import { otherWorkOn } from './rule/guards.ts';
 import { CONFIRMED, judgeHealth, readableSettings, unhealthyStatementsOf, withoutDueClause } from './rule/incident.ts';
 import { decideNode, judgeNode, judgePool, poolOf, surroundingsIn } from './rule/node-verdict.ts';
@@ -87,11 +87,16 @@ export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs):
   };
 }
 
+/** The rules of a pool, and the time by which they are applied. */
+interface RulesNow extends Pick<ExplainedNode, 'pool' | 'rules'> {
+  readonly now: EpochMs;
+}
+
 /**
  * What the Node shows of what is remembered of it. An entry with a reason counts from the transition, for nobody but
  * Curfew's table knows when the reason was first seen.
  */
-function seenRecord(node: NodeView, { pool, rules, now }: Pick<ExplainedNode, 'pool' | 'rules'> & At): NodeRecord {
+function seenRecord(node: NodeView, { pool, rules, now }: RulesNow): NodeRecord {
   const settings = readableSettings(rules);
   const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: undefined });
   const clocks = unhealthy.flatMap(({ key, doubt, condition: { lastTransitionTime: stated } }) =>
@@ -99,23 +104,14 @@ function seenRecord(node: NodeView, { pool, rules, now }: Pick<ExplainedNode, 'p
       ? []
       : [[key, { start: latest(stated, node.creationTime ?? stated), stated }] as const],
   );
-  return { ...newNode(node.name, pool), acts: [...actsOf(node)], clocks: Object.fromEntries(clocks) };
-}
-
-interface At {
-  readonly now: EpochMs;
+  return { ...newNodeOf(node, pool), clocks: Object.fromEntries(clocks) };
 }
 
 /** What a pass would decide that remembers nothing. EC2 is not asked: what it has said is in Events. */
 function inItsPool(
   cluster: SeenCluster,
   node: NodeView,
-  {
-    owners,
-    pool,
-    rules,
-    now,
-  }: Pick<ExplainedNode, 'pool' | 'rules'> & At & { readonly owners: ReturnType<typeof indexOwners> },
+  { owners, pool, rules, now }: RulesNow & { readonly owners: ReturnType<typeof indexOwners> },
 ): Pick<ExplainedNode, 'rank' | 'heldBy'> {
   const { nodes, claims, pools, activity } = cluster;
   const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);

@@ -3,8 +3,7 @@
  * leave, then EC2 restarts the machine. That it did shows in the Node's boot ID; that it helped, in its conditions.
  * Pods that are left ride it. When it was, and how often, stands on the Node, too, where it outlives the table.
  */
-import { type Action, type ActionContext, callInstance, CHANGED, type Changed, notYet } from './action.ts';
-import { LASTS } from './custom-resource.ts';
+import { type Action, type ActionContext, callInstance, CHANGED, type Changed, LASTS, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
 import { isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from './rule/attempt.ts';
 import type { Act } from './record.ts';
@@ -13,7 +12,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { OWN_REASON } from '../../shared/domain/node-drain-conditions.ts';
 import { type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
-import { QUARANTINE_CORDON_ANNOTATION } from '../../shared/domain/quarantine.ts';
+import { isQuarantinedByCordon } from '../../shared/domain/quarantine.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
@@ -89,7 +88,7 @@ export async function endMaintenance(
   if (object?.metadata.uid !== uid) return;
   const { annotations: marks } = readNode(object);
   const isMarked = marks[ANNOTATIONS.cordonedByRepair] !== undefined;
-  const isQuarantined = isMarked && marks[QUARANTINE_CORDON_ANNOTATION] === 'True';
+  const isQuarantined = isMarked && isQuarantinedByCordon(marks);
   const isCordoned = isMarked && !isQuarantined;
   // What was refused is no reboot.
   const isEmpty = marks[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');

@@ -4,7 +4,8 @@
  * repair of the pool waits for it (I8).
  */
 import type { DecisionOrigin, PassDeps } from './context.ts';
-import { deleteRemediations, LASTS } from './custom-resource.ts';
+import { LASTS } from './action.ts';
+import { deleteRemediations } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
 import { afterTakeBack, type Left, leftOf, wantedBack, withoutTakenBack } from './rule/left.ts';
 import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';

@@ -4,8 +4,9 @@ export const STATE_LABEL = 'dgxc.nvidia.com/nvsentinel-state';
 /** On a Node: JSON list of the HealthEvents that keep it quarantined. */
 export const QUARANTINE_ANNOTATION = 'quarantineHealthEvent';
 
-/** On a Node, `True`: the quarantine needs the cordon, whoever has set it. */
-export const QUARANTINE_CORDON_ANNOTATION = 'quarantineHealthEventIsCordoned';
+/** Whether NVSentinel quarantines the Node by its cordon, whoever has set that: to uncordon it would end the quarantine. */
+export const isQuarantinedByCordon = (annotations: Readonly<Record<string, string>>): boolean =>
+  annotations['quarantineHealthEventIsCordoned'] === 'True';
 
 /** The values that a drain writes. */
 export const DRAIN_STATES = { draining: 'draining', succeeded: 'drain-succeeded', failed: 'drain-failed' } as const;

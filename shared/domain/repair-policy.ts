@@ -157,9 +157,9 @@ export const DEFAULT_ACTIONS: readonly RepairAction[] = [
 ];
 
 /**
- * Every statement that counts under these settings, with the toleration in force. Resolution order of a provider's statement: the entry for its
- * type, else the block's default, else the provider's. A user's entry without a reason replaces all of the provider's of that type; one
- * with a reason stands beside them, also one that never ends: what it matches is left to no other.
+ * Every statement under these settings, with the toleration in force; that may be `NEVER`. Resolution order of a provider's statement: the
+ * entry for its type, else the block's default, else the provider's. A user's entry without a reason replaces all of the provider's of that
+ * type; one with a reason stands beside them.
  */
 export function statementsOf(settings: RepairSettings): readonly RepairStatement[] {
   const { provided, overrides, defaultToleration, conditions } = settings;
@@ -181,8 +181,7 @@ export function statementsOf(settings: RepairSettings): readonly RepairStatement
     return [{ ...statement, toleration: defaultToleration, field: 'spec.repair.defaultTolerationDuration' }];
   });
   const reasoned = overrides.filter(({ reason }) => reason !== undefined).flatMap(ofOverride);
-  const all = [...providers, ...reasoned, ...conditions];
-  return all.filter(({ toleration, reason }) => reason !== undefined || !isNever(toleration));
+  return [...providers, ...reasoned, ...conditions];
 }
 
 /** What is done about an entry that decides: its own, else the block's, else the provider's for that condition, else the default. */
@@ -215,8 +214,9 @@ export interface UnhealthyMatch {
 }
 
 /**
- * The statements that a node's conditions match now, whatever their toleration, unless that never ends. Of several conditions of one type the first counts,
- * as in Karpenter: the API server accepts duplicates, and a later one may be years old.
+ * The statements that a node's conditions match now, whatever their toleration. One that never ends is left out, and with a reason also the
+ * general statements where it matches. Of several conditions of one type the first counts, as in Karpenter: the API server accepts
+ * duplicates, and a later one may be years old.
  */
 export function matchStatements(
   node: Pick<NodeView, 'conditions'>,

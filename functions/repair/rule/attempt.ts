@@ -275,6 +275,12 @@ export function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): 
   };
 }
 
+/** What is remembered at first of a Node: the reboots that it shows count. */
+export const newNodeOf = (node: Pick<NodeView, 'name' | 'annotations'>, pool: string | undefined): NodeRecord => ({
+  ...newNode(node.name, pool),
+  acts: [...actsOf(node)],
+});
+
 /** Reboots by the annotation of a Node that the table does not know. They can only forbid another one. */
 export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
   const read = readLastReboot(node);

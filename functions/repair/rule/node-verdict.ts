@@ -4,7 +4,7 @@
  * somebody else is at work on it. A judgement says what has to be read before anything is decided: what only due nodes
  * need is not read while none is due. What a whole pool allows is `functions/repair/decide.ts`. Pure.
  */
-import { actsOf, newNode, replacementOf, withMarks } from './attempt.ts';
+import { newNodeOf, replacementOf, withMarks } from './attempt.ts';
 import { judgeAttempt, judgeGone } from './attempt-verdict.ts';
 import { disruptionBudgetOf } from './disruption-budget.ts';
 import { nextEpisodes } from './flapping.ts';
@@ -139,8 +139,7 @@ function isDoubtful({ verdict, record }: NodeFinding): boolean {
 export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRecord | undefined): PresentNode {
   const { now, rules, pool } = context;
   const settings = readableSettings(rules);
-  // What was done to a node that is not remembered stands on the Node.
-  const known = before ?? { ...newNode(node.name, pool), acts: [...actsOf(node)] };
+  const known = before ?? newNodeOf(node, pool);
   const unhealthy =
     settings === undefined
       ? []

@@ -24,47 +24,49 @@ const HOOK_WORKS = { group: 'network.example.com', version: 'v1', resource: 'hoo
 const FAILED = { kind: 'failed', error: new Error('429') } as const;
 const answered = (value: unknown) => ({ kind: 'answered', value }) as const;
 
-/** The finalizer ends the instance, at that time, in a run in which one read failed. */
-function complaints(time: string, method: 'get' | 'list', ...args: readonly unknown[]): readonly string[] {
-  return complaintsOf(seconds(0), time, method, ...args);
+type Called = Pick<PortCall, 'port' | 'method' | 'args'>;
+const CLAIM_REF = { type: RESOURCES.NodeClaim, name: 'a-claim' };
+
+/** What is found of an act of the finalizer, at that time, in a run in which one read failed. @param clockTolerance how far its clock may be off */
+function complaintsAbout(
+  act: Called,
+  failedRead: Pick<PortCall, 'method' | 'args'>,
+  time: string,
+  clockTolerance = seconds(0),
+): readonly string[] {
+  const found: string[] = [];
+  const now = toEpochMs(Date.parse(time));
+  const mirror = mirrorOf({ nodeclaims: [CLAIM] });
+  const violate: CheckContext['violate'] = (invariant, message) => void found.push(`${invariant}: ${message}`);
+  const made = (called: Called, outcome: PortCall['outcome']): PortCall => ({ ...called, time: now, outcome });
+  const record = { owner: 'finalizer', id: 'nodeclaim/uid-of-claim' };
+  const run: Run = {
+    by: 'finalizer',
+    startTime: now,
+    calls: [
+      made({ port: 'kubernetes', method: 'get', args: [CLAIM_REF] }, answered({ object: CLAIM })),
+      made({ port: 'records', method: 'put', args: [record] }, answered({ kind: 'written' })),
+      made({ port: 'kubernetes', ...failedRead }, FAILED),
+    ],
+  };
+  const context = { mirror, violate, clockTolerance } as CheckContext;
+  checkDestructiveCalls(context).onCall?.(made(act, { kind: 'pending' }), run);
+  return found;
 }
 
-/** @param clockTolerance how far the function's clock may be off */
+/** Of the end of the instance. */
 function complaintsOf(
   clockTolerance: DurationMs,
   time: string,
   method: 'get' | 'list',
   ...args: readonly unknown[]
 ): readonly string[] {
-  const found: string[] = [];
-  const now = toEpochMs(Date.parse(time));
-  const mirror = mirrorOf({ nodeclaims: [CLAIM] });
-  const violate: CheckContext['violate'] = (invariant, message) => void found.push(`${invariant}: ${message}`);
-  const call = (
-    port: PortCall['port'],
-    name: string,
-    of: readonly unknown[],
-    outcome: PortCall['outcome'],
-  ): PortCall => ({
-    port,
-    method: name,
-    args: of,
-    time: now,
-    outcome,
-  });
-  const run: Run = {
-    by: 'finalizer',
-    startTime: now,
-    calls: [
-      call('kubernetes', 'get', [{ type: RESOURCES.NodeClaim, name: 'a-claim' }], answered({ object: CLAIM })),
-      call('records', 'put', [{ owner: 'finalizer', id: 'nodeclaim/uid-of-claim' }], answered({ kind: 'written' })),
-      call('kubernetes', method, args, FAILED),
-    ],
-  };
-  const terminate = call('instances', 'terminate', ['aws:///z/i-a'], { kind: 'pending' });
-  checkDestructiveCalls({ mirror, violate, clockTolerance } as CheckContext).onCall?.(terminate, run);
-  return found;
+  const terminate = { port: 'instances', method: 'terminate', args: ['aws:///z/i-a'] } as const;
+  return complaintsAbout(terminate, { method, args }, time, clockTolerance);
 }
+
+const complaints = (time: string, method: 'get' | 'list', ...args: readonly unknown[]): readonly string[] =>
+  complaintsOf(seconds(0), time, method, ...args);
 
 const HOOK = [{ type: HOOK_WORKS, namespace: 'network', name: 'snapshot-uid-of-claim' }];
 
@@ -91,42 +93,17 @@ describe('an instance that is ended although something could not be read', () =>
 });
 
 describe('a NodeClaim that is deleted although a read of it failed', () => {
-  const ASKED = { type: RESOURCES.NodeClaim, name: 'a-claim' };
-
   const complaintsOfDelete = (preconditions: object, read: unknown): readonly string[] => {
-    const found: string[] = [];
-    const now = toEpochMs(Date.parse('2024-11-01T15:01:00Z'));
-    const at = { port: 'kubernetes', time: now } as const;
-    const run: Run = {
-      by: 'finalizer',
-      startTime: now,
-      calls: [
-        { ...at, method: 'get', args: [ASKED], outcome: answered({ object: CLAIM }) },
-        {
-          ...at,
-          port: 'records',
-          method: 'put',
-          args: [{ owner: 'finalizer', id: 'nodeclaim/uid-of-claim' }],
-          outcome: answered({ kind: 'written' }),
-        },
-        { ...at, method: 'get', args: [read], outcome: FAILED },
-      ],
-    };
-    const violate: CheckContext['violate'] = (invariant, message) => void found.push(`${invariant}: ${message}`);
-    const mirror = mirrorOf({ nodeclaims: [CLAIM] });
-    checkDestructiveCalls({ mirror, violate, clockTolerance: seconds(0) } as CheckContext).onCall?.(
-      { ...at, method: 'delete', args: [ASKED, { preconditions }], outcome: { kind: 'pending' } },
-      run,
-    );
-    return found;
+    const remove = { port: 'kubernetes', method: 'delete', args: [CLAIM_REF, { preconditions }] } as const;
+    return complaintsAbout(remove, { method: 'get', args: [read] }, '2024-11-01T15:01:00Z');
   };
 
   it('is judged by the API server where the delete names the exact version', () => {
-    expect(complaintsOfDelete({ uid: 'uid-of-claim', resourceVersion: '1' }, ASKED)).toEqual([]);
+    expect(complaintsOfDelete({ uid: 'uid-of-claim', resourceVersion: '1' }, CLAIM_REF)).toEqual([]);
   });
 
   it('may have changed where the delete names the UID alone', () => {
-    expect(complaintsOfDelete({ uid: 'uid-of-claim' }, ASKED)).toEqual([
+    expect(complaintsOfDelete({ uid: 'uid-of-claim' }, CLAIM_REF)).toEqual([
       expect.stringMatching(/^I6: .* could not read/),
     ]);
   });
