@@ -5,7 +5,7 @@
  */
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
-import type { KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
+import type { KubernetesObject, ObjectRef } from '../shared/domain/kubernetes-object.ts';
 import { seconds } from '../shared/domain/time.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import type { CommandOutput } from './command-output.ts';
@@ -14,6 +14,7 @@ import { onKubeconfig } from './on-kubeconfig.ts';
 import { TERMINATION_POLICY, TERMINATION_POLICY_TYPES } from './policies/termination-policy.ts';
 import { giveBack, markedObjects, type MarkedObject } from './uninstall/give-back.ts';
 import { endReplacements } from './uninstall/replacements.ts';
+import { Refusals } from './uninstall/refusals.ts';
 import { ownConditionsOf, releaseOf, withoutConditions } from './uninstall/release.ts';
 import { objectOf, objectsOf } from '../shared/ports/read-answer.ts';
 
@@ -29,7 +30,7 @@ export interface UninstallOptions {
   readonly definitions?: boolean;
 }
 
-/** Exit code 0: done. 1: only running functions can release what is named. 2: the cluster cannot be reached. */
+/** Exit code 0: done. 1: what is named is left, to running functions or to whoever refuses the change. 2: the cluster cannot be reached. */
 export async function uninstallCommand(options: UninstallOptions, output: CommandOutput): Promise<number> {
   try {
     const { dryRun = false, releaseHolds = false, definitions = false, ...cluster } = options;
@@ -39,17 +40,18 @@ export async function uninstallCommand(options: UninstallOptions, output: Comman
       output.out(`${dryRun ? 'would have ' : ''}${line}\n`);
     };
     const pause = (): Promise<void> => systemClock.sleep(PAUSE);
-    const { left, held, rules, cordoned } = await onKubeconfig(cluster, ({ kubernetes }) =>
+    const { left, held, refused, rules, cordoned } = await onKubeconfig(cluster, ({ kubernetes }) =>
       uninstall(kubernetes, { dryRun, releaseHolds: releaseHolds || definitions, definitions, say, pause }),
     );
     for (const name of cordoned)
       output.out(`Node ${name} stays cordoned after its drain: kubectl uncordon ${name} takes it back into use\n`);
-    const isClean = isDone({ left, held, rules });
+    const isClean = isDone({ left, held, refused, rules });
     if (isClean && done === 0) output.out('Nothing carries a termination finalizer of Curfew.\n');
     if (left.length > 0)
       output.error(`${left.join(', ')}: being terminated by Curfew, left to it. Run this again when they are gone.\n`);
     if (held.length > 0)
       output.error(`${held.join(', ')}: changes again and again. Are the functions stopped? Then run this again.\n`);
+    for (const each of refused) output.error(`${each}. Have it allowed, then run this again.\n`);
     if (rules.length > 0)
       output.error(
         `FinalizerRule ${rules.join(', ')}: objects carry its finalizer, and could not go without Curfew. ` +
@@ -62,7 +64,13 @@ export async function uninstallCommand(options: UninstallOptions, output: Comman
 }
 
 /** The binding first: without it the policy judges nothing. */
-const POLICIES: readonly ResourceType[] = [TERMINATION_POLICY_TYPES.binding, TERMINATION_POLICY_TYPES.policy];
+const POLICIES: readonly ObjectRef[] = [TERMINATION_POLICY_TYPES.binding, TERMINATION_POLICY_TYPES.policy].map(
+  type => ({ type, name: TERMINATION_POLICY }),
+);
+/** Curfew's definitions, and with them all policies and rules. */
+const DEFINITIONS: readonly ObjectRef[] = [RESOURCES.NodeLifecyclePolicy, RESOURCES.FinalizerRule].map(
+  ({ resource, group }) => ({ type: RESOURCES.CustomResourceDefinition, name: `${resource}.${group}` }),
+);
 /** An API server looks once a second which policies there are; between two looks at what they have done. */
 const PAUSE = seconds(2);
 const PASSES = 15;
@@ -72,14 +80,16 @@ export interface Remains {
   readonly left: readonly string[];
   /** What somebody changes back, or whenever it is read. */
   readonly held: readonly string[];
+  /** What the API server refuses to have changed, such as by an admission webhook, with its words. The rest was done. */
+  readonly refused: readonly string[];
   /** FinalizerRules, when Curfew goes for good: objects carry their finalizers. */
   readonly rules: readonly string[];
   /** Nodes that an ended drain has left cordoned, for whatever is wrong with them. */
   readonly cordoned: readonly string[];
 }
 
-const isDone = ({ left, held, rules }: Pick<Remains, 'left' | 'held' | 'rules'>): boolean =>
-  left.length === 0 && held.length === 0 && rules.length === 0;
+const isDone = ({ left, held, refused, rules }: Omit<Remains, 'cordoned'>): boolean =>
+  [left, held, refused, rules].every(each => each.length === 0);
 
 interface UninstallContext extends Pick<UninstallOptions, 'releaseHolds' | 'definitions'> {
   readonly dryRun: boolean;
@@ -92,35 +102,55 @@ interface UninstallContext extends Pick<UninstallOptions, 'releaseHolds' | 'defi
  * again, in our writes and in others': only a later look that finds nothing of ours ends it.
  */
 export async function uninstall(kubernetes: KubernetesApi, run: UninstallContext): Promise<Remains> {
-  if (await isPolicyDeleted(kubernetes, run)) await run.pause();
+  const refusals = new Refusals();
+  let isPolicyDeleted = false;
+  const policies = await inPasses(run, () =>
+    deleteEach(kubernetes, { refs: POLICIES, notServed: 'none' }, run, what => {
+      isPolicyDeleted = !run.dryRun;
+      run.say(`deleted ${what}`);
+    }),
+  );
+  if (isPolicyDeleted) await run.pause();
   let left: readonly MarkedObject[] = [];
   const held = await inPasses(run, async () => {
     const marked = await markedObjects(kubernetes);
     // Nothing can be added to what is being deleted.
     left = marked.filter(({ isTerminating }) => isTerminating);
     const living = marked.filter(({ isTerminating }) => !isTerminating);
-    for (const each of living) await giveBack(kubernetes, each, run);
-    return living.map(({ what }) => what);
+    for (const each of living) await refusals.try(each.what, () => giveBack(kubernetes, each, run));
+    return living.map(({ what }) => what).filter(what => !refusals.has(what));
   });
-  const remains = { left: left.map(({ what }) => what), held, rules: [], cordoned: [] };
+  const names = left.map(({ what }) => what);
+  const remains = { left: names, held: [...policies, ...held], refused: refusals.list(), rules: [], cordoned: [] };
   if (run.releaseHolds !== true) return remains;
-  const released = await release(kubernetes, remains, run);
-  if (run.definitions === true && isDone(released)) await removeDefinitions(kubernetes, run);
-  return released;
+  const released = { ...(await release(kubernetes, { remains, refusals }, run)), refused: refusals.list() };
+  if (run.definitions !== true || !isDone(released)) return released;
+  const kept = await inPasses(run, () =>
+    deleteEach(kubernetes, { refs: DEFINITIONS, notServed: 'notKnown' }, run, (_, name) =>
+      run.say(`deleted the definition ${name}`),
+    ),
+  );
+  return { ...released, held: kept };
 }
 
-async function isPolicyDeleted(kubernetes: KubernetesApi, { dryRun, say }: UninstallContext): Promise<boolean> {
-  let isDeleted = false;
-  for (const type of POLICIES) {
-    const ref = { type, name: TERMINATION_POLICY };
-    const found = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+/** @returns those that changed in the moment of their deletion */
+async function deleteEach(
+  kubernetes: KubernetesApi,
+  { refs, notServed }: { readonly refs: readonly ObjectRef[]; readonly notServed: 'none' | 'notKnown' },
+  { dryRun }: UninstallContext,
+  say: (what: string, name: string) => void,
+): Promise<readonly string[]> {
+  const changed: string[] = [];
+  for (const ref of refs) {
+    const found = objectOf(await kubernetes.get(ref), { notServed });
     if (found === undefined) continue;
     const { uid, resourceVersion } = found.metadata;
-    if (!dryRun) await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } });
-    isDeleted = !dryRun;
-    say(`deleted ${type.resource} ${TERMINATION_POLICY}`);
+    const outcome = dryRun ? 'ok' : (await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } })).kind;
+    const what = `${ref.type.resource} ${ref.name}`;
+    if (outcome === 'ok') say(what, ref.name);
+    if (outcome === 'conflict') changed.push(what);
   }
-  return isDeleted;
+  return changed;
 }
 
 /** Repeats what answers with the names of all that is not known to be done; the names that are left at last. */
@@ -134,6 +164,18 @@ async function inPasses(
     if (count === PASSES) return open;
     await pause();
   }
+}
+
+/** Takes off what Curfew has put on. @returns false: the Node changed meanwhile */
+async function isReleased(kubernetes: KubernetesApi, node: KubernetesObject, run: UninstallContext): Promise<boolean> {
+  const isDone = await isQuiet(kubernetes, node, run);
+  const { taken, isUncordoned, body } = releaseOf(node);
+  if (taken.length === 0) return isDone;
+  const ref = { type: RESOURCES.Node, name: node.metadata.name };
+  const outcome = run.dryRun ? 'ok' : (await kubernetes.patch(ref, { type: 'merge', body })).kind;
+  if (outcome === 'ok')
+    run.say(`taken ${taken.join(' and ')} off Node ${ref.name}${isUncordoned ? ', uncordoned it' : ''}`);
+  return isDone && outcome !== 'conflict';
 }
 
 /** Takes Curfew's conditions off. @returns false: the Node changed meanwhile */
@@ -151,35 +193,21 @@ async function isQuiet(
   return outcome !== 'conflict';
 }
 
-/** Curfew's definitions, and with them all policies and rules. */
-async function removeDefinitions(kubernetes: KubernetesApi, { dryRun, say }: UninstallContext): Promise<void> {
-  for (const type of [RESOURCES.NodeLifecyclePolicy, RESOURCES.FinalizerRule]) {
-    const ref = { type: RESOURCES.CustomResourceDefinition, name: `${type.resource}.${type.group}` };
-    const found = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
-    if (found === undefined) continue;
-    const { uid, resourceVersion } = found.metadata;
-    const outcome = dryRun ? 'ok' : (await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } })).kind;
-    if (outcome === 'ok') say(`deleted the definition ${ref.name}`);
-  }
-}
-
-async function release(kubernetes: KubernetesApi, before: Remains, run: UninstallContext): Promise<Remains> {
+async function release(
+  kubernetes: KubernetesApi,
+  { remains: before, refusals }: { readonly remains: Remains; readonly refusals: Refusals },
+  run: UninstallContext,
+): Promise<Remains> {
   let cordoned: string[] = [];
   const held = await inPasses(run, async () => {
     cordoned = [];
-    const changed = [...(await endReplacements(kubernetes, run))];
+    const changed = [...(await endReplacements(kubernetes, run, refusals))];
     for (const node of objectsOf(await kubernetes.list(RESOURCES.Node), { notServed: 'notKnown' })) {
-      const { taken, isUncordoned, staysCordoned, body } = releaseOf(node);
       const { name } = node.metadata;
-      if (before.left.includes(`Node ${name}`)) continue;
-      if (!(await isQuiet(kubernetes, node, run))) changed.push(`Node ${name}`);
-      if (staysCordoned) cordoned.push(name);
-      if (taken.length === 0) continue;
-      const ref = { type: RESOURCES.Node, name };
-      const outcome = run.dryRun ? 'ok' : (await kubernetes.patch(ref, { type: 'merge', body })).kind;
-      if (outcome === 'conflict') changed.push(`Node ${name}`);
-      if (outcome === 'ok')
-        run.say(`taken ${taken.join(' and ')} off Node ${name}${isUncordoned ? ', uncordoned it' : ''}`);
+      const what = `Node ${name}`;
+      if (before.left.includes(what)) continue;
+      if (releaseOf(node).staysCordoned) cordoned.push(name);
+      if ((await refusals.try(what, () => isReleased(kubernetes, node, run))) === false) changed.push(what);
     }
     return changed;
   });

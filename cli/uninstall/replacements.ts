@@ -5,6 +5,7 @@ import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { objectsOf } from '../../shared/ports/read-answer.ts';
+import type { Refusals } from './refusals.ts';
 
 const WORDS = {
   deleted: (name: string) => `deleted NodeClaim ${name}, a replacement that no pod may use yet`,
@@ -15,6 +16,7 @@ const WORDS = {
 export async function endReplacements(
   kubernetes: KubernetesApi,
   { dryRun, say }: { readonly dryRun: boolean; readonly say: (line: string) => void },
+  refusals: Refusals,
 ): Promise<readonly string[]> {
   const deps = { kubernetes: dryRun ? withoutWrites(kubernetes) : kubernetes };
   const changed: string[] = [];
@@ -23,7 +25,7 @@ export async function endReplacements(
     const nodeUid = annotations?.[REPLACES_ANNOTATION];
     if (nodeUid === undefined || deletionTimestamp !== undefined) continue;
     try {
-      const end = await endReplacement(deps, { name, uid }, nodeUid);
+      const end = await refusals.try(`NodeClaim ${name}`, () => endReplacement(deps, { name, uid }, nodeUid));
       if (end === 'deleted' || end === 'kept') say(WORDS[end](name));
     } catch (error) {
       if (!(error instanceof RetryableError) || error.reason !== 'Conflict') throw error;

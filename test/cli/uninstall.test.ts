@@ -9,6 +9,7 @@ import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernete
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
+import { TerminalError } from '../../shared/errors.ts';
 import { createCluster } from '../../simulator/world.ts';
 import { objectAt, objectsIn } from '../fakes/objects.ts';
 
@@ -39,6 +40,7 @@ describe('curfew uninstall', () => {
     expect(await uninstall(kubernetes, { ...RUN, say: line => said.push(line) })).toEqual({
       left: ['Node going'],
       held: [],
+      refused: [],
       rules: [],
       cordoned: [],
     });
@@ -225,7 +227,7 @@ describe('curfew uninstall', () => {
     const kubernetes = createInProcessKubernetesApi(core, 'test');
     const said: string[] = [];
     const release = () => uninstall(kubernetes, { ...RUN, releaseHolds: true, say: line => said.push(line) });
-    expect(await release()).toEqual({ left: ['Node going'], held: [], rules: [], cordoned: ['drained'] });
+    expect(await release()).toMatchObject({ left: ['Node going'], held: [], rules: [], cordoned: ['drained'] });
     const nodes = await objectsIn(kubernetes, RESOURCES.Node);
     const look = nodes.map(({ metadata: { name, annotations = {}, labels = {} }, spec }) => [
       name,
@@ -388,6 +390,85 @@ describe('curfew uninstall', () => {
     const outcome = await uninstall({ ...kubernetes, patch }, { ...RUN, say: line => said.push(line) });
     expect(outcome.held).toEqual(['Node beside', 'Node own', 'Node replaced']);
     expect(said).toEqual([]);
+  });
+
+  // An admission webhook or a policy of the cluster that refuses one object, by a rule that has nothing to do with Curfew.
+  it('names what the API server refuses to have changed, and does the rest', async () => {
+    const core = createCluster({ now: () => toEpochMs(0) });
+    const finalizers = ['example.com/custom'];
+    const held = { 'karpenter.sh/do-not-disrupt': 'true', 'curfew.dev/protected-until': '2024-11-01T15:00:00Z' };
+    core.seed(node('a', { annotations: { ...marked, ...held }, finalizers }));
+    core.seed(node('b', { annotations: { ...marked, ...held }, finalizers }));
+    core.seed(node('c', { annotations: held }));
+    core.seed(node('d', { annotations: held }));
+    const claim = (name: string) => {
+      const metadata = { name, annotations: { 'curfew.dev/replaces': `uid-${name}` } };
+      core.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', metadata, spec: {} });
+    };
+    claim('new-a');
+    claim('new-b');
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    const refuse = (name: string): void => {
+      if (['a', 'c', 'new-a'].includes(name))
+        throw new TerminalError('Forbidden', `changing ${name}: 403 Forbidden: denied by a webhook`);
+    };
+    const patch: typeof kubernetes.patch = (ref, change, options) => {
+      refuse(ref.name);
+      return kubernetes.patch(ref, change, options);
+    };
+    const remove: typeof kubernetes.delete = (ref, options) => {
+      refuse(ref.name);
+      return kubernetes.delete(ref, options);
+    };
+    const said: string[] = [];
+    const run = { ...RUN, releaseHolds: true, definitions: true, say: (line: string) => said.push(line) };
+    expect(await uninstall({ ...kubernetes, patch, delete: remove }, run)).toEqual({
+      left: [],
+      held: [],
+      refused: [
+        'Node a: changing a: 403 Forbidden: denied by a webhook',
+        'NodeClaim new-a: changing new-a: 403 Forbidden: denied by a webhook',
+        'Node c: changing c: 403 Forbidden: denied by a webhook',
+      ],
+      rules: [],
+      cordoned: [],
+    });
+    expect(said).toEqual([
+      'taken example.com/custom off Node b',
+      'deleted NodeClaim new-b, a replacement that no pod may use yet',
+      'taken karpenter.sh/do-not-disrupt and curfew.dev/protected-until off Node b',
+      'taken karpenter.sh/do-not-disrupt and curfew.dev/protected-until off Node d',
+    ]);
+  });
+
+  it('deletes a definition once more that changed in the moment of its deletion, and names one that changes again and again', async () => {
+    const embedded = await startEmbeddedCluster(systemClock, 0);
+    try {
+      const kubernetes = createInProcessKubernetesApi(embedded.core, 'test');
+      let conflicts = 1;
+      const remove: typeof kubernetes.delete = (ref, options) => {
+        if ((conflicts -= 1) >= 0) return Promise.resolve({ kind: 'conflict', message: 'it has changed' });
+        return kubernetes.delete(ref, options);
+      };
+      const said: string[] = [];
+      const run = { ...RUN, releaseHolds: true, definitions: true, say: (line: string) => said.push(line) };
+      conflicts = 100;
+      expect(await uninstall({ ...kubernetes, delete: remove }, run)).toMatchObject({
+        held: [
+          'customresourcedefinitions nodelifecyclepolicies.curfew.dev',
+          'customresourcedefinitions finalizerrules.curfew.dev',
+        ],
+      });
+      expect(said).toEqual([]);
+      conflicts = 1;
+      expect(await uninstall({ ...kubernetes, delete: remove }, run)).toMatchObject({ held: [] });
+      expect(said.toSorted()).toEqual([
+        'deleted the definition finalizerrules.curfew.dev',
+        'deleted the definition nodelifecyclepolicies.curfew.dev',
+      ]);
+    } finally {
+      await embedded.close();
+    }
   });
 
   it('changes nothing in a dry run', async () => {
