@@ -6,7 +6,14 @@
 import { qualifiedName } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import { admit, beginNext } from './rule/admission.ts';
-import { cancellationOf, isCordonKnown, earlyEndOf, UNCORDONED, withLateEnds } from './rule/cancellation.ts';
+import {
+  cancellationOf,
+  isCordonKnown,
+  earlyEndOf,
+  quarantineEndOf,
+  UNCORDONED,
+  withLateEnds,
+} from './rule/cancellation.ts';
 import { decideCustom } from './rule/custom-drain.ts';
 import type { DrainDecision } from './rule/decision.ts';
 import { forget, hasNoStandingEnd, withoutStanding } from './rule/history.ts';
@@ -54,6 +61,8 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   const { now, node, rules, record } = observation;
   const { phase } = active;
   if (phase.kind === 'ending') return { kind: 'close', active, ending: phase };
+  const released = quarantineEndOf(observation, active);
+  if (released !== undefined) return { kind: 'cancel', ...released };
   const ended = earlyEndOf(active, node);
   if (ended !== undefined)
     return finishBy(ended.reason === UNCORDONED ? withWaitingRequests(active, observation) : active, ended);

@@ -2,7 +2,7 @@
 import { isDrainState, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { toFinished } from './admission.ts';
-import { endsSince, faultOf, isBeforeQuarantine, isOver, isBefore } from './faults.ts';
+import { endsSince, faultOf, isBeforeQuarantine, isOfMonitor, isOver, isBefore } from './faults.ts';
 import { endOf, endOfUnknown, hasNoStandingEnd, isStanding, remember } from './history.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { endingBy, isAskedByRepair, isForceful, openRequests } from './phase.ts';
@@ -126,8 +126,22 @@ function cancelledAhead(
 /** The reason of an end by a person who opened the node. */
 export const UNCORDONED = 'Uncordoned';
 
+/** The quarantine went, and the drain goes on for those who asked for it whatever a monitor finds; undefined: it does not. */
+export function quarantineEndOf(
+  { record, node, rules, now }: DrainObservation,
+  active: ActiveDrain,
+): Cancellation | undefined {
+  const ended = active.requests.filter(({ event }) => isOfMonitor(event));
+  const outcome = earlyEndOf(active, node);
+  if (outcome === undefined || outcome.reason === UNCORDONED || ended.length === active.requests.length)
+    return undefined;
+  const answers = ended.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
+  const next = remember({ ...record, active: withoutRequests(active, ended, rules) }, answers, node);
+  return { record: next, because: outcome.message, answers, releasesNode: false, answersMessage: false };
+}
+
 /** Why the drain ends early: what kept the node cordoned was taken back. */
-export function earlyEndOf({ cordon }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
+export function earlyEndOf({ cordon, requests }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
   if (cordon === undefined) return undefined;
   const cancelled = (reason: string, message: string): DrainOutcome => ({
     status: 'Cancelled',
@@ -135,7 +149,8 @@ export function earlyEndOf({ cordon }: ActiveDrain, node: DrainedNode): DrainOut
     message,
     left: [],
   });
-  if (cordon.quarantined && node.quarantine === undefined) {
+  const isForQuarantine = cordon.quarantined && requests.some(({ event }) => isOfMonitor(event));
+  if (isForQuarantine && node.quarantine === undefined) {
     if (!node.isReleased) return cancelled('UnQuarantined', 'the quarantine is over');
     return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
   }
@@ -167,7 +182,7 @@ function endedBy(
 ): (ended: Pick<FinishedDrain, 'id' | 'fault' | 'said'>) => boolean {
   switch (incoming.kind) {
     case 'unQuarantined':
-      return ({ said }) => !isBeforeQuarantine(incoming.said, said);
+      return ({ fault, said }) => isOfMonitor(fault) && !isBeforeQuarantine(incoming.said, said);
     case 'cancelled':
     case 'withdrawn':
       return ({ id }) => id === incoming.id;

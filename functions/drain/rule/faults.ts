@@ -8,6 +8,13 @@ export function faultOf({ agent, componentClass, checkName, entitiesImpacted, er
   return { agent, componentClass, checkName, entities: unique(entities), codes: unique(errorCode) };
 }
 
+/** A `DrainRequested` in the shape of a HealthEvent. */
+export const DRAIN_REQUEST = { agent: 'curfew', checkName: 'DrainRequested' } as const;
+
+/** Whether a monitor found it: what a person, a repair or another controller asks for has nothing to do with a quarantine. */
+export const isOfMonitor = ({ agent, checkName }: Pick<Fault, 'agent' | 'checkName'>): boolean =>
+  agent !== DRAIN_REQUEST.agent || checkName !== DRAIN_REQUEST.checkName;
+
 const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
 
 export const isSameCheck = (one: Fault, other: Fault): boolean =>

@@ -6,6 +6,7 @@ import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
 import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
 import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { DRAIN_REQUEST } from './faults.ts';
 import type { Incoming, DrainedNode, DrainObservation } from './observation.ts';
 import { goesForAllPods, isAskedByRepair, openPhaseOf, openRequests } from './phase.ts';
 import { FULL, type DrainScope } from './pods.ts';
@@ -140,9 +141,8 @@ export function toHealthEvent({ id, nodeName, message, force }: WantedDrain): He
     id,
     nodeName,
     version: 1,
-    agent: 'curfew',
+    ...DRAIN_REQUEST,
     componentClass: '',
-    checkName: 'DrainRequested',
     isFatal: false,
     isHealthy: false,
     message,

@@ -1,7 +1,12 @@
 /** What a request is told, and what is then remembered: as it comes, as its drain begins, and as it is called off. */
 import { describe, expect, it } from 'vitest';
 import { admit, beginNext, toFinished } from '../../../../functions/drain/rule/admission.ts';
-import { cancellationOf, isCordonKnown, earlyEndOf } from '../../../../functions/drain/rule/cancellation.ts';
+import {
+  cancellationOf,
+  isCordonKnown,
+  earlyEndOf,
+  quarantineEndOf,
+} from '../../../../functions/drain/rule/cancellation.ts';
 import { faultOf } from '../../../../functions/drain/rule/faults.ts';
 import { pauseWhileActive, pauseBeforeBegin } from '../../../../functions/drain/rule/pauses.ts';
 import type { Incoming } from '../../../../functions/drain/rule/observation.ts';
@@ -271,6 +276,24 @@ describe('a drain whose cordon somebody takes back', () => {
     }
     expect(of({ quarantined: false, by: 'none' }, {})).toBeUndefined();
     expect(of(undefined, {})).toBeUndefined();
+  });
+
+  it('goes on for a person, and for a repair, where the quarantine alone is over', () => {
+    const asked = request('maintenance', { agent: 'curfew', checkName: 'DrainRequested' });
+    const after = (requests: readonly ReturnType<typeof request>[], node: Given['node'] = { unschedulable: true }) => {
+      const drain = active({ requests, cordon: { quarantined: true, by: 'own' } });
+      const seen = observation({ record: { active: drain }, ...(node && { node }) });
+      return { cancelled: quarantineEndOf(seen, drain), ended: earlyEndOf(drain, seen.node)?.reason };
+    };
+    expect(after([asked])).toEqual({ cancelled: undefined, ended: undefined });
+    expect(after([asked], {})).toEqual({ cancelled: undefined, ended: 'Uncordoned' });
+    expect(after([request('e1')])).toEqual({ cancelled: undefined, ended: 'UnQuarantined' });
+    expect(after([request('e1'), asked], { unschedulable: true, quarantine: ['e1'] }).cancelled).toBeUndefined();
+    expect(after([request('e1'), asked]).cancelled).toMatchObject({
+      answers: [{ id: 'e1', status: 'Cancelled', reason: 'UnQuarantined' }],
+      record: { active: { id: 'e1', requests: [asked] } },
+      releasesNode: false,
+    });
   });
 
   it('knows its cordon by the drain under way, by one of its requests, or by one that has ended', () => {
