@@ -66,6 +66,9 @@ const WORKER_RETRY_AFTER = minutes(10);
 /** One that waits for its clean-up is looked for this often while it is out of sight. */
 const UNSEEN_OBJECT_CHECK = minutes(5);
 
+/** Without a deadline somebody should look after a day, as at a termination. */
+const OVERDUE_WITHOUT_DEADLINE = hours(24);
+
 const isUnderWay = ({ phase, slotTime }: ObservedEntry): boolean =>
   phase === 'held' ? slotTime !== undefined : phase !== 'orphaned';
 
@@ -100,10 +103,12 @@ export function decide(observation: ObjectObservation): ObjectDecision {
   const end = rule.deadline === undefined ? undefined : addDuration(object.deletionTime, rule.deadline);
   const isOver = end !== undefined && isDue(now, end);
   if (isOver && rule.onDeadline === 'Release') return { kind: 'release', because: 'deadline' };
+  const overdueTime = end ?? addDuration(object.deletionTime, OVERDUE_WITHOUT_DEADLINE);
+  const isOverdue = isDue(now, overdueTime);
   const wait = (until: EpochMs): ObjectDecision => ({
     kind: 'wait',
-    until: isOver ? until : earliest(until, end),
-    isOverdue: isOver,
+    until: isOverdue ? until : earliest(until, overdueTime),
+    isOverdue,
   });
   if (entry === undefined || (entry.phase === 'held' && entry.slotTime === undefined)) return { kind: 'intend' };
   if (entry.phase === 'intended' && observation.isOwnIntent) return { kind: 'call' };

@@ -44,7 +44,10 @@ export function reportOverdue(reporter: Reporter, observed: ObservedObject): Pro
   return reportObject(reporter, observed, {
     decision: 'overdue',
     reason: EVENT_REASONS.finalizationOverdue,
-    message: 'its deadline passed, and its rule says Keep',
+    message:
+      observed.observation.rule.deadline === undefined
+        ? 'its clean-up has not succeeded for a day, and its rule has no deadline'
+        : 'its deadline passed, and its rule says Keep',
     type: 'Warning',
   });
 }

@@ -151,6 +151,27 @@ describe('an object of a FinalizerRule', () => {
     });
   });
 
+  it('that waits for a day without a deadline is overdue, as a termination is', () => {
+    const tomorrow = addDuration(NOW, hours(24));
+    const entry = { ...entryIn('pending'), time: addDuration(tomorrow, -minutes(5)) };
+    const rule = { ...seen().rule, rateLimit: { perSecond: 5, concurrent: 20, longestBackoff: hours(24) } };
+    const almost = addDuration(tomorrow, -minutes(1));
+    const until = addDuration(tomorrow, minutes(5));
+    expect(decideObject(seen({ entry, rule, now: almost }))).toEqual({
+      kind: 'wait',
+      until: tomorrow,
+      isOverdue: false,
+    });
+    expect(decideObject(seen({ entry, rule, now: tomorrow }))).toEqual({ kind: 'wait', until, isOverdue: true });
+    // A deadline of two days is kept to.
+    const later = { ...rule, deadline: hours(48) };
+    expect(decideObject(seen({ entry, rule: later, now: tomorrow }))).toEqual({
+      kind: 'wait',
+      until,
+      isOverdue: false,
+    });
+  });
+
   it('that is out of sight counts as nothing: its entry is kept, and looked for again', () => {
     const phases = ['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned'] as const;
     const { rule } = seen();
