@@ -76,7 +76,7 @@ export const GRACE_PERIOD_METRICS = {
   refused: 'NodeChangesRefused',
 } as const;
 
-/** Metrics of the finalizer function that alarms watch; no dimension beside the service. */
+/** Metrics of the finalizer function, most of which alarms watch; no dimension beside the service. */
 export const TERMINATION_METRICS = {
   /** Objects that went before what their finalizer stood for was done: something may be left behind. */
   possibleOrphan: 'PossibleOrphan',

@@ -77,6 +77,15 @@ describe('a deed is counted', () => {
     ['ConfigurationRefused', auditLine({ decision: 'refused', reason: 'InvalidConfiguration' }), true],
     ['ConfigurationRefused', auditLine({ decision: 'refused', reason: 'ActionRefused' }), false],
     ['ConfigurationRefused', auditLine({}), false],
+    // A webhook that denies a change, and EC2 that denies the end of an instance: no message fails, so nothing else rings.
+    ['ChangesRefused', auditLine({ decision: 'wait', reason: 'NodeChangeRefused' }), true],
+    ['ChangesRefused', auditLine({ decision: 'refused', reason: 'ChangeRefused' }), true],
+    ['ChangesRefused', auditLine({ decision: 'refused', reason: 'ActionRefused' }), true],
+    ['ChangesRefused', auditLine({ decision: 'retry', reason: 'InstanceTerminationFailed' }), true],
+    ['ChangesRefused', auditLine({ decision: 'refused', reason: 'ReplacementUnavailable' }), false],
+    ['ChangesRefused', auditLine({}), false],
+    ['DrainsStuck', auditLine({ function: 'drain', decision: 'wait', reason: 'DrainStuck' }), true],
+    ['DrainsStuck', auditLine({ function: 'drain', decision: 'wait', reason: 'FailedDraining' }), false],
     ['HooksTimedOut', timedOut, true],
     ['HooksTimedOut', auditLine({ decision: 'hookTimedOut' }), false],
   ])('%s', async (name, line, expected) => {
@@ -127,6 +136,7 @@ describe('a saved query', () => {
       'ispresent',
       'audit',
       'and',
+      'or',
       'in',
       'like',
       'sort',

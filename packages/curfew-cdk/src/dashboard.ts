@@ -72,6 +72,8 @@ function deeds({ cluster, count }: Shown): GraphWidget[][] {
       graph(
         'Somebody has to look',
         count('ConfigurationRefused', FIVE_MINUTES),
+        count('ChangesRefused', FIVE_MINUTES),
+        count('DrainsStuck', FIVE_MINUTES),
         count('HooksTimedOut', FIVE_MINUTES),
         count('RepairsStuck', FIVE_MINUTES),
         ofFunction('finalizer', TERMINATION_METRICS.overdue),

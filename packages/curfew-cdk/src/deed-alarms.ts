@@ -77,6 +77,18 @@ export function watchDeeds(alarms: Alarms, { cluster, count, terminationsPerHour
     runbook: 'Configuration refused',
     urgency: 'ticket',
   });
+  alarms.add('ChangesRefused', {
+    metric: count('ChangesRefused', FIVE_MINUTES),
+    says: 'The API server or EC2 refuses a change that Curfew needs: its work on that object waits.',
+    runbook: 'Changes refused',
+    urgency: 'ticket',
+  });
+  alarms.add('DrainsStuck', {
+    metric: count('DrainsStuck', FIVE_MINUTES),
+    says: 'Nothing of a drain has moved for four hours.',
+    runbook: 'Drains stuck',
+    urgency: 'ticket',
+  });
   alarms.add('HooksTimedOut', {
     metric: count('HooksTimedOut', FIVE_MINUTES),
     says: 'A hook of a termination gave no answer in time.',

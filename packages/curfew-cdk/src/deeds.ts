@@ -8,6 +8,7 @@ import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { METRIC_NAMESPACE, REPAIR_METRICS, TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../../shared/contract/names.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { toConstructId } from './construct-id.ts';
 import type { FunctionWithInbox } from './function-with-inbox.ts';
 
@@ -19,6 +20,10 @@ interface Deed {
   /** Default 1 a line. */
   readonly value?: string;
 }
+
+const { nodeChangeRefused, changeRefused, instanceTerminationFailed } = EVENT_REASONS;
+/** The last one is that of an action of repair, which has no Event of this name. */
+export const REFUSALS = [nodeChangeRefused, changeRefused, instanceTerminationFailed, 'ActionRefused'] as const;
 
 /** By the name of their metric. */
 export const DEEDS = {
@@ -40,6 +45,13 @@ export const DEEDS = {
     of: FUNCTION_NAMES.filter(name => name !== 'timer'),
     pattern: '{ $.audit IS TRUE && ($.decision = "refuse" || $.reason = "InvalidConfiguration") }',
   },
+  /** Changes that the API server or EC2 refuses, once for each object and cause: they are tried again as a record's timer says, and no message fails. */
+  ChangesRefused: {
+    of: FUNCTION_NAMES.filter(name => name !== 'timer'),
+    pattern: `{ $.audit IS TRUE && (${REFUSALS.map(reason => `$.reason = "${reason}"`).join(' || ')}) }`,
+  },
+  /** Drains of which nothing has moved for hours. */
+  DrainsStuck: { of: ['drain'], pattern: `{ $.audit IS TRUE && $.reason = "${EVENT_REASONS.drainStuck}" }` },
   HooksTimedOut: { of: ['finalizer'], pattern: `{ $.${TERMINATION_METRICS.hookTimedOut} >= 1 }` },
 } as const satisfies Readonly<Record<string, Deed>>;
 export type DeedName = keyof typeof DEEDS;

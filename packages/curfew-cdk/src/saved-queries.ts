@@ -1,6 +1,7 @@
 /** Queries of CloudWatch Logs Insights that somebody who is on call finds by name: about audit lines, and about what is tried again. */
 import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { REFUSALS } from './deeds.ts';
 import { toConstructId } from './construct-id.ts';
 
 const STORY = 'fields @timestamp, function, decision, reason, kind, namespace, name, message';
@@ -28,7 +29,11 @@ export const SAVED_QUERIES: Readonly<Record<string, readonly string[]>> = {
     NEWEST,
     STORY,
   ],
-  'what was refused': ['filter ispresent(audit) and decision in ["refuse", "refused"]', NEWEST, STORY],
+  'what was refused': [
+    `filter ispresent(audit) and (decision in ["refuse", "refused"] or reason in ${JSON.stringify(REFUSALS)})`,
+    NEWEST,
+    STORY,
+  ],
   'what is tried again': [
     'filter message like /will be redelivered/',
     NEWEST,

@@ -153,9 +153,9 @@ describe('an object of a FinalizerRule', () => {
 
   it('that waits for a day without a deadline is overdue, as a termination is', () => {
     const tomorrow = addDuration(NOW, hours(24));
-    const entry = { ...entryIn('pending'), time: addDuration(tomorrow, -minutes(5)) };
+    const entry = { ...entryIn('pending'), time: addDuration(NOW, minutes(24 * 60 - 5)) };
     const rule = { ...seen().rule, rateLimit: { perSecond: 5, concurrent: 20, longestBackoff: hours(24) } };
-    const almost = addDuration(tomorrow, -minutes(1));
+    const almost = addDuration(NOW, minutes(24 * 60 - 1));
     const until = addDuration(tomorrow, minutes(5));
     expect(decideObject(seen({ entry, rule, now: almost }))).toEqual({
       kind: 'wait',
