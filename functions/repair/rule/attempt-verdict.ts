@@ -2,15 +2,13 @@
  * What became of an attempt, by what is seen now (I4): it goes on, it is over, it is called off, or the next action
  * follows. Pure.
  */
-import { accepted, annotationOf, calledOff, describe, replacementOf, judgeTime, withoutAttempt } from './attempt.ts';
+import { answerOf, awaitsReboot, describe, hasTime } from './act-under-way.ts';
+import { accepted, annotationOf, calledOff, replacementOf, judgeTime, withoutAttempt } from './attempt.ts';
 import {
   againAt,
-  answerOf,
   allActionsOf,
-  awaitsReboot,
   countsAs,
   dueOf,
-  hasTime,
   isBeforeReboot,
   judgeByLadder,
   refusedUntil,

@@ -1,6 +1,6 @@
 /** An attempt: how it begins, whether it is still wanted then, and what is remembered of it once it is over. Pure. */
 import { GOES_ON_WITHIN, readableSettings, unhealthyStatementsOf } from './incident.ts';
-import { answerOf, keyOf } from './ladder.ts';
+import { keyOf } from './ladder.ts';
 import type { Attempt, AttemptOf, ClaimTermination, DueCondition, Replacement } from '../attempt-record.ts';
 import type { Act, NodeRecord, Ours } from '../record.ts';
 import { replacementName } from './replacement.ts';
@@ -98,20 +98,6 @@ export function calledOff(before: NodeRecord, attempt: Attempt): NodeRecord {
   if (record.incident === undefined) return record;
   const taken = record.incident.taken.filter(each => each !== attempt.key);
   return { ...record, incident: { ...record.incident, taken } };
-}
-
-/** An act under way in words: since when, and until when. */
-export function describe(attempt: Attempt): string {
-  const { action, claim, until, time } = attempt;
-  const answer = answerOf(attempt);
-  if (answer !== undefined) return `${action} is over: ${answer.message}`;
-  const since = `since ${toTimestamp(time)}`;
-  if (action === 'Replace')
-    return `NodeClaim ${attempt.replacement.name} is being launched ${since}, until ${toTimestamp(until)}`;
-  if (action !== 'Terminate') return `${action} is under way ${since}, until ${toTimestamp(until)}`;
-  return claim === undefined
-    ? `the instance was terminated in its Auto Scaling group, ${since}`
-    : `NodeClaim ${claim.name} is being terminated, ${since}`;
 }
 
 export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {

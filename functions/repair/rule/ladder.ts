@@ -4,9 +4,10 @@
  * place in the list, so no veto and no crash repeats an act. An action whose type, template or timeout was edited is a
  * new one. Pure.
  */
+import { answerOf, hasTime } from './act-under-way.ts';
 import { GOES_ON_WITHIN } from './incident.ts';
 import { judgeUndue } from './undue-node.ts';
-import type { ActionAnswer, Attempt } from '../attempt-record.ts';
+import type { Attempt } from '../attempt-record.ts';
 import type { Act, NodeRecord } from '../record.ts';
 import {
   BLOCKED_CHECK,
@@ -25,7 +26,6 @@ import {
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { deadlineBy, endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import type { NodeView } from '../../../shared/domain/node.ts';
 import {
   isTransient,
   nextTry,
@@ -382,18 +382,3 @@ export function refusedUntil(
   const until = tryTime(refusal, action);
   return isDue(now, until) ? undefined : { until, refusal };
 }
-
-/** What came of what somebody else was asked for; undefined: nothing yet, or nobody was. */
-export const answerOf = (attempt: Attempt): ActionAnswer | undefined =>
-  attempt.action === 'Drain' || attempt.action === 'CustomResource' ? attempt.answer : undefined;
-
-/** Whether an accepted act still has time. */
-export const hasTime = (attempt: Attempt, now: EpochMs): boolean =>
-  answerOf(attempt) === undefined && !isDue(now, attempt.until);
-
-/** The machine was asked to reboot and has not done so: its condition may still be the old one. */
-export const awaitsReboot = (attempt: Attempt, node: Pick<NodeView, 'bootID'>, now: EpochMs): boolean =>
-  attempt.action === 'Reboot' &&
-  attempt.bootID !== undefined &&
-  node.bootID === attempt.bootID &&
-  hasTime(attempt, now);

@@ -1,0 +1,33 @@
+/** An act that was accepted: its answer, the time that it has, and what is said of it meanwhile. Pure. */
+import type { ActionAnswer, Attempt } from '../attempt-record.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import { type EpochMs, isDue, toTimestamp } from '../../../shared/domain/time.ts';
+
+/** What came of what somebody else was asked for; undefined: nothing yet, or nobody was. */
+export const answerOf = (attempt: Attempt): ActionAnswer | undefined =>
+  attempt.action === 'Drain' || attempt.action === 'CustomResource' ? attempt.answer : undefined;
+
+/** Whether an accepted act still has time. */
+export const hasTime = (attempt: Attempt, now: EpochMs): boolean =>
+  answerOf(attempt) === undefined && !isDue(now, attempt.until);
+
+/** The machine was asked to reboot and has not done so: its condition may still be the old one. */
+export const awaitsReboot = (attempt: Attempt, node: Pick<NodeView, 'bootID'>, now: EpochMs): boolean =>
+  attempt.action === 'Reboot' &&
+  attempt.bootID !== undefined &&
+  node.bootID === attempt.bootID &&
+  hasTime(attempt, now);
+
+/** An act under way in words: since when, and until when. */
+export function describe(attempt: Attempt): string {
+  const { action, claim, until, time } = attempt;
+  const answer = answerOf(attempt);
+  if (answer !== undefined) return `${action} is over: ${answer.message}`;
+  const since = `since ${toTimestamp(time)}`;
+  if (action === 'Replace')
+    return `NodeClaim ${attempt.replacement.name} is being launched ${since}, until ${toTimestamp(until)}`;
+  if (action !== 'Terminate') return `${action} is under way ${since}, until ${toTimestamp(until)}`;
+  return claim === undefined
+    ? `the instance was terminated in its Auto Scaling group, ${since}`
+    : `NodeClaim ${claim.name} is being terminated, ${since}`;
+}
