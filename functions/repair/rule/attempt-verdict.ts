@@ -9,6 +9,7 @@ import {
   allActionsOf,
   countsAs,
   dueOf,
+  found,
   isBeforeReboot,
   judgeByLadder,
   refusedUntil,
@@ -24,11 +25,9 @@ import {
   type Finding,
   FOLLOW_CHECK,
   type GoneNode,
-  IN_FLIGHT,
   type JudgeContext,
   LAUNCH_CHECK,
   type NodeFacts,
-  IDLE,
   type Verdict,
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
@@ -54,12 +53,7 @@ export function judgeAttempt(judged: NodeFacts, before: Attempt): Finding {
   const runOver = judgeTime(attempt);
   if (!isDue(context.now, runOver)) {
     const message = `attempt ${attempt.number} may still be under way`;
-    return {
-      ...IN_FLIGHT,
-      record: { ...record, attempt },
-      verdict: { kind: 'unresolved', node, message },
-      time: runOver,
-    };
+    return found({ ...record, attempt }, { kind: 'unresolved', node, message }, { time: runOver });
   }
   if (wasCarriedOut(attempt, context)) {
     const settings = readableSettings(context.rules);
@@ -71,7 +65,7 @@ export function judgeAttempt(judged: NodeFacts, before: Attempt): Finding {
   if (waits !== undefined) {
     const why = record.refusals?.[attempt.key]?.message ?? '';
     const message = `${why}; ${againAt(waits)}`;
-    return { ...IN_FLIGHT, record, verdict: { kind: 'retry', node, message }, time: waits };
+    return found(record, { kind: 'retry', node, message }, { state: 'inFlight', time: waits });
   }
   return judgeUnfinished(judged, attempt);
 }
@@ -167,12 +161,12 @@ function judgeTermination(judged: NodeFacts, attempt: AttemptOf<'Terminate'>): F
     const verdict = isUnhealthy
       ? ({ kind: 'finishing', node, dueCondition: attempt.dueCondition, message: describe(attempt) } as const)
       : undefined;
-    return { ...IN_FLIGHT, record, verdict, time, takesBack };
+    return found(record, verdict, { state: 'inFlight', time, takesBack });
   }
   const kept = [...(claim?.finalizers ?? []).map(on('NodeClaim')), ...(node.finalizers ?? []).map(on('Node'))];
   const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(kept)}; it holds no other repair any more`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, message };
-  return { ...IDLE, record, verdict, time: addDuration(now, FOLLOW_CHECK), state: 'followed', takesBack };
+  return found(record, verdict, { time: addDuration(now, FOLLOW_CHECK), takesBack });
 }
 
 /** Custom resources have no use for a healthy node. A drain has, until the NodeClaim is gone. */
@@ -190,8 +184,7 @@ function judgeInPlace(judged: NodeFacts, attempt: Attempt): Finding {
     // A reboot that helped ends the incident at once.
     const isMended = attempt.action === 'Reboot' && node.bootID !== attempt.bootID;
     const { incident: _, ...rest } = over;
-    const verdict: Verdict = { kind: 'recovered', node, attempt, message };
-    return { ...IDLE, record: isMended ? rest : over, verdict, takesBack: true };
+    return found(isMended ? rest : over, { kind: 'recovered', node, attempt, message });
   }
   // A drain is called off. Whoever answers to a custom resource is not interrupted half way.
   if (!isWanted(judged) && attempt.action === 'Drain' && (hasTime(attempt, now) || isBeforeReboot(attempt)))
@@ -199,15 +192,15 @@ function judgeInPlace(judged: NodeFacts, attempt: Attempt): Finding {
   const check = addDuration(now, FOLLOW_CHECK);
   if (hasTime(attempt, now)) {
     const verdict = isUnhealthy ? ({ kind: 'underWay', node, message: describe(attempt) } as const) : undefined;
-    return { ...IN_FLIGHT, record, verdict, time: earliest(attempt.until, check) };
+    return found(record, verdict, { state: 'inFlight', time: earliest(attempt.until, check) });
   }
   const takesBack = record.ours?.maintenance === true;
   if (answerOf(attempt)?.kind === 'stopped') {
     const message = `${describe(attempt)}; no further action is set`;
-    const verdict: Verdict = { kind: 'exhausted', node, message };
-    return { ...IDLE, record, verdict, time: addDuration(now, BLOCKED_CHECK), state: 'followed', takesBack };
+    const time = addDuration(now, BLOCKED_CHECK);
+    return found(record, { kind: 'exhausted', node, message }, { time, state: 'followed', takesBack });
   }
-  if (!isOn) return { ...IN_FLIGHT, record, time: check, takesBack };
+  if (!isOn) return found(record, undefined, { state: 'inFlight', time: check, takesBack });
   const turn = judgeByLadder({ ...judged, record });
   // The node stays cordoned only for its reboot.
   const due = dueOf(turn);
@@ -245,7 +238,7 @@ function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Findi
   if (!isUnhealthy) {
     const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
     const message = `the node is well again while it was being replaced, attempt ${attempt.number}: ${stays}`;
-    return { ...IDLE, record: over, verdict: { kind: 'recovered', node, attempt, message }, takesBack: true };
+    return found(over, { kind: 'recovered', node, attempt, message });
   }
   if (!isWanted(judged)) return { ...judgeByLadder({ ...judged, record: over }), takesBack: true };
   const check = addDuration(now, LAUNCH_CHECK);
@@ -263,8 +256,7 @@ function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Findi
         return judgeFailedLaunch(judged, attempt, `NodeClaim ${name} is not ready after ${had}`);
       }
       const message = `NodeClaim ${name} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
-      const verdict: Verdict = { kind: 'underWay', node, message };
-      return { ...IN_FLIGHT, record, verdict, time: earliest(attempt.until, check) };
+      return found(record, { kind: 'underWay', node, message }, { time: earliest(attempt.until, check) });
     }
     case 'ready': {
       if (decision.kind === 'due') {
@@ -273,7 +265,7 @@ function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Findi
       }
       // A veto, or somebody else at work: the replacement is kept until that is over.
       const { verdict, time } = judgeByLadder({ ...judged, record });
-      return { ...IN_FLIGHT, record, verdict, time: time ?? check };
+      return found(record, verdict, { state: 'inFlight', time: time ?? check });
     }
   }
 }
@@ -294,11 +286,11 @@ function judgeReadyReplacement(
   if (waits === undefined) {
     const opening = { ...action, replacement };
     const verdict = { kind: 'due', due: decision, action: opening, rest: [], unfinished: undefined } as const;
-    return { ...IN_FLIGHT, record, verdict, time: addDuration(now, LAUNCH_CHECK) };
+    return found(record, verdict, { state: 'inFlight', time: addDuration(now, LAUNCH_CHECK) });
   }
   const { until } = waits;
   const message = `${decision.message}; the termination was refused: ${againAt(until)}`;
-  return { ...IN_FLIGHT, record, verdict: { kind: 'retry', node, message }, time: until };
+  return found(record, { kind: 'retry', node, message }, { state: 'inFlight', time: until });
 }
 
 /** The launch counts as not taken. The next action follows at once, and the pool launches nothing for a while. */
@@ -321,25 +313,27 @@ export function judgeGone(
 ): GoneNode {
   const { attempt } = before;
   const node = { name: before.name, uid };
-  const base = { ...IDLE, kind: 'gone', node, takesBack: before.ours !== undefined } as const;
-  const gone: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
-  if (attempt === undefined) return { ...base, record: undefined, verdict: gone };
+  const gone = (...finding: Parameters<typeof found>): GoneNode => ({ ...found(...finding), kind: 'gone', node });
+  const closed: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
+  const takesBack = before.ours !== undefined;
+  if (attempt === undefined) return gone(undefined, closed, { takesBack });
   const isIntended = attempt.phase === 'intended';
   const runOver = judgeTime(attempt);
-  if (isIntended && !isDue(now, runOver)) return { ...base, record: before, time: runOver, state: 'followed' };
+  if (isIntended && !isDue(now, runOver))
+    return gone(before, undefined, { time: runOver, state: 'followed', takesBack });
   const unreported: GoneNode['unreported'] = isIntended ? [{ kind: 'lost', attempt }] : [];
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
     const over = isIntended ? withoutAttempt(before, attempt) : before;
-    return { ...base, record: undefined, verdict: gone, takesBack: over.ours !== undefined, unreported };
+    return gone(undefined, closed, { takesBack: over.ours !== undefined, unreported });
   }
   const record = isIntended ? accepted(before, attempt, []) : before;
-  const followed = { ...base, record, state: 'followed', unreported } as const;
   const check = addDuration(now, FOLLOW_CHECK);
-  if (!isDue(now, attempt.until)) return { ...followed, time: earliest(attempt.until, check) };
+  if (!isDue(now, attempt.until))
+    return gone(record, undefined, { time: earliest(attempt.until, check), state: 'followed', takesBack, unreported });
   const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers.map(on('NodeClaim')))}`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, claim: { name: claim.name, uid: claim.uid }, message };
-  return { ...followed, verdict, time: check };
+  return gone(record, verdict, { time: check, takesBack, unreported });
 }
 
 const on = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;

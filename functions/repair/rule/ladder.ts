@@ -68,13 +68,13 @@ export function judgeByLadder(judged: NodeFacts, unfinished?: Attempt): Finding 
   switch (decision.kind) {
     case 'ignore':
     case 'refuse': {
-      const finding = judgeUndue(judged, decision);
+      const undue = judgeUndue(judged, decision);
       // While repair is off, what an attempt has set is taken back at once.
       const hasMarks = !isOn && (record.ours?.annotation !== undefined || record.ours?.drain !== undefined);
-      return { ...finding, takesBack: finding.takesBack || hasMarks };
+      return found(undue.record, undue.verdict, { time: undue.time, takesBack: undue.takesBack || hasMarks });
     }
     case 'tolerate':
-      return { ...IDLE, record, verdict: { ...decision, node }, time: decision.dueCondition.dueTime };
+      return found(record, { ...decision, node }, { time: decision.dueCondition.dueTime });
     case 'unclaimed':
     case 'blocked':
     case 'vetoed':
@@ -82,7 +82,7 @@ export function judgeByLadder(judged: NodeFacts, unfinished?: Attempt): Finding 
       const isOthers = decision.kind === 'blocked' && decision.reason === 'BeingDisrupted';
       const check = addDuration(now, isOthers ? OTHERS_CHECK : BLOCKED_CHECK);
       const ends = decision.kind === 'vetoed' ? decision.veto.until : undefined;
-      return { ...IDLE, record, verdict: { ...decision, node }, time: earliest(ends, check) };
+      return found(record, { ...decision, node }, { time: earliest(ends, check) });
     }
     case 'due':
       return judgeDue(judged, decision, unfinished);
@@ -107,21 +107,21 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       if (action.type === 'Terminate' && claim !== undefined && endsAnyway(claim, decision.entryPolicy, now)) {
         const message = `NodeClaim ${claim.name} is being deleted already, and a repair would not end it sooner`;
         const verdict = { kind: 'finishing', node, dueCondition, message } as const;
-        return { ...IDLE, record, verdict, time: addDuration(now, BLOCKED_CHECK) };
+        return found(record, verdict, { time: addDuration(now, BLOCKED_CHECK) });
       }
       const rest = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
       const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
-      return { ...IDLE, record: begun, verdict: { kind: 'due', due: decision, action, rest, unfinished: same } };
+      return found(begun, { kind: 'due', due: decision, action, rest, unfinished: same });
     }
     case 'refused': {
       const message = `${decision.message}; refused: ${next.message}; ${againAt(next.until)}`;
-      return { ...IDLE, record, verdict: { kind: 'retry', node, message }, time: next.until };
+      return found(record, { kind: 'retry', node, message }, { time: next.until });
     }
     case 'unavailable': {
       const message = `${decision.message}; no replacement can be launched: ${againAt(next.until)}`;
       const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
-      return { ...IDLE, record, verdict, time: next.until };
+      return found(record, verdict, { time: next.until });
     }
     case 'exhausted': {
       const carried = incident === undefined ? carriedReturns(record, taken, ladder, now) : undefined;
@@ -131,7 +131,7 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
       const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
       const time = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
-      return { ...IDLE, record, verdict: { kind: 'exhausted', node, message }, time };
+      return found(record, { kind: 'exhausted', node, message }, { time });
     }
   }
 }
@@ -152,6 +152,16 @@ export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | un
 /** Whether a node of which this is said counts as that. */
 export const countsAs = (verdict: NodeFinding['verdict'], as: CountedAs): boolean =>
   verdict !== undefined && COUNTED_AS[verdict.kind].includes(as);
+
+/** What is found of a node by what is said of it. @param more what its attempt and its marks add to that */
+export function found(
+  record: Finding['record'],
+  verdict: Finding['verdict'],
+  more: Partial<Omit<Finding, 'record' | 'verdict'>> = {},
+): Finding {
+  const state = countsAs(verdict, 'inFlight') ? 'inFlight' : countsAs(verdict, 'followed') ? 'followed' : 'idle';
+  return { ...IDLE, record, verdict, state, takesBack: countsAs(verdict, 'takesBack'), ...more };
+}
 
 /** What is decided of the node. */
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>

@@ -164,10 +164,9 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const wasUnhealthy = Object.keys(known.clocks).length > 0;
   const judged: NodeFacts = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
   const judgement = record.attempt === undefined ? judgeByLadder(judged) : judgeAttempt(judged, record.attempt);
-  const finding = { ...withEnds(judgement, judged), otherWorkTime: known.otherWork?.time };
-  const ends = other && since !== undefined ? addDuration(since, other.inFlightFor) : undefined;
-  if (ends === undefined || isDue(now, ends)) return finding;
-  return { ...finding, state: isOn ? 'inFlight' : finding.state, time: earliest(finding.time, ends) };
+  const othersEnd = other && since !== undefined ? addDuration(since, other.inFlightFor) : undefined;
+  const othersUntil = othersEnd !== undefined && !isDue(now, othersEnd) ? othersEnd : undefined;
+  return { ...finish(judged, judgement, othersUntil), otherWorkTime: known.otherWork?.time };
 }
 
 /** When the change was seen that this pass is for, and whether one was. */
@@ -205,8 +204,16 @@ function rememberedOf(
   };
 }
 
-/** Adds what ends by itself: an incident after a while, and the marks of a replacement. */
-function withEnds(finding: Finding, { node, record: { incident }, context: { now } }: NodeFacts): PresentNode {
+/**
+ * Adds what ends by itself: an incident after a while, the marks of a replacement, and what somebody else is at. Of state,
+ * time and what is taken back this is the last word on the node alone.
+ * @param othersUntil until when somebody else's work is in flight; undefined: it is not
+ */
+function finish(
+  { node, record: { incident }, isOn, context: { now } }: NodeFacts,
+  finding: Finding,
+  othersUntil: EpochMs | undefined,
+): PresentNode {
   const { record } = finding;
   const { attempt, refusals, ours } = record ?? {};
   const healthySince = record && (record.incident?.healthySince ?? incident?.healthySince);
@@ -219,13 +226,14 @@ function withEnds(finding: Finding, { node, record: { incident }, context: { now
   const isClosed = maintenance === true && !mayReboot && (attempt === undefined || attempt.action === 'Reboot');
   // A run that died has left it: nothing that begins now would use it.
   const isLeft = isUnused || isClosed || (attempt === undefined && annotation !== undefined);
+  const own = finding.state === 'idle' && outlastsRepair(record) ? 'followed' : finding.state;
   return {
     ...finding,
     kind: 'present',
     node,
     takesBack: finding.takesBack || isUnmarkDue || (isLeft && dueOf(finding) === undefined),
-    state: finding.state === 'idle' && outlastsRepair(record) ? 'followed' : finding.state,
-    time: earliest(earliest(finding.time, wellEnds), unmarks),
+    state: othersUntil !== undefined && isOn ? 'inFlight' : own,
+    time: [wellEnds, unmarks, othersUntil].reduce(earliest, finding.time),
   };
 }
 

@@ -3,7 +3,7 @@
  * it, and for how long. Pure.
  */
 import { livesOn, readableSettings } from './incident.ts';
-import { BLOCKED_CHECK, type Finding, IDLE, type NodeDecision, type NodeFacts } from './verdict.ts';
+import { BLOCKED_CHECK, type Finding, type NodeDecision, type NodeFacts } from './verdict.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 
@@ -14,21 +14,21 @@ const FAULT_CHECK = minutes(60);
 export function judgeUndue(
   { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: NodeFacts,
   decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
-): Finding {
+): Pick<Finding, 'record' | 'verdict' | 'time' | 'takesBack'> {
   const verdict = { ...decision, node };
-  const faulty = { ...IDLE, record, verdict, time: addDuration(now, FAULT_CHECK) };
-  if (decision.kind === 'refuse' || decision.reason === 'NoTransitionTime') return faulty;
-  const looked = { ...IDLE, takesBack: record.ours !== undefined };
+  if (decision.kind === 'refuse' || decision.reason === 'NoTransitionTime')
+    return { record, verdict, time: addDuration(now, FAULT_CHECK), takesBack: false };
+  const takesBack = record.ours !== undefined;
   const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
   const check = decision.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
-  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { ...looked, record, verdict, time: check };
+  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, takesBack };
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
   return {
-    ...looked,
     record: livesOn(record, { kind: 'healthy', now }) ? record : undefined,
-    ...(wasUnhealthy && { verdict }),
+    verdict: wasUnhealthy ? verdict : undefined,
     time,
+    takesBack,
   };
 }

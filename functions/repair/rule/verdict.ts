@@ -271,7 +271,12 @@ export type CountedAs =
   /** No run is about to act on it. */
   | 'over'
   /** What an attempt before has left is used by the one that comes. */
-  | 'usesMarks';
+  | 'usesMarks'
+  /** As `Finding.state` says. */
+  | 'inFlight'
+  | 'followed'
+  /** As `Finding.takesBack` says. */
+  | 'takesBack';
 
 export const COUNTED_AS: Readonly<Record<(Verdict | DueAction)['kind'], readonly CountedAs[]>> = {
   ignore: [],
@@ -283,14 +288,14 @@ export const COUNTED_AS: Readonly<Record<(Verdict | DueAction)['kind'], readonly
   finishing: [],
   due: ['usesMarks'],
   notAllowed: ['held', 'byReason'],
-  repair: ['usesMarks'],
+  repair: ['usesMarks', 'inFlight'],
   wouldRepair: [],
-  unresolved: [],
-  underWay: [],
+  unresolved: ['inFlight'],
+  underWay: ['inFlight'],
   retry: ['held', 'over', 'usesMarks'],
   exhausted: ['held', 'over'],
-  stuck: ['over'],
-  recovered: ['over'],
+  stuck: ['over', 'followed'],
+  recovered: ['over', 'takesBack'],
   gone: [],
 };
 
@@ -310,8 +315,7 @@ export type Unreported =
 
 /**
  * What a pass finds of a node, whether or not the Node is there. `verdict` is what is said, `state` is who is counted,
- * `takesBack` is what is undone. Each is set by itself, but for these: `underWay`, `unresolved` and `repair` are in flight,
- * `stuck` is followed at least, as is any node with an attempt, `recovered` takes back, and `gone` is idle.
+ * `takesBack` is what is undone: both follow from the verdict (`found`), and an attempt or a mark may add to that.
  */
 export interface Finding {
   /** As it is to be remembered; undefined: not at all. */
@@ -348,8 +352,6 @@ export type NodeFinding = PresentNode | GoneNode;
 
 /** Nothing is under way at the node, and nothing is to be reported. */
 export const IDLE = { verdict: undefined, time: undefined, state: 'idle', takesBack: false, unreported: [] } as const;
-/** Its repair is under way. */
-export const IN_FLIGHT = { ...IDLE, state: 'inFlight' } as const;
 
 /** What nodes are judged by. */
 export interface JudgeContext {
