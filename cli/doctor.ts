@@ -7,7 +7,7 @@ import type { Clock } from '../shared/ports/clock.ts';
 import type { CommandOutput } from './command-output.ts';
 import { checksOfCluster, FOLLOW } from './doctor/cluster.ts';
 import { checksOfClusterAccess } from './doctor/cluster-access.ts';
-import { findingText, note, ok, runChecks, warning, type Check, type Finding } from './doctor/finding.ts';
+import { failed, findingText, note, ok, runChecks, warning, type Check, type Finding } from './doctor/finding.ts';
 import {
   checksOfDeadLetters,
   checksOfInboxes,
@@ -17,9 +17,10 @@ import {
   type RunningFunction,
 } from './doctor/parts.ts';
 import { checksOfSignals } from './doctor/signals.ts';
-import { reportingFailure } from './failure.ts';
+import { describeFailure, reportingFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { isOfThisMachine, readBusName, readDeployment, readRecordsTable, readVersion } from './operate/deployment.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface DoctorOptions {
   /** Name of the functions stack. Without it and without a cluster, both are looked at where they are by default. */
@@ -41,17 +42,34 @@ export function doctorCommand(
     const onStack = stack !== undefined || !namesCluster;
     const onCluster = namesCluster || stack === undefined;
     const findings: Finding[] = [];
+    const unread: string[] = [];
+    /** The other half is worth the more where one cannot be asked. */
+    const lookAt = async (subject: string, look: () => Promise<readonly Finding[]>): Promise<void> => {
+      try {
+        findings.push(...(await look()));
+      } catch (error) {
+        const { exitCode, message } = describeFailure(error);
+        if (exitCode === 1) throw error;
+        unread.push(message);
+        findings.push(failed(subject, message, 'nothing of it was looked at: put this right, and ask again'));
+      }
+    };
     const client = region === undefined ? {} : { region };
-    const isLocal = onStack && (await isOfThisMachine(stack ?? 'Curfew', client));
-    if (onStack) findings.push(...(await (isLocal ? lookAtLocalStack : lookAtStack)(stack ?? 'Curfew', client, clock)));
+    const stackName = stack ?? 'Curfew';
+    let isLocal = false;
+    if (onStack) {
+      await lookAt(`stack ${stackName}`, async () => {
+        isLocal = await isOfThisMachine(stackName, client);
+        return (isLocal ? lookAtLocalStack : lookAtStack)(stackName, client, clock);
+      });
+    }
     if (onCluster) {
       const choice = { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) };
-      findings.push(
-        ...(await onKubeconfig(choice, (cluster, transport) =>
-          runChecks(checksOfCluster(cluster, transport, isLocal)),
-        )),
+      await lookAt('cluster', () =>
+        onKubeconfig(choice, (cluster, transport) => runChecks(checksOfCluster(cluster, transport, isLocal))),
       );
     }
+    if (unread.length === findings.length) throw new UsageError(unread.join('; '));
     for (const finding of findings) output.out(findingText(oneLineEach(finding)));
     const count = (state: Finding['state']): number => findings.filter(each => each.state === state).length;
     const counts = (['failed', 'warning', 'skipped'] as const).map(state => `${count(state)} ${state}`);

@@ -285,6 +285,56 @@ describe('curfew doctor --stack', () => {
     expect(code).toBe(1);
   });
 
+  describe('with a cluster that is down, or a stack that cannot be read', () => {
+    let folder: string;
+    const kubeconfigOf = (server: string): string => {
+      const file = join(folder, 'kubeconfig');
+      const cluster = {
+        clusters: [{ name: 'c', cluster: { server } }],
+        contexts: [{ name: 'c', context: { cluster: 'c' } }],
+      };
+      writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'Config', 'current-context': 'c', ...cluster }));
+      return file;
+    };
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
+      vi.stubEnv('KUBECONFIG', kubeconfigOf('http://127.0.0.1:1'));
+    });
+    afterEach(() => rmSync(folder, { recursive: true }));
+
+    it('still says what it has found of the stack', async () => {
+      const { code, out } = await run({});
+      expect(code).toBe(1);
+      expect(out).toContain('ok      tick of timer: ENABLED');
+      expect(out).toMatch(/^FAILED {2}cluster: http:\/\/127\.0\.0\.1:1 .*cannot be reached/m);
+      expect(out).toContain(', 1 failed, 0 warning, 0 skipped');
+    });
+
+    it('still looks at the cluster', async () => {
+      plane.outputs.clear();
+      const embedded = await startEmbeddedCluster(systemClock, 0);
+      try {
+        const kubeconfig = join(folder, 'embedded');
+        writeFileSync(kubeconfig, embedded.kubeconfig());
+        vi.stubEnv('KUBECONFIG', kubeconfig);
+        const { code, out } = await run({});
+        expect(code).toBe(1);
+        expect(out).toMatch(/^FAILED {2}stack Curfew: the stack Curfew has no functions of Curfew in its outputs/m);
+        expect(out).toContain('ok      definition of FinalizerRule');
+      } finally {
+        await embedded.close();
+      }
+    });
+
+    it('ends with 2 where neither can be asked, and says why of both', async () => {
+      plane.outputs.clear();
+      const { code, out, error } = await run({});
+      expect(code).toBe(2);
+      expect(out).toBe('');
+      expect(error).toMatch(/^the stack Curfew has no functions .*; http:\/\/127\.0\.0\.1:1 .*cannot be reached.*\n$/);
+    });
+  });
+
   it('says in one line that there is no such stack', async () => {
     expect(await run({ stack: 'Other' })).toMatchObject({ code: 2, out: '', error: expect.stringContaining('Other') });
   });
