@@ -74,6 +74,8 @@ const DEFINITIONS: readonly ObjectRef[] = [RESOURCES.NodeLifecyclePolicy, RESOUR
 /** An API server looks once a second which policies there are; between two looks at what they have done. */
 const PAUSE = seconds(2);
 const PASSES = 15;
+/** Looks that find nothing, after one that did. */
+const QUIET_PASSES = 5;
 
 export interface Remains {
   /** What is being terminated under our finalizer, as `NodeClaim a`. */
@@ -111,17 +113,28 @@ export async function uninstall(kubernetes: KubernetesApi, run: UninstallContext
     }),
   );
   if (isPolicyDeleted) await run.pause();
+  const returns = createReturns();
   let left: readonly MarkedObject[] = [];
   const held = await inPasses(run, async () => {
     const marked = await markedObjects(kubernetes);
     // Nothing can be added to what is being deleted.
     left = marked.filter(({ isTerminating }) => isTerminating);
     const living = marked.filter(({ isTerminating }) => !isTerminating);
-    for (const each of living) await refusals.try(each.what, () => giveBack(kubernetes, each, run));
+    for (const each of living) {
+      if (await refusals.try(each.what, () => giveBack(kubernetes, each, run))) returns.taken(each.what);
+    }
     return living.map(({ what }) => what).filter(what => !refusals.has(what));
   });
   const names = left.map(({ what }) => what);
-  const remains = { left: names, held: [...policies, ...held], refused: refusals.list(), rules: [], cordoned: [] };
+  // An admission policy that an API server still has puts them back as well.
+  const back = isPolicyDeleted ? held : [...held, ...returns.list()];
+  const remains = {
+    left: names,
+    held: unique([...policies, ...back]),
+    refused: refusals.list(),
+    rules: [],
+    cordoned: [],
+  };
   if (run.releaseHolds !== true) return remains;
   const released = { ...(await release(kubernetes, { remains, refusals }, run)), refused: refusals.list() };
   if (run.definitions !== true || !isDone(released)) return released;
@@ -153,29 +166,60 @@ async function deleteEach(
   return changed;
 }
 
-/** Repeats what answers with the names of all that is not known to be done; the names that are left at last. */
+/** What was taken off an object twice has come back: functions run, which wait for minutes before they put it on for the fourth time. */
+interface Returns {
+  taken(what: string): void;
+  list(): readonly string[];
+}
+
+function createReturns(): Returns {
+  const counts = new Map<string, number>();
+  return {
+    taken: what => void counts.set(what, (counts.get(what) ?? 0) + 1),
+    list: () => [...counts].flatMap(([what, count]) => (count > 1 ? [what] : [])),
+  };
+}
+
+const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
+
+/**
+ * Repeats what answers with the names of all that is not known to be done, and looks on for a while after the last of it: functions that run put
+ * theirs on again within seconds.
+ *
+ * @returns what is left at last
+ */
 async function inPasses(
   { dryRun, pause }: UninstallContext,
   pass: () => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
-  for (let count = 1; ; count += 1) {
-    const open = await pass();
-    if (dryRun || open.length === 0) return [];
-    if (count === PASSES) return open;
+  let left = await pass();
+  if (dryRun || left.length === 0) return [];
+  let quiet = 0;
+  for (let count = 1; count < PASSES && quiet < QUIET_PASSES; count += 1) {
     await pause();
+    const open = await pass();
+    quiet = open.length === 0 ? quiet + 1 : 0;
+    if (open.length > 0) left = open;
   }
+  return quiet === QUIET_PASSES ? [] : left;
 }
 
-/** Takes off what Curfew has put on. @returns false: the Node changed meanwhile */
-async function isReleased(kubernetes: KubernetesApi, node: KubernetesObject, run: UninstallContext): Promise<boolean> {
+/** Takes off what Curfew has put on. @returns false: it is to be looked at again */
+async function isReleased(
+  kubernetes: KubernetesApi,
+  node: KubernetesObject,
+  run: UninstallContext & { readonly returns: Returns },
+): Promise<boolean> {
   const isDone = await isQuiet(kubernetes, node, run);
   const { taken, isUncordoned, body } = releaseOf(node);
   if (taken.length === 0) return isDone;
   const ref = { type: RESOURCES.Node, name: node.metadata.name };
   const outcome = run.dryRun ? 'ok' : (await kubernetes.patch(ref, { type: 'merge', body })).kind;
-  if (outcome === 'ok')
+  if (outcome === 'ok') {
     run.say(`taken ${taken.join(' and ')} off Node ${ref.name}${isUncordoned ? ', uncordoned it' : ''}`);
-  return isDone && outcome !== 'conflict';
+    run.returns.taken(`Node ${ref.name}`);
+  }
+  return false;
 }
 
 /** Takes Curfew's conditions off. @returns false: the Node changed meanwhile */
@@ -198,6 +242,7 @@ async function release(
   { remains: before, refusals }: { readonly remains: Remains; readonly refusals: Refusals },
   run: UninstallContext,
 ): Promise<Remains> {
+  const returns = createReturns();
   let cordoned: string[] = [];
   const held = await inPasses(run, async () => {
     cordoned = [];
@@ -207,11 +252,12 @@ async function release(
       const what = `Node ${name}`;
       if (before.left.includes(what)) continue;
       if (releaseOf(node).staysCordoned) cordoned.push(name);
-      if ((await refusals.try(what, () => isReleased(kubernetes, node, run))) === false) changed.push(what);
+      if ((await refusals.try(what, () => isReleased(kubernetes, node, { ...run, returns }))) === false)
+        changed.push(what);
     }
     return changed;
   });
   const rules = objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'none' });
   const names = rules.map(({ metadata }) => metadata.name);
-  return { ...before, held: [...before.held, ...held], rules: names, cordoned };
+  return { ...before, held: unique([...before.held, ...held, ...returns.list()]), rules: names, cordoned };
 }

@@ -52,12 +52,12 @@ async function finalizersInForce(
   };
 }
 
-/** Exactly the object that was read. Says it when the API server has stored it so, which an admission policy can prevent. */
+/** Exactly the object that was read. Says it, and answers true, when the API server has stored it so, which an admission policy can prevent. */
 export async function giveBack(
   kubernetes: Pick<KubernetesApi, 'patch'>,
   { what, kind, mark, metadata }: MarkedObject,
   { dryRun, say }: { readonly dryRun: boolean; readonly say: (line: string) => void },
-): Promise<void> {
+): Promise<boolean> {
   const { name, uid, resourceVersion, finalizers = [], labels } = metadata;
   const kept = finalizers.filter(each => each !== mark && each !== DEFAULT_TERMINATION_FINALIZER);
   const isMissing = labels?.[KARPENTER.nodePoolLabel] !== undefined && !kept.includes(KARPENTER.terminationFinalizer);
@@ -67,7 +67,8 @@ export async function giveBack(
   if (!dryRun) {
     const outcome = await kubernetes.patch({ type: RESOURCES[kind], name }, { type: 'merge', body });
     const after = outcome.kind === 'ok' ? (outcome.object.metadata.finalizers ?? []) : [mark];
-    if (after.includes(mark) || after.includes(DEFAULT_TERMINATION_FINALIZER)) return;
+    if (after.includes(mark) || after.includes(DEFAULT_TERMINATION_FINALIZER)) return false;
   }
   say(`taken ${mark} off ${what}${isMissing ? `, put ${KARPENTER.terminationFinalizer} on` : ''}`);
+  return true;
 }

@@ -392,6 +392,40 @@ describe('curfew uninstall', () => {
     expect(said).toEqual([]);
   });
 
+  // A function hears of the change, and puts its own on again some seconds later: the look that follows a write is too early.
+  it('looks on after its last write, and names what running functions put on again', async () => {
+    const core = createCluster({ now: () => toEpochMs(0) });
+    const held = { 'karpenter.sh/do-not-disrupt': 'true', 'curfew.dev/protected-until': '2024-11-01T15:00:00Z' };
+    core.seed(node('a', { annotations: marked, finalizers: ['example.com/custom'] }));
+    core.seed(node('b', { annotations: held }));
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    const putOn = (name: string, annotations: object, finalizers: readonly string[] = []) =>
+      kubernetes.patch(
+        { type: RESOURCES.Node, name },
+        { type: 'merge', body: { metadata: { annotations: { ...annotations }, finalizers: [...finalizers] } } },
+      );
+    const missing = new Map<string, number>();
+    let isRunning = true;
+    /** Each is put on at the second look, for the first time; the next one would come minutes later. */
+    const pause = async (): Promise<void> => {
+      if (!isRunning) return;
+      for (const { metadata } of await objectsIn(kubernetes, RESOURCES.Node)) {
+        if (Object.keys(metadata.annotations ?? {}).length > 0) continue;
+        const looks = (missing.get(metadata.name) ?? 0) + 1;
+        missing.set(metadata.name, looks);
+        if (looks !== 2) continue;
+        await (metadata.name === 'a' ? putOn('a', marked, ['example.com/custom']) : putOn('b', held));
+      }
+    };
+    const run = { dryRun: false, releaseHolds: true, pause, say: () => undefined };
+    expect((await uninstall(kubernetes, run)).held.toSorted()).toEqual(['Node a', 'Node b']);
+    // Stopped.
+    await putOn('a', marked, ['example.com/custom']);
+    await putOn('b', held);
+    isRunning = false;
+    expect(await uninstall(kubernetes, run)).toMatchObject({ held: [], left: [] });
+  });
+
   // An admission webhook or a policy of the cluster that refuses one object, by a rule that has nothing to do with Curfew.
   it('names what the API server refuses to have changed, and does the rest', async () => {
     const core = createCluster({ now: () => toEpochMs(0) });
