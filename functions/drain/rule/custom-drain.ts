@@ -24,16 +24,7 @@ export type CustomDecision =
   /** It is noted down first: nobody else's object is ever taken for ours, and ours is never forgotten. */
   | { readonly kind: 'noteResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
   | { readonly kind: 'createResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
-  | {
-      readonly kind: 'awaitResource';
-      /** With what was seen of it. */
-      readonly active: ActiveDrain;
-      readonly reason: 'ResourceNotServed' | 'AwaitingCustomDrain';
-      readonly message: string;
-      readonly until: EpochMs;
-      /** Nothing has moved for hours. */
-      readonly isStuck: boolean;
-    }
+  | AwaitedResource
   /** The custom drain has failed; the built-in modes take over. */
   | { readonly kind: 'fallBack'; readonly active: ActiveDrain; readonly because: DrainOutcome }
   | {
@@ -42,6 +33,15 @@ export type CustomDecision =
       readonly outcome: DrainOutcome;
       readonly plan: undefined;
     };
+
+export interface AwaitedResource {
+  readonly kind: 'awaitResource';
+  /** With what was seen of it. */
+  readonly active: ActiveDrain;
+  readonly reason: 'ResourceNotServed' | 'AwaitingCustomDrain';
+  readonly message: string;
+  readonly until: EpochMs;
+}
 
 export interface CustomSituation {
   readonly now: EpochMs;
@@ -65,16 +65,17 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
   const start = custom?.createdTime ?? active.startTime;
   const deadline = addDuration(start, customDrain.timeout);
 
-  const outcome = resource.kind === 'present' && resource.isOurs ? conditionsOf(resource.object, customDrain) : 'none';
-  if (outcome === 'complete') return { kind: 'finish', active, outcome: completed(plan), plan: undefined };
+  const said =
+    resource.kind === 'present' && resource.isOurs ? conditionsOf(resource.object, customDrain) : IN_PROGRESS;
+  if (said.kind === 'complete') return { kind: 'finish', active, outcome: completed(plan), plan: undefined };
   if (resource.kind === 'present' && !resource.isOurs) {
     return fails(
       'ForeignResource',
       `${kind} ${resource.name} was made by somebody else, and has the name of this drain's`,
     );
   }
-  if (resource.kind === 'present' && outcome !== 'none') {
-    const { type, status, reason, message } = outcome;
+  if (said.kind === 'failed') {
+    const { type, status, reason, message } = said.condition;
     return fails('CustomDrainFailed', `${type} is ${status}: ${reason}${message === '' ? '' : `: ${message}`}`);
   }
   if (isDue(now, deadline)) return fails('TimedOut', `not complete within ${formatSeconds(customDrain.timeout)}`);
@@ -83,7 +84,7 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
     const isMissing = versions.length === 0;
     const missing = `the API server does not serve ${kind}: its CustomResourceDefinition is waited for`;
     const message = isMissing ? missing : notServed(requestedKind, versions);
-    return { kind: 'awaitResource', active, reason: 'ResourceNotServed', message, until: deadline, isStuck: false };
+    return { kind: 'awaitResource', active, reason: 'ResourceNotServed', message, until: deadline };
   }
   if (resource.kind === 'absent') {
     if (custom?.uid === undefined) {
@@ -107,7 +108,6 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
     reason: 'AwaitingCustomDrain',
     message: `waiting for ${statusConditionType}=${statusConditionStatus} of ${kind} ${resource.name}`,
     until: earliest(deadline, beat),
-    isStuck: false,
   };
 }
 
@@ -129,6 +129,12 @@ const firstOf = (
   createdTime: EpochMs,
 ): Omit<CustomProgress, keyof ResourceType> => ({ name, namespace, kind, createdTime, recreated: 0 });
 
+/** What a custom resource says of its drain. */
+type Said =
+  { readonly kind: 'complete' | 'inProgress' } | { readonly kind: 'failed'; readonly condition: NodeCondition };
+
+const IN_PROGRESS: Said = { kind: 'inProgress' };
+
 /**
  * Complete before failed: a controller that says both has emptied the node. Failed is also the condition that would say complete, with another
  * status and a reason that is a failure; with any other reason, and without one, it is in progress. What was said of an older generation does
@@ -137,7 +143,7 @@ const firstOf = (
 function conditionsOf(
   { metadata, status }: KubernetesObject,
   { statusConditionType, statusConditionStatus, failedConditionType }: CustomDrainSettings,
-): 'complete' | 'none' | NodeCondition {
+): Said {
   const generation = metadata.generation ?? 0;
   const isCurrent = (condition: JsonValue): boolean => {
     const { observedGeneration: observed } = fieldsOf(condition);
@@ -146,9 +152,11 @@ function conditionsOf(
   const conditions = readConditions(listIn(status, 'conditions').filter(isCurrent));
   const is = (each: NodeCondition, wanted: string): boolean => each.status.toLowerCase() === wanted.toLowerCase();
   const own = conditions.filter(({ type }) => type === statusConditionType);
-  if (own.some(each => is(each, statusConditionStatus))) return 'complete';
-  const failed = conditions.find(each => each.type === failedConditionType && is(each, 'True'));
-  return failed ?? own.find(({ reason }) => FAILURE.test(reason)) ?? 'none';
+  if (own.some(each => is(each, statusConditionStatus))) return { kind: 'complete' };
+  const condition =
+    conditions.find(each => each.type === failedConditionType && is(each, 'True')) ??
+    own.find(({ reason }) => FAILURE.test(reason));
+  return condition === undefined ? IN_PROGRESS : { kind: 'failed', condition };
 }
 
 /** `TransientFailure` and `PermanentFailure` among them. */

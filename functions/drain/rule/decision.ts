@@ -1,6 +1,6 @@
 /** What can be decided of a node's drains. */
 import type { EpochMs } from '../../../shared/domain/time.ts';
-import type { CustomDecision } from './custom-drain.ts';
+import type { AwaitedResource, CustomDecision } from './custom-drain.ts';
 import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord, EndingPhase, Cordon } from '../record.ts';
 import type { DrainOutcome, DrainRequest, DrainStatus, FinishedDrain } from '../request-record.ts';
@@ -85,7 +85,9 @@ export type DrainDecision =
       /** When the deadline, or that nothing moves, changes this next. */
       readonly until: EpochMs | undefined;
     }
-  | CustomDecision
+  | Exclude<CustomDecision, AwaitedResource>
+  /** @property isStuck nothing has moved for hours */
+  | (AwaitedResource & { readonly isStuck: boolean })
   | {
       readonly kind: 'finish';
       readonly active: ActiveDrain;

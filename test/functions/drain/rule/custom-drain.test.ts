@@ -178,7 +178,6 @@ describe('a custom drain', () => {
     };
     const failed = (reason: string, message: string): unknown => ({ status: 'Failed', reason, message, left: [] });
     expect(on(seen())).toMatchObject({
-      isStuck: false,
       message: `waiting for DrainComplete=True of ${name}`,
       active: { phase: { kind: 'custom' } },
     });
