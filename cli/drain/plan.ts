@@ -134,7 +134,7 @@ function plannedDeadline(
   isCustom: boolean,
   now: EpochMs,
 ): PlannedDeadline | undefined {
-  if (typeof limits === 'string' || limits.deadline === undefined) return undefined;
+  if (limits.kind === 'unreadable' || limits.deadline === undefined) return undefined;
   const shown = node.conditions.find(each => each.type === DRAIN_IN_PROGRESS && isOwnCondition(each));
   const { deadline: period } = limits;
   if (isWaiting) return { period, kind: 'turn', time: undefined };

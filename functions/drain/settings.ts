@@ -97,11 +97,13 @@ export function drainLimitsFor(pool: KubernetesObject | undefined, set: PolicySe
   const policy = enforcedFor(pool, 'drain', set);
   if (policy === undefined) return NO_DRAIN_LIMITS;
   const block = parseDrainLimits(policy.object.spec?.['drain'], 'spec.drain');
-  return block.ok ? block.value : cannotBeRead(policy.object, block.message);
+  return block.ok ? { kind: 'known', ...block.value } : cannotBeRead(policy.object, block.message);
 }
 
-const cannotBeRead = ({ metadata }: KubernetesObject, message: string): string =>
-  `NodeLifecyclePolicy ${metadata.name} cannot be read: ${message}`;
+const cannotBeRead = ({ metadata }: KubernetesObject, message: string): LimitsInForce => ({
+  kind: 'unreadable',
+  message: `NodeLifecyclePolicy ${metadata.name} cannot be read: ${message}`,
+});
 
 /** Says on the policy itself that its `drain` block cannot be used, or loses a tie. */
 export async function reportDrainFaults(

@@ -86,7 +86,7 @@ export async function wakeNext(
   deps: Pick<FunctionDeps, 'kubernetes' | 'wakeUps' | 'clock'>,
   { limits, node }: Pick<DrainObservation, 'limits' | 'node'>,
 ): Promise<void> {
-  if (typeof limits === 'string' || limits.maxConcurrent === undefined) return;
+  if (limits.kind === 'unreadable' || limits.maxConcurrent === undefined) return;
   const pool = node.labels[KARPENTER.nodePoolLabel];
   const { total, drainingCount, waiters } = await readNeighbours(deps, node, pool);
   const uids = new Set(nextOf(waiters, drainingCount, placesOf(limits.maxConcurrent, total)).map(({ uid }) => uid));

@@ -14,10 +14,19 @@ export interface DrainLimits {
   readonly onDeadline: DrainOnDeadline;
 }
 
-/** Text: a block that may limit the pool cannot be read, and why. */
-export type LimitsInForce = DrainLimits | string;
+export type KnownLimits = DrainLimits & { readonly kind: 'known' };
 
-export const NO_DRAIN_LIMITS: DrainLimits = { maxConcurrent: undefined, deadline: undefined, onDeadline: 'Fail' };
+export type LimitsInForce =
+  | KnownLimits
+  /** A block that may limit the pool cannot be read, and why. */
+  | { readonly kind: 'unreadable'; readonly message: string };
+
+export const NO_DRAIN_LIMITS: KnownLimits = {
+  kind: 'known',
+  maxConcurrent: undefined,
+  deadline: undefined,
+  onDeadline: 'Fail',
+};
 
 /** How many of the `total` nodes of a pool may be drained at once: a percentage is rounded up, and one always may. */
 export const placesOf = (maxConcurrent: NodeCount, total: number): number =>

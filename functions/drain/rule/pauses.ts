@@ -35,8 +35,8 @@ export function pauseWhileActive(observation: DrainObservation, active: ActiveDr
 
 /** Nothing begins where nobody can say how many drains are allowed, but what waits for nobody. */
 function unreadableLimits(limits: LimitsInForce, requests: readonly DrainRequest[]): PauseDecision | undefined {
-  if (typeof limits !== 'string' || requests.some(waitsForNobody)) return undefined;
-  return { kind: 'pause', reason: 'UnreadableLimits', message: limits };
+  if (limits.kind !== 'unreadable' || requests.some(waitsForNobody)) return undefined;
+  return { kind: 'pause', reason: 'UnreadableLimits', message: limits.message };
 }
 
 function pauseByRules(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): PauseDecision | undefined {

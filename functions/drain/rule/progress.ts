@@ -33,13 +33,13 @@ type DrainStart = Pick<ActiveDrain, 'startTime' | 'pausedFor'>;
 
 /** When the drain must be over; undefined: no policy says so. */
 export function deadlineOf({ startTime, pausedFor }: DrainStart, limits: LimitsInForce): EpochMs | undefined {
-  if (typeof limits === 'string' || limits.deadline === undefined) return undefined;
+  if (limits.kind === 'unreadable' || limits.deadline === undefined) return undefined;
   return addDuration(addDuration(startTime, limits.deadline), pausedFor);
 }
 
 /** The instant by which unprotected pods are deleted; undefined: none is. Of a custom drain its controller alone decides. */
 export function forcedEndTime(active: DrainStart, limits: LimitsInForce, isCustom: boolean): EpochMs | undefined {
-  if (typeof limits === 'string' || limits.onDeadline !== 'Force' || isCustom) return undefined;
+  if (limits.kind === 'unreadable' || limits.onDeadline !== 'Force' || isCustom) return undefined;
   return deadlineOf(active, limits);
 }
 

@@ -6,7 +6,12 @@
  * marks that it sees then, its own among them, have room; else it takes the mark back. Of several that mark their Nodes, the last one to
  * do so sees the marks of all the others.
  */
-import { placesOf, type DrainLimits, type LimitsInForce } from '../../../shared/domain/drain-limits.ts';
+import {
+  placesOf,
+  type DrainLimits,
+  type KnownLimits,
+  type LimitsInForce,
+} from '../../../shared/domain/drain-limits.ts';
 import { FINALIZER_SOURCE, OPERATOR_SOURCE, REPAIR_SOURCE } from '../../../shared/domain/source.ts';
 import { invariant } from '../../../shared/domain/invariant.ts';
 import {
@@ -26,11 +31,11 @@ import type { ActiveDrain, OpenPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
 /** What a policy says that limits how many nodes are drained at once. */
-type WithPlaces = DrainLimits & { readonly maxConcurrent: NonNullable<DrainLimits['maxConcurrent']> };
+type WithPlaces = KnownLimits & { readonly maxConcurrent: NonNullable<DrainLimits['maxConcurrent']> };
 
 /** Whether the drain of these requests waits until others are over. */
 export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[]): limits is WithPlaces {
-  return typeof limits !== 'string' && limits.maxConcurrent !== undefined && !requests.some(waitsForNobody);
+  return limits.kind === 'known' && limits.maxConcurrent !== undefined && !requests.some(waitsForNobody);
 }
 
 const WAIT_FOR_NOBODY: readonly string[] = [REPAIR_SOURCE, FINALIZER_SOURCE, OPERATOR_SOURCE, NODE_ANNOTATION];

@@ -204,6 +204,7 @@ describe('what holds a drain', () => {
   const outOfSight = { kind: 'pause', reason: 'KindNotServed', message: 'NodeClaims are not served' };
   const observed = { kind: 'pause', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
   const unreadable = { kind: 'pause', reason: 'UnreadableLimits', message: 'block limits' };
+  const limits = { kind: 'unreadable', message: 'block limits' } as const;
   const policy = {
     kind: 'pause',
     reason: 'UnreadablePolicy',
@@ -221,11 +222,11 @@ describe('what holds a drain', () => {
     ['a kind that is not served', { outOfSight: 'NodeClaims are not served', rules: undefined }, outOfSight],
     ['no configuration', { rules: undefined, mode: 'Observe' }, none],
     ['the mode', { mode: 'Observe', unreadable: 'policy p' }, observed],
-    ['a policy that cannot be read', { unreadable: 'policy p', limits: 'block limits' }, policy],
-    ['limits that cannot be read', { limits: 'block limits' }, unreadable],
+    ['a policy that cannot be read', { unreadable: 'policy p', limits }, policy],
+    ['limits that cannot be read', { limits }, unreadable],
     [
       'limits that cannot be read, unless somebody asks who waits for nobody',
-      { limits: 'block limits', record: { requests: [request('e1'), byPerson('e2')] } },
+      { limits, record: { requests: [request('e1'), byPerson('e2')] } },
       undefined,
     ],
     ['a list that cannot be read', { node: { quarantine: 'unreadable' }, record: { requests: covered } }, coverage],
@@ -244,7 +245,7 @@ describe('what holds a drain', () => {
     ['a kind that is not served', { outOfSight: 'NodeClaims are not served' }, outOfSight, outOfSight],
     ['no configuration', { rules: undefined }, none, none],
     ['the mode', { mode: 'Observe' }, undefined, observed],
-    ['limits that cannot be read', { limits: 'block limits' }, undefined, unreadable],
+    ['limits that cannot be read', { limits }, undefined, unreadable],
   ])('under way, or in the queue: %s', (_, given, underWay, queued) => {
     expect(pauseWhileActive(observation(given), active())).toEqual(underWay);
     const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });

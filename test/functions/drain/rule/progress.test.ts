@@ -12,13 +12,14 @@ import {
   withProgress,
   withTriedPods,
 } from '../../../../functions/drain/rule/progress.ts';
-import { NO_DRAIN_LIMITS, type DrainLimits } from '../../../../shared/domain/drain-limits.ts';
+import { NO_DRAIN_LIMITS, type KnownLimits, type LimitsInForce } from '../../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
 import { active, NOW, pod, request, RESOURCE } from '../observations.ts';
 
 const at = (count: number): EpochMs => addDuration(NOW, minutes(count));
-const limits: DrainLimits = { ...NO_DRAIN_LIMITS, deadline: minutes(30) };
-const force: DrainLimits = { ...limits, onDeadline: 'Force' };
+const limits: KnownLimits = { ...NO_DRAIN_LIMITS, deadline: minutes(30) };
+const force: KnownLimits = { ...limits, onDeadline: 'Force' };
+const UNREADABLE: LimitsInForce = { kind: 'unreadable', message: 'nobody can read it' };
 const evict = (name: string): PodAct => ({
   kind: 'evict',
   pod: pod(name),
@@ -52,10 +53,10 @@ describe('the deadline', () => {
     expect(forcedEndTime(active({ pausedFor: minutes(5) }), force, false)).toBe(at(35));
     expect(forcedEndTime(active(), force, true)).toBeUndefined();
     expect(forcedEndTime(active(), limits, false)).toBeUndefined();
-    expect(forcedEndTime(active(), 'nobody can read it', false)).toBeUndefined();
+    expect(forcedEndTime(active(), UNREADABLE, false)).toBeUndefined();
   });
 
-  const past = (now: EpochMs, of: PodPlan, by: DrainLimits | string = limits, isCustom = false): unknown =>
+  const past = (now: EpochMs, of: PodPlan, by: LimitsInForce = limits, isCustom = false): unknown =>
     pastDeadline(active(), { limits: by, now, isCustom }, of);
 
   it('ends the drain with the pods that are left, each once', () => {
@@ -71,7 +72,7 @@ describe('the deadline', () => {
     });
     expect(past(addDuration(at(30), seconds(-1)), plan([evict('a')]))).toBeUndefined();
     expect(past(at(600), plan([evict('a')]), NO_DRAIN_LIMITS)).toBeUndefined();
-    expect(past(at(600), plan([evict('a')]), 'nobody can read it')).toBeUndefined();
+    expect(past(at(600), plan([evict('a')]), UNREADABLE)).toBeUndefined();
   });
 
   it('leaves pods that it has deleted two seconds to go, and says of others that they must not be forced', () => {
@@ -118,7 +119,7 @@ describe('progress', () => {
     expect(moved({ saidTime: at(10) })).toBe(addDuration(at(10), hours(24)));
     expect(moved({ saidTime: at(5) })).toBe(at(250));
     expect(stuckReportTime(active(), limits)).toBeUndefined();
-    expect(stuckReportTime(active(), 'nobody can read it')).toBe(at(240));
+    expect(stuckReportTime(active(), UNREADABLE)).toBe(at(240));
   });
 
   it('of a custom drain is that of its resource', () => {

@@ -161,7 +161,7 @@ describe('a drain that waits for its turn', () => {
 
   it.each([
     ['no limit is in force any more', NO_DRAIN_LIMITS, waiting],
-    ['nobody can read the limits', 'unreadable', waiting],
+    ['nobody can read the limits', { kind: 'unreadable', message: 'block limits' }, waiting],
     [
       'somebody joins who waits for nobody',
       limits,
