@@ -134,15 +134,18 @@ function judgeUnfinished(judged: NodeFacts, attempt: Attempt): Finding {
 }
 
 function judgeAccepted(judged: NodeFacts, attempt: Attempt): Finding {
+  const current = { ...judged, record: { ...judged.record, attempt } };
   switch (attempt.action) {
     case 'Replace':
       return judgeReplacing(judged, attempt);
     case 'Terminate':
       return judgeTermination(judged, attempt);
     case 'Reboot':
+      return judgeReboot(current, attempt);
     case 'Drain':
+      return isBeforeReboot(attempt) ? judgeDrainBeforeReboot(current, attempt) : judgeRequest(current, attempt);
     case 'CustomResource':
-      return judgeInPlace(judged, attempt);
+      return judgeRequest(current, attempt);
   }
 }
 
@@ -174,43 +177,79 @@ function hasHelpers({ ours }: NodeRecord, isClaimGone: boolean): boolean {
   return ours?.resources !== undefined || ours?.mayHaveMade !== undefined || (isClaimGone && ours?.drain !== undefined);
 }
 
-function judgeInPlace(judged: NodeFacts, attempt: Attempt): Finding {
-  const { context, node, isUnhealthy, isOn } = judged;
-  const { now } = context;
-  const record = { ...judged.record, attempt };
-  const over = withoutAttempt(record, attempt);
-  if (!isUnhealthy && !awaitsReboot(attempt, node, now)) {
-    const message = `the node is well again after ${attempt.action}, attempt ${attempt.number}${rebootSeen(attempt, node)}`;
+/** A reboot goes on, whatever is switched off meanwhile. */
+function judgeReboot(judged: NodeFacts, attempt: AttemptOf<'Reboot'>): Finding {
+  const { context, node, isUnhealthy } = judged;
+  if (!isUnhealthy && !awaitsReboot(attempt, node, context.now)) {
+    const { incident: _, ...mended } = judged.record;
     // A reboot that helped ends the incident at once.
-    const isMended = attempt.action === 'Reboot' && node.bootID !== attempt.bootID;
-    const { incident: _, ...rest } = over;
-    return found(isMended ? rest : over, { kind: 'recovered', node, attempt, message });
+    const record = node.bootID === attempt.bootID ? judged.record : mended;
+    return judgeRecovered({ ...judged, record }, attempt, rebootSeen(attempt, node));
   }
-  // A drain is called off. Whoever answers to a custom resource is not interrupted half way.
-  if (!isWanted(judged) && attempt.action === 'Drain' && (hasTime(attempt, now) || isBeforeReboot(attempt)))
+  return judgeInTime(judged, attempt) ?? judgeStopped(judged, attempt) ?? judgeNext(judged);
+}
+
+function judgeDrainBeforeReboot(judged: NodeFacts, attempt: AttemptOf<'Drain'>): Finding {
+  if (!judged.isUnhealthy) return judgeRecovered(judged, attempt);
+  if (!isWanted(judged)) return judgeCalledOff(judged, attempt);
+  return judgeInTime(judged, attempt) ?? judgeStopped(judged, attempt) ?? judgeRebootNext(judged, attempt);
+}
+
+/** Somebody else was asked. A drain is called off; whoever answers to a custom resource is not interrupted half way. */
+function judgeRequest(judged: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Finding {
+  if (!judged.isUnhealthy) return judgeRecovered(judged, attempt);
+  if (!isWanted(judged) && attempt.action === 'Drain' && hasTime(attempt, judged.context.now))
     return judgeCalledOff(judged, attempt);
-  const check = addDuration(now, FOLLOW_CHECK);
-  if (hasTime(attempt, now)) {
-    const verdict = isUnhealthy ? ({ kind: 'underWay', node, message: describe(attempt) } as const) : undefined;
-    return found(record, verdict, { state: 'inFlight', time: earliest(attempt.until, check) });
-  }
-  const takesBack = record.ours?.maintenance === true;
+  return judgeInTime(judged, attempt) ?? judgeStopped(judged, attempt) ?? judgeNext(judged);
+}
+
+/** @param how what is seen of a reboot */
+function judgeRecovered({ record, node }: NodeFacts, attempt: Attempt, how = ''): Finding {
+  const message = `the node is well again after ${attempt.action}, attempt ${attempt.number}${how}`;
+  return found(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
+}
+
+/** It is under way; undefined: its time is over. */
+function judgeInTime(
+  { context: { now }, node, record, isUnhealthy }: NodeFacts,
+  attempt: Attempt,
+): Finding | undefined {
+  if (!hasTime(attempt, now)) return undefined;
+  const verdict = isUnhealthy ? ({ kind: 'underWay', node, message: describe(attempt) } as const) : undefined;
+  return found(record, verdict, { state: 'inFlight', time: earliest(attempt.until, addDuration(now, FOLLOW_CHECK)) });
+}
+
+/** Nothing follows: who was asked says so, or repair is off; undefined: the next action may. */
+function judgeStopped({ context: { now }, node, record, isOn }: NodeFacts, attempt: Attempt): Finding | undefined {
+  const takesBack = hasMaintenance(record);
   if (answerOf(attempt)?.kind === 'stopped') {
     const message = `${describe(attempt)}; no further action is set`;
     const time = addDuration(now, BLOCKED_CHECK);
     return found(record, { kind: 'exhausted', node, message }, { time, state: 'followed', takesBack });
   }
-  if (!isOn) return found(record, undefined, { state: 'inFlight', time: check, takesBack });
-  const turn = judgeByLadder({ ...judged, record });
-  // The node stays cordoned only for its reboot.
-  const due = dueOf(turn);
-  if (isBeforeReboot(attempt) && due?.action.type !== 'Reboot' && turn.verdict?.kind !== 'retry') {
-    if (due === undefined) return judgeCalledOff(judged, attempt);
-    return { ...judgeByLadder({ ...judged, record: over }), state: 'inFlight', takesBack };
-  }
-  const hasNext = !countsAs(turn.verdict, 'over');
-  return { ...turn, state: hasNext ? 'inFlight' : 'followed', takesBack };
+  if (isOn) return undefined;
+  return found(record, undefined, { state: 'inFlight', time: addDuration(now, FOLLOW_CHECK), takesBack });
 }
+
+/** The reboot, or what stands in its place. */
+function judgeRebootNext(judged: NodeFacts, attempt: Attempt): Finding {
+  const { record } = judged;
+  const turn = judgeByLadder(judged);
+  const due = dueOf(turn);
+  if (due?.action.type === 'Reboot' || turn.verdict?.kind === 'retry') return judgeNext(judged, turn);
+  // The node stays cordoned only for its reboot.
+  if (due === undefined) return judgeCalledOff(judged, attempt);
+  const over = withoutAttempt(record, attempt);
+  return { ...judgeByLadder({ ...judged, record: over }), state: 'inFlight', takesBack: hasMaintenance(record) };
+}
+
+/** The next action of the ladder. */
+function judgeNext(judged: NodeFacts, turn = judgeByLadder(judged)): Finding {
+  const hasNext = !countsAs(turn.verdict, 'over');
+  return { ...turn, state: hasNext ? 'inFlight' : 'followed', takesBack: hasMaintenance(judged.record) };
+}
+
+const hasMaintenance = ({ ours }: NodeRecord): boolean => ours?.maintenance === true;
 
 /** The attempt counts as not taken, and begins anew when it may. */
 function judgeCalledOff(judged: NodeFacts, attempt: Attempt): Finding {
@@ -218,10 +257,10 @@ function judgeCalledOff(judged: NodeFacts, attempt: Attempt): Finding {
   return { ...judgeByLadder({ ...judged, record }), takesBack: true };
 }
 
-const rebootSeen = (attempt: Attempt, node: NodeView): string =>
-  attempt.action !== 'Reboot' || attempt.bootID === undefined
+const rebootSeen = ({ bootID }: AttemptOf<'Reboot'>, node: NodeView): string =>
+  bootID === undefined
     ? ''
-    : node.bootID === attempt.bootID
+    : node.bootID === bootID
       ? ', although its boot ID is the same as before'
       : ` (boot ID ${node.bootID ?? 'none'})`;
 
