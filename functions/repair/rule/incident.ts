@@ -89,24 +89,38 @@ export function unhealthyStatementsOf(
 
 /**
  * The clock of a statement that was true at the last look. Its condition may get a new time although its status stayed;
- * its own event, which comes at once, proves that. Without such an event the node may have been healthy for a while (I3):
- * undefined, the clock starts anew.
+ * its own event, which comes at once, proves that. Without such an event the node may have been healthy for a while (I3).
+ *
+ * | the time that is stated | the event of the node | the clock |
+ * |---|---|---|
+ * | is kept, and no event has named it | of that change: the time was written by a clock that is behind | starts anew |
+ * | | none, and none has named the node since | stays |
+ * | | any other | stays, and is heard of |
+ * | is no later than the kept one | fresh, and a first start is kept | starts at that |
+ * | | of an earlier change | stays, without a first start |
+ * | | any other | stays |
+ * | is later | fresh | goes on from its first start |
+ * | | any other | starts anew |
  */
-function clockAfter(kept: Clock, stated: EpochMs, { now, ownTime, isUnprompted }: ClockContext): Clock | undefined {
+function clockAfter(kept: Clock, stated: EpochMs, observed: ClockContext): Clock | undefined {
+  const { now, ownTime, isUnprompted = false } = observed;
   const { seenTime, ...heard } = kept;
+  const { first, ...certain } = kept;
   if (seenTime !== undefined && kept.stated === stated) {
     const isOfThatChange = ownTime !== undefined && isDue(addDuration(seenTime, CLOCK_SKEW), ownTime);
     if (isOfThatChange && isOlder(stated, ownTime)) return undefined;
-    return isUnprompted === true ? kept : heard;
+    if (isUnprompted) return kept;
+    return heard;
   }
   const isOfEarlier = isBefore(ownTime, stated);
   const isFresh = ownTime !== undefined && !isOfEarlier && ownTime - stated <= FRESH && Math.abs(now - stated) <= FRESH;
-  const { first, ...certain } = kept;
   if (kept.stated === undefined || stated <= kept.stated) {
     if (isFresh && first !== undefined) return { start: first, stated };
-    return isOfEarlier ? certain : kept;
+    if (isOfEarlier) return certain;
+    return kept;
   }
-  return isFresh ? { start: first ?? kept.start, stated } : undefined;
+  if (isFresh) return { start: first ?? kept.start, stated };
+  return undefined;
 }
 
 function startOf(
