@@ -10,6 +10,9 @@ import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../request-record.ts';
 
+/** A message that ends something. */
+type End = Exclude<Incoming, { kind: 'drain' }>;
+
 export interface Cancellation {
   readonly record: DrainRecord;
   readonly because: string;
@@ -20,51 +23,88 @@ export interface Cancellation {
   readonly answersMessage: boolean;
 }
 
+/** What a message ends. */
+interface Ended {
+  /** Requests that wait. */
+  readonly waiting: readonly DrainRequest[];
+  /** Requests of the drain under way. */
+  readonly running: readonly DrainRequest[];
+  /** Drains that are over, whose fault is over now, too. */
+  readonly recovered: readonly FinishedDrain[];
+}
+
 /** Which requests a message ends, and what is left; undefined: none. */
 export function cancellationOf(
   { now, record, node, rules }: DrainObservation,
-  incoming: Exclude<Incoming, { kind: 'drain' }>,
+  incoming: End,
 ): Cancellation | undefined {
-  const { active, requests, finished, recoveries = [] } = record;
-  const isEnded = endedBy(incoming, recoveries);
-  const ends = (request: DrainRequest): boolean => isEnded({ ...request, fault: faultOf(request.event) });
-  const waiting = requests.filter(ends);
-  // One whose answer is already on its way ends as it was decided.
-  const running = openRequests(record).filter(ends);
-  const recovered = finished.filter(
-    each => !each.recovered && (each.status !== 'Cancelled' || isStanding(each)) && isEnded(each),
-  );
-  const isStale =
-    incoming.kind === 'unQuarantined' &&
-    isDrainState(node.labels[STATE_LABEL]) &&
-    hasNoStandingEnd({ finished: finished.filter(each => !recovered.includes(each)) });
-  if (waiting.length + running.length + recovered.length === 0 && !isStale)
+  const ended = endedIn(record, incoming);
+  const isStale = isShownAlone(record, ended, incoming, node);
+  if (ended.waiting.length + ended.running.length + ended.recovered.length === 0 && !isStale)
     return cancelledAhead(incoming, record, node, now);
-  const isOwn = incoming.kind === 'cancelled' && isAskedByRepair(incoming);
-  const outcome: DrainOutcome = { status: 'Cancelled', ...(isOwn ? BY_REPAIR : REASONS[incoming.kind]), left: [] };
-  const isOver = active !== undefined && running.length > 0 && running.length === active.requests.length;
-  const ending = isOver ? waiting : [...waiting, ...running];
+  const outcome = outcomeOf(incoming);
+  const { kept, ending } = withoutEnded(record, ended, outcome, { rules, now });
   const answers = ending.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
-  const nextFinished = finished.map(each => (recovered.includes(each) ? { ...each, recovered: true } : each));
-  const nextActive = active === undefined || isOver ? active : withoutRequests(active, running, rules);
-  const next = remember(
-    {
-      ...record,
-      finished: nextFinished,
-      requests: requests.filter(each => !waiting.includes(each)),
-      ...(nextActive !== undefined && {
-        active: isOver ? { ...nextActive, phase: endingBy(nextActive, outcome, now) } : nextActive,
-      }),
-    },
-    answers,
-    node,
-  );
-  const isIdle = next.active === undefined && next.requests.length === 0;
-  const isOurs = incoming.kind === 'unQuarantined' ? node.cordonMark !== undefined : isCordonKnown(next, node);
-  const releasesNode = isIdle && hasNoStandingEnd(next) && (isOurs || isStale);
+  const next = remember(kept, answers, node);
+  const releasesNode = isFree(next) && (isStale || isCordonOurs(next, node, incoming));
   const answersMessage = incoming.kind === 'recovered' && incoming.drainRequest !== undefined;
   return { record: next, because: outcome.message, answers, releasesNode, answersMessage };
 }
+
+function endedIn(record: DrainRecord, incoming: End): Ended {
+  const { requests, finished, recoveries = [] } = record;
+  const isEnded = endedBy(incoming, recoveries);
+  const ends = (request: DrainRequest): boolean => isEnded({ ...request, fault: faultOf(request.event) });
+  return {
+    waiting: requests.filter(ends),
+    // One whose answer is already on its way ends as it was decided.
+    running: openRequests(record).filter(ends),
+    recovered: finished.filter(
+      each => !each.recovered && (each.status !== 'Cancelled' || isStanding(each)) && isEnded(each),
+    ),
+  };
+}
+
+function outcomeOf(incoming: End): DrainOutcome {
+  const isOwn = incoming.kind === 'cancelled' && isAskedByRepair(incoming);
+  return { status: 'Cancelled', ...(isOwn ? BY_REPAIR : REASONS[incoming.kind]), left: [] };
+}
+
+/** The record after the end. @returns ending requests that end without a drain of their own */
+function withoutEnded(
+  record: DrainRecord,
+  { waiting, running, recovered }: Ended,
+  outcome: DrainOutcome,
+  { rules, now }: Pick<DrainObservation, 'rules' | 'now'>,
+): { readonly kept: DrainRecord; readonly ending: readonly DrainRequest[] } {
+  const { active, requests, finished } = record;
+  const kept = {
+    ...record,
+    finished: finished.map(each => (recovered.includes(each) ? { ...each, recovered: true } : each)),
+    requests: requests.filter(each => !waiting.includes(each)),
+  };
+  if (active === undefined) return { kept, ending: [...waiting, ...running] };
+  // The drain itself ends, and answers those that it ran for.
+  if (running.length > 0 && running.length === active.requests.length)
+    return { kept: { ...kept, active: { ...active, phase: endingBy(active, outcome, now) } }, ending: waiting };
+  return { kept: { ...kept, active: withoutRequests(active, running, rules) }, ending: [...waiting, ...running] };
+}
+
+/** The quarantine went, and the Node shows a drain that nothing remembers. */
+function isShownAlone({ finished }: DrainRecord, { recovered }: Ended, incoming: End, node: DrainedNode): boolean {
+  return (
+    incoming.kind === 'unQuarantined' &&
+    isDrainState(node.labels[STATE_LABEL]) &&
+    hasNoStandingEnd({ finished: finished.filter(each => !recovered.includes(each)) })
+  );
+}
+
+/** Nothing is under way, and no drain that is over keeps the node. */
+const isFree = (record: DrainRecord): boolean =>
+  record.active === undefined && record.requests.length === 0 && hasNoStandingEnd(record);
+
+const isCordonOurs = (record: DrainRecord, node: DrainedNode, { kind }: End): boolean =>
+  kind === 'unQuarantined' ? node.cordonMark !== undefined : isCordonKnown(record, node);
 
 /** What is over while the end of its drain is on its way is noted beside it, for that end keeps the node otherwise. */
 export function withLateEnds(seen: DrainObservation): DrainObservation {
@@ -99,12 +139,7 @@ function withoutRequests(
 const isWanted = (scope: DrainScope): boolean => scope.kind === 'full' || scope.entities.length > 0;
 
 /** Events overtake each other: the one that is taken back may come later, and finds its answer. */
-function cancelledAhead(
-  incoming: Exclude<Incoming, { kind: 'drain' }>,
-  record: DrainRecord,
-  node: DrainedNode,
-  now: EpochMs,
-): Cancellation | undefined {
+function cancelledAhead(incoming: End, record: DrainRecord, node: DrainedNode, now: EpochMs): Cancellation | undefined {
   const known = [...record.requests, ...(record.active?.requests ?? [])];
   if (incoming.kind !== 'cancelled' || known.some(({ id }) => id === incoming.id)) return undefined;
   if (endOf(record, incoming.id) !== undefined) return undefined;
@@ -177,7 +212,7 @@ const REASONS = {
 
 /** What was said after an end, of a quarantine or of a fault, is another one. */
 function endedBy(
-  incoming: Exclude<Incoming, { kind: 'drain' }>,
+  incoming: End,
   recoveries: readonly Recovery[],
 ): (ended: Pick<FinishedDrain, 'id' | 'fault' | 'said'>) => boolean {
   switch (incoming.kind) {
