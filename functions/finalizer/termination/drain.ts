@@ -34,54 +34,67 @@ type EndedPods = readonly EndedPod<PodEndStep>[];
 export const drainNodes = {
   name: 'Drain',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    let until: EpochMs | undefined;
-    let askedEvictions: AskedEvictions = {};
-    let isOthers = false;
-    let isBlocked = false;
-    const all: PodView[] = [];
-    const waits: string[] = [];
+    const drains: NodeDrain[] = [];
     await oneByOne(terminatingNodes(context), async node => {
-      const pods = await loadPodsOnNode(context.deps, node.metadata.name);
-      all.push(...pods);
-      const plan = planDrain({
-        now: context.now,
-        pods,
-        deadline: context.deadline?.time,
-        protection: context.observed.protection.policy,
-      });
-      const { askedEvictions: before = {} } = context.state();
-      // To note first tries, too, would cost each termination a write for each round of its pods.
-      const again = plan.steps.filter(({ pod }) => before[pod.uid] !== undefined);
-      const intents = withEvictionIntents(before, again, context.now);
-      if (intents !== before && !(await context.saveState({ askedEvictions: intents }))) {
-        isOthers = true;
-        return;
-      }
-      const { endedPods, isReportRepeated } = await carryOutSteps(context, node, plan.steps, before);
-      askedEvictions = { ...askedEvictions, ...askedEvictionsAfter(before, endedPods, context.now) };
-      if (isDrained(context, plan, endedPods)) return;
-      const left = remainingAfter(context.state().refusedEvictions, endedPods, context.now);
-      const { failures, texts } = left;
-      const retryTime = left.retriesAtOnce ? context.now : left.retryTime;
-      if (failures !== context.state().refusedEvictions) await context.saveState({ refusedEvictions: failures });
-      const wait = waitOf(plan, texts);
-      if (isReportRepeated) await reportAgain(context, wait.message);
-      waits.push(wait.message);
-      isBlocked ||= wait.isBlocked;
-      until = earliest(until, earliest(plan.nextLook, earliest(retryTime, firstStuckTime(context, endedPods))));
+      drains.push(await drainNode(context, node));
     });
-    if (isOthers) return lookAgain(context, 'another run tries the same evictions');
+    const settled = drains.filter(drain => drain.kind !== 'others');
+    if (settled.length < drains.length) return lookAgain(context, 'another run tries the same evictions');
+    const all = settled.flatMap(({ pods }) => pods);
     forgetPods(context.run.tries, context.state().refusals, all);
+    const askedEvictions: AskedEvictions = Object.assign({}, ...settled.map(drain => drain.askedEvictions));
     if (!isDeepStrictEqual(askedEvictions, context.state().askedEvictions ?? {}))
       await context.saveState({ askedEvictions });
+    const waits = settled.filter(drain => drain.kind === 'waits');
     if (waits.length === 0) {
       if (context.state().refusedEvictions > 0) await context.saveState({ refusedEvictions: 0 });
       return stepDone;
     }
     // Pods that go, and budgets that open, wake the termination by their events.
-    return { kind: 'notYet', until: earliest(until, safetyLook(context)), on: waits.join('; '), isBlocked };
+    const until = waits.reduce((least, wait) => earliest(least, wait.until), safetyLook(context));
+    const on = waits.map(({ message }) => message).join('; ');
+    return { kind: 'notYet', until, on, isBlocked: waits.some(({ isBlocked }) => isBlocked) };
   },
 };
+
+/** What came of the pods of one Node. */
+type NodeDrain =
+  /** Another run tries the same evictions. */
+  | { readonly kind: 'others' }
+  | { readonly kind: 'drained'; readonly pods: readonly PodView[]; readonly askedEvictions: AskedEvictions }
+  | {
+      readonly kind: 'waits';
+      readonly pods: readonly PodView[];
+      readonly askedEvictions: AskedEvictions;
+      readonly message: string;
+      /** Some pods must not go. */
+      readonly isBlocked: boolean;
+      readonly until: EpochMs | undefined;
+    };
+
+async function drainNode(context: TerminationContext, node: KubernetesObject): Promise<NodeDrain> {
+  const { deps, now, deadline, observed } = context;
+  const pods = await loadPodsOnNode(deps, node.metadata.name);
+  const plan = planDrain({ now, pods, deadline: deadline?.time, protection: observed.protection.policy });
+  const { askedEvictions: before = {} } = context.state();
+  // To note first tries, too, would cost each termination a write for each round of its pods.
+  const again = plan.steps.filter(({ pod }) => before[pod.uid] !== undefined);
+  const intents = withEvictionIntents(before, again, now);
+  if (intents !== before && !(await context.saveState({ askedEvictions: intents }))) return { kind: 'others' };
+  const { endedPods, isReportRepeated } = await carryOutSteps(context, node, plan.steps, before);
+  const askedEvictions = askedEvictionsAfter(before, endedPods, now);
+  if (isDrained(context, plan, endedPods)) return { kind: 'drained', pods, askedEvictions };
+  const { failures, texts, retriesAtOnce, retryTime } = remainingAfter(
+    context.state().refusedEvictions,
+    endedPods,
+    now,
+  );
+  if (failures !== context.state().refusedEvictions) await context.saveState({ refusedEvictions: failures });
+  const wait = waitOf(plan, texts);
+  if (isReportRepeated) await reportAgain(context, wait.message);
+  const times = [plan.nextLook, retriesAtOnce ? now : retryTime, firstStuckTime(context, endedPods)];
+  return { kind: 'waits', pods, askedEvictions, ...wait, until: times.reduce(earliest, undefined) };
+}
 
 /** Ends the pods of these steps. `isReportRepeated`: that an eviction is refused is to be said once more. @param askedEvictions before this run */
 export async function carryOutSteps(
