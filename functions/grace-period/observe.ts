@@ -1,5 +1,5 @@
 /** What the grace-period function looks at: a node, its record, its pods and the policy that applies. The same for every look. */
-import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
+import { POOL_HOLD_ANNOTATION, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
@@ -73,7 +73,8 @@ export async function observe(
       uid,
       doNotDisrupt: annotations[KARPENTER.doNotDisruptAnnotation],
       protectedUntil: annotations[ANNOTATIONS.protectedUntil],
-      isReplacement: annotations[REPLACES_ANNOTATION] !== undefined,
+      // What its NodePool says stays when repair lets go of it: that is somebody else's.
+      isReplacement: annotations[REPLACES_ANNOTATION] !== undefined && annotations[POOL_HOLD_ANNOTATION] === undefined,
     },
     pods,
     policy,

@@ -7,13 +7,20 @@ import { type ActionContext, type ActionDeps, type ActOutcome, CHANGED, type Cha
 import { replacementClaim, roomFault } from './rule/replacement.ts';
 import type { Replacement } from './attempt-record.ts';
 import { getNode, getNodeClaim } from '../../shared/cluster/lists.ts';
-import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { deleteExactly } from '../../shared/custom-resource/delete.ts';
 import { fieldsOf, listIn } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
-import { isReserved, readNode, REPLACES_ANNOTATION, RESERVED_TAINT } from '../../shared/domain/node.ts';
+import {
+  isReserved,
+  POOL_HOLD_ANNOTATION,
+  readNode,
+  REPLACES_ANNOTATION,
+  RESERVED_TAINT,
+} from '../../shared/domain/node.ts';
+import { DO_NOT_DISRUPT_ANNOTATION } from '../../shared/domain/pod.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 
 const unavailable = (message: string): ActOutcome => ({ kind: 'failed', reason: 'ReplacementUnavailable', message });
@@ -129,8 +136,12 @@ async function unmark(
   const { annotations = {} } = metadata;
   if (annotations[REPLACES_ANNOTATION] !== nodeUid) return;
   const isHeld = annotations[ANNOTATIONS.protectedUntil] !== undefined;
-  const isOurs = annotations[KARPENTER.doNotDisruptAnnotation] === 'true' && !isHeld;
-  const marks = { [REPLACES_ANNOTATION]: null, ...(isOurs && { [KARPENTER.doNotDisruptAnnotation]: null }) };
+  const isOurs = annotations[DO_NOT_DISRUPT_ANNOTATION] === 'true' && !isHeld;
+  const marks = {
+    [REPLACES_ANNOTATION]: null,
+    [POOL_HOLD_ANNOTATION]: null,
+    ...(isOurs && { [DO_NOT_DISRUPT_ANNOTATION]: annotations[POOL_HOLD_ANNOTATION] ?? null }),
+  };
   const outcome = await changeExactly(kubernetes, ref, metadata, { annotations: marks });
   throwConflict(`taking the marks off ${ref.name}`, outcome);
 }

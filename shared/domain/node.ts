@@ -13,6 +13,9 @@ export const CORDONED_BY_REPAIR_ANNOTATION = 'curfew.dev/cordoned-by-repair';
 /** On the NodeClaim and the Node of a replacement that is not in use yet: the UID of the Node that it replaces. */
 export const REPLACES_ANNOTATION = 'curfew.dev/replaces';
 
+/** Beside it, where the NodePool's template says it: the `karpenter.sh/do-not-disrupt` that stays once the replacement is in use. */
+export const POOL_HOLD_ANNOTATION = 'curfew.dev/do-not-disrupt-of-pool';
+
 /** Keeps pods off such a replacement. */
 export const RESERVED_TAINT = 'curfew.dev/reserved';
 

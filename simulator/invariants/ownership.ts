@@ -21,6 +21,7 @@ const DISRUPTED = 'taint karpenter.sh/disrupted:';
 const HOLD = 'annotation karpenter.sh/do-not-disrupt';
 const MARK = 'annotation curfew.dev/protected-until';
 const REPLACES = 'annotation curfew.dev/replaces';
+const OF_POOL = 'annotation curfew.dev/do-not-disrupt-of-pool';
 const RESERVED = 'taint curfew.dev/reserved:';
 const CORDON_MARK = 'annotation curfew.dev/cordoned-by-drain';
 /** Annotations that Curfew alone writes are its own, also when somebody else has edited them; those by which people ask are not among them. */
@@ -40,7 +41,10 @@ function isMarkedOurs(
   // Karpenter brings what stands on the NodeClaim onto its Node.
   if (
     marks.has(REPLACES) &&
-    (field === REPLACES || (field === HOLD && marks.get(field) === 'true') || field.startsWith(RESERVED))
+    (field === REPLACES ||
+      field === OF_POOL ||
+      (field === HOLD && marks.get(field) === 'true' && marks.get(OF_POOL) !== 'true') ||
+      field.startsWith(RESERVED))
   )
     return true;
   if (field === HOLD) return marks.get(field) === 'true' && marks.has(MARK);

@@ -13,6 +13,7 @@ import {
   isReserved,
   type NodeCondition,
   type NodeView,
+  POOL_HOLD_ANNOTATION,
   REPLACES_ANNOTATION,
   RESERVED_TAINT,
 } from '../../../shared/domain/node.ts';
@@ -118,6 +119,8 @@ export function replacementClaim({ name, pool, like, node }: NewClaim): Kubernet
       return value === undefined ? [] : [[field, value]];
     }),
   );
+  const annotations = textsIn(stated, 'annotations');
+  const ofPool = annotations[DO_NOT_DISRUPT_ANNOTATION];
   const hashes = Object.entries(like.metadata.annotations ?? {}).filter(([key]) => HASHES.includes(key));
   const { apiVersion, kind } = pool;
   return {
@@ -127,10 +130,11 @@ export function replacementClaim({ name, pool, like, node }: NewClaim): Kubernet
       name,
       labels: { ...textsIn(stated, 'labels'), [NODE_POOL_LABEL]: pool.metadata.name },
       annotations: {
-        ...textsIn(stated, 'annotations'),
+        ...annotations,
         ...Object.fromEntries(hashes),
         [DO_NOT_DISRUPT_ANNOTATION]: 'true',
         [REPLACES_ANNOTATION]: node.uid,
+        ...(ofPool !== undefined && { [POOL_HOLD_ANNOTATION]: ofPool }),
       },
       ownerReferences: [{ apiVersion, kind, name: pool.metadata.name, uid: pool.metadata.uid }],
     },

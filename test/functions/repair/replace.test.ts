@@ -9,22 +9,22 @@ import { createCluster } from '../../../simulator/world.ts';
 
 const RESERVED = { key: 'curfew.dev/reserved', effect: 'NoSchedule' };
 const STARTUP = { key: 'example.com/starting', effect: 'NoSchedule' };
-const MARKS = { 'curfew.dev/replaces': 'u1', 'karpenter.sh/do-not-disrupt': 'true' };
+const MARKS: Record<string, string> = { 'curfew.dev/replaces': 'u1', 'karpenter.sh/do-not-disrupt': 'true' };
 const OWN = 'aws:///us-west-2a/i-2';
 
 /** The replacement of Node u1: NodeClaim r1, and a Node of its name. */
-function aWorld({ providerID = OWN, taints = [RESERVED, STARTUP] } = {}) {
+function aWorld({ providerID = OWN, taints = [RESERVED, STARTUP], marks = MARKS } = {}) {
   const core = createCluster({ now: () => toEpochMs(Date.UTC(2024, 10, 1, 15)) });
   const { uid } = core.seed({
     apiVersion: 'karpenter.sh/v1',
     kind: 'NodeClaim',
-    metadata: { name: 'r1', annotations: MARKS },
+    metadata: { name: 'r1', annotations: marks },
     status: { providerID: OWN, nodeName: 'n2' },
   }).metadata;
   core.seed({
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name: 'n2', annotations: MARKS },
+    metadata: { name: 'n2', annotations: marks },
     spec: { providerID, taints: taints.map(each => ({ ...each })) },
   });
   const node = () => core.get({ type: RESOURCES.Node, name: 'n2' });
@@ -88,5 +88,13 @@ describe('a replacement that is not needed any more', () => {
     expect(await endReplacement(world.deps, world.replacement, 'u1')).toBe(end);
     expect(world.annotations() ?? undefined).toEqual(annotations);
     expect(world.claims()).toBe(claims);
+  });
+
+  it.each(['true', 'false'])('keeps what the NodePool says of its nodes: %s', async value => {
+    const world = aWorld({ taints: [], marks: { ...MARKS, 'curfew.dev/do-not-disrupt-of-pool': value } });
+    expect(await endReplacement(world.deps, world.replacement, 'u1')).toBe('kept');
+    expect(world.annotations()).toEqual({ 'karpenter.sh/do-not-disrupt': value });
+    const claim = world.core.get({ type: RESOURCES.NodeClaim, name: 'r1' });
+    expect(claim.metadata.annotations).toEqual({ 'karpenter.sh/do-not-disrupt': value });
   });
 });
