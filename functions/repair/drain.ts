@@ -78,11 +78,15 @@ const ANSWERS = {
   Cancelled: 'stopped',
 } as const;
 
-/** Reads how a drain ended, from the detail of a `DrainCompleted`. Never throws. */
-export function parseDrainCompleted(detail: unknown): Parsed<EndedDrain> {
+/**
+ * Reads how a drain ended, from the detail of a `DrainCompleted`; undefined: the node is drained by the requests of others, and that one is
+ * waited for until the timeout. Never throws.
+ */
+export function parseDrainCompleted(detail: unknown): Parsed<EndedDrain | undefined> {
   const read = parsed(drainCompletedSchema.safeParse(detail), 'detail');
   if (!read.ok) return read;
-  const { id, status, message } = read.value;
+  const { id, status, reason, message } = read.value;
+  if (status === 'Cancelled' && reason === 'Covered') return { ok: true, value: undefined };
   return {
     ok: true,
     value: { requestId: id, answer: { kind: ANSWERS[status], message: `drain ${status}: ${message}` } },

@@ -11,7 +11,7 @@ import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { OWN_REASON } from '../../shared/domain/node-drain-conditions.ts';
-import { type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
+import { CORDONED_BY_REPAIR_ANNOTATION, type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
 import { isQuarantinedByCordon } from '../../shared/domain/quarantine.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
@@ -47,7 +47,7 @@ async function begin(
   const ref = { type: RESOURCES.Node, name: node.name };
   // A cordon that somebody sets meanwhile is theirs, and one that is well meanwhile is not rebooted.
   const isOpen = node.unschedulable !== true;
-  const annotations = { ...said, ...(isOpen && { [ANNOTATIONS.cordonedByRepair]: 'true' }) };
+  const annotations = { ...said, ...(isOpen && { [CORDONED_BY_REPAIR_ANNOTATION]: 'true' }) };
   const change = { annotations, ...(isOpen && { spec: { unschedulable: true } }) };
   const outcome = await changeExactly(kubernetes, ref, node, change);
   if (outcome.kind !== 'ok') return CHANGED;
@@ -87,14 +87,14 @@ export async function endMaintenance(
   const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
   if (object?.metadata.uid !== uid) return;
   const { annotations: marks } = readNode(object);
-  const isMarked = marks[ANNOTATIONS.cordonedByRepair] !== undefined;
+  const isMarked = marks[CORDONED_BY_REPAIR_ANNOTATION] !== undefined;
   const isQuarantined = isMarked && isQuarantinedByCordon(marks);
   const isCordoned = isMarked && !isQuarantined;
   // What was refused is no reboot.
   const isEmpty = marks[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
   if (isCordoned || isEmpty) {
     const annotations = {
-      ...(isCordoned && { [ANNOTATIONS.cordonedByRepair]: null }),
+      ...(isCordoned && { [CORDONED_BY_REPAIR_ANNOTATION]: null }),
       ...(isEmpty && { [LAST_REBOOT_ANNOTATION]: null }),
     };
     // A drain that somebody else has asked for meanwhile needs the cordon.

@@ -77,6 +77,7 @@ async function reconcileAnswer(deps: Deps, { detailType, detail }: MessageOf<'bu
   if (detailType !== DRAIN_COMPLETED) return;
   const ended = parseDrainCompleted(detail);
   if (!ended.ok) throw new TerminalError('InvalidMessage', `${DRAIN_COMPLETED} is not valid: ${ended.message}`);
+  if (ended.value === undefined) return;
   const uid = nodeOfRequest(ended.value.requestId);
   if (uid !== undefined) await askIfRemembered(deps, uid, { kind: 'drainEnd', uid, end: ended.value });
 }

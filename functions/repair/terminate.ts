@@ -15,9 +15,8 @@ import { openReplacement } from './replace.ts';
 import { annotationOf, replacementOf } from './rule/attempt.ts';
 import type { InstanceTermination } from './attempt-record.ts';
 import type { Ours } from './record.ts';
-import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import { endsBy, type NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { endsBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
 import { addDuration, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 import { orNotKnown } from '../../shared/ports/read-answer.ts';
@@ -45,7 +44,7 @@ async function deleteClaim({ deps, attempt }: ActionContext<'Terminate'>, claim:
   const deadline = wanted === undefined ? undefined : parseTimestamp(wanted);
   const isMarked = deadline === undefined || endsBy(claim, deadline);
   if (wanted !== undefined && !isMarked) {
-    const annotations = { [KARPENTER.terminationTimestampAnnotation]: wanted };
+    const annotations = { [TERMINATION_TIMESTAMP_ANNOTATION]: wanted };
     const outcome = await changeExactly(kubernetes, ref, claim, { annotations });
     if (outcome.kind !== 'ok') return CHANGED;
     ({ resourceVersion } = outcome.object.metadata);
@@ -88,7 +87,7 @@ export async function takeBackAnnotation(
   live: NodeClaimView | undefined,
 ): Promise<void> {
   if (live?.uid !== claim.uid || live.deletionTime !== undefined) return;
-  const key = KARPENTER.terminationTimestampAnnotation;
+  const key = TERMINATION_TIMESTAMP_ANNOTATION;
   if (live.annotations[key] !== set) return;
   const ref = { type: RESOURCES.NodeClaim, name: claim.name };
   const outcome = await changeExactly(kubernetes, ref, live, { annotations: { [key]: previous ?? null } });

@@ -36,14 +36,14 @@ export const drainCompletedSchema = z.object({
   /** That of the request. */
   id: z.string(),
   status: drainStatusSchema,
+  /** One CamelCase word. */
+  reason: z._default(z.string(), ''),
   message: z._default(z.string(), ''),
 });
 /** As it is sent. Times are in RFC 3339. */
 export type DrainCompleted = Readonly<z.output<typeof drainCompletedSchema>> & {
   readonly schemaVersion: typeof DRAIN_MESSAGE_VERSION;
   readonly node: DrainRequested['node'];
-  /** One CamelCase word. */
-  readonly reason: string;
   /** Pods evicted or deleted for it. */
   readonly drained: number;
   /** Pods that should have gone and were not waited for. */

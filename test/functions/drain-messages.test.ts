@@ -58,6 +58,11 @@ it.each([
   });
 });
 
+it('repair goes on waiting where the drain of others covers its own', async () => {
+  const [{ detail }] = JSON.parse(await answerOf({ ...FINISHED, status: 'Cancelled', reason: 'Covered' }));
+  expect(parseDrainCompleted(detail)).toEqual({ ok: true, value: undefined });
+});
+
 it('repair reads an answer of which nothing is known but what it needs', () => {
   expect(parseDrainCompleted({ schemaVersion: 9, id: 'u1.1', status: 'Failed', extra: true })).toEqual({
     ok: true,

@@ -4,7 +4,7 @@
  * becomes one wider request. Pure; part of `admission`.
  */
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
-import { isForceful, isWaiting } from './phase.ts';
+import { goesForAllPods, isForAllPods, isForceful, isWaiting } from './phase.ts';
 import { covers, FULL, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { waitsForNobody } from './queue.ts';
 import { bytesOf } from './record-size.ts';
@@ -30,6 +30,8 @@ export function isFull({ active, requests }: DrainRecord, request: DrainRequest,
 interface Demand {
   readonly scope: DrainScope;
   readonly force: boolean;
+  /** Whatever the configuration says. */
+  readonly allPods: boolean;
   readonly waitsForNobody: boolean;
 }
 
@@ -62,8 +64,10 @@ export function admitCrowded(
     return { kind: 'covered', outcome: coveredOutcome(`drain ${first.id}, which is next,`) };
   }
   const others = joins && active !== undefined ? active.requests : requests;
-  const replaced = others.filter(each => isCovered(wantedOf([each], partialDrain), own));
-  const last = others.at(-1);
+  const covered = others.filter(each => isCovered(wantedOf([each], partialDrain), own));
+  // Who asks for all pods, such as a repair before a reboot, takes that back soon: the others stay for the time after it.
+  const replaced = own.allPods ? covered.slice(-1) : covered;
+  const last = others.findLast(each => !isForAllPods(each)) ?? others.at(-1);
   if (replaced.length > 0 || last === undefined) return admittedWith(record, slim(request), replaced);
   return admittedWith(record, widened(slim(request), last, partialDrain), [last]);
 }
@@ -97,7 +101,10 @@ function admittedWith(
 }
 
 const isCovered = (one: Demand, by: Demand): boolean =>
-  covers(by.scope, one.scope) && (by.force || !one.force) && (by.waitsForNobody || !one.waitsForNobody);
+  covers(by.scope, one.scope) &&
+  (by.force || !one.force) &&
+  (by.allPods || !one.allPods) &&
+  (by.waitsForNobody || !one.waitsForNobody);
 
 /** Without a usable entity, or while nobody knows how drains are limited to them, an event is about the whole node. */
 function wantedOf(requests: readonly DrainRequest[], partialDrain: boolean): Demand {
@@ -105,6 +112,7 @@ function wantedOf(requests: readonly DrainRequest[], partialDrain: boolean): Dem
   return {
     scope: isWhole ? FULL : scopeOfAll(requests, partialDrain),
     force: requests.some(isForceful),
+    allPods: requests.some(isForAllPods),
     waitsForNobody: requests.some(waitsForNobody),
   };
 }
@@ -112,6 +120,7 @@ function wantedOf(requests: readonly DrainRequest[], partialDrain: boolean): Dem
 const wantedOfActive = (active: ActiveDrain): Demand => ({
   scope: active.scope,
   force: active.force,
+  allPods: goesForAllPods(active),
   waitsForNobody: !isWaiting(active) || active.requests.some(waitsForNobody),
 });
 
@@ -133,5 +142,7 @@ function widened(request: DrainRequest, other: DrainRequest, partialDrain: boole
     entitiesImpacted: [...event.entitiesImpacted, ...other.event.entitiesImpacted],
     drainOverrides: force ? { force, skip: false } : event.drainOverrides,
   };
-  return { ...request, requestedBy: waitsForNobody(other) ? other.requestedBy : request.requestedBy, event: wide };
+  const requestedBy = waitsForNobody(other) ? other.requestedBy : request.requestedBy;
+  const allPods = isForAllPods(request) || isForAllPods(other);
+  return { ...request, requestedBy, event: wide, ...(allPods && { allPods }) };
 }

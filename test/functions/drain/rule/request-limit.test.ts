@@ -40,6 +40,18 @@ describe('with fifty requests', () => {
     );
   });
 
+  it('takes one for all pods, which waits for no configuration and takes one place alone', () => {
+    const waiting = Array.from({ length: 50 }, (_, index) => request(`e${index}`));
+    const record: DrainRecord = { active: active({ requests: waiting }), requests: [], finished: [] };
+    const taken = admitted(record, { ...request('reboot'), requestedBy: 'curfew.repair', allPods: true });
+    expect(taken).toMatchObject({ kind: 'take', position: 'joins', replacedEnds: [{ id: 'e49', reason: 'Covered' }] });
+    const requests = taken?.kind === 'take' ? (taken.record.active?.requests ?? []) : [];
+    expect(requests.map(({ id }) => id)).toEqual([...waiting.slice(0, 49).map(({ id }) => id), 'reboot']);
+    const next = taken?.kind === 'take' ? admitted(taken.record, forced('now')) : undefined;
+    const after = next?.kind === 'take' ? (next.record.active?.requests ?? []) : [];
+    expect(after.map(({ id }) => id)).toEqual(['reboot', 'now']);
+  });
+
   it('takes one that covers none, and makes one wider request of it and another', () => {
     const record = {
       ...busy,
@@ -56,6 +68,7 @@ describe('with fifty requests', () => {
     const asked = fc.record({
       gpus: fc.array(fc.constantFrom('GPU-a', 'GPU-b', 'GPU-c', 'GPU-d')),
       force: fc.boolean(),
+      allPods: fc.boolean(),
     });
     fc.assert(
       fc.property(fc.array(asked, { minLength: 60, maxLength: 80 }), all => {
@@ -64,9 +77,13 @@ describe('with fifty requests', () => {
           requests: [],
           finished: [],
         };
-        const wanted = all.map(({ gpus, force }, index) => {
+        const wanted = all.map(({ gpus, force, allPods }, index) => {
           const one = gpus.length === 0 ? request(`n${index}`) : reset(`n${index}`, gpus);
-          return { ...one, event: { ...one.event, drainOverrides: force ? { force, skip: false } : undefined } };
+          return {
+            ...one,
+            ...(allPods && { allPods }),
+            event: { ...one.event, drainOverrides: force ? { force, skip: false } : undefined },
+          };
         });
         for (const one of wanted) {
           const admission = admitted(record, one);
@@ -79,6 +96,7 @@ describe('with fifty requests', () => {
         expect(covers(scopeOfAll(kept, true), scopeOfAll(wanted, true))).toBe(true);
         const isForced = wanted.some(({ event }) => event.drainOverrides?.force === true);
         expect(kept.some(({ event }) => event.drainOverrides?.force === true)).toBe(isForced);
+        expect(kept.some(({ allPods }) => allPods === true)).toBe(wanted.some(each => 'allPods' in each));
       }),
     );
   });
