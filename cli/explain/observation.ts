@@ -1,7 +1,7 @@
 /** Everything that `curfew explain` looks at about one node. Live reads only; works on any `KubernetesApi`. */
 import { readDisruptionBudget, type DisruptionBudget } from '../pod-disruption-budget.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { LimitsInForce } from '../../shared/domain/drain-limits.ts';
+import type { DrainLimitsInForce } from '../../shared/domain/drain-limits.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
@@ -26,7 +26,7 @@ export interface NodeObservation {
   /** Why drains that would begin are held: whose mode is Observe. */
   readonly drainsHeld?: string | undefined;
   /** How many drains at once, and how long each may take. */
-  readonly drainLimits?: LimitsInForce;
+  readonly drainLimits?: DrainLimitsInForce;
   readonly budgets: readonly DisruptionBudget[];
   /** One as a rule; none for nodes that Karpenter does not manage. */
   readonly nodeClaims: readonly NodeClaimView[];

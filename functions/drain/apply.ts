@@ -24,7 +24,7 @@ import { endUnchangedTurn, okUnlessTransient, showOnNode, tryChange, type Unmade
 export async function apply(context: DrainContext, decision: DrainDecision, observed: ObservedDrain): Promise<Turn> {
   const { run } = context;
   switch (decision.kind) {
-    case 'rest':
+    case 'idle':
       if (decision.until === undefined) return observed.store.release();
       return save(observed, decision.record, decision.until);
     case 'tidy':

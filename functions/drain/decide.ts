@@ -221,7 +221,7 @@ export function podRules(
 
 function decideRest({ now, node, record }: DrainObservation): DrainDecision {
   const { record: kept, until } = forget(withoutPause(record, now), node, now);
-  return { kind: 'rest', ...rememberEnds(kept, until, now) };
+  return { kind: 'idle', ...rememberEnds(kept, until, now) };
 }
 
 function decideIdle(observation: DrainObservation): DrainDecision {

@@ -77,7 +77,7 @@ const storedActive = z.object({
   deleteTime: z.exactOptional(instant),
   /** UIDs of pods that it has set out to evict or delete, and that are still there. Noted before: no run that is overtaken goes uncounted. */
   tried: z.exactOptional(list(z.string())),
-  /** How many pods it had set out to evict or delete, and are not there any more. */
+  /** `goneCount`. */
   gone: z.exactOptional(z.number()),
   /** Those, and the ones that are about to go. */
   drained: z.number(),
@@ -125,15 +125,19 @@ export interface EndingPhase {
 export type DrainPhase = OpenPhase | EndingPhase;
 
 type OfPhase = 'queue' | 'custom' | 'fellBack' | 'end' | 'over';
-const EMPTY = { tried: [], gone: 0, reported: '', pausedFor: toDurationMs(0), returns: [] } as const;
+/** Fields that the store has under another name, or in another shape. */
+type StoredOtherwise = 'gone' | 'hold' | 'heldEvictions';
+const EMPTY = { tried: [], reported: '', pausedFor: toDurationMs(0), returns: [] } as const;
 type MayBeEmpty = keyof typeof EMPTY;
 
 /** The drain under way. */
 export interface ActiveDrain
   extends
-    Omit<StoredActive, OfPhase | MayBeEmpty | 'hold' | 'heldEvictions'>,
+    Omit<StoredActive, OfPhase | MayBeEmpty | StoredOtherwise>,
     Readonly<Required<Pick<StoredActive, MayBeEmpty>>> {
   readonly phase: DrainPhase;
+  /** How many pods it had set out to evict or delete, and are not there any more. */
+  readonly goneCount: number;
   /** Absent until the Node was prepared. */
   readonly cordon?: Cordon;
   readonly askedEvictions: AskedEvictions;
@@ -142,11 +146,11 @@ export interface ActiveDrain
 const active = z.pipe(
   storedActive,
   z.transform((stored: StoredActive): ActiveDrain => {
-    const { queue, custom: resource, fellBack, end, over = [], hold, heldEvictions = {}, ...rest } = stored;
+    const { queue, custom: resource, fellBack, end, over = [], hold, heldEvictions = {}, gone = 0, ...rest } = stored;
     const before = phaseStored({ queue, resource, fellBack });
     const phase = end === undefined ? before : ({ kind: 'ending', outcome: end, over, before } as const);
     const cordon = hold && { quarantined: hold.quarantined, by: hold.cordon };
-    return { ...EMPTY, ...rest, ...(cordon && { cordon }), askedEvictions: heldEvictions, phase };
+    return { ...EMPTY, ...rest, goneCount: gone, ...(cordon && { cordon }), askedEvictions: heldEvictions, phase };
   }),
 );
 
@@ -164,12 +168,12 @@ function phaseStored({ queue, resource, fellBack }: StoredPhase): OpenPhase {
 }
 
 function toStoredActive(value: ActiveDrain): StoredActive {
-  const { phase, tried, gone, cordon, askedEvictions, reported, pausedFor, returns, ...rest } = value;
+  const { phase, tried, goneCount, cordon, askedEvictions, reported, pausedFor, returns, ...rest } = value;
   return {
     ...rest,
     ...(cordon && { hold: { quarantined: cordon.quarantined, cordon: cordon.by } }),
     ...(tried.length > 0 && { tried }),
-    ...(gone !== 0 && { gone }),
+    ...(goneCount !== 0 && { gone: goneCount }),
     ...(Object.keys(askedEvictions).length > 0 && { heldEvictions: askedEvictions }),
     ...(reported !== '' && { reported }),
     ...(pausedFor !== 0 && { pausedFor }),

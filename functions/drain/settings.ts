@@ -4,7 +4,7 @@ import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { compileRegularExpression } from '../../shared/contract/regular-expression.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
-import { NO_DRAIN_LIMITS, type LimitsInForce } from '../../shared/domain/drain-limits.ts';
+import { NO_DRAIN_LIMITS, type DrainLimitsInForce } from '../../shared/domain/drain-limits.ts';
 import { DRAIN_MODES, type DrainMode, type DrainSettings } from '../../shared/domain/drain-settings.ts';
 import { matchesFilePattern, parseFilePattern, type FilePattern } from '../../shared/domain/file-match.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -89,7 +89,7 @@ const DRAIN: BlockReader = { block: 'drain', parse: parseDrainLimits };
 export const DRAIN_BLOCKS = [DRAIN, PROTECTION] as const;
 
 /** The limits of the pool's drains: of the policies that apply in mode Enforce those of the most specific one, ties by name. */
-export function drainLimitsFor(pool: KubernetesObject | undefined, set: PolicySet): LimitsInForce {
+export function drainLimitsFor(pool: KubernetesObject | undefined, set: PolicySet): DrainLimitsInForce {
   // One that selects the pool, or may, and does not say how many drains it allows, comes before what another one allows.
   const unsure = set.faults.filter(({ selector }) => selector === undefined);
   const unreadable = [...unreadableFor(pool, set), ...unsure].find(({ object }) => hasBlock(object, 'drain'));
@@ -100,7 +100,7 @@ export function drainLimitsFor(pool: KubernetesObject | undefined, set: PolicySe
   return block.ok ? { kind: 'known', ...block.value } : cannotBeRead(policy.object, block.message);
 }
 
-const cannotBeRead = ({ metadata }: KubernetesObject, message: string): LimitsInForce => ({
+const cannotBeRead = ({ metadata }: KubernetesObject, message: string): DrainLimitsInForce => ({
   kind: 'unreadable',
   message: `NodeLifecyclePolicy ${metadata.name} cannot be read: ${message}`,
 });

@@ -1,6 +1,6 @@
 /** What an action of the ladder is given, and what it answers. */
 import type { AttemptOf, ActionType } from './attempt-record.ts';
-import type { Act, Ours } from './record.ts';
+import type { Act, RepairLeftovers } from './record.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
@@ -13,7 +13,7 @@ import type { InstanceOutcome, Instances } from '../../shared/ports/instances.ts
 export type ActionDeps = Pick<FunctionDeps, 'kubernetes' | 'bus' | 'instances' | 'clock'>;
 
 /** What an act has made, as it is recorded with its outcome. */
-export type MadeObjects = Pick<Ours, 'resources' | 'mayHaveMade' | 'replacement'>;
+export type MadeObjects = Pick<RepairLeftovers, 'resources' | 'mayHaveMade' | 'replacement'>;
 
 /** A node that was just looked at, and the attempt that its record intends. */
 export interface ActionContext<Type extends ActionType = ActionType> {
@@ -21,7 +21,7 @@ export interface ActionContext<Type extends ActionType = ActionType> {
   readonly now: EpochMs;
   readonly attempt: AttemptOf<Type>;
   /** What this repair has made so far. */
-  readonly ours: Ours | undefined;
+  readonly ours: RepairLeftovers | undefined;
   /** Those at this node that allowances count. */
   readonly acts: readonly Act[];
   readonly node: NodeView;

@@ -54,7 +54,7 @@ export async function apply(
   { now, reserved }: { readonly now: EpochMs; readonly reserved: OpenReservations | undefined },
 ): Promise<void> {
   const { pool, rules, origin } = observed;
-  const needsCleanUp = decision.findings.some(({ takesBack, unreported }) => takesBack || unreported.length > 0);
+  const needsCleanUp = decision.findings.some(({ takesBack, news }) => takesBack || news.length > 0);
   const cleaned = needsCleanUp
     ? await cleanUp(deps, observed, decision.findings)
     : { findings: decision.findings, failures: [], time: undefined };
@@ -100,7 +100,7 @@ async function act(
     ...state,
     ramp: before.ramp,
     counts: before.counts,
-    attemptsOfBefore: before.attemptsOfBefore,
+    oldAttempts: before.oldAttempts,
   });
   const saved = await record.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
   if (!saved.written) throw contended();
@@ -362,8 +362,8 @@ async function writePool(
   state: PoolRecord,
   wakeTime: EpochMs | undefined,
 ): Promise<void> {
-  const { inFlight, followed, holdingGuards, ramp, terminations, attemptsOfBefore = [], counts } = state;
-  const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, attemptsOfBefore];
+  const { inFlight, followed, holdingGuards, ramp, terminations, oldAttempts = [], counts } = state;
+  const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, oldAttempts];
   const isAnything = lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined;
   if (!isAnything && wakeTime === undefined) {
     await record.closeNow();

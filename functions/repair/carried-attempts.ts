@@ -14,7 +14,7 @@ export function carryOver(
   records: Map<string, StoredNode>,
   nodes: readonly NodeView[],
   settings: RepairSettings | undefined,
-): PoolRecord['attemptsOfBefore'] {
+): PoolRecord['oldAttempts'] {
   const present = new Set(nodes.map(({ uid }) => uid));
   const left = carried.filter(each => !isNothingLeft(each, present));
   if (settings === undefined) return left.length === 0 ? undefined : left;

@@ -8,7 +8,7 @@ import { nodeOfRequest } from './drain.ts';
 import type { PassDeps } from './context.ts';
 import type { GrantedRepair } from './decide.ts';
 import type { ActionAnswer } from './attempt-record.ts';
-import type { MadeResource, NodeRecord, Ours } from './record.ts';
+import type { MadeResource, NodeRecord, RepairLeftovers } from './record.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS, CONFIG_MAP } from '../../shared/contract/names.ts';
@@ -101,7 +101,7 @@ export async function intendedResource(
   { pool, claims }: Pick<Context, 'pool'> & { readonly claims: ReadonlyMap<string, NodeClaimView> },
   { attempt, action: { template }, finding: { node }, message }: GrantedRepair & Pick<Context, 'attempt'>,
   { ours }: NodeRecord,
-): Promise<Ours | undefined> {
+): Promise<RepairLeftovers | undefined> {
   if (template === undefined) return ours;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   try {
@@ -118,7 +118,7 @@ export async function intendedResource(
   }
 }
 
-const isIntended = (ours: Ours | undefined, name: ResourceName): boolean =>
+const isIntended = (ours: RepairLeftovers | undefined, name: ResourceName): boolean =>
   (ours?.mayHaveMade ?? []).some(each => isDeepStrictEqual(each, name));
 
 /**
@@ -219,7 +219,7 @@ const SUCCEEDED = 'Succeeded';
  */
 export async function remediationAnswer(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
-  { resources }: Pick<Ours, 'resources'>,
+  { resources }: Pick<RepairLeftovers, 'resources'>,
 ): Promise<ActionAnswer | undefined> {
   const made = resources?.at(-1);
   if (made === undefined) return undefined;
@@ -237,7 +237,7 @@ export async function remediationAnswer(
 /** Tells the remediators of this repair that their time is over. */
 export async function endRemediations(
   { kubernetes, clock }: Pick<ActionDeps, 'kubernetes' | 'clock'>,
-  { resources = [] }: Pick<Ours, 'resources'>,
+  { resources = [] }: Pick<RepairLeftovers, 'resources'>,
 ): Promise<void> {
   for (const made of resources) {
     const found = await findInAnyVersion(kubernetes, refOf(made));
@@ -260,7 +260,7 @@ type Api = Pick<ActionDeps, 'kubernetes'>;
 export async function deleteRemediations(
   deps: Api,
   node: Pick<NodeView, 'uid'>,
-  { resources = [], mayHaveMade = [] }: Pick<Ours, 'resources' | 'mayHaveMade'>,
+  { resources = [], mayHaveMade = [] }: Pick<RepairLeftovers, 'resources' | 'mayHaveMade'>,
 ): Promise<void> {
   const made = [...resources];
   for (const name of mayHaveMade) {

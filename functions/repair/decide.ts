@@ -7,7 +7,7 @@ import { budgetBlocker, type ConcurrencyLimits } from './rule/concurrency-limits
 import { futility } from './rule/futility.ts';
 import { createGuards, type Guards, inFlightOf, type Surroundings } from './rule/guards.ts';
 import { othersNotKnown, unconfirmed } from './rule/incident.ts';
-import { countsAs, dueOf } from './rule/ladder.ts';
+import { hasTrait, dueOf } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { blockedNode, observedNode } from './rule/not-granted.ts';
 import {
@@ -79,7 +79,7 @@ export interface GrantedRepair {
   readonly attempt: Attempt;
   readonly action: LadderAction;
   readonly ladder: readonly LadderAction[];
-  readonly rest: readonly LadderAction[];
+  readonly laterActions: readonly LadderAction[];
   readonly message: string;
   readonly rank: Rank;
 }
@@ -227,7 +227,7 @@ function createPlaces({ observation, surroundings, inFlight }: Granting) {
 
 /** The attempt begins. What the action before has made or requested is still ours. */
 function begun(candidate: RememberedCandidate, rank: Rank, now: EpochMs): Grant {
-  const { finding, action, rest, unfinished } = candidate;
+  const { finding, action, laterActions, unfinished } = candidate;
   const { node, record } = finding;
   const { message, ladder } = candidate.due;
   const attempt = createAttempt(candidate, now);
@@ -238,7 +238,7 @@ function begun(candidate: RememberedCandidate, rank: Rank, now: EpochMs): Grant 
   const verdict: Verdict = { kind: 'repair', node, attempt, message };
   return {
     finding: { ...finding, record: next, verdict, state: 'inFlight' },
-    granted: { finding, attempt, action, ladder, rest, message, rank },
+    granted: { finding, attempt, action, ladder, laterActions, message, rank },
   };
 }
 
@@ -303,7 +303,7 @@ function nextPoolState({ now, rules, state, findings: before }: PoolObservation,
   const newPlaces = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
   const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newPlaces]);
   const kept = ({ time }: { readonly time: EpochMs }) => window === undefined || !isDue(now, addDuration(time, window));
-  const hasFailed = findings.some(({ unreported }) => unreported.some(({ kind }) => kind === 'failedLaunch'));
+  const hasFailed = findings.some(({ news }) => news.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause, ramp: _, ...rest } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
   const ramp = decided.ramp && rampAt(decided.ramp, now);
@@ -336,9 +336,9 @@ const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
   record.attempt === undefined &&
   verdict !== undefined &&
   !(verdict.kind === 'notAllowed' && verdict.blocker.kind === 'others') &&
-  !countsAs(verdict, 'usesMarks');
+  !hasTrait(verdict, 'reuses');
 
-const isHeld = ({ verdict }: NodeFinding): boolean => countsAs(verdict, 'held');
+const isHeld = ({ verdict }: NodeFinding): boolean => hasTrait(verdict, 'held');
 
 /** A node that has to be followed, and takes no place. */
 const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight']): boolean =>
@@ -376,8 +376,8 @@ export function poolAfter(
   const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
   const acted = new Set(results.map(({ granted }) => granted.finding.node.uid));
   // Terminations of runs that died before they had counted them.
-  const uncounted = findings.flatMap(({ node: { uid }, record, unreported }) => {
-    const lost = unreported.find(({ kind }) => kind === 'lost')?.attempt;
+  const uncounted = findings.flatMap(({ node: { uid }, record, news }) => {
+    const lost = news.find(({ kind }) => kind === 'lost')?.attempt;
     const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
     return acted.has(uid) || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
   });

@@ -100,7 +100,7 @@ export async function observe(
   const recordOf = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
   const records = await readNodes(deps, recordOf, nodes, { unhealthy, state, asks });
   if (records === 'newer') return 'newer';
-  const attemptsOfBefore = state.attemptsOfBefore && carryOver(state.attemptsOfBefore, records, nodes, settings);
+  const oldAttempts = state.oldAttempts && carryOver(state.oldAttempts, records, nodes, settings);
   const open = [...records].filter(([, { value }]) => value.attempt !== undefined);
   if (open.length > 0) await inquire(deps, records, nodes);
   const found = nodes.filter(node => records.has(node.uid) || unhealthy.includes(node) || asks.uids.has(node.uid));
@@ -115,7 +115,7 @@ export async function observe(
     rules,
     origin: { pool, source: rules.repair.source },
     asks,
-    state: { ...state, attemptsOfBefore },
+    state: { ...state, oldAttempts },
     record,
     isKnown: loaded.kind === 'known',
     nodes,
@@ -224,13 +224,13 @@ async function readNodes(
     asks,
   }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: RepairAsks },
 ): Promise<Map<string, StoredNode> | 'newer'> {
-  const { inFlight, followed, attemptsOfBefore = [] } = state;
+  const { inFlight, followed, oldAttempts = [] } = state;
   const wanted = new Set([
     ...unhealthy.map(({ uid }) => uid),
     ...Object.keys(inFlight),
     ...followed,
     ...asks.uids,
-    ...attemptsOfBefore.map(({ node }) => node.uid),
+    ...oldAttempts.map(({ node }) => node.uid),
   ]);
   const names = new Map(nodes.map(({ uid, name }) => [uid, name]));
   const records = new Map<string, StoredNode>();

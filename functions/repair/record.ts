@@ -66,7 +66,7 @@ const ours = z.object({
 });
 
 /** What this repair has made or set, to be taken back at its end (I7). */
-export type Ours = Readonly<z.output<typeof ours>>;
+export type RepairLeftovers = Readonly<z.output<typeof ours>>;
 
 const incident = z.object({
   /** Of the entry that decided last. */
@@ -104,7 +104,7 @@ export const nodeSchema = z.object({
   clocks: z.record(z.string(), clock),
   incident: z.optional(incident),
   /** Of the incident before: its condition type, and the action that was taken last. */
-  before: z.optional(z.object({ type: z.string(), key: z.optional(z.string()), time: instant })),
+  lastIncident: z.optional(z.object({ type: z.string(), key: z.optional(z.string()), time: instant })),
   /** Taken in the last day, or for as long as an allowance counts them. */
   acts: list(act),
   number: z.int(),
@@ -117,7 +117,9 @@ export const nodeSchema = z.object({
   /** When somebody else was first seen at work on it. */
   otherWork: z.optional(z.object({ what: z.string(), time: instant })),
   /** What was said of it last, and when; and when each thing was that was said in the last hour. */
-  said: z.optional(z.object({ code: z.string(), time: instant, times: z._default(z.record(z.string(), instant), {}) })),
+  reported: z.optional(
+    z.object({ code: z.string(), time: instant, times: z._default(z.record(z.string(), instant), {}) }),
+  ),
 });
 
 export type NodeRecord = Readonly<z.output<typeof nodeSchema>>;
@@ -186,7 +188,7 @@ export const poolSchema = z.object({
   /** When it was said last how many nodes were not replaced. */
   missingTime: z.optional(instant),
   /** Of the layout of before: each goes into the record of its node. */
-  attemptsOfBefore: z.optional(list(carriedAttempt)),
+  oldAttempts: z.optional(list(carriedAttempt)),
 });
 
 export type PoolRecord = Readonly<z.output<typeof poolSchema>>;
@@ -226,8 +228,8 @@ export const poolRecordId = (name: string | undefined): string => (name === unde
  * names there (`attemptStored`). What was said is stored in codes: `SAID` in `rule/verdict.ts`.
  */
 const STORED_NAMES = {
-  pool: { attemptsOfBefore: 'carried', holdingGuards: 'held' },
-  node: { incident: 'illness', otherWork: 'others' },
+  pool: { oldAttempts: 'carried', holdingGuards: 'held' },
+  node: { incident: 'illness', lastIncident: 'before', otherWork: 'others', reported: 'said' },
   incident: { healthySince: 'wellTime', skipped: 'passed', recovering: 'settling' },
   ours: { requested: 'asked' },
 } as const;
@@ -259,7 +261,7 @@ export function poolOfBefore(state: JsonObject): JsonObject {
     ...(ramp !== undefined && { ramp }),
     terminations: repairs,
     counts: { held: 0, repairing: under.length },
-    attemptsOfBefore: [...attempts, ...left],
+    oldAttempts: [...attempts, ...left],
   });
 }
 

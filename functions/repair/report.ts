@@ -5,7 +5,7 @@
 import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { GrantedRepair } from './decide.ts';
-import { countsAs, verdictOf } from './rule/ladder.ts';
+import { hasTrait, verdictOf } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
 import type { Attempt, DueCondition } from './attempt-record.ts';
 import { poolDimension, type PoolRecord } from './record.ts';
@@ -54,9 +54,9 @@ export async function reportVerdicts(
       await reportVerdict(deps, verdict, origin);
       continue;
     }
-    const { said } = finding.record ?? {};
-    const last = said?.times[code];
-    const isRepeated = said?.code === code;
+    const { reported } = finding.record ?? {};
+    const last = reported?.times[code];
+    const isRepeated = reported?.code === code;
     const isRecent = last !== undefined && !isReportDue(now, last);
     const isNews = !(isRepeated && isRecent);
     const since = isRecent ? last : now;
@@ -75,8 +75,8 @@ function withSaid(finding: NodeFinding, code: string, time: EpochMs, now: EpochM
   const { record } = finding;
   if (record === undefined) return finding;
   const isRecent = ([, each]: readonly [string, EpochMs]): boolean => !isReportDue(now, each);
-  const times = { ...Object.fromEntries(Object.entries(record.said?.times ?? {}).filter(isRecent)), [code]: time };
-  return { ...finding, record: { ...record, said: { code, time: now, times } } };
+  const times = { ...Object.fromEntries(Object.entries(record.reported?.times ?? {}).filter(isRecent)), [code]: time };
+  return { ...finding, record: { ...record, reported: { code, time: now, times } } };
 }
 
 /** Whether it has one that is said hourly: a toleration is announced once. */
@@ -131,8 +131,8 @@ function wordingOf(verdict: Verdict): Wording {
       return { reason: 'DoNotRepair', event, code: kind };
     }
     case 'wouldRepair': {
-      const { attempt, rest } = verdict;
-      const message = `in mode Enforce ${describeAct(attempt, true)}${followedBy(rest)}: ${verdict.message}`;
+      const { attempt, laterActions } = verdict;
+      const message = `in mode Enforce ${describeAct(attempt, true)}${followedBy(laterActions)}: ${verdict.message}`;
       const event = { ...normal(EVENT_REASONS.nodeRepairObserved), message };
       return { reason: 'TolerationElapsed', event, code: `wouldRepair ${attempt.key}` };
     }
@@ -257,7 +257,7 @@ export async function countRepairs(
   findings: readonly NodeFinding[],
 ): Promise<void> {
   const verdicts = findings.flatMap(finding => verdictOf(finding) ?? []);
-  const held = verdicts.filter(each => countsAs(each, 'byReason')).map(each => wordingOf(each).reason);
+  const held = verdicts.filter(each => hasTrait(each, 'byReason')).map(each => wordingOf(each).reason);
   for (const [reason, { length }] of Map.groupBy(held, each => each))
     metrics.count(REPAIR_METRICS.held, length, { nodePool: poolDimension(pool), reason });
   metrics.count(REPAIR_METRICS.underWay, after.repairing, { nodePool: poolDimension(pool) });
@@ -276,7 +276,7 @@ interface Acted {
   readonly pods: readonly PodView[];
   readonly message: string;
   /** What follows, and how the node stood among those of its pool; absent: another run decided that. */
-  readonly granted?: Pick<GrantedRepair, 'rest' | 'rank'>;
+  readonly granted?: Pick<GrantedRepair, 'laterActions' | 'rank'>;
 }
 
 /** What came of an act of this run, where it was carried out. */
@@ -296,7 +296,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   const { reporter, events, metrics, clock } = deps;
   const { origin } = observed;
   const { node, attempt, pods, message, granted } = acted;
-  const { rest = [], rank } = granted ?? {};
+  const { laterActions = [], rank } = granted ?? {};
   const { action, dueCondition, number, claim } = attempt;
   // A drain, and who answers to a custom resource, respect protected pods.
   const isForceful = (action === 'Terminate' || action === 'Reboot') && !isUnbounded(attempt);
@@ -309,7 +309,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   const details = {
     ...originOf(origin),
     ...attemptDetails(attempt),
-    ...(rest.length > 0 && { follows: rest.map(({ type }) => type) }),
+    ...(laterActions.length > 0 && { follows: laterActions.map(({ type }) => type) }),
     ...(rank && { rank: { ...rank } }),
     ...decidedBy(origin, dueCondition),
   };
@@ -335,7 +335,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   metrics.count(REPAIR_METRICS.started, 1, dimensions);
   const isStated = dueCondition.field !== undefined && origin.source !== undefined;
   const by = isStated ? `; by ${dueCondition.field} of ${origin.source}` : '';
-  const what = `${describeAct(attempt)}${followedBy(rest)}`;
+  const what = `${describeAct(attempt)}${followedBy(laterActions)}`;
   // Of an act that was not seen to be carried out, that comes first.
   const text = `${granted === undefined ? `${message}: ${what}` : `${what}: ${message}`}${by}${takes}`;
   const event = { ...warning(EVENT_REASONS.nodeRepairStarted), message: text };

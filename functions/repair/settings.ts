@@ -2,7 +2,7 @@
  * Which repair block is in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific
  * policy over a general one, ties by name. Pure.
  */
-import type { EffectiveRepair, LimitsInForce, RepairRules, StatedLimits } from './rule/verdict.ts';
+import type { EffectiveRepair, RepairLimitsInForce, RepairRules, StatedLimits } from './rule/verdict.ts';
 import { readableSettings } from './rule/incident.ts';
 import type { BlockGroup } from '../../shared/cluster/kept-policies.ts';
 import type { Configuration } from '../../shared/cluster/read-configuration.ts';
@@ -124,7 +124,7 @@ type Policies = PolicySet['policies'];
  *
  * @param applying the policies that select the pool
  */
-function limitsInForce(applying: Policies, { policies }: PolicySet, mode: Mode): LimitsInForce | undefined {
+function limitsInForce(applying: Policies, { policies }: PolicySet, mode: Mode): RepairLimitsInForce | undefined {
   const objects = policies.filter(({ object }) => hasBlock(object, 'repairLimits'));
   if (objects.length === 0) return undefined;
   const basis = objects.map(({ object: { metadata } }) => `${metadata.uid}@${metadata.generation ?? 0}`).toSorted();

@@ -7,15 +7,15 @@ import type { DecisionOrigin, PassDeps } from './context.ts';
 import { LASTS } from './action.ts';
 import { deleteRemediations } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
-import { afterTakeBack, type Left, leftOf, wantedBack, withoutTakenBack } from './rule/left.ts';
+import { afterTakeBack, type LeftBehind, leftOf, wantedBack, withoutTakenBack } from './rule/left.ts';
 import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';
-import type { NodeRecord, Ours } from './record.ts';
+import type { NodeRecord, RepairLeftovers } from './record.ts';
 import { endReplacement } from './replace.ts';
 import { reportCarriedOut } from './report.ts';
 import { takeBackAnnotation } from './terminate.ts';
-import type { NodeFinding, NodeName, Unreported } from './rule/verdict.ts';
+import type { NodeFinding, NodeName, News } from './rule/verdict.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { createTries, isRefusal, joinRefusals, type Refused } from '../../shared/lifecycle/refusals.ts';
@@ -42,7 +42,7 @@ export interface TakenBack {
 export async function takeBack(
   deps: PassDeps,
   origin: DecisionOrigin,
-  left: Left & { readonly node: NodeName },
+  left: LeftBehind & { readonly node: NodeName },
 ): Promise<TakenBack> {
   const { node, record } = left;
   const parts = Object.entries(wantedBack(left, deps.clock.now()) ?? {});
@@ -51,9 +51,9 @@ export async function takeBack(
   for (const key of owedKeys(record)) if (!parts.some(([name]) => key === keyOf(name))) tries.forget(key);
   const report = (text: string, isRepeated: boolean) => reportLeft(deps, origin, node, { text, isRepeated });
   const refused: Refused[] = [];
-  let taken: Ours = {};
+  let taken: RepairLeftovers = {};
   for (const [name, value] of parts) {
-    const part: Ours = { [name]: value };
+    const part: RepairLeftovers = { [name]: value };
     const change = { key: keyOf(name), stored: record.refusals, restsOn: [JSON.stringify(part)], report };
     const outcome = await tries.make(change, () => takePartBack(deps, origin, left, part));
     if (isRefusal(outcome)) refused.push(outcome);
@@ -71,8 +71,8 @@ export async function takeBack(
 async function takePartBack(
   deps: PassDeps,
   origin: DecisionOrigin,
-  { node, record, claims }: Left & { readonly node: NodeName },
-  { annotation, drain, maintenance, replacement, ...made }: Ours,
+  { node, record, claims }: LeftBehind & { readonly node: NodeName },
+  { annotation, drain, maintenance, replacement, ...made }: RepairLeftovers,
 ): Promise<'done'> {
   if (annotation !== undefined) await takeBackAnnotation(deps, annotation, claims.get(annotation.claim.uid));
   if (drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: drain });
@@ -90,7 +90,7 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
   let time: EpochMs | undefined;
   for (const each of findings) {
     const { node } = each;
-    for (const unreported of each.unreported) await reportLate(deps, observed, node, unreported);
+    for (const news of each.news) await reportLate(deps, observed, node, news);
     const record = leftOf(each, observed.records.get(node.uid)?.value);
     if (record === undefined) {
       next.push(each);
@@ -113,14 +113,9 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
   return { findings: next, failures, time };
 }
 
-async function reportLate(
-  deps: PassDeps,
-  observed: ObservedPool,
-  node: NodeName,
-  unreported: Unreported,
-): Promise<void> {
-  const { attempt } = unreported;
-  switch (unreported.kind) {
+async function reportLate(deps: PassDeps, observed: ObservedPool, node: NodeName, news: News): Promise<void> {
+  const { attempt } = news;
+  switch (news.kind) {
     case 'lost':
       return reportLost(deps, observed.origin, node, attempt);
     case 'carriedOut': {
@@ -132,7 +127,7 @@ async function reportLate(
         node,
         attempt,
         reason: 'ReplacementUnavailable',
-        text: unreported.why,
+        text: news.why,
       });
   }
 }

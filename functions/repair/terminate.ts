@@ -14,7 +14,7 @@ import {
 import { openReplacement } from './replace.ts';
 import { annotationOf, replacementOf } from './rule/attempt.ts';
 import type { InstanceTermination } from './attempt-record.ts';
-import type { Ours } from './record.ts';
+import type { RepairLeftovers } from './record.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { endsBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
 import { addDuration, minutes, parseTimestamp } from '../../shared/domain/time.ts';
@@ -83,7 +83,7 @@ export async function askForEnd(
  */
 export async function takeBackAnnotation(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
-  { claim, set, previous }: NonNullable<Ours['annotation']>,
+  { claim, set, previous }: NonNullable<RepairLeftovers['annotation']>,
   live: NodeClaimView | undefined,
 ): Promise<void> {
   if (live?.uid !== claim.uid || live.deletionTime !== undefined) return;

@@ -16,7 +16,7 @@ export interface DrainLimits {
 
 export type KnownLimits = DrainLimits & { readonly kind: 'known' };
 
-export type LimitsInForce =
+export type DrainLimitsInForce =
   | KnownLimits
   /** A block that may limit the pool cannot be read, and why. */
   | { readonly kind: 'unreadable'; readonly message: string };

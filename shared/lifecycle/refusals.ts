@@ -92,8 +92,8 @@ export interface RefusableChange {
 }
 
 /**
- * The tries of one run. A turn that is repeated does not repeat a call that was refused. What ends `undefined`, `changed` or `conflict` has lost
- * a race; one run that loses many counts as refused. What goes `onward` has more to do at once. Neither says that what was refused passes now.
+ * The tries of one run. A repeated turn does not repeat a call that was refused. `undefined`, `changed`, `conflict`, `again`: a lost race.
+ * `onward`: partial progress. Neither clears a remembered refusal. A run that loses many races counts as refused.
  */
 export interface Tries {
   make<Outcome>(change: RefusableChange, call: () => Promise<Outcome>): Promise<Outcome | Refused>;

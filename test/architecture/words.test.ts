@@ -17,16 +17,16 @@ const COINED = [
   'episode',
   'fault',
   'floor',
-  'origin',
   'hint',
   'hold',
   'incident',
   'ladder',
   'ledger',
+  'leftovers',
   'look',
   'neighbour',
+  'origin',
   'orphan',
-  'ours',
   'pass',
   'place',
   'ramp',
@@ -53,7 +53,7 @@ const COINED = [
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const PRODUCT = sources.filter(file => /^(functions|shared|forwarder|runtime)\//.test(file));
 
-/** `createPauseOutOfSight` ▶ create, hold, out, of, sight. */
+/** `createPauseOutOfSight` ▶ create, pause, out, of, sight. */
 const wordsOf = (name: string): readonly string[] =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -87,7 +87,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     breaks: ['I4', 'I11'],
     scenario: 'repair-illness-ends.yaml#repair-illness-goes-on-after-three-minutes',
     mutation: remembering(held => {
-      const { incident, before: _, ...rest } = held;
+      const { incident, lastIncident: _, ...rest } = held;
       return incident?.healthySince === undefined ? held : { ...rest, acts: [] };
     }),
   },

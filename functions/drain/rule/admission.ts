@@ -152,7 +152,7 @@ export function beginNext(
     phase: isQueued ? { kind: 'waiting', since: now, takes: false } : { kind: 'draining' },
     warned: [],
     tried: [],
-    gone: 0,
+    goneCount: 0,
     drained: 0,
     refusals: 0,
     askedEvictions: {},

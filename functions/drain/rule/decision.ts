@@ -38,7 +38,7 @@ export type PauseReason =
 
 export type DrainDecision =
   /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */
-  | { readonly kind: 'rest'; readonly record: DrainRecord; readonly until: EpochMs | undefined }
+  | { readonly kind: 'idle'; readonly record: DrainRecord; readonly until: EpochMs | undefined }
   /** A run that was overtaken prepared the node for a drain that had ended: what it left is taken back (I7). */
   | { readonly kind: 'tidy'; readonly status: DrainStatus; readonly uncordon: boolean }
   /** What the Node's conditions say is not true any more. */

@@ -30,14 +30,11 @@ const ASKS_NOTHING: readonly string[] = ['Recovered', 'Skipped'];
 const needsNoDrain = ({ status, reason }: FinishedDrain): boolean =>
   status === 'AlreadyDrained' && ASKS_NOTHING.includes(reason);
 
-/**
- * A drain was asked for because of a fault, or by somebody, and nothing says that it is over; also one that another request covered: its
- * fault is its own.
- */
+/** This end still keeps the node cordoned: nothing says that its cause is over. Covered requests count, too. */
 export const isStanding = (ended: FinishedDrain): boolean =>
   !ended.recovered && (ended.status !== 'Cancelled' || ended.reason === 'Covered') && !needsNoDrain(ended);
 
-/** Whether no drain of the record stands for a fault that is still there. An event that asked for no drain asked for no cordon either. */
+/** Whether no end in the record still keeps the node cordoned. An event that asked for no drain asked for no cordon either. */
 export const hasNoStandingEnd = ({ finished }: Pick<DrainRecord, 'finished'>): boolean => !finished.some(isStanding);
 
 /** The record once a person has opened the node: nothing that was drained for keeps it any longer. */

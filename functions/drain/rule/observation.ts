@@ -1,5 +1,5 @@
 /** What `decide` of a drain looks at: the message in hand, the node, its pods, the rules in force, and our record. */
-import type { LimitsInForce } from '../../../shared/domain/drain-limits.ts';
+import type { DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import type { DrainMode, DrainSettings } from '../../../shared/domain/drain-settings.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import type { GroupVersionKind, KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
@@ -124,7 +124,7 @@ export interface DrainObservation {
   /** Which kind is not served: what is in force for the node is not known. */
   readonly outOfSight?: string | undefined;
   /** What the policy says whose `drain` block is in force for the node's pool. */
-  readonly limits: LimitsInForce;
+  readonly limits: DrainLimitsInForce;
   /** The other nodes of the pool, read while the drain waits in the queue. */
   readonly neighbours: Neighbours | undefined;
   /** All pods on the node. */

@@ -1,5 +1,5 @@
 /** What pauses a drain: something has to be mended, or a policy says `Observe`. Pure; part of `decide`. */
-import type { LimitsInForce } from '../../../shared/domain/drain-limits.ts';
+import type { DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { QUARANTINE_ANNOTATION } from '../../../shared/domain/quarantine.ts';
 import type { DecisionOf } from './decision.ts';
 import type { DrainObservation, DrainRules } from './observation.ts';
@@ -34,7 +34,7 @@ export function pauseWhileActive(observation: DrainObservation, active: ActiveDr
 }
 
 /** Nothing begins where nobody can say how many drains are allowed, but what waits for nobody. */
-function unreadableLimits(limits: LimitsInForce, requests: readonly DrainRequest[]): PauseDecision | undefined {
+function unreadableLimits(limits: DrainLimitsInForce, requests: readonly DrainRequest[]): PauseDecision | undefined {
   if (limits.kind !== 'unreadable' || requests.some(waitsForNobody)) return undefined;
   return { kind: 'pause', reason: 'UnreadableLimits', message: limits.message };
 }

@@ -2,7 +2,7 @@
  * How far a drain is: the pods that went by it, its deadline, how long nothing has moved, and the time for which it was paused. Pure; part of
  * `decide`.
  */
-import type { LimitsInForce } from '../../../shared/domain/drain-limits.ts';
+import type { DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { qualifiedName } from '../../../shared/domain/kubernetes-object.ts';
 import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
 import {
@@ -32,13 +32,13 @@ const STUCK_AGAIN = hours(24);
 type DrainStart = Pick<ActiveDrain, 'startTime' | 'pausedFor'>;
 
 /** When the drain must be over; undefined: no policy says so. */
-export function deadlineOf({ startTime, pausedFor }: DrainStart, limits: LimitsInForce): EpochMs | undefined {
+export function deadlineOf({ startTime, pausedFor }: DrainStart, limits: DrainLimitsInForce): EpochMs | undefined {
   if (limits.kind === 'unreadable' || limits.deadline === undefined) return undefined;
   return addDuration(addDuration(startTime, limits.deadline), pausedFor);
 }
 
 /** The instant by which unprotected pods are deleted; undefined: none is. Of a custom drain its controller alone decides. */
-export function forcedEndTime(active: DrainStart, limits: LimitsInForce, isCustom: boolean): EpochMs | undefined {
+export function forcedEndTime(active: DrainStart, limits: DrainLimitsInForce, isCustom: boolean): EpochMs | undefined {
   if (limits.kind === 'unreadable' || limits.onDeadline !== 'Force' || isCustom) return undefined;
   return deadlineOf(active, limits);
 }
@@ -46,7 +46,7 @@ export function forcedEndTime(active: DrainStart, limits: LimitsInForce, isCusto
 /** How a drain ends that is past its deadline, with the pods that are left; undefined: it goes on. */
 export function pastDeadline(
   active: ActiveDrain,
-  { limits, now, isCustom }: { readonly limits: LimitsInForce; readonly now: EpochMs; readonly isCustom: boolean },
+  { limits, now, isCustom }: { readonly limits: DrainLimitsInForce; readonly now: EpochMs; readonly isCustom: boolean },
   { acts, waits }: PodPlan,
 ): DrainOutcome | undefined {
   const deadline = deadlineOf(active, limits);
@@ -73,7 +73,7 @@ export function withProgress(active: ActiveDrain, { acts, waits }: PodPlan, now:
 }
 
 /** When it is said that the drain does not move; undefined: never, for it has a deadline. */
-export function stuckReportTime(active: ActiveDrain, limits: LimitsInForce): EpochMs | undefined {
+export function stuckReportTime(active: ActiveDrain, limits: DrainLimitsInForce): EpochMs | undefined {
   if (deadlineOf(active, limits) !== undefined) return undefined;
   const { progress, startTime } = active;
   const moved = notedResource(active)?.seen?.since ?? progress?.time ?? startTime;
@@ -82,7 +82,7 @@ export function stuckReportTime(active: ActiveDrain, limits: LimitsInForce): Epo
 }
 
 /** When the deadline changes anything next. */
-export function nextByDeadline(active: ActiveDrain, limits: LimitsInForce, now: EpochMs): EpochMs | undefined {
+export function nextByDeadline(active: ActiveDrain, limits: DrainLimitsInForce, now: EpochMs): EpochMs | undefined {
   const deadline = deadlineOf(active, limits);
   if (deadline === undefined) return stuckReportTime(active, limits);
   return earliest(deadline > now ? deadline : undefined, addDuration(deadline, LAST_PODS_GO));
@@ -140,7 +140,7 @@ export function withCounts(active: ActiveDrain, pods: readonly PodView[]): Activ
   const isThere = (uid: string): boolean => terminating.has(uid);
   const warned = active.warned.filter(isThere);
   const tried = active.tried.filter(isThere);
-  const gone = active.gone + active.tried.length - tried.length;
+  const goneCount = active.goneCount + active.tried.length - tried.length;
   const going = tried.filter(uid => terminating.get(uid)).length;
-  return { ...active, warned, tried, gone, drained: Math.max(active.drained, gone + going) };
+  return { ...active, warned, tried, goneCount, drained: Math.max(active.drained, goneCount + going) };
 }

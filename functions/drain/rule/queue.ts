@@ -10,7 +10,7 @@ import {
   placesOf,
   type DrainLimits,
   type KnownLimits,
-  type LimitsInForce,
+  type DrainLimitsInForce,
 } from '../../../shared/domain/drain-limits.ts';
 import { FINALIZER_SOURCE, OPERATOR_SOURCE, REPAIR_SOURCE } from '../../../shared/domain/source.ts';
 import { invariant } from '../../../shared/domain/invariant.ts';
@@ -34,7 +34,7 @@ import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 type WithPlaces = KnownLimits & { readonly maxConcurrent: NonNullable<DrainLimits['maxConcurrent']> };
 
 /** Whether the drain of these requests waits until others are over. */
-export function mustWait(limits: LimitsInForce, requests: readonly DrainRequest[]): limits is WithPlaces {
+export function mustWait(limits: DrainLimitsInForce, requests: readonly DrainRequest[]): limits is WithPlaces {
   return limits.kind === 'known' && limits.maxConcurrent !== undefined && !requests.some(waitsForNobody);
 }
 

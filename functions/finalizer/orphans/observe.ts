@@ -48,7 +48,7 @@ export interface ObservedInstance extends InstanceFacts {
 export async function observe(
   deps: FinalizerDeps,
   record: TimedRecord<OrphanEntry>,
-  { providerID, left: origin }: { readonly providerID: string; readonly left: OrphanOrigin | undefined },
+  { providerID, origin }: { readonly providerID: string; readonly origin: OrphanOrigin | undefined },
 ): Promise<Observed<ObservedInstance>> {
   const loaded = await record.load();
   if (loaded.kind === 'newer') return { kind: 'over' };

@@ -11,14 +11,14 @@ import { ORPHAN_CODEC } from './record.ts';
 export async function reconcileInstance(
   { deps, reporter }: FinalizerContext,
   providerID: string,
-  { wakeUp, left: origin }: { readonly wakeUp?: UsedWakeUp; readonly left?: OrphanOrigin },
+  { wakeUp, origin }: { readonly wakeUp?: UsedWakeUp; readonly origin?: OrphanOrigin },
 ): Promise<boolean> {
   const record = openRecord(deps, ORPHAN_CODEC, `instance/${providerID}`, wakeUp);
   if (await record.isWakeUpSuperseded()) return true;
   let isInLedger = true;
   await settle<ObservedInstance, OrphanDecision>({
     what: `instance ${providerID}`,
-    observe: () => observe(deps, record, { providerID, left: origin }),
+    observe: () => observe(deps, record, { providerID, origin }),
     decide,
     async apply(decision, observed) {
       isInLedger = decision.kind === 'report' || decision.kind === 'wait';

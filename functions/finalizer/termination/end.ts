@@ -176,7 +176,7 @@ export async function closeGone(
         }),
     },
     async () =>
-      providerID !== undefined && reconcileInstance(context, providerID, { left: { object, since, launchTime } }),
+      providerID !== undefined && reconcileInstance(context, providerID, { origin: { object, since, launchTime } }),
   );
   if (isRefusal(isOrphan)) {
     const { until: wakeTime, goesBack } = isOrphan;

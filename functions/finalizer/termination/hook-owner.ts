@@ -1,7 +1,7 @@
 /**
- * In which termination the hooks of an instance are called: one instance, one call of each (I4). A NodeClaim notes that in the records of its
- * Nodes before it notes the first call down, and goes on with calls that it finds noted there. So a run that dies in between, or whose NodeClaim goes before anybody hears of it, leaves no
- * Node that calls them again.
+ * In which termination the hooks of an instance are called: one instance, one call of each (I4). Before the first call, the NodeClaim's UID
+ * goes into the records of its Nodes. Calls found there are continued. So no Node calls them again after a run that died, or after a
+ * NodeClaim that went unseen.
  */
 import type { FinalizerDeps } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';

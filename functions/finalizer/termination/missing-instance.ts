@@ -18,7 +18,8 @@ export function unlessInstanceGone(step: Step<TerminationContext>): Step<Termina
 
 /**
  * A stopped instance runs nothing, whatever its Node still says. One that is gone counts so only while no Node of it is Ready: a Ready Node
- * has a kubelet that speaks. One whose end this termination has asked for is not emptied once more while it goes. Whether a NodeClaim still stands for the instance does not matter.
+ * has a kubelet that speaks. Do not drain again once EC2 was asked to terminate the instance, and it goes. Whether a NodeClaim still stands for
+ * the instance does not matter.
  */
 export async function isInstanceMissing(context: TerminationContext): Promise<boolean> {
   const { nodes, providerID } = context.observed;

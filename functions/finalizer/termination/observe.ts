@@ -121,7 +121,7 @@ export function createObserver(
         ? { nodes: namedNodes, sharedWith: [], endedWith: undefined }
         : await nodesAndSharing(deps, object, { ...named, namedNodes, pool });
     const { sharedWith, endedWith } = sharing;
-    // A Node that several NodeClaims name is a subject of its own: its deletion is that of none of them, but of the one that ends its instance.
+    // A Node that several NodeClaims name is terminated only with the claim that ends the instance.
     const nodes = sharedWith.length > 0 || endedWith !== undefined ? [] : withoutStrays(object, sharing.nodes);
     const observed: ObservedTermination = {
       now: deps.clock.now(),

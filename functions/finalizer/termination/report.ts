@@ -227,10 +227,10 @@ export async function reportAnswers(
 export async function reportUnawaitedHooks(
   context: TerminationContext,
   at: HookPoint,
-  { how, called, left }: UnawaitedNews,
+  { how, called, uncalled }: UnawaitedNews,
 ): Promise<void> {
   const wasCalled = called.length === 0 ? [] : [`${namesWere(called)} called, and not waited for`];
-  const wasNot = left.length === 0 ? [] : [`not called: ${left.join(', ')}`];
+  const wasNot = uncalled.length === 0 ? [] : [`not called: ${uncalled.join(', ')}`];
   const why =
     how === 'forced'
       ? `hooks ${at} at the deadline`
@@ -239,7 +239,7 @@ export async function reportUnawaitedHooks(
     decision: how === 'forced' ? 'force' : 'hook',
     reason: how === 'forced' ? EVENT_REASONS.terminationHooksForced : EVENT_REASONS.hooksDoNotHold,
     message: `${why}: ${[...wasCalled, ...wasNot].join('; ')}`,
-    details: { at, called: [...called], left: [...left] },
+    details: { at, called: [...called], left: [...uncalled] },
     event: { type: 'Warning' },
   });
 }

@@ -25,7 +25,7 @@ export function openStateWriter(
 ): StateWriter {
   let value = storedOrEmpty(observed);
   let { nextWakeTime, hasOwnMessage } = observed;
-  /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
+  /** Keeps a timer that is still ahead. To put it off would send another message in every run, and each message starts a run. */
   const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<SaveOutcome> => {
     const subject = subjectOf(observed.object);
     const wakeTime = earliest(wanted, isAhead(nextWakeTime, observed.now));
@@ -33,7 +33,7 @@ export function openStateWriter(
     const refusals = tries.after(stored);
     const nodes = withReleased(rest.nodes, releasedNodes);
     const tried = { ...rest, nodes, ...(refusals !== undefined && { refusals }) };
-    // One that is the sweep's stays so: with a message, each look would bring one more run a minute later.
+    // A timer that is left to the sweep gets no SQS message: each look would start another run.
     const isDirect = punctual || (wakeTime === nextWakeTime && hasOwnMessage);
     const saved = await observed.record.save({ subject, value: tried, wakeTime, punctual: isDirect });
     if (saved.written) {
@@ -50,7 +50,7 @@ export function openStateWriter(
   };
 }
 
-/** Of a Node that we release nothing is to be said when it goes, whatever else still waits. */
+/** Marks the Nodes that this run has released: when they go, nothing is reported. */
 const withReleased = (nodes: TerminationRecord['nodes'], released: ReadonlySet<string>): TerminationRecord['nodes'] =>
   Object.fromEntries(
     Object.entries(nodes).map(([uid, node]) => [uid, released.has(uid) ? { ...node, stripped: true } : node]),

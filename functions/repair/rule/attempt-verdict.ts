@@ -7,7 +7,7 @@ import { accepted, annotationOf, calledOff, replacementOf, judgeTime, withoutAtt
 import {
   againAt,
   allActionsOf,
-  countsAs,
+  hasTrait,
   dueOf,
   found,
   isBeforeReboot,
@@ -46,10 +46,10 @@ import {
 } from '../../../shared/domain/time.ts';
 
 /** What became of the attempt that is remembered of the node. */
-export function judgeAttempt(judged: NodeFacts, before: Attempt): Finding {
-  const { context, record, node } = judged;
+export function judgeAttempt(facts: NodeFacts, before: Attempt): Finding {
+  const { context, record, node } = facts;
   const attempt = withDrainEnd(before, context, node.uid);
-  if (attempt.phase === 'accepted') return judgeAccepted(judged, attempt);
+  if (attempt.phase === 'accepted') return judgeAccepted(facts, attempt);
   const runOver = judgeTime(attempt);
   if (!isDue(context.now, runOver)) {
     const message = `attempt ${attempt.number} may still be under way`;
@@ -58,16 +58,16 @@ export function judgeAttempt(judged: NodeFacts, before: Attempt): Finding {
   if (wasCarriedOut(attempt, context)) {
     const settings = readableSettings(context.rules);
     const next = accepted({ ...record, attempt }, attempt, settings ? allActionsOf(settings) : []);
-    const finding = judgeAccepted({ ...judged, record: next }, next.attempt ?? attempt);
-    return { ...finding, unreported: [{ kind: 'carriedOut', attempt }, ...finding.unreported] };
+    const finding = judgeAccepted({ ...facts, record: next }, next.attempt ?? attempt);
+    return { ...finding, news: [{ kind: 'carriedOut', attempt }, ...finding.news] };
   }
-  const waits = retryTime(judged, attempt);
+  const waits = retryTime(facts, attempt);
   if (waits !== undefined) {
     const why = record.refusals?.[attempt.key]?.message ?? '';
     const message = `${why}; ${againAt(waits)}`;
     return found(record, { kind: 'retry', node, message }, { state: 'inFlight', time: waits });
   }
-  return judgeUnfinished(judged, attempt);
+  return judgeUnfinished(facts, attempt);
 }
 
 function withDrainEnd(attempt: Attempt, { drainEnds }: JudgeContext, uid: string): Attempt {
@@ -107,39 +107,39 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
 const isEnforced = ({ context, isOn }: NodeFacts): boolean => isOn && context.rules.mode === 'Enforce';
 
 /** An attempt goes on also while the block cannot be read: a mistake stops nothing that was begun. */
-function isWanted(judged: NodeFacts): boolean {
-  const { gateOpen, settings } = judged.context.rules;
-  return isEnforced(judged) || (gateOpen && settings !== undefined && 'invalid' in settings);
+function isWanted(facts: NodeFacts): boolean {
+  const { gateOpen, settings } = facts.context.rules;
+  return isEnforced(facts) || (gateOpen && settings !== undefined && 'invalid' in settings);
 }
 
 /**
  * Until when a termination waits that the API server keeps refusing. Its annotation stays meanwhile. undefined: it may
  * be tried.
  */
-function retryTime(judged: NodeFacts, { action, key }: Attempt): EpochMs | undefined {
-  const { context, decision, record } = judged;
-  if (action !== 'Terminate' || !isEnforced(judged) || decision.kind !== 'due') return undefined;
+function retryTime(facts: NodeFacts, { action, key }: Attempt): EpochMs | undefined {
+  const { context, decision, record } = facts;
+  if (action !== 'Terminate' || !isEnforced(facts) || decision.kind !== 'due') return undefined;
   return retryNotBefore(record.refusals?.[key], { basis: context.basisOf(decision.claim), now: context.now });
 }
 
 /** A run ended before it carried the attempt out. The attempt is taken over if it is still wanted, else taken back. */
-function judgeUnfinished(judged: NodeFacts, attempt: Attempt): Finding {
-  const rest = { ...judged, record: withoutAttempt(judged.record, attempt) };
+function judgeUnfinished(facts: NodeFacts, attempt: Attempt): Finding {
+  const factsAfter = { ...facts, record: withoutAttempt(facts.record, attempt) };
   // Its replacement may be open by now.
   const replacement = replacementOf(attempt);
   if (attempt.action === 'Terminate' && attempt.claim !== undefined && replacement !== undefined)
-    return judgeReplacing(rest, { ...attempt, action: 'Replace', phase: 'accepted', replacement });
-  const turn = judgeByLadder(rest, isEnforced(judged) ? attempt : undefined);
-  return dueOf(turn)?.unfinished === undefined ? { ...turn, takesBack: true, state: 'followed' } : turn;
+    return judgeReplacing(factsAfter, { ...attempt, action: 'Replace', phase: 'accepted', replacement });
+  const finding = judgeByLadder(factsAfter, isEnforced(facts) ? attempt : undefined);
+  return dueOf(finding)?.unfinished === undefined ? { ...finding, takesBack: true, state: 'followed' } : finding;
 }
 
-function judgeAccepted(judged: NodeFacts, attempt: Attempt): Finding {
-  const current = { ...judged, record: { ...judged.record, attempt } };
+function judgeAccepted(facts: NodeFacts, attempt: Attempt): Finding {
+  const current = { ...facts, record: { ...facts.record, attempt } };
   switch (attempt.action) {
     case 'Replace':
-      return judgeReplacing(judged, attempt);
+      return judgeReplacing(facts, attempt);
     case 'Terminate':
-      return judgeTermination(judged, attempt);
+      return judgeTermination(facts, attempt);
     case 'Reboot':
       return judgeReboot(current, attempt);
     case 'Drain':
@@ -150,14 +150,14 @@ function judgeAccepted(judged: NodeFacts, attempt: Attempt): Finding {
 }
 
 /** The Node is still there. */
-function judgeTermination(judged: NodeFacts, attempt: AttemptOf<'Terminate'>): Finding {
-  const { context, node, isUnhealthy } = judged;
+function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Finding {
+  const { context, node, isUnhealthy } = facts;
   const { now, claims } = context;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   // The deletion was accepted, and the NodeClaim is not being deleted: the attempt is over.
   if (claim !== undefined && claim.deletionTime === undefined)
-    return { ...judgeByLadder({ ...judged, record: withoutAttempt(judged.record, attempt) }), takesBack: true };
-  const record = { ...judged.record, attempt };
+    return { ...judgeByLadder({ ...facts, record: withoutAttempt(facts.record, attempt) }), takesBack: true };
+  const record = { ...facts.record, attempt };
   const takesBack = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
   if (!isDue(now, attempt.until)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
@@ -178,29 +178,29 @@ function hasHelpers({ ours }: NodeRecord, isClaimGone: boolean): boolean {
 }
 
 /** A reboot goes on, whatever is switched off meanwhile. */
-function judgeReboot(judged: NodeFacts, attempt: AttemptOf<'Reboot'>): Finding {
-  const { context, node, isUnhealthy } = judged;
+function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Finding {
+  const { context, node, isUnhealthy } = facts;
   if (!isUnhealthy && !awaitsReboot(attempt, node, context.now)) {
-    const { incident: _, ...mended } = judged.record;
+    const { incident: _, ...mended } = facts.record;
     // A reboot that helped ends the incident at once.
-    const record = node.bootID === attempt.bootID ? judged.record : mended;
-    return judgeRecovered({ ...judged, record }, attempt, rebootSeen(attempt, node));
+    const record = node.bootID === attempt.bootID ? facts.record : mended;
+    return judgeRecovered({ ...facts, record }, attempt, rebootSeen(attempt, node));
   }
-  return judgeInTime(judged, attempt) ?? judgeStopped(judged, attempt) ?? judgeNext(judged);
+  return judgeInTime(facts, attempt) ?? judgeStopped(facts, attempt) ?? judgeNext(facts);
 }
 
-function judgeDrainBeforeReboot(judged: NodeFacts, attempt: AttemptOf<'Drain'>): Finding {
-  if (!judged.isUnhealthy) return judgeRecovered(judged, attempt);
-  if (!isWanted(judged)) return judgeCalledOff(judged, attempt);
-  return judgeInTime(judged, attempt) ?? judgeStopped(judged, attempt) ?? judgeRebootNext(judged, attempt);
+function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): Finding {
+  if (!facts.isUnhealthy) return judgeRecovered(facts, attempt);
+  if (!isWanted(facts)) return judgeCalledOff(facts, attempt);
+  return judgeInTime(facts, attempt) ?? judgeStopped(facts, attempt) ?? judgeRebootNext(facts, attempt);
 }
 
 /** Somebody else was asked. A drain is called off; whoever answers to a custom resource is not interrupted half way. */
-function judgeRequest(judged: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Finding {
-  if (!judged.isUnhealthy) return judgeRecovered(judged, attempt);
-  if (!isWanted(judged) && attempt.action === 'Drain' && hasTime(attempt, judged.context.now))
-    return judgeCalledOff(judged, attempt);
-  return judgeInTime(judged, attempt) ?? judgeStopped(judged, attempt) ?? judgeNext(judged);
+function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Finding {
+  if (!facts.isUnhealthy) return judgeRecovered(facts, attempt);
+  if (!isWanted(facts) && attempt.action === 'Drain' && hasTime(attempt, facts.context.now))
+    return judgeCalledOff(facts, attempt);
+  return judgeInTime(facts, attempt) ?? judgeStopped(facts, attempt) ?? judgeNext(facts);
 }
 
 /** @param how what is seen of a reboot */
@@ -232,29 +232,29 @@ function judgeStopped({ context: { now }, node, record, isOn }: NodeFacts, attem
 }
 
 /** The reboot, or what stands in its place. */
-function judgeRebootNext(judged: NodeFacts, attempt: Attempt): Finding {
-  const { record } = judged;
-  const turn = judgeByLadder(judged);
-  const due = dueOf(turn);
-  if (due?.action.type === 'Reboot' || turn.verdict?.kind === 'retry') return judgeNext(judged, turn);
+function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Finding {
+  const { record } = facts;
+  const finding = judgeByLadder(facts);
+  const due = dueOf(finding);
+  if (due?.action.type === 'Reboot' || finding.verdict?.kind === 'retry') return judgeNext(facts, finding);
   // The node stays cordoned only for its reboot.
-  if (due === undefined) return judgeCalledOff(judged, attempt);
+  if (due === undefined) return judgeCalledOff(facts, attempt);
   const over = withoutAttempt(record, attempt);
-  return { ...judgeByLadder({ ...judged, record: over }), state: 'inFlight', takesBack: hasMaintenance(record) };
+  return { ...judgeByLadder({ ...facts, record: over }), state: 'inFlight', takesBack: hasMaintenance(record) };
 }
 
 /** The next action of the ladder. */
-function judgeNext(judged: NodeFacts, turn = judgeByLadder(judged)): Finding {
-  const hasNext = !countsAs(turn.verdict, 'over');
-  return { ...turn, state: hasNext ? 'inFlight' : 'followed', takesBack: hasMaintenance(judged.record) };
+function judgeNext(facts: NodeFacts, finding = judgeByLadder(facts)): Finding {
+  const hasNext = !hasTrait(finding.verdict, 'settled');
+  return { ...finding, state: hasNext ? 'inFlight' : 'followed', takesBack: hasMaintenance(facts.record) };
 }
 
 const hasMaintenance = ({ ours }: NodeRecord): boolean => ours?.maintenance === true;
 
 /** The attempt counts as not taken, and begins anew when it may. */
-function judgeCalledOff(judged: NodeFacts, attempt: Attempt): Finding {
-  const record = calledOff({ ...judged.record, attempt }, attempt);
-  return { ...judgeByLadder({ ...judged, record }), takesBack: true };
+function judgeCalledOff(facts: NodeFacts, attempt: Attempt): Finding {
+  const record = calledOff({ ...facts.record, attempt }, attempt);
+  return { ...judgeByLadder({ ...facts, record }), takesBack: true };
 }
 
 const rebootSeen = ({ bootID }: AttemptOf<'Reboot'>, node: NodeView): string =>
@@ -265,26 +265,26 @@ const rebootSeen = ({ bootID }: AttemptOf<'Reboot'>, node: NodeView): string =>
       : ` (boot ID ${node.bootID ?? 'none'})`;
 
 /** A replacement was launched: repair waits for it, gives it up, or terminates the unhealthy node. */
-function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Finding {
-  const { context, node, isUnhealthy, decision } = judged;
+function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Finding {
+  const { context, node, isUnhealthy, decision } = facts;
   const { now } = context;
-  const replacement = judged.record.ours?.replacement ?? attempt.replacement;
+  const replacement = facts.record.ours?.replacement ?? attempt.replacement;
   const { name } = replacement;
   const status = replacementStatusOf(replacement, context);
   const isReleased = 'isReleased' in status && status.isReleased;
-  const record = { ...judged.record, attempt };
+  const record = { ...facts.record, attempt };
   const over = withoutAttempt(record, attempt);
   if (!isUnhealthy) {
     const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
     const message = `the node is well again while it was being replaced, attempt ${attempt.number}: ${stays}`;
     return found(over, { kind: 'recovered', node, attempt, message });
   }
-  if (!isWanted(judged)) return { ...judgeByLadder({ ...judged, record: over }), takesBack: true };
+  if (!isWanted(facts)) return { ...judgeByLadder({ ...facts, record: over }), takesBack: true };
   const check = addDuration(now, LAUNCH_CHECK);
   switch (status.kind) {
     case 'gone':
       return judgeFailedLaunch(
-        judged,
+        facts,
         attempt,
         `NodeClaim ${name} is gone: Karpenter has no capacity for it, or it was deleted`,
       );
@@ -292,7 +292,7 @@ function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Findi
     case 'unready': {
       if (isDue(now, attempt.until) && !isReleased) {
         const had = formatDuration(toDurationMs(attempt.until - attempt.time));
-        return judgeFailedLaunch(judged, attempt, `NodeClaim ${name} is not ready after ${had}`);
+        return judgeFailedLaunch(facts, attempt, `NodeClaim ${name} is not ready after ${had}`);
       }
       const message = `NodeClaim ${name} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
       return found(record, { kind: 'underWay', node, message }, { time: earliest(attempt.until, check) });
@@ -300,10 +300,10 @@ function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Findi
     case 'ready': {
       if (decision.kind === 'due') {
         const found = { ...replacement, node: status.node.name };
-        return judgeReadyReplacement({ ...judged, record }, decision, attempt, found);
+        return judgeReadyReplacement({ ...facts, record }, decision, attempt, found);
       }
       // A veto, or somebody else at work: the replacement is kept until that is over.
-      const { verdict, time } = judgeByLadder({ ...judged, record });
+      const { verdict, time } = judgeByLadder({ ...facts, record });
       return found(record, verdict, { state: 'inFlight', time: time ?? check });
     }
   }
@@ -311,20 +311,20 @@ function judgeReplacing(judged: NodeFacts, attempt: AttemptOf<'Replace'>): Findi
 
 /** The replacement is ready: the unhealthy NodeClaim may go. */
 function judgeReadyReplacement(
-  judged: NodeFacts,
+  facts: NodeFacts,
   decision: DueNode,
   attempt: AttemptOf<'Replace'>,
   replacement: Replacement,
 ): Finding {
-  const { record, context, node } = judged;
+  const { record, context, node } = facts;
   const { now } = context;
   const action = terminationAfter(attempt.key, decision.ladder);
-  if (action === undefined) return judgeFailedLaunch(judged, attempt, 'its list has no such action any more');
+  if (action === undefined) return judgeFailedLaunch(facts, attempt, 'its list has no such action any more');
   const basis = context.basisOf(decision.claim);
   const waits = refusedUntil({ refusals: record.refusals, basis }, action, now);
   if (waits === undefined) {
     const opening = { ...action, replacement };
-    const verdict = { kind: 'due', due: decision, action: opening, rest: [], unfinished: undefined } as const;
+    const verdict = { kind: 'due', due: decision, action: opening, laterActions: [], unfinished: undefined } as const;
     return found(record, verdict, { state: 'inFlight', time: addDuration(now, LAUNCH_CHECK) });
   }
   const { until } = waits;
@@ -333,15 +333,15 @@ function judgeReadyReplacement(
 }
 
 /** The launch counts as not taken. The next action follows at once, and the pool launches nothing for a while. */
-function judgeFailedLaunch(judged: NodeFacts, attempt: AttemptOf<'Replace'>, why: string): Finding {
-  const { incident } = judged.record;
-  const failed = withoutAttempt({ ...judged.record, attempt }, attempt);
+function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why: string): Finding {
+  const { incident } = facts.record;
+  const failed = withoutAttempt({ ...facts.record, attempt }, attempt);
   const record = { ...failed, ...(incident && { incident: withSkipped(incident, attempt.key) }) };
-  const { now, launchPause } = judged.context;
+  const { now, launchPause } = facts.context;
   // As the pool's record has it after this pass.
-  const context = { ...judged.context, launchPause: nextPause(launchPause, now) };
-  const turn = judgeByLadder({ ...judged, record, context });
-  return { ...turn, takesBack: true, state: 'followed', unreported: [{ kind: 'failedLaunch', attempt, why }] };
+  const context = { ...facts.context, launchPause: nextPause(launchPause, now) };
+  const finding = judgeByLadder({ ...facts, record, context });
+  return { ...finding, takesBack: true, state: 'followed', news: [{ kind: 'failedLaunch', attempt, why }] };
 }
 
 /** Its Node is gone. */
@@ -360,19 +360,19 @@ export function judgeGone(
   const runOver = judgeTime(attempt);
   if (isIntended && !isDue(now, runOver))
     return gone(before, undefined, { time: runOver, state: 'followed', takesBack });
-  const unreported: GoneNode['unreported'] = isIntended ? [{ kind: 'lost', attempt }] : [];
+  const news: GoneNode['news'] = isIntended ? [{ kind: 'lost', attempt }] : [];
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
     const over = isIntended ? withoutAttempt(before, attempt) : before;
-    return gone(undefined, closed, { takesBack: over.ours !== undefined, unreported });
+    return gone(undefined, closed, { takesBack: over.ours !== undefined, news });
   }
   const record = isIntended ? accepted(before, attempt, []) : before;
   const check = addDuration(now, FOLLOW_CHECK);
   if (!isDue(now, attempt.until))
-    return gone(record, undefined, { time: earliest(attempt.until, check), state: 'followed', takesBack, unreported });
+    return gone(record, undefined, { time: earliest(attempt.until, check), state: 'followed', takesBack, news });
   const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers.map(on('NodeClaim')))}`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, claim: { name: claim.name, uid: claim.uid }, message };
-  return gone(record, verdict, { time: check, takesBack, unreported });
+  return gone(record, verdict, { time: check, takesBack, news });
 }
 
 const on = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;

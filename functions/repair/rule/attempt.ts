@@ -2,7 +2,7 @@
 import { GOES_ON_WITHIN, readableSettings, unhealthyStatementsOf } from './incident.ts';
 import { keyOf } from './ladder.ts';
 import type { Attempt, AttemptOf, ClaimTermination, DueCondition, Replacement } from '../attempt-record.ts';
-import type { Act, NodeRecord, Ours } from '../record.ts';
+import type { Act, NodeRecord, RepairLeftovers } from '../record.ts';
 import { replacementName } from './replacement.ts';
 import type { Candidate, LadderAction, NodeDecision, NodeFacts, RepairRules } from './verdict.ts';
 import type { NodeObservation } from './pool-facts.ts';
@@ -65,7 +65,7 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
       taken: [...new Set([...(record.incident?.taken ?? []), key])],
     },
     acts: [...withAct(record, act, ladder)],
-    before: { type: dueCondition.conditionType, key, time: attempt.time },
+    lastIncident: { type: dueCondition.conditionType, key, time: attempt.time },
   };
 }
 
@@ -76,7 +76,7 @@ export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord
   const drain = attempt.action === 'Drain' ? attempt.requestId : undefined;
   const requestId = isIntended ? requestOf(attempt) : undefined;
   const annotation = isIntended ? annotationOf(attempt) : undefined;
-  const ours: Ours = {
+  const ours: RepairLeftovers = {
     ...record.ours,
     ...(annotation && { annotation }),
     ...(drain !== undefined && { drain }),
@@ -86,7 +86,7 @@ export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord
 }
 
 /** What a termination sets on its NodeClaim. */
-export function annotationOf(attempt: Attempt | undefined): Ours['annotation'] {
+export function annotationOf(attempt: Attempt | undefined): RepairLeftovers['annotation'] {
   const { pods, claim } = claimTerminationOf(attempt) ?? {};
   const annotation = pods?.kind === 'unbounded' ? undefined : pods?.annotation;
   return annotation && claim && { ...annotation, claim };
@@ -294,7 +294,7 @@ export const isMarked = ({ annotations, conditions }: Pick<NodeView, 'annotation
 export function withMarks(
   { ours }: Pick<NodeRecord, 'ours'>,
   node: Pick<NodeView, 'annotations' | 'conditions'>,
-): Ours | undefined {
+): RepairLeftovers | undefined {
   return isMarked(node) ? { ...ours, maintenance: true } : ours;
 }
 
@@ -324,8 +324,8 @@ export function attemptDetails(attempt: Attempt): JsonObject {
 }
 
 /** What comes next, at the end of a message. */
-export const followedBy = (rest: readonly LadderAction[]): string =>
-  rest.length === 0 ? '' : `; after it, while the node is unhealthy: ${rest.map(({ type }) => type).join(', ')}`;
+export const followedBy = (later: readonly LadderAction[]): string =>
+  later.length === 0 ? '' : `; after it, while the node is unhealthy: ${later.map(({ type }) => type).join(', ')}`;
 
 /** How a condition is named among the terminations. */
 export const failureOf = (dueCondition: { readonly conditionType: string; readonly conditionStatus: string }): string =>

@@ -2,7 +2,7 @@
  * How many repairs may be in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster
  * (`repairLimits`). Pure.
  */
-import { BLOCKED_CHECK, type Blocker, type LimitsInForce } from './verdict.ts';
+import { BLOCKED_CHECK, type Blocker, type RepairLimitsInForce } from './verdict.ts';
 import { type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import { resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, seconds } from '../../../shared/domain/time.ts';
@@ -27,7 +27,7 @@ export function budgetBlocker(area: string, inFlight: number, limit: number, now
 }
 
 export interface CountedLimits {
-  readonly limits: LimitsInForce;
+  readonly limits: RepairLimitsInForce;
   /** All nodes of the cluster. */
   readonly nodes: readonly ZonedNode[];
 }
@@ -83,7 +83,7 @@ export function createConcurrencyLimits(
  * The limits that apply to a node of the zone: that of the zone, then that of the cluster; of several the strictest.
  */
 function strictest(
-  { binding }: LimitsInForce,
+  { binding }: RepairLimitsInForce,
   zone: string | undefined,
   nodes: readonly ZonedNode[],
 ): readonly Limit[] {

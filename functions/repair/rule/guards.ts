@@ -4,7 +4,7 @@
  * node by node still holds. Pure.
  */
 import { readLastReboot } from './attempt.ts';
-import { countsAs } from './ladder.ts';
+import { hasTrait } from './ladder.ts';
 import type { PoolRecord } from '../record.ts';
 import {
   BLOCKED_CHECK,
@@ -381,7 +381,7 @@ export const isStopped = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
 export function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
   const isBegun = (finding: NodeFinding): boolean => {
     const since = begunTime(finding, state);
-    if (since === undefined || countsAs(finding.verdict, 'over')) return false;
+    if (since === undefined || hasTrait(finding.verdict, 'settled')) return false;
     return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
   };
   const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));

@@ -75,7 +75,7 @@ export function unhealthyStatementsOf(
     }
     const { start, doubt } = startOf(match, node, observed);
     const { now, ownTime, observedTime, isUnprompted = false } = observed;
-    // A start that no event had confirmed was never certain. What changed before this transition may have been the node's health.
+    // Keep `first` only for a start that an event confirmed. Drop it if an event came before this transition: the node may have been healthy in between.
     const mayHaveStayed = stated === undefined || !isBefore(ownTime, stated);
     const first = mayHaveStayed ? (kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined)) : undefined;
     const isUnheard = isUnprompted && observedTime === undefined && isOlder(stated, now);
@@ -283,16 +283,16 @@ const ACTS_KEPT_FOR = hours(24);
  * forgotten (I7).
  */
 export function livesOn(
-  { attempt, ours, incident, otherWork, episodes, clocks, acts, said }: NodeRecord,
+  { attempt, ours, incident, otherWork, episodes, clocks, acts, reported }: NodeRecord,
   seen: SeenNode,
 ): boolean {
   if (attempt !== undefined || ours !== undefined) return true;
   if (seen.kind === 'gone') return false;
   if (incident !== undefined || otherWork !== undefined || episodes.length > 0) return true;
   const hasClocks = Object.keys(clocks).length > 0;
-  if (seen.kind === 'present') return acts.length > 0 || said !== undefined || (hasClocks && !seen.isSaid);
+  if (seen.kind === 'present') return acts.length > 0 || reported !== undefined || (hasClocks && !seen.isSaid);
   const { now } = seen;
-  const isSaidLately = said !== undefined && !isReportDue(now, said.time);
+  const isSaidLately = reported !== undefined && !isReportDue(now, reported.time);
   return hasClocks || isSaidLately || acts.some(({ time }) => !isDue(now, addDuration(time, ACTS_KEPT_FOR)));
 }
 
@@ -315,11 +315,11 @@ export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean =>
 };
 
 /** What is remembered of an incident that is over. */
-export function endOf({ incident, acts }: NodeRecord): Pick<NodeRecord, 'before'> | undefined {
+export function endOf({ incident, acts }: NodeRecord): Pick<NodeRecord, 'lastIncident'> | undefined {
   const last = acts.at(-1);
   const key = incident?.taken.at(-1);
   if (incident === undefined || last === undefined || key === undefined) return undefined;
-  return { before: { type: incident.type, key, time: last.time } };
+  return { lastIncident: { type: incident.type, key, time: last.time } };
 }
 
 /** The word of EC2 that confirms a repair. */

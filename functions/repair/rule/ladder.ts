@@ -20,8 +20,8 @@ import {
   type NodeFinding,
   type PossibleAction,
   IDLE,
-  type CountedAs,
-  COUNTED_AS,
+  type VerdictTrait,
+  VERDICT_TRAITS,
   type Verdict,
 } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
@@ -62,13 +62,13 @@ const OTHERS_CHECK = minutes(1);
  * Judges a node at which nothing is under way, by its own state and by the ladder.
  * @param unfinished an attempt that another run did not carry out
  */
-export function judgeByLadder(judged: NodeFacts, unfinished?: Attempt): Finding {
-  const { decision, node, record, isOn } = judged;
-  const { now } = judged.context;
+export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
+  const { decision, node, record, isOn } = facts;
+  const { now } = facts.context;
   switch (decision.kind) {
     case 'ignore':
     case 'refuse': {
-      const undue = judgeUndue(judged, decision);
+      const undue = judgeUndue(facts, decision);
       // While repair is off, what an attempt has set is taken back at once.
       const hasMarks = !isOn && (record.ours?.annotation !== undefined || record.ours?.drain !== undefined);
       return found(undue.record, undue.verdict, { time: undue.time, takesBack: undue.takesBack || hasMarks });
@@ -85,7 +85,7 @@ export function judgeByLadder(judged: NodeFacts, unfinished?: Attempt): Finding 
       return found(record, { ...decision, node }, { time: earliest(ends, check) });
     }
     case 'due':
-      return judgeDue(judged, decision, unfinished);
+      return judgeDue(facts, decision, unfinished);
   }
 }
 
@@ -109,10 +109,10 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
         const verdict = { kind: 'finishing', node, dueCondition, message } as const;
         return found(record, verdict, { time: addDuration(now, BLOCKED_CHECK) });
       }
-      const rest = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
+      const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
       const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
-      return found(begun, { kind: 'due', due: decision, action, rest, unfinished: same });
+      return found(begun, { kind: 'due', due: decision, action, laterActions, unfinished: same });
     }
     case 'refused': {
       const message = `${decision.message}; refused: ${next.message}; ${againAt(next.until)}`;
@@ -149,9 +149,9 @@ function endsAnyway(claim: NodeClaimView, { drainBound }: Pick<EntryPolicy, 'dra
 export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | undefined =>
   verdict?.kind === 'due' ? verdict : undefined;
 
-/** Whether a node of which this is said counts as that. */
-export const countsAs = (verdict: NodeFinding['verdict'], as: CountedAs): boolean =>
-  verdict !== undefined && COUNTED_AS[verdict.kind].includes(as);
+/** Whether the verdict, or the due action, has the trait. */
+export const hasTrait = (verdict: NodeFinding['verdict'], trait: VerdictTrait): boolean =>
+  verdict !== undefined && VERDICT_TRAITS[verdict.kind].includes(trait);
 
 /** What is found of a node by what is said of it. @param more what its attempt and its marks add to that */
 export function found(
@@ -159,8 +159,8 @@ export function found(
   verdict: Finding['verdict'],
   more: Partial<Omit<Finding, 'record' | 'verdict'>> = {},
 ): Finding {
-  const state = countsAs(verdict, 'inFlight') ? 'inFlight' : countsAs(verdict, 'followed') ? 'followed' : 'idle';
-  return { ...IDLE, record, verdict, state, takesBack: countsAs(verdict, 'takesBack'), ...more };
+  const state = hasTrait(verdict, 'inFlight') ? 'inFlight' : hasTrait(verdict, 'followed') ? 'followed' : 'idle';
+  return { ...IDLE, record, verdict, state, takesBack: hasTrait(verdict, 'takesBack'), ...more };
 }
 
 /** What is decided of the node. */
@@ -270,14 +270,13 @@ function allowanceReturns(action: LadderAction, acts: readonly Act[], now: Epoch
  * after the actions before the last one.
  */
 export function takenBefore(
-  { before, acts }: Pick<NodeRecord, 'before' | 'acts'>,
+  { lastIncident: last, acts }: Pick<NodeRecord, 'lastIncident' | 'acts'>,
   type: string,
   ladder: readonly LadderAction[],
   now: EpochMs,
 ): readonly string[] {
-  const last = before?.key;
-  if (before?.type !== type || last === undefined || isDue(now, addDuration(before.time, GOES_ON_WITHIN))) return [];
-  const index = ladder.findIndex(action => keyOf(action) === last);
+  if (last?.type !== type || last.key === undefined || isDue(now, addDuration(last.time, GOES_ON_WITHIN))) return [];
+  const index = ladder.findIndex(action => keyOf(action) === last.key);
   const action = ladder[index];
   if (action === undefined) return [];
   const mayRepeat = action.type === 'Terminate' || allowanceReturns(action, acts, now) === undefined;
@@ -291,12 +290,12 @@ export function takenBefore(
  * that incident is a day ago as well.
  */
 function carriedReturns(
-  { before, acts }: Pick<NodeRecord, 'before' | 'acts'>,
+  { lastIncident, acts }: Pick<NodeRecord, 'lastIncident' | 'acts'>,
   taken: readonly string[],
   ladder: readonly LadderAction[],
   now: EpochMs,
 ): EpochMs | undefined {
-  const over = before === undefined ? now : addDuration(before.time, GOES_ON_WITHIN);
+  const over = lastIncident === undefined ? now : addDuration(lastIncident.time, GOES_ON_WITHIN);
   const times = ladder
     .filter(action => taken.includes(keyOf(action)))
     .map(action => {
@@ -340,7 +339,7 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
     const key = keyOf(action);
     const isReboot = action.type === 'Reboot' && isUndrained;
     isUndrained = false;
-    // Where the drain has no attempt left, its reboot would take the time of the pods away.
+    // Without an attempt for the drain, skip its reboot: pods would get no time to leave.
     if (taken.includes(key) || isReboot) continue;
     const allowed = allowanceReturns(action, acts, now);
     if (allowed !== undefined) {

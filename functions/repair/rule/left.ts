@@ -1,5 +1,5 @@
 /** What is left of repairs that are over, or of attempts that were not carried out: what of it is to be taken back (I7). Pure. */
-import type { NodeRecord, Ours } from '../record.ts';
+import type { NodeRecord, RepairLeftovers } from '../record.ts';
 import { replacementOf, withoutAttempt } from './attempt.ts';
 import { livesOn, outlastsRepair } from './incident.ts';
 import { isRebootUnderWay } from './ladder.ts';
@@ -20,7 +20,7 @@ export function leftOf(
   return record ?? (stored?.attempt === undefined ? stored : withoutAttempt(stored, stored.attempt));
 }
 
-export interface Left {
+export interface LeftBehind {
   readonly record: NodeRecord;
   readonly claims: ReadonlyMap<string, NodeClaimView>;
   /** The Node is. */
@@ -29,18 +29,18 @@ export interface Left {
 
 /** Of what the repair has made: what nothing needs any more. */
 export function wantedBack(
-  { record: { ours = {}, attempt, incident }, claims, isGone = false }: Left,
+  { record: { ours = {}, attempt, incident }, claims, isGone = false }: LeftBehind,
   now: EpochMs,
-): Ours | undefined {
+): RepairLeftovers | undefined {
   const { annotation, requested, drain, maintenance, resources, mayHaveMade, replacement } = ours;
   const unmarks = replacement && unmarkTime(replacement);
   const isUnused = unmarks === undefined && replacementOf(attempt) === undefined;
   const isDone = isGone || isUnused || (unmarks !== undefined && isDue(now, unmarks));
   const isOver = attempt === undefined;
-  // Who was asked for help before a termination is not needed once the node is well; its drain is.
+  // Once a node under termination is healthy, delete its remediations; keep the drain until its NodeClaim is gone.
   const isHelped = attempt?.action === 'Terminate' && incident?.healthySince !== undefined;
   const isClaimGone = isHelped && attempt.claim !== undefined && !claims.has(attempt.claim.uid);
-  const wanted: Ours = {
+  const wanted: RepairLeftovers = {
     ...(annotation && { annotation }),
     ...(requested && isOver && { requested }),
     ...(replacement && isDone && { replacement }),
@@ -53,7 +53,7 @@ export function wantedBack(
 }
 
 /** The record once that is taken back. */
-export function withoutTakenBack({ ours = {}, ...rest }: NodeRecord, taken: Ours): NodeRecord {
+export function withoutTakenBack({ ours = {}, ...rest }: NodeRecord, taken: RepairLeftovers): NodeRecord {
   const kept = Object.entries(ours).filter(([key]) => !(key in taken));
   return { ...rest, ...(kept.length > 0 && { ours: Object.fromEntries(kept) }) };
 }

@@ -132,7 +132,7 @@ const UNOWNED: readonly (string | undefined)[] = [SAID.unclaimed, SAID.ambiguous
 function isDoubtful({ verdict, record }: NodeFinding): boolean {
   const isUnowned =
     verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
-  return isUnowned && !UNOWNED.includes(record?.said?.code);
+  return isUnowned && !UNOWNED.includes(record?.reported?.code);
 }
 
 /** What a pass finds of one node. @param before what is remembered of it */
@@ -162,11 +162,11 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   };
   const isOn = rules.gateOpen && settings !== undefined;
   const wasUnhealthy = Object.keys(known.clocks).length > 0;
-  const judged: NodeFacts = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
-  const judgement = record.attempt === undefined ? judgeByLadder(judged) : judgeAttempt(judged, record.attempt);
+  const facts: NodeFacts = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
+  const judgement = record.attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, record.attempt);
   const othersEnd = other && since !== undefined ? addDuration(since, other.inFlightFor) : undefined;
   const othersUntil = othersEnd !== undefined && !isDue(now, othersEnd) ? othersEnd : undefined;
-  return { ...finish(judged, judgement, othersUntil), otherWorkTime: known.otherWork?.time };
+  return { ...finish(facts, judgement, othersUntil), otherWorkTime: known.otherWork?.time };
 }
 
 /** When the change was seen that this pass is for, and whether one was. */
@@ -177,7 +177,7 @@ function newsOf(
 ): Pick<ClockContext, 'ownTime' | 'observedTime' | 'isUnprompted'> {
   const ownTime = observedTimes.get(uid);
   // A condition that gets the time it lacked has not changed.
-  const wasWithoutTime = before?.said?.code === SAID.noTransitionTime;
+  const wasWithoutTime = before?.reported?.code === SAID.noTransitionTime;
   const observedTime = wasWithoutTime ? undefined : (ownTime ?? changesTime);
   return { ownTime, observedTime, isUnprompted: isUnprompted?.(uid) === true };
 }

@@ -21,8 +21,8 @@ export function blockedNode({ finding, due }: Candidate, blocker: Blocker, rank:
 
 /** Says what would be done if the mode were Enforce. */
 export function observedNode(candidate: Candidate, now: EpochMs): PresentNode {
-  const { finding, due, rest } = candidate;
+  const { finding, due, laterActions } = candidate;
   const attempt = createAttempt(candidate, now);
-  const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, rest, message: due.message };
+  const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, laterActions, message: due.message };
   return { ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) };
 }

@@ -82,7 +82,7 @@ export function afterRefusedAct(
     ...(isSkipped ? { incident: incident && withSkipped(incident, attempt.key) } : { refusals }),
     attempt: before.attempt,
   };
-  const turn = nextAction(
+  const next = nextAction(
     {
       ladder,
       taken: incident?.taken ?? [],
@@ -94,9 +94,9 @@ export function afterRefusedAct(
     },
     now,
   );
-  const isNext = turn.kind === 'next';
+  const isNext = next.kind === 'next';
   const state = isNext && before.attempt !== undefined ? 'inFlight' : 'followed';
   // Its place is free: others look at once.
-  const time = earliest(isNext ? undefined : turn.until, addDuration(now, LOOK_AGAIN_AFTER));
+  const time = earliest(isNext ? undefined : next.until, addDuration(now, LOOK_AGAIN_AFTER));
   return { record: undone, state, time };
 }

@@ -39,7 +39,7 @@ export interface EffectiveRepair {
   /** Where the block stands, e.g. `NodePool default`. */
   readonly source: string | undefined;
   /** The `repairLimits` of policies; absent while no policy has any. */
-  readonly limits?: LimitsInForce | undefined;
+  readonly limits?: RepairLimitsInForce | undefined;
 }
 
 /** What applies to the nodes of one pool. */
@@ -55,7 +55,8 @@ export interface StatedLimits extends RepairLimits {
   readonly source: string;
 }
 
-export interface LimitsInForce {
+/** The limits on repairs that hold for one pool. */
+export interface RepairLimitsInForce {
   /**
    * The policies of the cluster that have limits, each with its generation. Between two times without any limit, and
    * between two with this one, nothing was left uncounted.
@@ -247,7 +248,7 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'unresolved' }
   | { readonly kind: 'repair'; readonly attempt: Attempt }
   /** Mode is Observe. */
-  | { readonly kind: 'wouldRepair'; readonly attempt: Attempt; readonly rest: readonly LadderAction[] }
+  | { readonly kind: 'wouldRepair'; readonly attempt: Attempt; readonly laterActions: readonly LadderAction[] }
   | { readonly kind: 'gone' }
 );
 
@@ -257,28 +258,28 @@ export interface DueAction {
   readonly due: DueNode;
   readonly action: PossibleAction;
   /** What follows it. */
-  readonly rest: readonly LadderAction[];
+  readonly laterActions: readonly LadderAction[];
   /** An attempt that another run did not carry out, at the same action. */
   readonly unfinished: Attempt | undefined;
 }
 
-/** What a node counts as by what is said of it. */
-export type CountedAs =
+/** What a verdict, or a due action, says of its node. */
+export type VerdictTrait =
   /** Among the nodes of its pool that are due and not repaired. */
   | 'held'
   /** The same, where its reason is a metric. */
   | 'byReason'
   /** No run is about to act on it. */
-  | 'over'
-  /** What an attempt before has left is used by the one that comes. */
-  | 'usesMarks'
+  | 'settled'
+  /** The next attempt uses what an earlier one has left. */
+  | 'reuses'
   /** As `Finding.state` says. */
   | 'inFlight'
   | 'followed'
   /** As `Finding.takesBack` says. */
   | 'takesBack';
 
-export const COUNTED_AS: Readonly<Record<(Verdict | DueAction)['kind'], readonly CountedAs[]>> = {
+export const VERDICT_TRAITS: Readonly<Record<(Verdict | DueAction)['kind'], readonly VerdictTrait[]>> = {
   ignore: [],
   refuse: [],
   tolerate: [],
@@ -286,16 +287,16 @@ export const COUNTED_AS: Readonly<Record<(Verdict | DueAction)['kind'], readonly
   blocked: ['held', 'byReason'],
   vetoed: ['held', 'byReason'],
   finishing: [],
-  due: ['usesMarks'],
+  due: ['reuses'],
   notAllowed: ['held', 'byReason'],
-  repair: ['usesMarks', 'inFlight'],
+  repair: ['reuses', 'inFlight'],
   wouldRepair: [],
   unresolved: ['inFlight'],
   underWay: ['inFlight'],
-  retry: ['held', 'over', 'usesMarks'],
-  exhausted: ['held', 'over'],
-  stuck: ['over', 'followed'],
-  recovered: ['over', 'takesBack'],
+  retry: ['held', 'settled', 'reuses'],
+  exhausted: ['held', 'settled'],
+  stuck: ['settled', 'followed'],
+  recovered: ['settled', 'takesBack'],
   gone: [],
 };
 
@@ -305,7 +306,7 @@ export interface Candidate extends DueAction {
 }
 
 /** What happened and no run has reported. */
-export type Unreported =
+export type News =
   /** An attempt of a run that ended without saying so: it took place, or nothing can show that it did not. */
   | { readonly kind: 'carriedOut'; readonly attempt: Attempt }
   /** The same, and the Node is gone: nothing else will report it. */
@@ -332,7 +333,7 @@ export interface Finding {
   /** What the repair made is to be taken back. */
   readonly takesBack: boolean;
   /** In the order in which it is said. */
-  readonly unreported: readonly Unreported[];
+  readonly news: readonly News[];
 }
 
 export interface PresentNode extends Finding {
@@ -351,7 +352,7 @@ export interface GoneNode extends Finding {
 export type NodeFinding = PresentNode | GoneNode;
 
 /** Nothing is under way at the node, and nothing is to be reported. */
-export const IDLE = { verdict: undefined, time: undefined, state: 'idle', takesBack: false, unreported: [] } as const;
+export const IDLE = { verdict: undefined, time: undefined, state: 'idle', takesBack: false, news: [] } as const;
 
 /** What nodes are judged by. */
 export interface JudgeContext {

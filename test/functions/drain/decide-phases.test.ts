@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decide, podRules } from '../../../functions/drain/decide.ts';
 import type { DrainObservation, FoundResource } from '../../../functions/drain/rule/observation.ts';
 import { endingBy, isWaiting, notedResource, openPhaseOf } from '../../../functions/drain/rule/phase.ts';
-import { NO_DRAIN_LIMITS, type LimitsInForce } from '../../../shared/domain/drain-limits.ts';
+import { NO_DRAIN_LIMITS, type DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import {
   active,
@@ -21,12 +21,12 @@ import {
 
 describe('a node that nothing is drained on', () => {
   it.each([
-    ['is at rest', {}, { kind: 'rest' }],
+    ['is at rest', {}, { kind: 'idle' }],
     ['shows no drain under way', { shownDrain: 'inProgress' }, { kind: 'hide' }],
     ['shows no ended drain once it is open', { shownDrain: 'drained' }, { kind: 'hide' }],
-    ['shows its ended drain while it is cordoned', { shownDrain: 'drained', unschedulable: true }, { kind: 'rest' }],
+    ['shows its ended drain while it is cordoned', { shownDrain: 'drained', unschedulable: true }, { kind: 'idle' }],
     ['loses our mark of a cordon once it is open', { cordonMark: 'e1' }, { kind: 'disownCordon' }],
-    ['keeps our cordon for a drain that nobody remembers', { cordonMark: 'e1', unschedulable: true }, { kind: 'rest' }],
+    ['keeps our cordon for a drain that nobody remembers', { cordonMark: 'e1', unschedulable: true }, { kind: 'idle' }],
     [
       'has what an overtaken run has left taken back',
       { isWatched: true },
@@ -43,8 +43,8 @@ describe('a node that nothing is drained on', () => {
 
   it.each([
     ['is opened once the fault is over', {}, true, { kind: 'tidy', status: 'Cancelled', uncordon: true }],
-    ['stays cordoned while the fault lasts', {}, false, { kind: 'rest' }],
-    ['stays cordoned while it is quarantined', { quarantine: ['e1'] }, true, { kind: 'rest' }],
+    ['stays cordoned while the fault lasts', {}, false, { kind: 'idle' }],
+    ['stays cordoned while it is quarantined', { quarantine: ['e1'] }, true, { kind: 'idle' }],
   ] as const)('and that carries our cordon %s', (_, more, recovered, expected) => {
     const node = { cordonMark: 'e1', unschedulable: true, ...more };
     expect(decide(observation({ node, record: { finished: [finished('e1', { recovered })] } }))).toMatchObject(
@@ -227,7 +227,7 @@ describe('a drain under way', () => {
       kind: 'answer',
       answer: { id: 'e5', reason: 'Recovered' },
     });
-    expect(idle(recovered)).toMatchObject({ kind: 'rest' });
+    expect(idle(recovered)).toMatchObject({ kind: 'idle' });
   });
 
   it('that a person has opened takes back the requests that wait, too', () => {
@@ -243,7 +243,7 @@ describe('a drain under way', () => {
   it('warns owners anew of a deletion that has come nearer, and of no other', () => {
     const rules = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 60');
     const warned = ['uid-a'];
-    const warnedAfter = (deleteTime: EpochMs | undefined, limits?: LimitsInForce): unknown => {
+    const warnedAfter = (deleteTime: EpochMs | undefined, limits?: DrainLimitsInForce): unknown => {
       const before = active({ warned, ...(deleteTime !== undefined && { deleteTime }) });
       const decision = on({ rules, record: { active: before }, pods: [pod('a')], ...(limits && { limits }) });
       return 'active' in decision && decision.active.warned;

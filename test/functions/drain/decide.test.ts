@@ -375,10 +375,10 @@ describe('what a drain counts', () => {
   });
 
   it('forgets the pods that are not there any more, and not how many they were', () => {
-    const drain = active({ tried, warned: ['uid-b', 'uid-c'], gone: 7 });
+    const drain = active({ tried, warned: ['uid-b', 'uid-c'], goneCount: 7 });
     const pods = [pod('a', { deletionTimestamp: '2024-11-01T15:00:30Z' }), pod('b')];
     const next = decide(observation({ record: { active: drain }, node: prepared(drain), pods }));
-    expect(next).toMatchObject({ active: { tried: ['uid-a', 'uid-b'], warned: ['uid-b'], gone: 8, drained: 9 } });
+    expect(next).toMatchObject({ active: { tried: ['uid-a', 'uid-b'], warned: ['uid-b'], goneCount: 8, drained: 9 } });
   });
 
   it('goes on from what a record of before says', () => {
@@ -449,9 +449,9 @@ describe('what calls a drain off', () => {
     const cancelled = on({ kind: 'cancelled', id: 'e9' }, { record: {} });
     expect(cancelled).toMatchObject({ kind: 'cancel' });
     const record = cancelled.kind === 'cancel' ? cancelled.record : {};
-    expect(on({ kind: 'cancelled', id: 'e9' }, { record }).kind).toBe('rest');
+    expect(on({ kind: 'cancelled', id: 'e9' }, { record }).kind).toBe('idle');
     const recovered = { record: { finished: [finished('e1', { recovered: true })] } };
-    expect(on({ kind: 'cancelled', id: 'e1' }, recovered).kind).toBe('rest');
+    expect(on({ kind: 'cancelled', id: 'e1' }, recovered).kind).toBe('idle');
   });
 
   it('takes our cordon back when nothing else holds the node', () => {
@@ -469,7 +469,7 @@ describe('what calls a drain off', () => {
       releasesNode: true,
     });
     expect(on({ kind: 'unQuarantined', id: 'h' }, { record: {} })).toEqual({
-      kind: 'rest',
+      kind: 'idle',
       record: expect.anything(),
       until: undefined,
     });
@@ -487,7 +487,7 @@ describe('a node that a drain has left as it was', () => {
 
   it('is remembered for no later cordon once somebody has opened the node', () => {
     const record = { finished: [finished('e1')] };
-    expect(decide(observation({ node: { unschedulable: true }, record }))).toMatchObject({ kind: 'rest', record });
+    expect(decide(observation({ node: { unschedulable: true }, record }))).toMatchObject({ kind: 'idle', record });
     for (const cordonMark of ['e1', undefined]) {
       const open = observation({ node: { cordonMark }, record, incoming: drain(request('e2')) });
       expect(decide(open)).toMatchObject({ record: { finished: [{ id: 'e1', recovered: true }] } });
@@ -514,15 +514,15 @@ describe('a node that a drain has left as it was', () => {
 
   it.each([
     { what: 'the fault is over', ended: { recovered: true }, node: {}, kind: 'tidy' },
-    { what: 'the fault stands', ended: {}, node: {}, kind: 'rest' },
-    { what: 'a quarantine is on it', ended: { recovered: true }, node: { quarantine: ['e9'] }, kind: 'rest' },
+    { what: 'the fault stands', ended: {}, node: {}, kind: 'idle' },
+    { what: 'a quarantine is on it', ended: { recovered: true }, node: { quarantine: ['e9'] }, kind: 'idle' },
     {
       what: 'the cordon is of nothing that is known',
       ended: { recovered: true },
       node: { cordonMark: 'e7' },
-      kind: 'rest',
+      kind: 'idle',
     },
-    { what: 'somebody else cordoned it', ended: { recovered: true }, node: { cordonMark: undefined }, kind: 'rest' },
+    { what: 'somebody else cordoned it', ended: { recovered: true }, node: { cordonMark: undefined }, kind: 'idle' },
   ])('is opened later where that was refused when the fault ended: $what', ({ ended, node, kind }) => {
     const seen = { unschedulable: true, cordonMark: 'e1', ...node };
     const decision = decide(observation({ node: seen, record: { finished: [finished('e1', ended)] } }));
@@ -538,7 +538,7 @@ describe('the end of a quarantine', () => {
   it('is remembered as long as a message can wait, whether or not a drain ends by it', () => {
     const over: Incoming = { kind: 'unQuarantined', id: 'h', said: { sentTime: minutesAgo(1) } };
     expect(decide(observation({ record: {}, incoming: over }))).toMatchObject({
-      kind: 'rest',
+      kind: 'idle',
       record: { quarantineEnd: { said: { sentTime: minutesAgo(1) }, time: NOW } },
       until: addDuration(NOW, REMEMBERED_FOR),
     });
@@ -551,7 +551,7 @@ describe('the end of a quarantine', () => {
     });
     const late = addDuration(NOW, REMEMBERED_FOR);
     expect(decide(observation({ now: late, record: { quarantineEnd } }))).toEqual({
-      kind: 'rest',
+      kind: 'idle',
       record: expect.not.objectContaining({ quarantineEnd }),
       until: undefined,
     });
@@ -589,10 +589,10 @@ describe('the end of an earlier quarantine, which comes late', () => {
   it('leaves what the drain of a later one says on the Node, and its cordon (NV29, NV109)', () => {
     const said = { createdTime: minutesAgo(5), sentTime: minutesAgo(5) };
     expect(on(end({ createdTime: minutesAgo(6), sentTime: minutesAgo(1) }), said)).toMatchObject({
-      kind: 'rest',
+      kind: 'idle',
       record: { finished: [{ recovered: false }] },
     });
-    expect(on(end({ sentTime: minutesAgo(6) }), { sentTime: minutesAgo(5) }).kind).toBe('rest');
+    expect(on(end({ sentTime: minutesAgo(6) }), { sentTime: minutesAgo(5) }).kind).toBe('idle');
   });
 
   it('ends the requests of its own quarantine, and the drain goes on for those of the later one (NV29)', () => {
@@ -628,7 +628,7 @@ describe('the end of a fault', () => {
 
   it('is remembered as long as a message can wait, the latest word alone, whether or not anything was asked for', () => {
     expect(decide(observation({ record: {}, incoming: over }))).toMatchObject({
-      kind: 'rest',
+      kind: 'idle',
       record: { recoveries: [{ fault, said, time: NOW }] },
       until: addDuration(NOW, REMEMBERED_FOR),
     });
@@ -641,7 +641,7 @@ describe('the end of a fault', () => {
       record: { recoveries: [{ fault, said: later.said, time: NOW }] },
     });
     expect(decide(observation({ now: addDuration(NOW, REMEMBERED_FOR), record: { recoveries } }))).toEqual({
-      kind: 'rest',
+      kind: 'idle',
       record: expect.not.objectContaining({ recoveries }),
       until: undefined,
     });
@@ -728,7 +728,7 @@ describe('the end of a fault', () => {
     const ended = [finished('e1', { fault, said: later })];
     const cordoned = { node: { unschedulable: true }, record: { finished: ended } };
     expect(decide(observation({ ...cordoned, incoming: over }))).toMatchObject({
-      kind: 'rest',
+      kind: 'idle',
       record: { finished: ended },
     });
   });
@@ -738,10 +738,10 @@ describe('ended drains', () => {
   it('are forgotten when no message about them can come any more, unless the Node lists or asks for them', () => {
     const late = addDuration(NOW, REMEMBERED_FOR);
     const at = (node: object) => decide(observation({ now: late, node, record: { finished: [finished('e1')] } }));
-    expect(at({})).toEqual({ kind: 'rest', record: expect.objectContaining({ finished: [] }), until: undefined });
+    expect(at({})).toEqual({ kind: 'idle', record: expect.objectContaining({ finished: [] }), until: undefined });
     for (const node of [{ quarantine: ['e1'] }, { requestedId: 'e1' }]) {
       expect(at(node)).toMatchObject({
-        kind: 'rest',
+        kind: 'idle',
         record: { finished: [{ id: 'e1' }] },
         until: addDuration(late, REMEMBERED_FOR),
       });

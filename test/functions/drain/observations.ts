@@ -83,7 +83,7 @@ export const active = (given: Partial<ActiveDrain> = {}): ActiveDrain => ({
   cordon: { quarantined: false, by: 'own' },
   warned: [],
   tried: [],
-  gone: 0,
+  goneCount: 0,
   drained: 0,
   refusals: 0,
   askedEvictions: {},

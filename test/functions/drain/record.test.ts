@@ -54,7 +54,7 @@ const RECORD: DrainRecord = {
       before: { kind: 'custom', resource: RESOURCE },
     },
     tried: [],
-    gone: 0,
+    goneCount: 0,
     askedEvictions: {},
     pausedFor: toDurationMs(0),
     returns: [],
@@ -125,7 +125,7 @@ it('reads back exactly what it wrote, what is absent included', () => {
   const late: DrainRecord = { ...RECORD, active: { ...active, phase: { ...active.phase, over: ['e2'] } } };
   expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(late))).toStrictEqual(late);
   // A clock that goes back makes a time negative: a codec does not mend it.
-  const odd: DrainRecord = { ...RECORD, active: { ...active, pausedFor: toDurationMs(-1), gone: -1 } };
+  const odd: DrainRecord = { ...RECORD, active: { ...active, pausedFor: toDurationMs(-1), goneCount: -1 } };
   expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(odd))).toStrictEqual(odd);
   const empty: DrainRecord = { requests: [], finished: [] };
   expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(empty))).toStrictEqual(empty);

@@ -147,13 +147,13 @@ describe('a stored record of any version', () => {
       const pool = poolCodec.parse(state);
       const attempts = Array.isArray(state['attempts']) ? state['attempts'].length : 0;
       const left = Array.isArray(state['left']) ? state['left'].length : 0;
-      expect(pool.attemptsOfBefore).toHaveLength(attempts + left);
+      expect(pool.oldAttempts).toHaveLength(attempts + left);
       expect(pool).toMatchObject({
         holdingGuards: state['outages'],
         terminations: state['repairs'],
         ramp: state['ramp'],
       });
-      const under = pool.attemptsOfBefore?.filter(({ phase, isLeft }) => phase !== 'observed' && isLeft !== true) ?? [];
+      const under = pool.oldAttempts?.filter(({ phase, isLeft }) => phase !== 'observed' && isLeft !== true) ?? [];
       expect(Object.keys(pool.inFlight).toSorted()).toEqual(under.map(({ node }) => node.uid).toSorted());
       // What is not carried over yet is stored again as it is.
       expect(poolCodec.parse(poolCodec.toState(pool))).toEqual(pool);

@@ -145,7 +145,7 @@ describe('of the nodes that are due', () => {
     expect(state.inFlight).toEqual({});
     const verdict = {
       attempt: { action: 'Reboot', number: 1 },
-      rest: [{ type: 'Terminate' }],
+      laterActions: [{ type: 'Terminate' }],
       message: expect.stringContaining('Ready'),
     };
     expect(findings).toMatchObject([{ state: 'idle', time: at(5), verdict }]);
@@ -169,7 +169,7 @@ describe('of the nodes that are due', () => {
       { state: 'inFlight', record: { number: 1, attempt: { action: 'Reboot', phase: 'intended' } } },
     ]);
     expect(findings[0]?.record).not.toHaveProperty('launched');
-    expect(granted).toMatchObject([{ action: { type: 'Reboot' }, rest: [{ type: 'Terminate' }] }]);
+    expect(granted).toMatchObject([{ action: { type: 'Reboot' }, laterActions: [{ type: 'Terminate' }] }]);
     expect(state).toMatchObject({ inFlight: { 'uid-n1': NOW }, followed: [] });
     expect(wakeTime).toBe(at(5));
   });

@@ -19,7 +19,9 @@ const well = aPoolNode('well', READY);
 const NODES = { kind: 'nodes', nodes: [due] } as const;
 /** What was said last of the node that is due. */
 const said = (code: string): PoolFacts['records'] =>
-  new Map([[due.uid, { isOld: false, value: { ...newNode('due', 'default'), said: { code, time: T, times: {} } } }]]);
+  new Map([
+    [due.uid, { isOld: false, value: { ...newNode('due', 'default'), reported: { code, time: T, times: {} } } }],
+  ]);
 
 const cluster = (nodes: readonly NodeView[]) => ({
   nodes,

@@ -108,7 +108,7 @@ describe('a pool that could not launch a replacement launches none', () => {
   it('only for that: an act that a run has left unsaid is no failure', () => {
     const attempt = anAttempt('n1', { phase: 'intended', action: 'Reboot', key: 'Reboot||600000', time: at(-1) });
     const { findings, state } = aDecision([N1], { rules, records: { 'uid-n1': remembered({ attempt }) } });
-    expect(findings).toMatchObject([{ unreported: [{ kind: 'carriedOut' }] }]);
+    expect(findings).toMatchObject([{ news: [{ kind: 'carriedOut' }] }]);
     expect(state.launchPause).toBeUndefined();
   });
 });

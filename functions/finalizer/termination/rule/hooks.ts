@@ -94,7 +94,7 @@ export interface UnawaitedNews {
   readonly how: UnawaitedReason;
   readonly called: readonly string[];
   /** Those that were not called, and why. */
-  readonly left: readonly string[];
+  readonly uncalled: readonly string[];
 }
 
 /** undefined: there were none, or it was said. What was called before has Events of its own. */
@@ -113,6 +113,6 @@ export function unawaitedNews(
   return {
     how: unawaited.some(each => each.unawaited === 'forced') ? 'forced' : 'once',
     called: unawaited.filter(wasCalled).map(({ name }) => name),
-    left: unawaited.filter(each => !wasCalled(each)).map(({ name, message = '' }) => `${name} (${message})`),
+    uncalled: unawaited.filter(each => !wasCalled(each)).map(({ name, message = '' }) => `${name} (${message})`),
   };
 }

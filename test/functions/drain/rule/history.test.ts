@@ -134,7 +134,7 @@ describe('a request on the Node', () => {
 
   it.each([
     ['Enforce', 'answer'],
-    ['Observe', 'rest'],
+    ['Observe', 'idle'],
   ] as const)('is answered again where its answer is gone, in mode %s: %s', (mode, kind) => {
     // etcd was given an earlier state, in which the drain had not ended yet.
     const node: DrainedNode = { ...NODE, requestedId: 'a' };

@@ -12,14 +12,14 @@ import {
   withProgress,
   withTriedPods,
 } from '../../../../functions/drain/rule/progress.ts';
-import { NO_DRAIN_LIMITS, type KnownLimits, type LimitsInForce } from '../../../../shared/domain/drain-limits.ts';
+import { NO_DRAIN_LIMITS, type KnownLimits, type DrainLimitsInForce } from '../../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
 import { active, NOW, pod, request, RESOURCE } from '../observations.ts';
 
 const at = (count: number): EpochMs => addDuration(NOW, minutes(count));
 const limits: KnownLimits = { ...NO_DRAIN_LIMITS, deadline: minutes(30) };
 const force: KnownLimits = { ...limits, onDeadline: 'Force' };
-const UNREADABLE: LimitsInForce = { kind: 'unreadable', message: 'nobody can read it' };
+const UNREADABLE: DrainLimitsInForce = { kind: 'unreadable', message: 'nobody can read it' };
 const evict = (name: string): PodAct => ({
   kind: 'evict',
   pod: pod(name),
@@ -56,7 +56,7 @@ describe('the deadline', () => {
     expect(forcedEndTime(active(), UNREADABLE, false)).toBeUndefined();
   });
 
-  const past = (now: EpochMs, of: PodPlan, by: LimitsInForce = limits, isCustom = false): unknown =>
+  const past = (now: EpochMs, of: PodPlan, by: DrainLimitsInForce = limits, isCustom = false): unknown =>
     pastDeadline(active(), { limits: by, now, isCustom }, of);
 
   it('ends the drain with the pods that are left, each once', () => {
@@ -135,12 +135,12 @@ describe('progress', () => {
   });
 
   it('counts tried pods that are gone or about to go, and never fewer than before', () => {
-    const drain = active({ tried: ['uid-a', 'uid-b', 'uid-c'], warned: ['uid-b', 'uid-x'], gone: 2 });
+    const drain = active({ tried: ['uid-a', 'uid-b', 'uid-c'], warned: ['uid-b', 'uid-x'], goneCount: 2 });
     const pods = [pod('b', { deletionTimestamp: '2024-11-01T15:00:00Z' }), pod('c')];
     expect(withCounts(drain, pods)).toMatchObject({
       tried: ['uid-b', 'uid-c'],
       warned: ['uid-b'],
-      gone: 3,
+      goneCount: 3,
       drained: 4,
     });
     expect(withCounts({ ...drain, drained: 9 }, pods)).toMatchObject({ drained: 9 });

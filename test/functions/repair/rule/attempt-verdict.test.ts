@@ -82,7 +82,7 @@ describe('an attempt of which no run said how it ended', () => {
     expect(decision.granted).toEqual([]);
     expect(decision.findings).toMatchObject([
       {
-        unreported: [{ kind: 'carriedOut', attempt: { number: 1 } }],
+        news: [{ kind: 'carriedOut', attempt: { number: 1 } }],
         record: { attempt: { phase: 'accepted' }, acts: [{ action: 'Terminate' }] },
       },
     ]);
@@ -113,7 +113,7 @@ describe('an attempt of which no run said how it ended', () => {
     const decision = after(reboot, { now: SETTLED, rules: someRules({ ...OPEN, actions }) });
     expect(decision).toMatchObject({
       granted: [],
-      findings: [{ unreported: [{ kind: 'carriedOut', attempt: { action: 'Reboot' } }] }],
+      findings: [{ news: [{ kind: 'carriedOut', attempt: { action: 'Reboot' } }] }],
     });
   });
 });

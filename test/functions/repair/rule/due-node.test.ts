@@ -148,15 +148,15 @@ describe('a due node gets', () => {
     const finding = look(actions, record, given);
     const due = dueOf(finding);
     expect(due && keyOf(due.action)).toBe(action);
-    expect(due?.rest.map(keyOf)).toEqual(rest);
+    expect(due?.laterActions.map(keyOf)).toEqual(rest);
     expect(finding.record?.incident).toMatchObject({ type: 'Ready', taken: record.incident?.taken ?? [] });
     expect(verdictOf(finding)).toBeUndefined();
     expect(finding.time).toBeUndefined();
   });
 
   it('in another incident what it had last in the one before, and that place is remembered', () => {
-    const before = { type: 'Ready', key: FIX, time: at(-60) };
-    const finding = look('reboot fix terminate', { before, acts: acts(FIX, -60) });
+    const lastIncident = { type: 'Ready', key: FIX, time: at(-60) };
+    const finding = look('reboot fix terminate', { lastIncident, acts: acts(FIX, -60) });
     expect(dueOf(finding)?.action).toMatchObject({ type: 'CustomResource' });
     expect(finding.record?.incident).toEqual({ type: 'Ready', taken: [REBOOT] });
   });
@@ -268,7 +268,7 @@ describe('a due node waits', () => {
     [
       'for the allowance of an action that goes on from an earlier incident',
       'reboot',
-      { before: { type: 'Ready', key: REBOOT, time: at(-50) }, acts: acts(REBOOT, -1438, -60) },
+      { lastIncident: { type: 'Ready', key: REBOOT, time: at(-50) }, acts: acts(REBOOT, -1438, -60) },
       {},
       2,
       {
@@ -351,7 +351,12 @@ describe('the turn', () => {
   it('begins with nothing taken where the incident before left nothing that the list has', () => {
     const own = ladder('reboot terminate');
     const of = (type: string, key: string | undefined, time: number) =>
-      takenBefore({ before: { type, ...(key !== undefined && { key }), time: at(time) }, acts: [] }, 'Ready', own, NOW);
+      takenBefore(
+        { lastIncident: { type, ...(key !== undefined && { key }), time: at(time) }, acts: [] },
+        'Ready',
+        own,
+        NOW,
+      );
     expect(of('Disk', TERMINATE, -1)).toEqual([]);
     expect(of('Ready', undefined, -1)).toEqual([]);
     expect(of('Ready', FIX, -1)).toEqual([]);

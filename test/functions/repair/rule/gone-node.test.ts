@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { judgeGone } from '../../../../functions/repair/rule/attempt-verdict.ts';
-import type { NodeRecord, Ours } from '../../../../functions/repair/record.ts';
+import type { NodeRecord, RepairLeftovers } from '../../../../functions/repair/record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
 import { anAttempt, aPoolNode, checked, claimOf, T } from '../../../builders/repair.ts';
@@ -15,7 +15,7 @@ const GOING = claimOf(NODE, { deletionTime: at(0) });
 const TERMINATE = anAttempt('n1', { time: ACTED });
 const INTENDED = { ...TERMINATE, phase: 'intended' } as const;
 const DRAIN = anAttempt('n1', { action: 'Drain', key: 'Drain||1200000', requestId: 'r1', time: ACTED });
-const OURS: Ours = { resources: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1', uid: 'f1' }] };
+const OURS: RepairLeftovers = { resources: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1', uid: 'f1' }] };
 
 const remembered = (more: Partial<NodeRecord> = {}): NodeRecord => ({ ...newNode('n1', 'default'), ...more });
 const judge = (record: NodeRecord, minute: number, ...claims: readonly NodeClaimView[]) =>
@@ -64,11 +64,11 @@ describe('is closed', () => {
       true,
       [{ kind: 'lost', attempt: { action: 'Terminate', number: 1 } }],
     ],
-  ])('%s', (_, record, claims, takesBack, unreported) => {
+  ])('%s', (_, record, claims, takesBack, news) => {
     const gone = judge(record, 5, ...claims);
     expect(gone).toMatchObject({ ...CLOSED, takesBack });
-    expect(gone.unreported).toHaveLength(unreported.length);
-    expect(gone.unreported).toMatchObject(unreported);
+    expect(gone.news).toHaveLength(news.length);
+    expect(gone.news).toMatchObject(news);
   });
 });
 
@@ -76,7 +76,7 @@ describe('is followed', () => {
   it('I4 until the run is over that may have terminated it', () => {
     const record = remembered({ attempt: INTENDED });
     const early = judgeGone('uid-n1', record, { now: addDuration(ACTED, seconds(59)), claims: new Map() });
-    expect(early).toMatchObject({ record, time: at(1), state: 'followed', verdict: undefined, unreported: [] });
+    expect(early).toMatchObject({ record, time: at(1), state: 'followed', verdict: undefined, news: [] });
     expect(judge(record, 1).record).toBeUndefined();
     // An act that was accepted has no such run.
     expect(judge(remembered({ attempt: TERMINATE }), 0.5)).toMatchObject(CLOSED);
@@ -85,14 +85,14 @@ describe('is followed', () => {
   it('while its NodeClaim is going, every five minutes and when the time of the termination is over', () => {
     const record = remembered({ attempt: TERMINATE });
     const early = judge(record, 10, GOING);
-    expect(early).toMatchObject({ record, time: at(15), state: 'followed', verdict: undefined, unreported: [] });
+    expect(early).toMatchObject({ record, time: at(15), state: 'followed', verdict: undefined, news: [] });
     expect(judge(record, 58, GOING).time).toBe(at(60));
   });
 
   it('with the outcome that no run has reported, while its NodeClaim is going', () => {
     expect(judge(remembered({ attempt: INTENDED }), 10, GOING)).toMatchObject({
       record: { attempt: { phase: 'accepted' }, acts: [{ action: 'Terminate' }] },
-      unreported: [{ kind: 'lost', attempt: { phase: 'intended' } }],
+      news: [{ kind: 'lost', attempt: { phase: 'intended' } }],
       state: 'followed',
     });
   });

@@ -21,7 +21,7 @@ describe('a request of which no run said whether it was made', () => {
     const attempt = anAttempt('n1', { action, key, phase: 'intended', requestId: 'r1', time: ACTED });
     const rules = someRules(JSON.parse(JSON.stringify(block)) as never);
     const finding = look(attempt, { rules, more: refused(key, 3, 'another') });
-    expect(finding.unreported).toEqual([]);
+    expect(finding.news).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: action }, unfinished: { requestId: 'r1' } });
   });
 
@@ -38,7 +38,7 @@ describe('a request of which no run said whether it was made', () => {
     const reboot = { action: 'Reboot', key: 'Reboot||600000', phase: 'intended', bootID: 'boot-1' } as const;
     const rules = someRules({}, { settings: { invalid: 'a typo' } });
     expect(look(anAttempt('n1', { ...reboot, time: ACTED }), { rules })).toMatchObject({
-      unreported: [{ kind: 'carriedOut' }],
+      news: [{ kind: 'carriedOut' }],
       record: { acts: [{ key: 'Reboot||600000', action: 'Reboot', time: ACTED, bootID: 'boot-1' }] },
     });
   });

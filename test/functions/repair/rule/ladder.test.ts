@@ -113,7 +113,7 @@ describe('the turn', () => {
 
 describe('an incident of the same condition within a day', () => {
   const before = (type: string, key: string, time: number, done: readonly Act[] = []) => ({
-    before: { type, key, time: at(time) },
+    lastIncident: { type, key, time: at(time) },
     acts: done,
   });
   it.each<[string, Parameters<typeof takenBefore>[0], string]>([
@@ -123,7 +123,7 @@ describe('an incident of the same condition within a day', () => {
     ['begins at the first one after a day', before('Ready', FIX, -1440, acts(FIX, -1440)), REBOOT],
     ['begins at the first one where the condition is another', before('Disk', FIX, -60), REBOOT],
     ['begins at the first one where the list has no such action', before('Ready', 'Reboot||1', -60), REBOOT],
-    ['begins at the first one where there was none', { before: undefined, acts: [] }, REBOOT],
+    ['begins at the first one where there was none', { lastIncident: undefined, acts: [] }, REBOOT],
   ])('%s', (_, record, expected) => {
     expect(turn({ taken: takenBefore(record, 'Ready', THREE, at(0)), acts: record.acts })).toBe(expected);
   });
@@ -271,9 +271,9 @@ describe('a reboot whose pods have time', () => {
   });
 
   it('comes with its drain again in the next incident, while it has an attempt left', () => {
-    const before = { type: 'Ready', key: reboot, time: at(0) };
+    const lastIncident = { type: 'Ready', key: reboot, time: at(0) };
     const next = (times: readonly number[]): readonly string[] =>
-      takenBefore({ before, acts: acts(reboot, ...times) }, 'Ready', ladder, at(60));
+      takenBefore({ lastIncident, acts: acts(reboot, ...times) }, 'Ready', ladder, at(60));
     expect(next([0])).toEqual([]);
     expect(next([-5, 0])).toEqual([drain, reboot]);
   });

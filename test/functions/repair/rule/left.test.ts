@@ -1,6 +1,6 @@
 /** What of a repair is taken back, and how its node counts then. */
 import { describe, expect, it } from 'vitest';
-import type { Ours, NodeRecord } from '../../../../functions/repair/record.ts';
+import type { RepairLeftovers, NodeRecord } from '../../../../functions/repair/record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { afterTakeBack, leftOf, wantedBack, withoutTakenBack } from '../../../../functions/repair/rule/left.ts';
 import { IDLE, type PresentNode } from '../../../../functions/repair/rule/verdict.ts';
@@ -20,7 +20,7 @@ const ALL = {
   maintenance: true,
   replacement: { name: 'new' },
   annotation: { set: '2024-11-01T15:32:48Z', claim: { name: CLAIM.name, uid: CLAIM.uid } },
-} as unknown as Ours;
+} as unknown as RepairLeftovers;
 
 const healthy = { type: 'Ready', taken: [], healthySince: T };
 const drain = anAttempt('n1', { action: 'Drain', key: 'Drain||3600000' });

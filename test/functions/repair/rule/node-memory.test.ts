@@ -36,7 +36,7 @@ it('remembers its name and its pool, and no pool of a node without one', () => {
 describe('an event about the node', () => {
   const seen = (given: Look): string | undefined => aFinding(NODE, given).verdict?.kind;
   const own = (time: EpochMs): Look => ({ observedTimes: new Map([['uid-n1', time]]) });
-  const without = (code: string): Look => ({ record: remembered({ said: { code, time: at(-1), times: {} } }) });
+  const without = (code: string): Look => ({ record: remembered({ reported: { code, time: at(-1), times: {} } }) });
 
   it.each<[string, Look, string]>([
     ['that there was none: the illness starts when its condition says', {}, 'due'],
@@ -64,36 +64,36 @@ describe('unhealthy times', () => {
 
 describe('an incident', () => {
   const acts = [{ key: 'Reboot||600000', action: 'Reboot', time: at(-40) }] as const;
-  const before = { type: 'Disk', key: 'Reboot||1', time: at(-600) };
+  const lastIncident = { type: 'Disk', key: 'Reboot||1', time: at(-600) };
   const incident = { type: 'Ready', taken: ['Reboot||600000'] };
   const memory = (node: NodeView, more: Partial<NodeRecord>) =>
-    aFinding(node, { record: remembered({ ...CLOCKS, acts: [...acts], before, ...more }) }).record;
+    aFinding(node, { record: remembered({ ...CLOCKS, acts: [...acts], lastIncident, ...more }) }).record;
 
   it.each<[string, NodeView, Partial<NodeRecord>, Partial<NodeRecord>]>([
-    ['that goes on is no earlier one', NODE, { incident }, { incident, before }],
+    ['that goes on is no earlier one', NODE, { incident }, { incident, lastIncident }],
     [
       'of a node that got well lasts five minutes',
       WELL,
       { incident: { ...incident, healthySince: at(-4) } },
-      { incident: { ...incident, healthySince: at(-4) }, before },
+      { incident: { ...incident, healthySince: at(-4) }, lastIncident },
     ],
     [
       'that is over leaves its type, its last action and the time of that',
       WELL,
       { incident: { ...incident, healthySince: at(-5) } },
-      { incident: undefined, before: { type: 'Ready', key: 'Reboot||600000', time: at(-40) } },
+      { incident: undefined, lastIncident: { type: 'Ready', key: 'Reboot||600000', time: at(-40) } },
     ],
     [
       'that is over without an act leaves the one before',
       WELL,
       { incident: { type: 'Ready', taken: [], healthySince: at(-5) } },
-      { incident: undefined, before },
+      { incident: undefined, lastIncident },
     ],
-    ['that never was leaves the one before', WELL, {}, { incident: undefined, before }],
+    ['that never was leaves the one before', WELL, {}, { incident: undefined, lastIncident }],
   ])('%s', (_, node, more, expected) => {
     const record = memory(node, more);
     expect(record?.incident).toEqual(expected.incident);
-    expect(record?.before).toEqual(expected.before);
+    expect(record?.lastIncident).toEqual(expected.lastIncident);
   });
 });
 

@@ -78,7 +78,7 @@ describe('while it is launched, the repair', () => {
       state: 'inFlight',
       time: at(5.5),
       takesBack: false,
-      unreported: [],
+      news: [],
       record: { attempt: { action: 'Replace' }, ours: { replacement: MADE } },
     });
     expect(look(given, 14.75).time).toBe(at(15));
@@ -104,7 +104,7 @@ describe('while it is launched, the repair', () => {
     expect(finding).toMatchObject({
       takesBack: true,
       state: 'followed',
-      unreported: [{ kind: 'failedLaunch', attempt: { number: 1 }, why }],
+      news: [{ kind: 'failedLaunch', attempt: { number: 1 }, why }],
       record: { incident: { type: 'Ready', taken: [], skipped: [KEY] } },
     });
     expect(finding.record?.attempt).toBeUndefined();
@@ -146,7 +146,7 @@ describe('once it is ready, the repair', () => {
     const finding = look(given);
     expect(dueOf(finding)).toMatchObject({
       action: { type: 'Terminate', timeout: 3_600_000, key: KEY, replacement: { ...MADE, node: 'new' } },
-      rest: [],
+      laterActions: [],
     });
     expect(dueOf(finding)?.unfinished).toBeUndefined();
     expect(finding).toMatchObject({
@@ -183,7 +183,7 @@ describe('once it is ready, the repair', () => {
       ...expected,
       state: 'inFlight',
       takesBack: false,
-      unreported: [],
+      news: [],
       record: { attempt: { action: 'Replace' }, ours: { replacement: MADE } },
     });
   });
@@ -192,7 +192,7 @@ describe('once it is ready, the repair', () => {
     const finding = look({ ...READY_RESERVED, rules: someRules({ actions: [{ type: 'Terminate' }] }) });
     expect(finding).toMatchObject({
       takesBack: true,
-      unreported: [{ kind: 'failedLaunch', why: 'its list has no such action any more' }],
+      news: [{ kind: 'failedLaunch', why: 'its list has no such action any more' }],
     });
     expect(nextOf(finding)).toBe(TERMINATE);
   });
@@ -239,7 +239,7 @@ describe('a node that gets well meanwhile', () => {
         message: `the node is well again while it was being replaced, attempt 1: ${words}`,
       },
       takesBack: true,
-      unreported: [],
+      news: [],
     });
     expect(finding.record?.attempt).toBeUndefined();
   });
@@ -267,7 +267,7 @@ describe('I7 the replacement is taken back where', () => {
     const finding = look({ ...READY_RESERVED, rules });
     expect(finding.takesBack).toBe(true);
     expect(finding.record?.attempt).toBeUndefined();
-    expect(finding.unreported).toEqual([]);
+    expect(finding.news).toEqual([]);
   });
 
   it('not where the block cannot be read: a mistake stops nothing that was begun', () => {
@@ -285,7 +285,7 @@ describe('a launch of which no run said how it ended', () => {
     const record = launching({ attempt: ASKED, ours: { replacement: { name: NAME } } });
     const finding = look({ claims: [claimOf(NODE), claim], record });
     expect(finding).toMatchObject({
-      unreported: [{ kind: 'carriedOut', attempt: { action: 'Replace' } }],
+      news: [{ kind: 'carriedOut', attempt: { action: 'Replace' } }],
       verdict: { kind: 'underWay' },
       record: { attempt: { phase: 'accepted' }, ours: { replacement: { name: NAME, uid: 'uid-new' } } },
     });
@@ -294,7 +294,7 @@ describe('a launch of which no run said how it ended', () => {
   it('I4 was not where its NodeClaim is not there, and is taken over', () => {
     const record = launching({ attempt: ASKED, ours: {} });
     const finding = look({ ...GONE, record });
-    expect(finding.unreported).toEqual([]);
+    expect(finding.news).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Replace' }, unfinished: { number: 1 } });
   });
 
@@ -303,8 +303,6 @@ describe('a launch of which no run said how it ended', () => {
     const finding = look({ ...READY_RESERVED, record: launching({ attempt: terminate }) });
     expect(dueOf(finding)).toMatchObject({ action: { key: KEY, replacement: { name: NAME } } });
     expect(finding.record?.attempt).toMatchObject({ action: 'Replace', phase: 'accepted' });
-    expect(look({ ...GONE, record: launching({ attempt: terminate }) }).unreported).toMatchObject([
-      { kind: 'failedLaunch' },
-    ]);
+    expect(look({ ...GONE, record: launching({ attempt: terminate }) }).news).toMatchObject([{ kind: 'failedLaunch' }]);
   });
 });

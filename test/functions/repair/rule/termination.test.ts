@@ -1,14 +1,16 @@
 /** A termination while its Node is still there: what is said of it, when it is stuck, and what is seen where no run said how it ended. */
 import { describe, expect, it } from 'vitest';
 import { dueOf } from '../../../../functions/repair/rule/ladder.ts';
-import type { Ours } from '../../../../functions/repair/record.ts';
+import type { RepairLeftovers } from '../../../../functions/repair/record.ts';
 import { ACTED, type AttemptLook, look, NODE, nextOf, refused, VETOED, WELL } from '../../../builders/attempt-look.ts';
 import { at } from '../../../builders/pool.ts';
 import { anAttempt, claimOf, type Look, someRules } from '../../../builders/repair.ts';
 
 const GOING = claimOf(NODE, { deletionTime: ACTED });
-const RESOURCES: Ours = { resources: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1', uid: 'f1' }] };
-const MAY_HAVE_MADE: Ours = { mayHaveMade: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1' }] };
+const RESOURCES: RepairLeftovers = {
+  resources: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1', uid: 'f1' }],
+};
+const MAY_HAVE_MADE: RepairLeftovers = { mayHaveMade: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1' }] };
 
 describe('a termination', () => {
   const TERMINATE = anAttempt('n1', { time: ACTED });
@@ -61,7 +63,7 @@ describe('a termination', () => {
     expect(finding.record?.attempt).toBeUndefined();
   });
 
-  it.each<[string, boolean, Ours | undefined, AttemptLook]>([
+  it.each<[string, boolean, RepairLeftovers | undefined, AttemptLook]>([
     ['a custom resource once the node is well', true, RESOURCES, { claims: [GOING], node: WELL }],
     ['one that may have been made once the node is well', true, MAY_HAVE_MADE, { claims: [GOING], node: WELL }],
     ['no custom resource while the node is unhealthy', false, RESOURCES, { claims: [GOING] }],
@@ -115,13 +117,13 @@ describe('a termination of which no run said how it ended', () => {
     ['its NodeClaim does not go', false, { claims: [claimOf(NODE, annotated(set))] }],
     ['its NodeClaim is gone', true, { claims: [] }],
   ])('I4 is judged by what is seen: where %s, carried out: %s', (_, expected, given) => {
-    const said = look(INTENDED, given).unreported.map(({ kind }) => kind);
+    const said = look(INTENDED, given).news.map(({ kind }) => kind);
     expect(said).toEqual(expected ? ['carriedOut'] : []);
   });
 
   it('I4 that sets no deadline was carried out where its NodeClaim goes, however it goes', () => {
     const graceful = anAttempt('n1', { phase: 'intended', time: ACTED, pods: { kind: 'unbounded' } });
-    expect(look(graceful, { claims: [GOING] }).unreported).toMatchObject([{ kind: 'carriedOut' }]);
+    expect(look(graceful, { claims: [GOING] }).news).toMatchObject([{ kind: 'carriedOut' }]);
   });
 
   it('I4 of an instance without a NodeClaim was not: its instance was looked at before', () => {
@@ -129,7 +131,7 @@ describe('a termination of which no run said how it ended', () => {
     const given = { claims: [], node: { ...NODE, labels: {} }, pool: undefined };
     const rules = someRules({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' });
     const finding = look(alone, { ...given, rules });
-    expect(finding.unreported).toEqual([]);
+    expect(finding.news).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Terminate' }, unfinished: { number: 1 } });
   });
 
@@ -161,7 +163,7 @@ describe('a termination of which no run said how it ended', () => {
     const basisOf = () => 'another';
     const finding = look(INTENDED, { more: refused(INTENDED.key, 3), basisOf });
     expect(dueOf(finding)?.unfinished).toMatchObject({ number: 1 });
-    expect(finding).toMatchObject({ takesBack: false, state: 'idle', unreported: [] });
+    expect(finding).toMatchObject({ takesBack: false, state: 'idle', news: [] });
   });
 
   it('gives way to another action where the list has another one by now', () => {

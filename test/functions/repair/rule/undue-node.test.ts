@@ -178,13 +178,13 @@ describe('is remembered once it is well', () => {
       'for an hour after something was said',
       true,
       WELL,
-      { record: remembered({ said: { code: 'a', time: at(-59), times: {} } }) },
+      { record: remembered({ reported: { code: 'a', time: at(-59), times: {} } }) },
     ],
     [
       'not, an hour after it was said',
       false,
       WELL,
-      { record: remembered({ said: { code: 'a', time: at(-60), times: {} } }) },
+      { record: remembered({ reported: { code: 'a', time: at(-60), times: {} } }) },
     ],
   ])('%s', (_, expected, node, look) => {
     expect(aFinding(node, look).record !== undefined).toBe(expected);
@@ -228,9 +228,9 @@ describe('I7 has what is ours taken back', () => {
   });
 
   it('of a healthy node keeps nothing but what is to be taken back', () => {
-    const { record, state, unreported } = aFinding(WELL, { record: remembered(drain) });
+    const { record, state, news } = aFinding(WELL, { record: remembered(drain) });
     expect(record).toMatchObject(drain);
-    expect({ state, unreported }).toEqual({ state: 'idle', unreported: [] });
+    expect({ state, news }).toEqual({ state: 'idle', news: [] });
   });
 });
 

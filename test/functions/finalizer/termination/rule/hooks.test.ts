@@ -152,17 +152,17 @@ describe('what is said of hooks that nothing waited for', () => {
     [
       'names those that were called, and those that were not with the reason',
       ended({ a: hookProgress('pending', once), b: hookProgress('failed', { ...once, message: 'no function' }) }),
-      { how: 'once', called: ['a'], left: ['b (no function)'] },
+      { how: 'once', called: ['a'], uncalled: ['b (no function)'] },
     ],
     [
       'is that of a deadline as soon as one was forced',
       ended({ a: hookProgress('succeeded', once), b: hookProgress('passed', { ...forcedOne, message: 'no time' }) }),
-      { how: 'forced', called: ['a'], left: ['b (no time)'] },
+      { how: 'forced', called: ['a'], uncalled: ['b (no time)'] },
     ],
     [
       'leaves out one that was waited for',
       ended({ a: hookProgress('pending'), b: hookProgress('pending', forcedOne) }),
-      { how: 'forced', called: ['b'], left: [] },
+      { how: 'forced', called: ['b'], uncalled: [] },
     ],
   ])('%s', (_, record, news) => {
     expect(unawaitedNews('before-drain', [a, b], record)).toEqual(news);
