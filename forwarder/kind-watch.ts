@@ -1,4 +1,4 @@
-/** Watches one custom kind: looks until it is served, watches it, and looks again once it is served no more. */
+/** Watches one custom kind: looks until it is served, watches it, and looks again once it is no longer served. */
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
 import type { ResourceType } from '../shared/domain/kubernetes-object.ts';
 import { toIsoText, type EpochMs } from '../shared/domain/time.ts';
@@ -150,7 +150,7 @@ async function untilServed(running: RunningKindWatch, signal: AbortSignal): Prom
   }
 }
 
-/** Watches until the kind is served no more. */
+/** Watches until the kind is no longer served. */
 async function whileServed(running: RunningKindWatch, type: ResourceType, signal: AbortSignal): Promise<void> {
   const { kind, role } = running.target;
   const served = new AbortController();

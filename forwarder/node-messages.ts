@@ -1,6 +1,6 @@
 /**
- * What is published of a change: for many pods that go together, for the protections of a node, and for what drains write on it, one
- * message of the node in place of one for each pod or function.
+ * What is published of a change. One message of the node takes the place of one for each pod or function. This is so for pods that go
+ * together, for the protections of a node, and for what drains write on it.
  */
 import { DRAINED_NODE_CHANGED, NODE_PODS_CHANGED, NODE_PROTECTION_CHANGED } from '../shared/contract/names.ts';
 import type { Clock } from '../shared/ports/clock.ts';

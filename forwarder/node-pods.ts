@@ -1,8 +1,8 @@
 /**
  * Publishes the pods of watched nodes, and what can hold them: PodDisruptionBudgets and VolumeAttachments.
  *
- * Pods come out of the one watch of all pods, which runs anyway for the annotated ones; a watch of its own per node would cost the API
- * server a connection and a filter per node, and the forwarder nothing less. What that watch dropped before the node was watched is made
+ * Pods come out of the one watch of all pods, which runs anyway for the annotated ones. A watch per node would cost the API server a
+ * connection and a filter each, and would save the forwarder nothing. What that watch dropped before the node was watched is made
  * up for by one list of the node's pods, which is remembered and not published; annotated pods are left to that watch. Then
  * `podsWatched` on the Node says: look now, from here on every change is published. Budgets and attachments are watched only while some
  * node is.

@@ -1,7 +1,7 @@
 /**
  * What of an object matters, by kind: its projected parts, and hints for the reader of the event. Pure.
  *
- * Two versions of an object whose parts are equal are the same to every consumer, and nothing is sent: a kubelet posts a node's
+ * Two versions of an object whose parts are equal are the same to every consumer, and nothing is sent. A kubelet posts a node's
  * status at least every five minutes, and that heartbeat is not a change. What a function reads of an object must stand here,
  * or the function does not learn that it changed.
  */

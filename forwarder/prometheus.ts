@@ -81,8 +81,8 @@ interface Tally {
 }
 
 /**
- * A counter that is added to thousands of times between two scrapes: what came since the last one is kept beside it, because finding
- * the counter of some labels takes prom-client longer than all else that is done with a watch event.
+ * A counter that is added to thousands of times between two scrapes. Additions since the last scrape are kept beside it: to find the
+ * counter of some labels takes prom-client longer than everything else that is done with a watch event.
  */
 function tally(configuration: CounterConfiguration<string>): Tally {
   const fresh = new Map<string, { readonly labels: Record<string, string>; value: number }>();

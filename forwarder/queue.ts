@@ -1,5 +1,5 @@
 /**
- * What waits for the bus: at most one slot per object and detail-type, so that an outage of the bus costs memory by the number of objects and
+ * What waits for the bus: at most one slot per object and detail-type. So an outage of the bus costs memory by the number of objects,
  * never by the number of events. The latest state of an object wins. `queue-slots.ts` keeps the slots; who has to wait, waits here.
  *
  * - Q1 nothing is lost: an offered change is published, or merged into a newer one of the same object that is.
@@ -38,8 +38,8 @@ export interface ChangeQueue {
   take(limit: number, now: EpochMs): readonly QueuedChange[];
   published(key: string, now: EpochMs): void;
   /**
-   * Puts a taken change back: in its place, or, with `notBefore`, at the end and not to be taken before then, so that changes
-   * that cannot be published do not stand in the way of those that can.
+   * Puts a taken change back in its place. With `notBefore` it goes to the end, and is not taken before then: changes that cannot
+   * be published do not stand in the way of those that can.
    */
   giveBack(key: string, notBefore?: EpochMs): void;
   /** From now on no change waits for the floor: the forwarder stops. */

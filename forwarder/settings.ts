@@ -1,4 +1,4 @@
-/** What can be tuned in the forwarder, and the values it has when nobody does. */
+/** What can be tuned in the forwarder, and the defaults. */
 import { hours, minutes, seconds, type DurationMs } from '../shared/domain/time.ts';
 import type { NodePodsSettings } from './node-pods.ts';
 import type { PublishFloorSettings } from './publish-floor.ts';

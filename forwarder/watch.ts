@@ -138,7 +138,7 @@ async function listAll(running: RunningWatch, signal: AbortSignal): Promise<stri
       await consume(running, object, () => consumer.present(object, signal, initial, since), signal);
     }
   }
-  // Believed when it is said twice: a proxy that answers 404 for a moment does not empty the cluster.
+  // The second answer is believed, not the first: a proxy that answers 404 for a moment does not empty the cluster.
   const believed = end !== undefined || health.status().state === 'notServed';
   if (believed) count('ObjectsDeletedUnseen', await consumer.onlyPresent(uids, signal));
   if (end !== undefined) count('ListsCompleted');

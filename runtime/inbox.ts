@@ -1,6 +1,6 @@
 /**
- * One function's inbox, with the semantics of an SQS queue that feeds a Lambda function: delays in whole seconds, redelivery
- * after a failure, or when the visibility timeout of a message that was not finished is over, and the dead letters after too many receives.
+ * One function's inbox, with the semantics of an SQS queue that feeds a Lambda function. Delays are in whole seconds. A message comes again
+ * after a failure, or if its visibility timeout ends first. After too many receives it goes to the dead letters.
  */
 import { addDuration, seconds, toDurationMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
 import { invariant } from '../shared/domain/invariant.ts';

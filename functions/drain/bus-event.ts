@@ -182,7 +182,7 @@ export type RequestMeaning =
   | { readonly kind: 'recovered'; readonly needsAnswer: boolean }
   | { readonly kind: 'unQuarantined' }
   | { readonly kind: 'cancelled' }
-  /** Nothing, in this delivery: the same event with another status is judged anew. */
+  /** Nothing, in this delivery: the same event with another status is judged again. */
   | { readonly kind: 'notQuarantined'; readonly message: string }
   /** It is for the record only. */
   | { readonly kind: 'nothing' };

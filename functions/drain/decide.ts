@@ -171,7 +171,7 @@ export function isCustomDrain(
   return kind === 'custom' || kind === 'fallback' || rules.isCustom(labels);
 }
 
-/** Owners are warned anew of an instant that has come nearer. */
+/** If the instant has come nearer, owners are warned again. */
 function withDeleteTime(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
   const isSooner = active.deleteTime !== undefined && deleteTime < active.deleteTime;
   return { ...active, deleteTime, ...(isSooner && { warned: [] }) };

@@ -38,7 +38,7 @@ export async function finish(
     acts && (await carryOutPlan(context, observed, { ...active, intents: acts.notes.askedEvictions }, acts.plan));
   const ending = endingBy(active, outcome, observed.now);
   const ended = { ...active, drained: active.drained + (result?.drainedCount ?? 0), phase: ending };
-  // Those that end with it wait no more.
+  // Requests that end with it no longer wait.
   const requests = observed.record.requests.filter(({ id }) => !ended.requests.some(each => each.id === id));
   const record = { ...observed.record, requests, active: ended };
   const saved = await saveForSweep(observed, record);

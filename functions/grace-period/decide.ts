@@ -1,7 +1,7 @@
 /**
- * The rule of grace periods (docs/do-not-disrupt.md; I2, I7): while a protection that Karpenter does not
- * see by itself is active on a node, the node carries `karpenter.sh/do-not-disrupt: "true"` with our mark next to it; each pod gets
- * an Event at its own expiry; at the last one the node is released. Pure: no I/O, no clock.
+ * The rule of grace periods (docs/do-not-disrupt.md; I2, I7). While a node has a protection that Karpenter does not see by itself, it
+ * carries `karpenter.sh/do-not-disrupt: "true"` with our mark next to it. Each pod gets an Event at its own expiry; the last one releases
+ * the node. Pure: no I/O, no clock.
  */
 import {
   annotatedPods,

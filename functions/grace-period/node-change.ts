@@ -3,7 +3,8 @@
  * Pure.
  *
  * Whose annotation it is (A: do-not-disrupt on the Node, M: our mark):
- * - no A, no M: free; with A and without M: somebody else's, never touched
+ * - no A, no M: free
+ * - A without M: somebody else's, never touched
  * - A is `"true"` and M: ours
  * - M without A: somebody removed ours; it is held again while pods are protected
  * - a replacement that repair holds has A without M: M joins it, and goes alone

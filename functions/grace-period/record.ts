@@ -10,7 +10,7 @@ export const OWNER = 'grace-period';
 const schema = z.pipe(
   z.transform(withoutOldRefusal),
   z.object({
-    /** By UID of the Pod or Node and by topic: what was announced last, e.g. the expiry. Something else is announced anew. */
+    /** By UID of the Pod or Node and by topic: what was announced last, e.g. the expiry. Something else is announced again. */
     announcedKeys: z.record(z.string(), z.record(z.string(), z.string())),
     /** Somebody keeps removing the annotation: the next time it is put back waits longer. */
     effort: z.exactOptional(effortSchema),

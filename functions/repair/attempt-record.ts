@@ -82,7 +82,7 @@ const podsTime = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('unbounded') }),
   /** What is left of them goes then. @property annotation absent: what stands there is early enough */
   z.object({ kind: z.literal('until'), time: instant, annotation: z.optional(deadlineAnnotation) }),
-  /** They go at once. An earlier version kept no more. */
+  /** They go at once. An earlier version kept nothing else. */
   z.object({ kind: z.literal('none'), annotation: deadlineAnnotation }),
 ]);
 

@@ -1,7 +1,7 @@
 /**
- * CustomResource: somebody else's remediator is asked by a custom resource that the user's template describes, under
- * the contract of node-healthcheck-operator: named after the node, condition `Succeeded` False where the remediator
- * gives up, annotated when its time is over, deleted by us once the node is well or gone.
+ * CustomResource: asks somebody else's remediator by a custom resource that the user's template describes. The contract
+ * is that of node-healthcheck-operator. The resource has the node's name; condition `Succeeded` is False if the
+ * remediator gives up. We annotate it when its time is over, and delete it once the node is well or gone.
  */
 import { type ActionContext, type ActionDeps, type ActOutcome, ACTED, LASTS } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
@@ -111,8 +111,7 @@ export async function intendedResource(
     const name = resourceNameOf(wanted.ref);
     return isIntended(ours, name) ? ours : { ...ours, mayHaveMade: [...(ours?.mayHaveMade ?? []), name] };
   } catch (error) {
-    // The act itself meets the same failure, and makes nothing that is not recorded. What is none of these is a mistake
-    // of ours.
+    // The act itself meets the same failure, and makes nothing that is not recorded. Any other error is a mistake of ours.
     if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
     return ours;
   }

@@ -196,7 +196,7 @@ export type PoolRecord = Readonly<z.output<typeof poolSchema>>;
 /** What is remembered of a node. */
 export interface StoredNode {
   readonly value: NodeRecord;
-  /** It is to be written anew: an earlier version wrote it, or it is about to be forgotten. */
+  /** Write it again: an earlier version wrote it, or it is about to be forgotten. */
   readonly isOld: boolean;
 }
 

@@ -86,8 +86,8 @@ interface Wording {
   readonly reason: string;
   readonly event?: NonNullable<Report['event']>;
   /**
-   * What was said, in short, as the node's record keeps it: each code stays as it is. Absent: it is said each time that
-   * it is so.
+   * What was said, in short, as the node's record keeps it: each code stays as it is. Absent: said in each pass that
+   * finds it.
    */
   readonly code?: string;
 }

@@ -158,8 +158,8 @@ function createReservations(nodes: readonly ZonedNode[]) {
 }
 
 /**
- * What other pools have in flight. A reservation whose node is gone, or that no pool's record names once its run must
- * be over, is nobody's; before the first limit nothing was reserved, and all is counted by the records of the pools.
+ * What other pools have in flight. A reservation is nobody's if its node is gone, or if no pool's record names it once
+ * its run must be over. Before the first limit nothing was reserved, and all is counted by the records of the pools.
  * `newer`: one of these records cannot be read, and nothing else says what its pool has in flight.
  */
 async function othersOf(
@@ -200,11 +200,11 @@ async function loadInFlight(deps: Deps, pool: string | undefined): Promise<PoolR
   return loaded.kind === 'known' ? loaded.value.inFlight : {};
 }
 
-/** A pass that needed no limits gives back what its pool has in flight no more. */
+/** A pass that needed no limits gives back the places of repairs that its pool no longer has in flight. */
 export const giveBack = (deps: Deps, pool: string | undefined, own: Pick<PoolRecord, 'inFlight'>): Promise<void> =>
   keepReservations(deps, async all => all.filter(({ pool: other, uid }) => other !== pool || uid in own.inFlight));
 
-/** Without what no pool has in flight any more. The record has its timer anew. */
+/** Drops what no pool has in flight any more, and arms the record's timer again. */
 export const checkReservations = (deps: Deps): Promise<void> =>
   keepReservations(
     deps,

@@ -1,6 +1,6 @@
 /**
- * What is wrong with the settings of repair, said where their author looks (I8). Of a policy that an edit broke, the
- * generation that was accepted last stays in force until the mistake is mended; a policy that never was valid stops the
+ * What is wrong with the settings of repair, said where their author looks (I8). If an edit breaks a policy, the
+ * generation that was accepted last stays in force until the mistake is mended. A policy that never was valid stops the
  * repairs of the pools that it selects (I6). One record per policy, written when its event is looked at.
  */
 import { OWNER } from './record.ts';

@@ -1,6 +1,6 @@
 /**
- * What is left of repairs that are over, or of attempts that were not carried out, is taken back (I7). Where the API
- * server refuses that, as admission policies can, it is said on the Node and tried again ever less often: no other
+ * Takes back what is left of repairs that are over, and of attempts that were not carried out (I7). If the API server
+ * refuses that, as admission policies can, an Event on the Node says so. It is tried again ever less often; no other
  * repair of the pool waits for it (I8).
  */
 import type { DecisionOrigin, PassDeps } from './context.ts';

@@ -1,4 +1,4 @@
-/** How calls end early when the run that makes them has no more time. */
+/** How calls end early when the time of their run is over. */
 import type { HttpHandlerOptions } from '@smithy/types';
 import { OUT_OF_TIME } from '../errors.ts';
 

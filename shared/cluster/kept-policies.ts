@@ -1,6 +1,6 @@
 /**
- * NodeLifecyclePolicies that cannot be read. Each function keeps, for each block that it reads, the last version of a policy of which
- * selector, mode and that block could be read; that version stays in force while the live one cannot be read. A version counts as a
+ * NodeLifecyclePolicies that cannot be read. For each block that it reads, each function keeps the last version of a policy whose
+ * selector, mode and block could be read. That version stays in force while the live one cannot be read. A version counts as a
  * whole: a mode that was edited together with a broken block never meets the block of before. One record per policy and block.
  */
 import type { FunctionName } from '../contract/names.ts';

@@ -1,5 +1,5 @@
 /**
- * Reads of Nodes, NodeClaims and pods. Of lists only what the readers of `shared/domain` look at is kept while the pages stream in: the
+ * Reads of Nodes, NodeClaims and pods. While the pages of a list stream in, only what the readers of `shared/domain` look at is kept. The
  * images of a Node, the environment of a container and what field managers note make up most of an object. Always live reads.
  */
 import { RESOURCES } from '../contract/resources.ts';

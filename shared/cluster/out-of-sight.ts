@@ -1,6 +1,6 @@
 /**
- * A subject that cannot be judged because a kind is not served. Nothing of it counts as gone, and nothing begins (I6): its record's timer
- * brings the next look a minute later, and it is said. Curfew's own kinds not served: Curfew is not installed.
+ * A subject that cannot be judged because a kind is not served. Nothing of it counts as gone, and nothing begins (I6). An Event says so, and
+ * its record's timer brings the next look a minute later. Curfew's own kinds not served: Curfew is not installed.
  */
 import { CURFEW_GROUP } from '../contract/names.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
@@ -87,7 +87,7 @@ export function createPauseOutOfSight(deps: OutOfSightDeps): PauseOutOfSight {
   };
 }
 
-/** The oldest stand first, for each is set anew when it is said again. */
+/** The oldest stand first: each new report moves its entry to the end. */
 function forgetDue(reportTimes: Map<string, EpochMs>, now: EpochMs): void {
   for (const [key, time] of reportTimes) {
     if (!isReportDue(now, time)) return;

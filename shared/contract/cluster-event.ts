@@ -4,7 +4,7 @@
  *
  * Evolution: forwarder and functions are rolled out apart. A forwarder writes version N; functions of version N read N and N + 1.
  * So a new version only adds optional fields, keeps the meaning of the others, and gives no field a new value that its enumeration
- * lacks; a change that cannot be made in this way takes two versions. Readers drop the fields that they do not know. Optional fields
+ * lacks. A change that cannot be made in this way takes two versions. Readers drop the fields that they do not know. Optional fields
  * that no reader must understand are added without a new version. `test/fixtures/events` has events of each version.
  */
 import * as z from './zod.ts';
@@ -42,9 +42,11 @@ export const clusterEventSchema = z.object({
   subject: z.object({ ...subjectSchema.shape, uid: z.string().check(z.minLength(1)) }),
   resourceVersion: z.string(),
   /**
-   * Projected parts that differ from what was last published, e.g. `conditions`, `annotations`; sorted. Three that do not stand in
-   * the object: `podsWatched`, on a Node, from now on its pods are published; `pods`, on a Node, some of them or of its volume
-   * attachments changed; `watch`, the field of that name changed.
+   * Projected parts that differ from what was last published, e.g. `conditions`, `annotations`; sorted. Three do not stand in the object:
+   *
+   * - `podsWatched`, on a Node: from now on its pods are published
+   * - `pods`, on a Node: some of them or of its volume attachments changed
+   * - `watch`: the field of that name changed
    */
   changed: z.array(z.string()),
   /** Labels and references that let a function find what else is concerned without a read. */
@@ -90,8 +92,8 @@ export function toBusEntry(event: ClusterEvent, detailType = detailTypeFor(event
 }
 
 /**
- * Whether the event says that this part of the object is as it was, not there, or gone with the object: of an object that is new, the
- * parts that it has count as changed. An event without parts may be about anything.
+ * Whether the event says that this part of the object is as it was, not there, or gone with the object. The parts of a new object count
+ * as changed. An event without parts may be about anything.
  */
 export const leavesAlone = ({ change, changed }: Pick<ClusterEvent, 'change' | 'changed'>, part: string): boolean =>
   change === 'Deleted' || (changed.length > 0 && !changed.includes(part));

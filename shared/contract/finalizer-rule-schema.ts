@@ -108,8 +108,9 @@ export function carriedFinalizerOf(spec: unknown): CarriedFinalizer | undefined 
 }
 
 /**
- * The rule as far as a clean-up needs it, where the rest cannot be read: what carries its finalizer is still cleaned up by it. Without its
- * deadline, which would release, and as often as it may be called where that can be read. undefined: the clean-up or the name cannot be read, or the name is not a user's to choose.
+ * The rule as far as a clean-up needs it, where the rest cannot be read: objects with its finalizer are still cleaned up. It has no deadline,
+ * which would release them. It keeps its call rate, if that can be read. undefined: the clean-up or the name cannot be read, or the name is
+ * not a user's to choose.
  */
 export function parseCleanUp(spec: unknown): FinalizerRule | undefined {
   const carried = carriedFinalizerOf(spec);

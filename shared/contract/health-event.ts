@@ -1,8 +1,12 @@
 /**
- * Reads a HealthEvent off the bus, in each form that it has: flat (the JSON of its protobuf message), in the CloudEvent of
- * NVSentinel's exporter (`data.healthEvent`), as NVSentinel stores it (`healthevent` with its status beside it), and as custom
- * resource (`spec`, `status`). Field names count without case and underscores. Fields that are not known are passed over: a newer
- * version may have more.
+ * Reads a HealthEvent off the bus, in each form that it has:
+ *
+ * - flat: the JSON of its protobuf message
+ * - in the CloudEvent of NVSentinel's exporter (`data.healthEvent`)
+ * - as NVSentinel stores it (`healthevent` with its status beside it)
+ * - as a custom resource (`spec`, `status`)
+ *
+ * Field names count without case and underscores. Unknown fields are passed over: a newer version may have more.
  */
 import { createHash } from 'node:crypto';
 import type { HealthEvent, QuarantineStatus } from '../domain/health-event.ts';
@@ -189,8 +193,8 @@ export const generatedTimeOf = ({ generatedTimestamp }: Pick<HealthEvent, 'gener
 /**
  * Reads the detail of a `HealthEvent`. Never throws.
  *
- * An event without an id of its own gets one that is made of what it says and when: however often it is exported again, and under
- * whatever id of an envelope, it is the same event.
+ * An event without an id of its own gets one that is made of what it says and when. So it stays the same event, however often it is
+ * exported again, and under whatever id of an envelope.
  */
 export function parseHealthEvent(detail: unknown, envelope: HealthEventEnvelope = {}): Parsed<HealthEventMessage> {
   const layers = layersOf(detail);

@@ -1,7 +1,6 @@
 /**
- * Go duration text, exactly as `time.ParseDuration` reads it, traps included:
- * fractions are IEEE doubles truncated to whole nanoseconds, and the sum is an unsigned 64-bit number that is compared with 2^63
- * only after each addition, so two terms of 2^63 ns wrap to zero.
+ * Go duration text, exactly as `time.ParseDuration` reads it, traps included. Fractions are IEEE doubles truncated to whole nanoseconds.
+ * The sum is an unsigned 64-bit number that is compared with 2^63 only after each addition. So two terms of 2^63 ns wrap to zero.
  */
 import { toDurationMs, type DurationMs } from './time.ts';
 

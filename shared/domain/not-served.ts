@@ -1,4 +1,4 @@
-/** How it is said that a kind is not served as it is named. */
+/** The words for a kind that is not served as it is named. */
 import { apiVersionOf, type GroupVersionKind, type ResourceType } from './kubernetes-object.ts';
 
 /** @param versions those that serve it, if any do */

@@ -1,6 +1,6 @@
 /**
- * Says what was decided: audit line, metric and Kubernetes Event out of one value. An effect is reported once it has happened; a refusal or
- * a hold before the record notes that it was said, so that a run which dies or loses its race in between says it again.
+ * Says what was decided: audit line, metric and Kubernetes Event out of one value. An effect is reported once it has happened. A refusal or
+ * a hold is reported before the record notes that: a run that dies or loses its race in between reports it again.
  */
 import type { FunctionName } from '../contract/names.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';

@@ -11,7 +11,7 @@ export const MAX_EFFECTS = 20;
 
 export type Turn =
   | { readonly kind: 'done' }
-  /** Something was carried out, and the next turn starts from there. Nobody was in the way: the turns are counted anew. */
+  /** Something was carried out, and the next turn starts from there. Nobody was in the way: turns are counted from zero. */
   | { readonly kind: 'onward' }
   /** Another run wrote first, or this run must look again before it acts. */
   | { readonly kind: 'again'; readonly because: string };

@@ -5,8 +5,8 @@
  * - T2 A record is unchanged when its value is equal, nobody is closing it, and its timer is armed no later than wanted. Only then is
  *   the write left out.
  * - T3 No run deletes a record that another run found needed. Closing takes two turns: mark the record, look again, delete exactly the
- *   marked version. Who needs a marked record writes it (T2), and the deletion loses. A change of the world that is seen by a run
- *   which read the record before the mark happened before the mark, so the closing run's second look sees it, too.
+ *   marked version. Who needs a marked record writes it (T2), and the deletion loses. A run may have read the record before the mark.
+ *   Any change that it saw happened before the mark, so the second look sees it, too.
  * - T4 Who puts a timer off looks once more: another run may have found the earlier one right and have written nothing. The timer
  *   corrects a stale value; nothing corrects a timer that is put off by mistake. A timer that is due protects nobody: each run that
  *   finds one writes (T2).

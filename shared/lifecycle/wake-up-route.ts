@@ -18,7 +18,7 @@ export const ofKind = (kind: KnownKind, timerDue: WakeUpRoute['timerDue']): Wake
   timerDue,
 });
 
-/** The first route that takes the subject gets the wake-up. One that none takes is of a record that is no more. */
+/** The first route that takes the subject gets the wake-up. A wake-up that no route takes is of a record that is gone. */
 export async function routeWakeUp(routes: readonly WakeUpRoute[], wakeUp: SubjectWakeUp): Promise<void> {
   await routes.find(route => route.takes(wakeUp.subject))?.timerDue(wakeUp);
 }

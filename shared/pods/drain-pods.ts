@@ -1,6 +1,6 @@
 /**
- * The one executor that empties nodes of pods, for drains and terminations: which pods go, and how, is the plan of each; here are the calls,
- * what bounds them, and what is said of each pod.
+ * The one executor that empties nodes of pods, for drains and terminations. Their plans say which pods go, and how. Here are the calls, what
+ * bounds them, and what is reported of each pod.
  *
  * - A call that fails is the answer for its pod: the others are carried out (§ *One failure holds one thing*).
  * - An eviction that was not granted is asked for again after 10 s at the earliest, whatever wakes the run (I11). A PodDisruptionBudget that
@@ -60,8 +60,8 @@ export interface EndedPod<End extends PodEnd> {
 }
 
 /**
- * Evictions that were asked for a moment ago, by UID of the pod: until when none of them is asked for again, and why it was not granted; empty:
- * it was, or the run that asks has not noted the answer yet.
+ * Evictions that were asked for a moment ago, by UID of the pod. `until`: none is asked for again before. `message`: why it was not granted;
+ * empty: it was granted, or the run that asks has not noted the answer yet.
  */
 export type AskedEvictions = Readonly<Record<string, { readonly message: string; readonly until: EpochMs }>>;
 
@@ -83,7 +83,7 @@ export interface PodsToEnd<End extends PodEnd> {
   readonly deadline?: EpochMs | undefined;
   /** Nobody waits for refused deletions: a refusal is reported even if it may pass within minutes. */
   readonly isLast?: boolean;
-  /** How it is said that a pod was evicted or deleted. */
+  /** The report of a pod that was evicted or deleted. */
   readonly describe: (end: End) => Omit<Report, 'about' | 'reason' | 'metric'>;
   /** Says what is refused, at once or after five minutes, then hourly. @param isRepeated as in `Report` */
   readonly report: (end: End, text: string, isRepeated: boolean) => Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * Rounds: one change concerns many objects, such as a policy that a hundred pools share. A round finds out which, and wakes them. A
- * burst of changes costs one round at once and one per `spacing` after it; its wake-ups are spread, and the next round begins only
- * when they are over, so that each object is woken at most once in that time (`shared/lifecycle/coalesce.ts`).
+ * burst of changes costs one round at once and one per `spacing` after it. The wake-ups of a round are spread. The next round begins
+ * only when they are over, so that each object is woken at most once in that time (`shared/lifecycle/coalesce.ts`).
  */
 import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';

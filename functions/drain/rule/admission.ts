@@ -38,7 +38,7 @@ export function admit(
   if (waiting.some(({ id }) => id === request.id)) return undefined;
   const asOf = { now, scope: FULL, drained: 0 };
   const old = request.event.drainOverrides?.skip === true ? undefined : tooOldOutcome(observation, incoming);
-  // Whether the Node shows that it still stands is asked anew when it comes again.
+  // When it comes again, the Node is asked again whether it still stands.
   if (old !== undefined) {
     return { kind: 'answer', record, answer: toFinished(request, old, asOf), novelty: 'tooOld' };
   }

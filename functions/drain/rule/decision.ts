@@ -60,7 +60,7 @@ export type DrainDecision =
     }
   /** Something has to be mended, or a policy says `Observe`. */
   | { readonly kind: 'pause'; readonly reason: PauseReason; readonly message: string }
-  /** What is remembered changes, and nothing else: a fault is over that nothing was asked for, or the drain under way is paused no more. */
+  /** Only the record changes: a fault is over that nothing was asked for, or the drain under way is no longer paused. */
   | { readonly kind: 'note'; readonly record: DrainRecord }
   | {
       readonly kind: 'begin';

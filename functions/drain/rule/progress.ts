@@ -72,7 +72,7 @@ export function withProgress(active: ActiveDrain, { acts, waits }: PodPlan, now:
   return { ...active, progress: { ...rest, pods, time: progress === undefined ? active.startTime : now } };
 }
 
-/** When it is said that the drain does not move; undefined: never, for it has a deadline. */
+/** When a drain that does not move is reported; undefined: never, for it has a deadline. */
 export function stuckReportTime(active: ActiveDrain, limits: DrainLimitsInForce): EpochMs | undefined {
   if (deadlineOf(active, limits) !== undefined) return undefined;
   const { progress, startTime } = active;

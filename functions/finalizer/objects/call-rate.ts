@@ -29,8 +29,8 @@ type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
  * Takes the next place and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError`: `Contended` when
  * others are always first, `NewerRecord` when a newer version of Curfew counts the calls.
  *
- * @param isSlotDue the place that the object had taken before has come; `now`: when the object was looked at, so that a place that is free is
- * one that has come, however long the queue takes to be read; `takeSlot`: the rule
+ * @param isSlotDue the place that the object had taken before has come. `now`: when the object was looked at. So a free place has come,
+ * however long the queue takes to be read. `takeSlot`: the rule
  */
 export async function reserveCall(
   deps: Deps,

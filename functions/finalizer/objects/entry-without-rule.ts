@@ -1,6 +1,6 @@
 /**
- * An object whose ledger entry has no rule any more that could clean up: the rule is gone, or cannot be read. Nothing is taken off it. It is
- * said on the object once a day, and once when it is being deleted; only a person releases it, or the rule comes back.
+ * An object whose ledger entry has no rule any more that could clean up: the rule is gone, or cannot be read. Nothing is taken off it. An
+ * Event says so on the object once a day, and once when it is being deleted. Only a person releases it, or the rule comes back.
  */
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';

@@ -40,7 +40,7 @@ export function saveEntry(
 export const rulesIn = (loaded: LoadedRecord<LedgerRecord>): readonly string[] =>
   loaded.kind === 'known' ? entriesOf(loaded.value).map(({ rule }) => rule) : [];
 
-/** The entry of one rule as a record of its own. It is read anew by each `load`. */
+/** The entry of one rule as a record of its own. Each `load` reads it again. */
 export function entryRecord(
   { clock }: Pick<FinalizerDeps, 'clock'>,
   record: TimedRecord<LedgerRecord>,

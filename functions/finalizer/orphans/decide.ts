@@ -11,7 +11,7 @@ const REGISTRATION_TIMEOUT = minutes(15);
 /** What of the cluster has an instance. `unknown`: NodeClaims are not served, so nothing follows from their absence (I6). */
 export type InstanceOwner = 'NodeClaim' | 'Node' | 'nothing' | 'unknown';
 
-/** The instances of a list that nothing in the cluster has, and that are old enough for it. Each is looked at by itself before it is said. */
+/** The instances of a list that nothing in the cluster has, and that are old enough for it. Each is looked at by itself before it is reported. */
 export function orphanCandidates<Instance extends { readonly providerID: string; readonly launchTime: EpochMs }>(
   now: EpochMs,
   instances: readonly Instance[],

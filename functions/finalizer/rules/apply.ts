@@ -132,7 +132,7 @@ async function lookAtObjects(
   const { cleanUp } = decision;
   const isAwaited = decision.kind === 'awaitObjects';
   const known = resource === undefined ? cleanUp.type : { ...cleanUp.rule, resource };
-  // Nothing looks after its objects once it is gone: which they are is asked anew, for others may have written its status.
+  // Nothing looks after its objects once it is gone. Which they are is asked again: others may have written its status.
   const type = (isAwaited ? await deps.kubernetes.resolve(cleanUp.rule) : undefined) ?? known;
   if (type === undefined) return releaseRule(deps, observed);
   const inForce = { ...cleanUp, type: { group: type.group, version: type.version, resource: type.resource } };
@@ -142,7 +142,7 @@ async function lookAtObjects(
     if (asked.kind === 'notKnown') throw asked.error;
     return DONE;
   }
-  // Objects that cannot be listed are said by its condition, each minute anew.
+  // Its condition says each minute that objects cannot be listed.
   const watching = conditionsOf(observed.object).find(condition => condition.type === 'Watching');
   return releaseRuleWhenUnused(deps, observed, inForce, known === undefined && watching?.status === 'False');
 }

@@ -57,8 +57,8 @@ export async function listRuleObjects(
 }
 
 /**
- * Those that are to carry the finalizer, and those under way, whose deadline may have come nearer; under a rule that ends, those that are
- * to be set free: one under way goes on as before.
+ * Objects that are to carry the finalizer, and those under way, whose deadline may have come nearer. Under a rule that ends: objects that
+ * are to be set free; one under way goes on as before.
  */
 function isAffected(each: KubernetesObject, inForce: RuleInForce): boolean {
   const isTerminating = each.metadata.deletionTimestamp !== undefined;

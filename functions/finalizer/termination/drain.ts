@@ -132,8 +132,8 @@ export async function carryOutSteps(
 const NOT_AWAITED_ANSWERS: ReadonlySet<string> = new Set(['refused', 'noSuchPod', 'replaced']);
 
 /**
- * Past the deadline nobody is waited for but those who were just given the least grace: their kubelet stops them, or the end of the
- * instance does, as it does those whose deletion is refused or fails, or finds no such pod although it is listed.
+ * Past the deadline the drain waits only for pods that were just given the least grace: their kubelet stops them. The end of the instance
+ * stops all others: those whose deletion was refused or failed, and those that were listed but not found.
  */
 function isDrained({ isForced, now }: TerminationContext, plan: DrainPlan, ended: EndedPods): boolean {
   if (plan.isDrained) return true;

@@ -1,6 +1,6 @@
 /**
- * A pod goes at the deadline minus its own grace period, so that it is gone in time, also while a step before the drain is waited for: a
- * hook that works for hours, or holds, must not cost it its grace. Until then pods stay, as the order of steps says.
+ * A pod goes at the deadline minus its own grace period, so that it is gone in time. This holds while a step before the drain is waited
+ * for, too: a hook that works for hours, or holds, must not cost it its grace. Until then pods stay, as the order of steps says.
  */
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
@@ -24,7 +24,7 @@ const BEFORE_DRAIN: readonly string[] = [
   hooksAt('before-drain').name,
 ];
 
-/** Deletes the pods that must go by now. Answers when the next one must; undefined: none, or the drain sees to it. */
+/** Deletes the pods that must go by now. Answers when the next one must; undefined: none, or the drain deletes it. */
 export async function deleteDuePods(context: TerminationContext, outcome: StepsOutcome): Promise<EpochMs | undefined> {
   const { deadline, now, isForced, deps, observed } = context;
   if (deadline === undefined || isForced || outcome.kind === 'done' || !BEFORE_DRAIN.includes(outcome.step))

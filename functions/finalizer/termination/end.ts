@@ -33,8 +33,8 @@ import { withLaterCalls } from './rule/hook-progress.ts';
 type GoneTermination = GoneSubject<TerminationRecord>;
 
 /**
- * A NodeClaim went before its Nodes did: each of them that our finalizer holds is from now on terminated by itself, and what was promised for
- * it goes along, so that no hook runs twice and no deadline is lost. Which hooks were called is handed to NodeClaims of its instance as well.
+ * A NodeClaim went before its Nodes did. Each Node that our finalizer holds is now terminated by itself. It takes over what was promised, so
+ * that no hook runs twice and no deadline is lost. NodeClaims of its instance also learn which hooks were called.
  *
  * @returns those that are being deleted
  */

@@ -1,6 +1,6 @@
 /**
- * Runs the user's hooks at one point of a termination, one after the other, as their rules say (`rule/hooks.ts`, `rule/hook.ts`): carries out
- * what is next for a hook, notes down what came of it, and asks again.
+ * Runs the user's hooks at one point of a termination, one after the other. It asks the rules what is next for a hook (`rule/hooks.ts`,
+ * `rule/hook.ts`), carries that out, notes down what came of it, and asks again.
  */
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';

@@ -1,6 +1,6 @@
 /**
- * Which settings a termination goes by. What is in force now counts; when NodePool and policy have gone since, or cannot be read, what
- * was in force last: the clean-up that a finalizer stands for does not go with its policy (I1). Pure.
+ * Which settings a termination goes by: those in force now. If NodePool and policy have gone since, or cannot be read, those that were in
+ * force last count: the clean-up that a finalizer stands for does not go with its policy (I1). Pure.
  */
 import type { TerminationRecord, KeptSettings } from './record.ts';
 import type { EffectiveTermination } from './settings.ts';

@@ -1,6 +1,6 @@
 /**
- * Which termination settings are in force for a pool: what the NodePool says of itself wins field by field over the `termination`
- * block of a NodeLifecyclePolicy; of the policies the most specific one, ties by name. Its mode is that of the policy that decides about
+ * Which termination settings are in force for a pool. Field by field, the NodePool's own settings win over the `termination` block of a
+ * NodeLifecyclePolicy. Of several policies the most specific one counts, ties by name. The mode is that of the policy that decides about
  * terminations. Pure.
  */
 import type { Mode } from '../../../shared/contract/policy-schema.ts';

@@ -144,8 +144,8 @@ async function announce(context: TerminationContext, news: Announcement): Promis
 }
 
 /**
- * Ends the turn: the timer of what is waited on is in the record; what is new is reported first and recorded as
- * reported afterwards, so that the next run repeats it after one that dies in between (I9).
+ * Ends the turn: the timer of what is waited on is in the record. News is reported first, and recorded as reported
+ * afterwards. If the run dies in between, the next one repeats it (I9).
  */
 async function waitForStep(
   context: TerminationContext,

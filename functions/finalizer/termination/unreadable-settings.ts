@@ -1,6 +1,6 @@
 /**
- * A termination that would begin while its settings cannot be read waits: a hook that holds it may stand there (I6). It is said at once and
- * every hour, until they can be read or the deadline forces.
+ * A termination that would begin while its settings cannot be read waits: a hook that holds it may stand there (I6). An Event says so at once
+ * and every hour, until they can be read or the deadline forces.
  */
 import type { FinalizerContext } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';

@@ -251,7 +251,7 @@ function judgeNext(facts: NodeFacts, finding = judgeByLadder(facts)): Finding {
 
 const hasMaintenance = ({ ours }: NodeRecord): boolean => ours?.maintenance === true;
 
-/** The attempt counts as not taken, and begins anew when it may. */
+/** The attempt counts as not taken, and begins again when it may. */
 function judgeCalledOff(facts: NodeFacts, attempt: Attempt): Finding {
   const record = calledOff({ ...facts.record, attempt }, attempt);
   return { ...judgeByLadder({ ...facts, record }), takesBack: true };

@@ -1,7 +1,7 @@
 /**
- * The disruption budgets of a NodePool, counted as Karpenter 1.15 counts them for reason `Unhealthy`: percentages of
- * the pool's initialized nodes, rounded up; the smallest one that is in force; what cannot be read allows none. Nodes
- * that never were initialized are outside. Pure.
+ * The disruption budgets of a NodePool, counted as Karpenter 1.15 counts them for reason `Unhealthy`. Percentages are of
+ * the pool's initialized nodes, rounded up. The smallest budget in force counts; one that cannot be read allows none.
+ * Nodes that never were initialized are outside. Pure.
  */
 import { type DisruptionBudget, isMarkedForDisruption, isRebooting } from './guards.ts';
 import { isTrue } from './replacement.ts';

@@ -71,9 +71,9 @@ function withoutOverlaps(episodes: readonly Episode[], since: EpochMs) {
 const MAX_EPISODES = 100;
 
 /**
- * What is remembered after a look at the node. A node is never charged for time in which it is known to have been
- * well: where the condition that an episode began with came back in the same status without a look in between, the
- * episode ended at an unknown time, and does not count.
+ * What is remembered after a look at the node. A node is never charged for time in which it is known to have been well.
+ * The condition that began an episode may go and come back between two looks. Then the episode ended at an unknown
+ * time, and does not count.
  */
 export function nextEpisodes(
   node: Pick<NodeView, 'conditions'>,

@@ -319,7 +319,7 @@ interface LadderState<Action extends LadderAction> {
   readonly taken: readonly string[];
   readonly acts: readonly Act[];
   readonly refusals: Refusals | undefined;
-  /** What a try rests on. A refusal with another basis counts no more. */
+  /** What a try rests on. A refusal with another basis no longer counts. */
   readonly basis: string;
   /** Replacements that did not become ready in this incident. */
   readonly skipped?: readonly string[] | undefined;

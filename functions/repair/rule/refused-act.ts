@@ -25,7 +25,7 @@ export interface RefusedAct {
   readonly basis: string;
 }
 
-/** What is remembered of it, and how it is said. */
+/** What is remembered of a refused act, and how it is reported. */
 export interface NotedRefusal {
   readonly refusals: Refusals;
   /** undefined: it is no news. */

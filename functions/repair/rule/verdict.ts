@@ -332,7 +332,7 @@ export interface Finding {
   readonly state: 'idle' | 'followed' | 'inFlight';
   /** What the repair made is to be taken back. */
   readonly takesBack: boolean;
-  /** In the order in which it is said. */
+  /** In the order in which it is reported. */
   readonly news: readonly News[];
 }
 

@@ -1,10 +1,10 @@
 /**
- * The one table of what the API server's refusals mean. Expected ones become outcomes, the rest is thrown: `RetryableError` where
- * the same message may succeed later, `TerminalError` where only another input can.
+ * The one table of what the API server's refusals mean. Expected ones become outcomes. Others are thrown: `RetryableError` if the same
+ * message may succeed later, `TerminalError` if only another input can.
  *
  * 401 and 403 are retryable, but for the denial of an admission policy or webhook. Permission goes missing in operation (an access entry
- * that is not yet consistent, a role being rolled out, a clock that drifts) and comes back; to park the message would lose a hint that
- * nobody sends again (I9), and to act without the answer is forbidden (I6). The wait is visible: the reason stands in each failed
+ * that is not yet consistent, a role being rolled out, a clock that drifts) and comes back. To park the message would lose a hint that
+ * nobody sends again (I9). To act without the answer is forbidden (I6). The wait is visible: the reason stands in each failed
  * attempt's log line and metric, and the redrive policy ends it in the DLQ.
  */
 import type { ObjectRef } from '../../domain/kubernetes-object.ts';

@@ -1,4 +1,4 @@
-/** Tokens that a kubeconfig names by a file (`users[].user.tokenFile`), which the library does not know. Read anew each time: they rotate. */
+/** Tokens that a kubeconfig names by a file (`users[].user.tokenFile`), which the library does not know. Read again each time: they rotate. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { KubeConfig, User } from '@kubernetes/client-node';

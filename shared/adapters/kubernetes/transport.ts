@@ -22,8 +22,8 @@ export const REQUEST_TIMEOUT = seconds(10);
 /** A socket that was idle for longer is not reused: load balancers and a frozen Lambda forget connections without a word. */
 const IDLE_SOCKET_LIFE_MS = 60_000;
 /**
- * A burst of requests goes over so few connections: a TLS handshake costs both sides as much CPU as several requests. 45 reads at once
- * take a quarter of the CPU over 8 new connections that they take over 45.
+ * A burst of requests goes over so few connections: a TLS handshake costs both sides as much CPU as several requests. Over 8 new
+ * connections, 45 reads at once take a quarter of the CPU that they take over 45.
  */
 const FIRST_SOCKETS = 8;
 /** Requests that wait this long for a connection get twice as many: the server takes its time, as for evictions. */

@@ -1,6 +1,6 @@
 /**
- * Keeps each audit line small, of every function and on its way to any log: what a user can write into an object (an annotation of 250 KB)
- * must not fill the log, nor forge what a terminal shows of it. What is cut says so.
+ * Keeps each audit line small, of every function and on its way to any log. A user can write an annotation of 250 KB. Such text must not
+ * fill the log, nor forge what a terminal shows of it. What is cut says so.
  */
 import type { JsonObject, JsonValue } from '../../domain/kubernetes-object.ts';
 import { printable } from '../../domain/printable.ts';

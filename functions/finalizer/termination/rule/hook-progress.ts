@@ -95,7 +95,7 @@ export const hookRetryDelay = (attempts: number): DurationMs => doubledWait(seco
 
 /**
  * Whether nobody knows that the hook was ever called: the first call was noted down, and the run that did so ended. The hook's deadline
- * counts from a call that was made, so the next note sets its time anew. A later call is noted down after the time of the first one.
+ * counts from a call that was made, so the next note sets its time again. A later call is noted down after the time of the first one.
  */
 export const isFirstCallUnknown = ({ phase, firstInvokedTime, lastSeenTime }: HookProgress): boolean =>
   phase === 'intended' && firstInvokedTime === lastSeenTime;

@@ -1,8 +1,8 @@
 /**
  * What is next for one hook. A call is noted down before it is made, and one that did not answer is made again with the same key. What a
- * hook may take is its deadline; how long it may be silent, its heartbeat; what happens then, its `onTimeout`. Where nothing waits for it, it is
- * called once, and the termination goes on; at a deadline a call that is not taken on is tried once more, and how long that may delay the end
- * is bounded. Pure: no I/O, no clock.
+ * hook may take is its deadline; how long it may be silent, its heartbeat; what happens then, its `onTimeout`. A hook that nothing waits for
+ * is called once, and the termination goes on. At a deadline a call that is not taken on is tried once more, and how long that may delay the
+ * end is bounded. Pure: no I/O, no clock.
  */
 import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
 import type { HookTarget, TerminationHook } from '../../../../shared/domain/termination.ts';
