@@ -1,7 +1,7 @@
 /**
- * What is remembered of drains that have ended (I12). An end that the Node still refers to is kept, however old it is: that of a request that
- * stands on the Node, of a drain of its quarantine, of a fault for which it carries our cordon. Of others the id is kept for as long as
- * a message about it can come once more. Pure; part of `decide`.
+ * What is remembered of drains that have ended (I12). An end that the Node still refers to is kept, however old it is. The Node refers
+ * to a request that stands on it, to a drain of its quarantine, or to a fault by our cordon. Of other ends the id is kept for as long as
+ * a message about them can come once more. Pure; part of `decide`.
  */
 import { MESSAGE_LIFETIME } from '../../../shared/domain/retention.ts';
 import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
