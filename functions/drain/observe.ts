@@ -8,17 +8,16 @@ import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { findNodeClaims, loadCluster } from '../../shared/cluster/owner.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
-import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { endsBy, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
-import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
 import { forOnlyCopy, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -200,8 +199,5 @@ function isTerminationDue(
 ): boolean {
   const owner = ownerOf(node, indexOwners(nodes, claims));
   if (owner.kind !== 'claim') return false;
-  const { annotations, deletionTime } = owner.claim;
-  const text = annotations[KARPENTER.terminationTimestampAnnotation];
-  const time = text === undefined ? undefined : parseTimestamp(text);
-  return deletionTime !== undefined && time !== undefined && isDue(now, time);
+  return owner.claim.deletionTime !== undefined && endsBy(owner.claim, now);
 }

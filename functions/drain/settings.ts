@@ -5,11 +5,10 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { compileRegularExpression } from '../../shared/contract/regular-expression.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { NO_DRAIN_LIMITS, type DrainLimitsInForce } from '../../shared/domain/drain-limits.ts';
-import { DRAIN_MODES, type DrainMode, type DrainSettings } from '../../shared/domain/drain-settings.ts';
+import { DRAIN_MODES, type DrainSettings } from '../../shared/domain/drain-settings.ts';
 import { matchesFilePattern, parseFilePattern, type FilePattern } from '../../shared/domain/file-match.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { parseLabelSelector, selectsLabels, type LabelRequirement } from '../../shared/domain/label-selector-text.ts';
-import type { PodView } from '../../shared/domain/pod.ts';
 import { minutes } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/domain/invariant.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -18,16 +17,10 @@ import { enforcedFor, faultIn, hasBlock, type BlockReader } from '../../shared/p
 import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-
-export interface CompiledSettings {
-  /** The mode for a pod; undefined: no rule matches it. `system`: its namespace is never drained. */
-  readonly modeOf: (pod: Pick<PodView, 'namespace' | 'labels'>) => DrainMode | 'system' | undefined;
-  /** Whether the custom drain is there for a node with these labels. */
-  readonly isCustom: (nodeLabels: Readonly<Record<string, string>>) => boolean;
-}
+import type { DrainRules } from './rule/observation.ts';
 
 /** Compiles settings that the configuration's schema has accepted. */
-export function compileSettings(settings: DrainSettings): CompiledSettings {
+export function compileSettings(settings: DrainSettings): Omit<DrainRules, 'settings'> {
   const { systemNamespaces, namespaceRules, podDrainPolicies, customDrain } = settings;
   const system = systemNamespaces === '' ? undefined : compileRegularExpression(systemNamespaces);
   invariant(system?.ok !== false, `the configuration's schema accepts no expression like ${systemNamespaces}`);
@@ -54,7 +47,7 @@ export function compileSettings(settings: DrainSettings): CompiledSettings {
 }
 
 /** The settings where nobody configures drains: every pod that can be drained is evicted at once. */
-export const ALL_PODS: CompiledSettings & { readonly settings: DrainSettings } = {
+export const ALL_PODS: DrainRules = {
   settings: {
     systemNamespaces: '',
     evictionGracePeriod: undefined,

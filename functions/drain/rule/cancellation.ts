@@ -2,6 +2,7 @@
 import { isDrainState, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { toFinished } from './admission.ts';
+import type { Cancellation } from './decision.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOfMonitor, isOver, isBefore } from './faults.ts';
 import { endOf, endOfUnknown, hasNoStandingEnd, isStanding, remember } from './history.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
@@ -12,16 +13,6 @@ import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../req
 
 /** A message that ends something. */
 type End = Exclude<Incoming, { kind: 'drain' }>;
-
-export interface Cancellation {
-  readonly record: DrainRecord;
-  readonly because: string;
-  readonly answers: readonly FinishedDrain[];
-  /** Nothing keeps the node cordoned any more. */
-  readonly releasesNode: boolean;
-  /** The message is answered for itself after that. */
-  readonly answersMessage: boolean;
-}
 
 /** What a message ends. */
 interface Ended {

@@ -24,6 +24,18 @@ export type Admission =
       readonly replacedEnds: readonly FinishedDrain[];
     };
 
+/** What ends by a message, or with the quarantine of the node. */
+export interface Cancellation {
+  readonly record: DrainRecord;
+  readonly because: string;
+  /** Ended by this, without a drain of their own. */
+  readonly answers: readonly FinishedDrain[];
+  /** Nothing keeps the node cordoned any more: our cordon and our state come off. */
+  readonly releasesNode: boolean;
+  /** The message is answered for itself after that. */
+  readonly answersMessage: boolean;
+}
+
 /**
  * `UnreadablePolicy`: a policy that may select the pool cannot be read, and may say `Observe`. `UnreadableQuarantine`: nobody can say
  * whether an earlier drain covers what is asked for.
@@ -47,17 +59,7 @@ export type DrainDecision =
   | { readonly kind: 'disownCordon' }
   | Admission
   /** Requests, or the drain under way, are called off. */
-  | {
-      readonly kind: 'cancel';
-      readonly record: DrainRecord;
-      readonly because: string;
-      /** Ended by this, without a drain of their own. */
-      readonly answers: readonly FinishedDrain[];
-      /** Nothing keeps the node cordoned any more: our cordon and our state come off. */
-      readonly releasesNode: boolean;
-      /** The message is answered for itself after that. */
-      readonly answersMessage: boolean;
-    }
+  | ({ readonly kind: 'cancel' } & Cancellation)
   /** Something has to be mended, or a policy says `Observe`. */
   | { readonly kind: 'pause'; readonly reason: PauseReason; readonly message: string }
   /** Only the record changes: a fault is over that nothing was asked for, or the drain under way is no longer paused. */

@@ -1,18 +1,19 @@
 /** What `decide` of a drain looks at: the message in hand, the node, its pods, the rules in force, and our record. */
 import type { DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
-import type { DrainMode, DrainSettings } from '../../../shared/domain/drain-settings.ts';
+import type { DrainSettings } from '../../../shared/domain/drain-settings.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import type { GroupVersionKind, KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import type { ProtectionPolicy } from '../../../shared/domain/protection.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
+import type { ModeOf } from './pods.ts';
 import type { DrainRecord } from '../record.ts';
 import type { DrainRequest, Fault, Timestamps } from '../request-record.ts';
 
 /** The configuration in force, with its patterns compiled. */
 export interface DrainRules {
   readonly settings: DrainSettings;
-  readonly modeOf: (pod: Pick<PodView, 'namespace' | 'labels'>) => DrainMode | 'system' | undefined;
+  readonly modeOf: ModeOf;
   /** Whether the custom drain is there for a node with these labels. */
   readonly isCustom: (nodeLabels: Readonly<Record<string, string>>) => boolean;
 }

@@ -32,10 +32,12 @@ export type PodDrainability =
   /** It may use an entity of the drain, and nothing says whether: unknown blocks (I6). */
   | { readonly kind: 'unknown'; readonly mode: DrainMode; readonly message: string };
 
+/** The mode for a pod; undefined: no rule matches it. `system`: its namespace is never drained. */
+export type ModeOf = (pod: Pick<PodView, 'namespace' | 'labels'>) => DrainMode | 'system' | undefined;
+
 export interface DrainPodRules {
   readonly scope: DrainScope;
-  /** The mode for a pod; undefined: no rule matches. `system`: its namespace is never drained. */
-  readonly modeOf: (pod: PodView) => DrainMode | 'system' | undefined;
+  readonly modeOf: ModeOf;
   /** Every mode is `Immediate`. */
   readonly force: boolean;
   readonly gpuPodsOnly: boolean;

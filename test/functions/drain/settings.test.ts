@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { compileSettings, type CompiledSettings } from '../../../functions/drain/settings.ts';
+import { compileSettings } from '../../../functions/drain/settings.ts';
 import { formatConfigFaults, parseConfig } from '../../../shared/contract/config-schema.ts';
 
-function compiled(text: string): CompiledSettings {
+function compiled(text: string): ReturnType<typeof compileSettings> {
   const parsed = parseConfig(text);
   if (!parsed.ok) throw new Error(formatConfigFaults(parsed.faults));
   if (parsed.value.drain === undefined) throw new Error('a valid configuration has drain settings');
