@@ -48,9 +48,16 @@ export async function readMissing(
 async function poolNow({ kubernetes }: Kubernetes, node: NodeView): Promise<string | undefined> {
   const claims = await orNotKnown(kubernetes.list(RESOURCES.NodeClaim));
   if ('error' in claims) return nodePoolOf(node);
-  const claim = objectsOf(claims, { notServed: 'none' }).find(each => each.status?.['nodeName'] === node.name);
+  const claim = claimOfNode(objectsOf(claims, { notServed: 'none' }), node);
   return claim === undefined ? nodePoolOf(node) : poolOfClaim(claim);
 }
+
+/** The NodeClaim that names the node and is of its instance: a name that is used again is another node's (I10). */
+const claimOfNode = (
+  claims: readonly KubernetesObject[],
+  { name, providerID }: NodeView,
+): KubernetesObject | undefined =>
+  claims.find(({ status }) => status?.['nodeName'] === name && status['providerID'] === providerID);
 
 const poolOfClaim = ({ metadata: { labels = {} } }: KubernetesObject): string | undefined => nodePoolOf({ labels });
 
@@ -63,8 +70,9 @@ export async function readOtherPools(
 ): Promise<ReadonlyMap<string, NodeElsewhere>> {
   const others = new Map<string, NodeElsewhere>();
   const claims = objectsOf(await kubernetes.list(RESOURCES.NodeClaim), { notServed: 'none' });
-  for (const { name, uid, providerID } of strays) {
-    const claim = claims.find(({ status }) => status?.['nodeName'] === name && status['providerID'] === providerID);
+  for (const node of strays) {
+    const { uid } = node;
+    const claim = claimOfNode(claims, node);
     const other = claim && poolOfClaim(claim);
     if (claim !== undefined && other !== pool)
       others.set(uid, { pool: other, uid, observedTime: observedTimes.get(uid) });
