@@ -20,9 +20,11 @@ import { shareOf } from './rule/instance.ts';
 import { reportHook, reportOnAll, reportUnawaitedHooks } from './report.ts';
 import { lookAgain, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 
+const stepAt = (point: HookPoint): string => `Hooks:${point}`;
+
 /** The step that runs the hooks of one point. */
 export function hooksAt(point: HookPoint) {
-  return { name: `Hooks:${point}`, run: (context: TerminationContext) => runPoint(context, point) };
+  return { name: stepAt(point), run: (context: TerminationContext) => runPoint(context, point) };
 }
 
 /** @param isEnding of an instance that no NodeClaim has, once that was looked at */
@@ -47,7 +49,7 @@ async function runPoint(context: TerminationContext, point: HookPoint, isEnding?
     case 'wait':
       return waitFor(effect.on, safetyLook(context));
     case 'lookAtInstance':
-      return await runPoint(context, point, await isInstanceEnding(context));
+      return await runPoint(context, point, await isInstanceEnding(context, stepAt(point)));
     case 'call': {
       for (const hook of effect.hooks) {
         const outcome = await runHook(context, hook, effect.mode);

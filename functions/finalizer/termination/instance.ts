@@ -23,7 +23,7 @@ export const terminateInstance = {
   async run(context: TerminationContext): Promise<StepOutcome> {
     const { claim, providerID } = context.observed;
     if (claim === undefined || providerID === undefined || shareOf(context.observed) !== 'ours') return stepDone;
-    const state = await lookAtInstance(context, providerID);
+    const state = await lookAtInstance(context, providerID, terminateInstance.name);
     return await carryOut(context, claim, providerID, state);
   },
 };
@@ -80,14 +80,21 @@ export async function instanceStateOf(
 const stateUnknown = (observed: ObservedTermination, now: EpochMs): 'notFoundYet' | undefined =>
   isUnknownYet(launchTimeOf(observed), now) ? 'notFoundYet' : undefined;
 
-/** What cannot be looked at is not ended (I6): said once, before the message goes back to the queue; what lasts is said as a refusal. */
-export async function lookAtInstance(context: TerminationContext, providerID: string): Promise<KnownState | undefined> {
+/**
+ * What cannot be looked at is not ended (I6): said once, before the message goes back to the queue; what lasts is said as a refusal.
+ * @param step that asks: once its refusal was said, this is not; undefined: none
+ */
+export async function lookAtInstance(
+  context: TerminationContext,
+  providerID: string,
+  step: string | undefined,
+): Promise<KnownState | undefined> {
   const { isForced } = context;
   try {
     return await instanceStateOf(context, providerID);
   } catch (error) {
     const { refusals = {} } = context.state();
-    const isSaid = Object.values(refusals).some(({ saidTime }) => saidTime !== undefined);
+    const isSaid = step !== undefined && refusals[step]?.saidTime !== undefined;
     if (!(error instanceof RetryableError) || isSaid) throw error;
     const lastReport = { isForced, text: `instance ${providerID} cannot be looked at` };
     if (!isDeepStrictEqual(lastReportOf(context.state()), lastReport)) {

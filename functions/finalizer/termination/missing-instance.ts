@@ -12,7 +12,7 @@ import { lookAtInstance, instanceStateOf } from './instance.ts';
 export function unlessInstanceGone(step: Step<TerminationContext>): Step<TerminationContext> {
   return {
     name: step.name,
-    run: async context => ((await isInstanceMissing(context)) ? stepDone : step.run(context)),
+    run: async context => ((await isInstanceMissing(context, step.name)) ? stepDone : step.run(context)),
   };
 }
 
@@ -20,15 +20,17 @@ export function unlessInstanceGone(step: Step<TerminationContext>): Step<Termina
  * A stopped instance runs nothing, whatever its Node still says. One that is gone counts so only while no Node of it is Ready: a Ready Node
  * has a kubelet that speaks. Do not drain again once EC2 was asked to terminate the instance, and it goes. Whether a NodeClaim still stands for
  * the instance does not matter.
+ *
+ * @param step that asks
  */
-export async function isInstanceMissing(context: TerminationContext): Promise<boolean> {
+export async function isInstanceMissing(context: TerminationContext, step?: string): Promise<boolean> {
   const { nodes, providerID } = context.observed;
   if (providerID === undefined) return false;
   // What EC2 refuses for good is known by nobody: the Node is emptied like any other. Nor is an answer waited for where a kubelet speaks, or
   // at the deadline.
   const isSpeaking = nodes.some(isReady);
   const isNeeded = !isSpeaking && !context.isForced;
-  const observed = isNeeded ? lookAtInstance(context, providerID) : instanceStateOf(context, providerID);
+  const observed = isNeeded ? lookAtInstance(context, providerID, step) : instanceStateOf(context, providerID);
   const answer = await orNotKnown(observed.then(state => ({ kind: 'seen', state }) as const));
   if (answer.kind === 'seen') {
     const { state } = answer;
@@ -42,11 +44,11 @@ export async function isInstanceMissing(context: TerminationContext): Promise<bo
   return false;
 }
 
-/** Whether the instance of a Node that no NodeClaim stands for is about to end, or has. What EC2 refuses for good is known by nobody. */
-export async function isInstanceEnding(context: TerminationContext): Promise<boolean> {
+/** Whether the instance of a Node that no NodeClaim stands for is about to end, or has. What EC2 refuses for good is known by nobody. @param step that asks */
+export async function isInstanceEnding(context: TerminationContext, step?: string): Promise<boolean> {
   const { providerID } = context.observed;
   if (providerID === undefined) return false;
-  const state = await orRefused(lookAtInstance(context, providerID));
+  const state = await orRefused(lookAtInstance(context, providerID, step));
   return typeof state !== 'object' && (isGone(state) || state === 'shutting-down');
 }
 

@@ -34,6 +34,7 @@ function createWorld(gracePeriod?: string, endings?: Endings) {
   };
   let now = START;
   let state: 'running' | 'terminated' = 'running';
+  let isBlind = false;
   const core = createCluster({ now: () => now });
   const termination = {
     finalizerName: 'example.com/custom',
@@ -70,7 +71,10 @@ function createWorld(gracePeriod?: string, endings?: Endings) {
     records,
     wakeUps: { send: async () => undefined },
     instances: {
-      describe: async () => (endings === undefined ? refused('describing') : { state }),
+      describe: async () => {
+        if (isBlind) throw new RetryableError('EC2 does not answer');
+        return endings === undefined ? refused('describing') : { state };
+      },
       terminate: endings === undefined ? () => refused('terminating') : end,
       reboot: () => refused('rebooting'),
       terminateInAutoScalingGroup: () => refused('terminating'),
@@ -96,6 +100,10 @@ function createWorld(gracePeriod?: string, endings?: Endings) {
     isGone: () => core.list(RESOURCES.NodeClaim).items.length === 0,
     endByItself() {
       state = 'terminated';
+    },
+    /** EC2 does not answer any more. */
+    blind() {
+      isBlind = true;
     },
     /** Somebody takes the finalizer off by hand. */
     strip() {
@@ -173,6 +181,18 @@ describe('an instance that EC2 does not end', () => {
     for (let i = 0; i < 60; i++) await world.look(seconds(10));
     expect(world.calls.map(call => call / 60_000)).toEqual(Array.from({ length: 10 }, (_, i) => i + 1 / 6));
     expect(world.events.filter(event => event.startsWith('InstanceTerminationFailed'))).toHaveLength(1);
+  });
+
+  it('and then cannot be looked at: that is said, too, once', async () => {
+    const world = createWorld(
+      undefined,
+      Array.from({ length: 20 }, () => refused),
+    );
+    await world.look(minutes(1));
+    world.blind();
+    await expect(world.look(seconds(10))).rejects.toThrow('EC2 does not answer');
+    await expect(world.look(seconds(10))).rejects.toThrow('EC2 does not answer');
+    expect(world.lines.filter(reason => reason === 'InstanceTerminationFailed')).toHaveLength(2);
   });
 
   it('while a call is refused is looked at all the same: it may end by itself', async () => {
