@@ -45,6 +45,14 @@ import {
   toTimestamp,
 } from '../../../shared/domain/time.ts';
 
+/** Its repair is under way. */
+const inFlight = (
+  record: Finding['record'],
+  verdict: Finding['verdict'],
+  time: Finding['time'],
+  takesBack = false,
+): Finding => found(record, verdict, time, { state: 'inFlight', takesBack });
+
 /** What became of the attempt that is remembered of the node. */
 export function judgeAttempt(facts: NodeFacts, before: Attempt): Finding {
   const { context, record, node } = facts;
@@ -53,7 +61,7 @@ export function judgeAttempt(facts: NodeFacts, before: Attempt): Finding {
   const runOver = judgeTime(attempt);
   if (!isDue(context.now, runOver)) {
     const message = `attempt ${attempt.number} may still be under way`;
-    return found({ ...record, attempt }, { kind: 'unresolved', node, message }, { time: runOver });
+    return inFlight({ ...record, attempt }, { kind: 'unresolved', node, message }, runOver);
   }
   if (wasCarriedOut(attempt, context)) {
     const settings = readableSettings(context.rules);
@@ -65,7 +73,7 @@ export function judgeAttempt(facts: NodeFacts, before: Attempt): Finding {
   if (waits !== undefined) {
     const why = record.refusals?.[attempt.key]?.message ?? '';
     const message = `${why}; ${againAt(waits)}`;
-    return found(record, { kind: 'retry', node, message }, { state: 'inFlight', time: waits });
+    return inFlight(record, { kind: 'retry', node, message }, waits);
   }
   return judgeUnfinished(facts, attempt);
 }
@@ -156,7 +164,7 @@ function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Fi
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   // The deletion was accepted, and the NodeClaim is not being deleted: the attempt is over.
   if (claim !== undefined && claim.deletionTime === undefined)
-    return { ...judgeByLadder({ ...facts, record: withoutAttempt(facts.record, attempt) }), takesBack: true };
+    return judgeAnew(facts, withoutAttempt(facts.record, attempt));
   const record = { ...facts.record, attempt };
   const takesBack = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
   if (!isDue(now, attempt.until)) {
@@ -164,12 +172,12 @@ function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Fi
     const verdict = isUnhealthy
       ? ({ kind: 'finishing', node, dueCondition: attempt.dueCondition, message: describe(attempt) } as const)
       : undefined;
-    return found(record, verdict, { state: 'inFlight', time, takesBack });
+    return inFlight(record, verdict, time, takesBack);
   }
   const kept = [...(claim?.finalizers ?? []).map(on('NodeClaim')), ...(node.finalizers ?? []).map(on('Node'))];
   const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(kept)}; it holds no other repair any more`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, message };
-  return found(record, verdict, { time: addDuration(now, FOLLOW_CHECK), takesBack });
+  return found(record, verdict, addDuration(now, FOLLOW_CHECK), { takesBack });
 }
 
 /** Custom resources have no use for a healthy node. A drain has, until the NodeClaim is gone. */
@@ -186,13 +194,13 @@ function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Finding {
     const record = node.bootID === attempt.bootID ? facts.record : mended;
     return judgeRecovered({ ...facts, record }, attempt, rebootSeen(attempt, node));
   }
-  return judgeInTime(facts, attempt) ?? judgeStopped(facts, attempt) ?? judgeNext(facts);
+  return judgeStanding(facts, attempt) ?? judgeNext(facts);
 }
 
 function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): Finding {
   if (!facts.isUnhealthy) return judgeRecovered(facts, attempt);
   if (!isWanted(facts)) return judgeCalledOff(facts, attempt);
-  return judgeInTime(facts, attempt) ?? judgeStopped(facts, attempt) ?? judgeRebootNext(facts, attempt);
+  return judgeStanding(facts, attempt) ?? judgeRebootNext(facts, attempt);
 }
 
 /** Somebody else was asked. A drain is called off; whoever answers to a custom resource is not interrupted half way. */
@@ -200,35 +208,36 @@ function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomReso
   if (!facts.isUnhealthy) return judgeRecovered(facts, attempt);
   if (!isWanted(facts) && attempt.action === 'Drain' && hasTime(attempt, facts.context.now))
     return judgeCalledOff(facts, attempt);
-  return judgeInTime(facts, attempt) ?? judgeStopped(facts, attempt) ?? judgeNext(facts);
+  return judgeStanding(facts, attempt) ?? judgeNext(facts);
 }
 
-/** @param how what is seen of a reboot */
-function judgeRecovered({ record, node }: NodeFacts, attempt: Attempt, how = ''): Finding {
-  const message = `the node is well again after ${attempt.action}, attempt ${attempt.number}${how}`;
+/** @param seen what else is said of it */
+function judgeRecovered(
+  { record, node }: NodeFacts,
+  attempt: Attempt,
+  seen = '',
+  when = `after ${attempt.action}`,
+): Finding {
+  const message = `the node is well again ${when}, attempt ${attempt.number}${seen}`;
   return found(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
 }
 
-/** It is under way; undefined: its time is over. */
-function judgeInTime(
-  { context: { now }, node, record, isUnhealthy }: NodeFacts,
-  attempt: Attempt,
-): Finding | undefined {
-  if (!hasTime(attempt, now)) return undefined;
-  const verdict = isUnhealthy ? ({ kind: 'underWay', node, message: describe(attempt) } as const) : undefined;
-  return found(record, verdict, { state: 'inFlight', time: earliest(attempt.until, addDuration(now, FOLLOW_CHECK)) });
-}
-
-/** Nothing follows: who was asked says so, or repair is off; undefined: the next action may. */
-function judgeStopped({ context: { now }, node, record, isOn }: NodeFacts, attempt: Attempt): Finding | undefined {
+/** It has time, or who was asked says that nothing follows, or repair is off; undefined: the next action may follow. */
+function judgeStanding(facts: NodeFacts, attempt: Attempt): Finding | undefined {
+  const { context, node, record, isUnhealthy, isOn } = facts;
+  const { now } = context;
+  const check = addDuration(now, FOLLOW_CHECK);
+  if (hasTime(attempt, now)) {
+    const verdict = isUnhealthy ? ({ kind: 'underWay', node, message: describe(attempt) } as const) : undefined;
+    return inFlight(record, verdict, earliest(attempt.until, check));
+  }
   const takesBack = hasMaintenance(record);
   if (answerOf(attempt)?.kind === 'stopped') {
     const message = `${describe(attempt)}; no further action is set`;
     const time = addDuration(now, BLOCKED_CHECK);
-    return found(record, { kind: 'exhausted', node, message }, { time, state: 'followed', takesBack });
+    return found(record, { kind: 'exhausted', node, message }, time, { state: 'followed', takesBack });
   }
-  if (isOn) return undefined;
-  return found(record, undefined, { state: 'inFlight', time: addDuration(now, FOLLOW_CHECK), takesBack });
+  return isOn ? undefined : inFlight(record, undefined, check, takesBack);
 }
 
 /** The reboot, or what stands in its place. */
@@ -253,7 +262,11 @@ const hasMaintenance = ({ ours }: NodeRecord): boolean => ours?.maintenance === 
 
 /** The attempt counts as not taken, and begins again when it may. */
 function judgeCalledOff(facts: NodeFacts, attempt: Attempt): Finding {
-  const record = calledOff({ ...facts.record, attempt }, attempt);
+  return judgeAnew(facts, calledOff({ ...facts.record, attempt }, attempt));
+}
+
+/** The attempt is over, and what it has set is taken back. */
+function judgeAnew(facts: NodeFacts, record: NodeRecord): Finding {
   return { ...judgeByLadder({ ...facts, record }), takesBack: true };
 }
 
@@ -273,13 +286,12 @@ function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Findin
   const status = replacementStatusOf(replacement, context);
   const isReleased = 'isReleased' in status && status.isReleased;
   const record = { ...facts.record, attempt };
-  const over = withoutAttempt(record, attempt);
+  const current = { ...facts, record };
   if (!isUnhealthy) {
     const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
-    const message = `the node is well again while it was being replaced, attempt ${attempt.number}: ${stays}`;
-    return found(over, { kind: 'recovered', node, attempt, message });
+    return judgeRecovered(current, attempt, `: ${stays}`, 'while it was being replaced');
   }
-  if (!isWanted(facts)) return { ...judgeByLadder({ ...facts, record: over }), takesBack: true };
+  if (!isWanted(facts)) return judgeAnew(facts, withoutAttempt(record, attempt));
   const check = addDuration(now, LAUNCH_CHECK);
   switch (status.kind) {
     case 'gone':
@@ -295,16 +307,16 @@ function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Findin
         return judgeFailedLaunch(facts, attempt, `NodeClaim ${name} is not ready after ${had}`);
       }
       const message = `NodeClaim ${name} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
-      return found(record, { kind: 'underWay', node, message }, { time: earliest(attempt.until, check) });
+      return inFlight(record, { kind: 'underWay', node, message }, earliest(attempt.until, check));
     }
     case 'ready': {
       if (decision.kind === 'due') {
         const found = { ...replacement, node: status.node.name };
-        return judgeReadyReplacement({ ...facts, record }, decision, attempt, found);
+        return judgeReadyReplacement(current, decision, attempt, found);
       }
       // A veto, or somebody else at work: the replacement is kept until that is over.
-      const { verdict, time } = judgeByLadder({ ...facts, record });
-      return found(record, verdict, { state: 'inFlight', time: time ?? check });
+      const { verdict, time } = judgeByLadder(current);
+      return inFlight(record, verdict, time ?? check);
     }
   }
 }
@@ -325,11 +337,11 @@ function judgeReadyReplacement(
   if (waits === undefined) {
     const opening = { ...action, replacement };
     const verdict = { kind: 'due', due: decision, action: opening, laterActions: [], unfinished: undefined } as const;
-    return found(record, verdict, { state: 'inFlight', time: addDuration(now, LAUNCH_CHECK) });
+    return inFlight(record, verdict, addDuration(now, LAUNCH_CHECK));
   }
   const { until } = waits;
   const message = `${decision.message}; the termination was refused: ${againAt(until)}`;
-  return found(record, { kind: 'retry', node, message }, { state: 'inFlight', time: until });
+  return inFlight(record, { kind: 'retry', node, message }, until);
 }
 
 /** The launch counts as not taken. The next action follows at once, and the pool launches nothing for a while. */
@@ -355,24 +367,23 @@ export function judgeGone(
   const gone = (...finding: Parameters<typeof found>): GoneNode => ({ ...found(...finding), kind: 'gone', node });
   const closed: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
   const takesBack = before.ours !== undefined;
-  if (attempt === undefined) return gone(undefined, closed, { takesBack });
+  if (attempt === undefined) return gone(undefined, closed, undefined, { takesBack });
   const isIntended = attempt.phase === 'intended';
   const runOver = judgeTime(attempt);
-  if (isIntended && !isDue(now, runOver))
-    return gone(before, undefined, { time: runOver, state: 'followed', takesBack });
+  if (isIntended && !isDue(now, runOver)) return gone(before, undefined, runOver, { state: 'followed', takesBack });
   const news: GoneNode['news'] = isIntended ? [{ kind: 'lost', attempt }] : [];
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
     const over = isIntended ? withoutAttempt(before, attempt) : before;
-    return gone(undefined, closed, { takesBack: over.ours !== undefined, news });
+    return gone(undefined, closed, undefined, { takesBack: over.ours !== undefined, news });
   }
   const record = isIntended ? accepted(before, attempt, []) : before;
   const check = addDuration(now, FOLLOW_CHECK);
   if (!isDue(now, attempt.until))
-    return gone(record, undefined, { time: earliest(attempt.until, check), state: 'followed', takesBack, news });
+    return gone(record, undefined, earliest(attempt.until, check), { state: 'followed', takesBack, news });
   const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers.map(on('NodeClaim')))}`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, claim: { name: claim.name, uid: claim.uid }, message };
-  return gone(record, verdict, { time: check, takesBack, news });
+  return gone(record, verdict, check, { takesBack, news });
 }
 
 const on = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;

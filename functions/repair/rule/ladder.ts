@@ -19,7 +19,6 @@ import {
   type LadderAction,
   type NodeFinding,
   type PossibleAction,
-  IDLE,
   type VerdictTrait,
   VERDICT_TRAITS,
   type Verdict,
@@ -71,10 +70,10 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
       const undue = judgeUndue(facts, decision);
       // While repair is off, what an attempt has set is taken back at once.
       const hasMarks = !isOn && (record.ours?.annotation !== undefined || record.ours?.drain !== undefined);
-      return found(undue.record, undue.verdict, { time: undue.time, takesBack: undue.takesBack || hasMarks });
+      return found(undue.record, undue.verdict, undue.time, { takesBack: undue.takesBack || hasMarks });
     }
     case 'tolerate':
-      return found(record, { ...decision, node }, { time: decision.dueCondition.dueTime });
+      return found(record, { ...decision, node }, decision.dueCondition.dueTime);
     case 'unclaimed':
     case 'blocked':
     case 'vetoed':
@@ -82,7 +81,7 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
       const isOthers = decision.kind === 'blocked' && decision.reason === 'BeingDisrupted';
       const check = addDuration(now, isOthers ? OTHERS_CHECK : BLOCKED_CHECK);
       const ends = decision.kind === 'vetoed' ? decision.veto.until : undefined;
-      return found(record, { ...decision, node }, { time: earliest(ends, check) });
+      return found(record, { ...decision, node }, earliest(ends, check));
     }
     case 'due':
       return judgeDue(facts, decision, unfinished);
@@ -107,7 +106,7 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       if (action.type === 'Terminate' && claim !== undefined && endsAnyway(claim, decision.entryPolicy, now)) {
         const message = `NodeClaim ${claim.name} is being deleted already, and a repair would not end it sooner`;
         const verdict = { kind: 'finishing', node, dueCondition, message } as const;
-        return found(record, verdict, { time: addDuration(now, BLOCKED_CHECK) });
+        return found(record, verdict, addDuration(now, BLOCKED_CHECK));
       }
       const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
@@ -116,12 +115,12 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
     }
     case 'refused': {
       const message = `${decision.message}; refused: ${next.message}; ${againAt(next.until)}`;
-      return found(record, { kind: 'retry', node, message }, { time: next.until });
+      return found(record, { kind: 'retry', node, message }, next.until);
     }
     case 'unavailable': {
       const message = `${decision.message}; no replacement can be launched: ${againAt(next.until)}`;
       const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
-      return found(record, verdict, { time: next.until });
+      return found(record, verdict, next.until);
     }
     case 'exhausted': {
       const carried = incident === undefined ? carriedReturns(record, taken, ladder, now) : undefined;
@@ -131,7 +130,7 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
       const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
       const time = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
-      return found(record, { kind: 'exhausted', node, message }, { time });
+      return found(record, { kind: 'exhausted', node, message }, time);
     }
   }
 }
@@ -157,10 +156,12 @@ export const hasTrait = (verdict: NodeFinding['verdict'], trait: VerdictTrait): 
 export function found(
   record: Finding['record'],
   verdict: Finding['verdict'],
-  more: Partial<Omit<Finding, 'record' | 'verdict'>> = {},
+  time?: Finding['time'],
+  more?: Partial<Pick<Finding, 'state' | 'takesBack' | 'news'>>,
 ): Finding {
-  const state = hasTrait(verdict, 'inFlight') ? 'inFlight' : hasTrait(verdict, 'followed') ? 'followed' : 'idle';
-  return { ...IDLE, record, verdict, state, takesBack: hasTrait(verdict, 'takesBack'), ...more };
+  const state = (['inFlight', 'followed'] as const).find(each => hasTrait(verdict, each)) ?? 'idle';
+  const takesBack = hasTrait(verdict, 'takesBack');
+  return { record, verdict, time, state, takesBack, news: [], ...more };
 }
 
 /** What is decided of the node. */

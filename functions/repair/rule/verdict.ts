@@ -351,9 +351,6 @@ export interface GoneNode extends Finding {
 
 export type NodeFinding = PresentNode | GoneNode;
 
-/** Nothing is under way at the node, and nothing is to be reported. */
-export const IDLE = { verdict: undefined, time: undefined, state: 'idle', takesBack: false, news: [] } as const;
-
 /** What nodes are judged by. */
 export interface JudgeContext {
   readonly now: EpochMs;

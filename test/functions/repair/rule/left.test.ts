@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { RepairLeftovers, NodeRecord } from '../../../../functions/repair/record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { afterTakeBack, leftOf, wantedBack, withoutTakenBack } from '../../../../functions/repair/rule/left.ts';
-import { IDLE, type PresentNode } from '../../../../functions/repair/rule/verdict.ts';
+import { found } from '../../../../functions/repair/rule/ladder.ts';
+import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import { anAttempt, aPoolNode, claimOf, T } from '../../../builders/repair.ts';
 
+const NOTHING = found(undefined, undefined);
 const NOW = addDuration(T, minutes(40));
 const node = aPoolNode('n1');
 const CLAIM = claimOf(node);
@@ -126,7 +128,14 @@ describe('after the try', () => {
     ['one whose replacement is still marked is followed', { record: NEW }, marked, false, 'followed', true],
     ['one in flight stays so', { record: NEW, state: 'inFlight' }, NEW, true, 'inFlight', true],
   ])('%s', (_, found, record, isOwed, state, isKept) => {
-    const finding: PresentNode = { ...IDLE, kind: 'present', node, record: undefined, takesBack: true, ...found };
+    const finding: PresentNode = {
+      ...NOTHING,
+      kind: 'present',
+      node,
+      record: undefined,
+      takesBack: true,
+      ...found,
+    };
     const after = afterTakeBack(finding, record, isOwed);
     expect(after).toEqual({ ...finding, record: isKept ? record : undefined, state });
   });

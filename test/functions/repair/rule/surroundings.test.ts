@@ -10,7 +10,8 @@ import {
 import type { Surroundings } from '../../../../functions/repair/rule/guards.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { IDLE, type PresentNode } from '../../../../functions/repair/rule/verdict.ts';
+import { found } from '../../../../functions/repair/rule/ladder.ts';
+import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
 import { NEW_POOL } from '../../../../functions/repair/record.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
@@ -88,7 +89,7 @@ it('a node that an action has mended a moment ago counts as acted upon; one that
   const mendedBy = (...taken: string[]) => {
     const incident = { type: 'Ready', taken, healthySince: NOW };
     const finding = {
-      ...IDLE,
+      ...found(undefined, undefined),
       kind: 'present',
       node: LONE,
       record: { ...newNode('n3', 'default'), incident },
@@ -101,7 +102,13 @@ it('a node that an action has mended a moment ago counts as acted upon; one that
 it('a node that somebody else has mended came back by itself, though it took a place', () => {
   const state = { ...NEW_POOL, inFlight: { [LONE.uid]: NOW } };
   const isActedUpon = (otherWorkTime?: typeof NOW) => {
-    const finding = { ...IDLE, kind: 'present', node: LONE, record: undefined, otherWorkTime } as const;
+    const finding = {
+      ...found(undefined, undefined),
+      kind: 'present',
+      node: LONE,
+      record: undefined,
+      otherWorkTime,
+    } as const;
     return surroundings({ state, present: [finding] }).isActedUpon(LONE);
   };
   expect([isActedUpon(), isActedUpon(NOW)]).toEqual([true, false]);
