@@ -89,15 +89,13 @@ export function reportPause(
   { reason, message }: DecisionOf<'pause'>,
 ): Promise<string> {
   const isNotServed = reason === EVENT_REASONS.kindNotServed;
-  const report = async (isRepeated: boolean): Promise<void> => {
-    if (isRepeated) return;
-    await reportOnNode(context, observed, {
+  const report = (): Promise<void> =>
+    reportOnNode(context, observed, {
       decision: isNotServed ? 'wait' : 'hold',
       reason: isNotServed ? EVENT_REASONS.kindNotServed : EVENT_REASONS.drainHeld,
       message,
       event: { type: 'Warning' },
     });
-  };
   return reportLasting([{ text: `${reason} ${message}`, report }], observed.record.reported);
 }
 
@@ -282,12 +280,11 @@ export function reportNotices(
     text: `${reason} ${message}`,
     report: async (isRepeated: boolean): Promise<void> => {
       // The API server forgets Events after an hour.
-      const isDue = areBlockersDue && reason === EVENT_REASONS.failedDraining;
-      if (isRepeated && !isDue) return;
+      if (isRepeated && reason !== EVENT_REASONS.failedDraining) return;
       await reportOnNode(context, observed, { decision: 'wait', reason, message, isRepeated, event: { type } });
     },
   }));
-  return reportLasting(all, said);
+  return reportLasting(all, said, { isRepeatDue: areBlockersDue });
 }
 
 /** Says that nothing has moved for hours, and what blocks the drain. @returns the drain with when it was said */

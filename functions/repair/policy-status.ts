@@ -21,6 +21,7 @@ import {
   type EpochMs,
   hours,
   isDue,
+  isReportDue,
   minutes,
   seconds,
 } from '../../shared/domain/time.ts';
@@ -52,6 +53,8 @@ const schema = z.object({
   countTime: z.exactOptional(instant),
   /** Why statuses could not be written, as it was said; a line each. */
   refused: z.exactOptional(z.string()),
+  /** When Events said so last. */
+  refusedTime: z.exactOptional(instant),
 });
 
 type StatusRecord = Readonly<z.output<typeof schema>>;
@@ -74,7 +77,7 @@ const ZERO_SPACING = seconds(10);
 /** … and looks because somebody edited a policy, or because the timer is due, this far. */
 const SPACING = seconds(1);
 
-/** What was refused is tried again after this long, and said to be. */
+/** What was refused is tried again after this long. */
 const REFUSED_CHECK = minutes(5);
 
 /** A change without a message is noticed after this long. */
@@ -127,21 +130,23 @@ async function look(deps: Deps): Promise<DurationMs> {
   const begun = deps.clock.now();
   let before: StatusRecord | undefined;
   let countTime = begun;
-  const keep = async (refused: string | undefined, wakeTime: EpochMs): Promise<Turn> => {
-    const value: StatusRecord = { lookTime: begun, countTime, ...(refused !== undefined && { refused }) };
+  const keep = async (refused: Partial<StatusRecord> | undefined, wakeTime: EpochMs): Promise<Turn> => {
+    const value: StatusRecord = { ...refused, lookTime: begun, countTime };
     return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime }));
   };
   await updateRecord(WHAT, record, async loaded => {
     before = loaded.kind === 'known' ? loaded.value : undefined;
     const last = before && countTimeOf(before);
     countTime = last === undefined || isDue(begun, addDuration(last, COUNT_SPACING)) ? begun : last;
-    return keep(before?.refused, addDuration(begun, CHECK));
+    return keep(before, addDuration(begun, CHECK));
   });
   const outcome = await writeStatuses(deps, countTime === begun);
   const { refused: left = [], waits = false } = outcome ?? {};
   // Said before it is recorded: a run that dies in between says it again (I9).
-  const said = await reportLasting(left, before?.refused);
-  const refused = left.length > 0 ? said : undefined;
+  const isRepeatDue = isReportDue(begun, before?.refusedTime);
+  const text = await reportLasting(left, before?.refused, { isRepeatDue });
+  const refused =
+    left.length > 0 ? { ...before, refused: text, ...(isRepeatDue && { refusedTime: begun }) } : undefined;
   await updateRecord(WHAT, record, async loaded => {
     if (loaded.kind !== 'known') return DONE;
     if (outcome === undefined) return record.release();
@@ -156,7 +161,7 @@ async function look(deps: Deps): Promise<DurationMs> {
 
 /**
  * Of a status that the API server does not let us write, as admission policies can want it: in one audit line until it
- * changes, and each time in an Event.
+ * changes, and once an hour in an Event.
  */
 function refusedReport({ reporter }: Deps, policy: KubernetesObject, { message: text }: RefusedCall): LastingReport {
   const report = reportWarning(reporter, policy, EVENT_REASONS.changeRefused, 'refused');

@@ -73,7 +73,7 @@ export function nextRefusal(
     if (before.basis === basis && durationBetween(nextTry(before), now) < TRANSIENT_FAILURE) return before;
   }
   const goesOn = before?.cause === cause && before.basis === basis && !isOver(before, now);
-  const isSaid = before?.cause === cause && withoutNumbers(before.message) === withoutNumbers(message);
+  const isSaid = before?.cause === cause && isSameCause(before.message, message);
   return {
     cause,
     message,
@@ -90,6 +90,8 @@ const isOver = (refusal: Refusal, now: EpochMs): boolean =>
   durationBetween(nextTry(refusal), now) > waitAfter(refusal) + TRANSIENT_FAILURE;
 
 /** Times and identifiers of requests are no other cause. */
+export const isSameCause = (one: string, other: string): boolean => withoutNumbers(one) === withoutNumbers(other);
+
 const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, '');
 
 /** Once an hour, and at once where the cause is another one. @param isReportedAtOnce also what may pass */

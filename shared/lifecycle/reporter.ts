@@ -59,14 +59,25 @@ export function createReporter(owner: FunctionName, deps: Deps): Reporter {
 /** What is so for a while. `text`: what is remembered of it; `report`: says it, or says that it is still so. */
 export type LastingReport = { readonly text: string; readonly report: (isRepeated: boolean) => Promise<void> };
 
-/** Reports each, and tells those that were said before. @param said the texts of the time before, a line each @returns those of now */
-export async function reportLasting(all: readonly LastingReport[], said = ''): Promise<string> {
+/**
+ * Reports each that was not said before.
+ *
+ * @param said the texts of the time before, a line each
+ * @param how `isRepeatDue`: those that were said before are reported again
+ * @returns the texts of now
+ */
+export async function reportLasting(
+  all: readonly LastingReport[],
+  said = '',
+  { isRepeatDue = false }: { readonly isRepeatDue?: boolean } = {},
+): Promise<string> {
   const before = said.split('\n');
   const lines: string[] = [];
   for (const { text, report } of all) {
     const line = text.replaceAll('\n', ' ');
     lines.push(line);
-    await report(before.includes(line));
+    const isRepeated = before.includes(line);
+    if (!isRepeated || isRepeatDue) await report(isRepeated);
   }
   return lines.join('\n');
 }

@@ -6,6 +6,7 @@ import { checkDisruptionBudgets } from './disruption-budgets.ts';
 import { checkDisruptionTarget } from './disruption-target.ts';
 import { checkDrain } from './drain.ts';
 import { checkDrainLimits } from './drain-limits.ts';
+import { checkEventsSaid } from './events-said.ts';
 import { checkExplained } from './explained.ts';
 import { checkFinalizerOn } from './finalizer-on.ts';
 import { checkFinalizers } from './finalizers.ts';
@@ -56,6 +57,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkLeftBehind,
   checkMaintenanceLeft,
   checkRobustness,
+  checkEventsSaid,
   checkExplained,
   checkActsSaid,
   checkDenialsSaid,

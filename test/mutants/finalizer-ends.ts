@@ -4,6 +4,8 @@ import { decide as decideObject } from '../../functions/finalizer/objects/decide
 import type { TerminationContext } from '../../functions/finalizer/termination/context.ts';
 import { hooksAt } from '../../functions/finalizer/termination/hooks.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
+import { parseJsonObject } from '../../shared/domain/json.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { messageOf, RetryableError } from '../../shared/errors.ts';
 import { HOOK_POINTS } from '../../shared/domain/termination.ts';
 import { hours } from '../../shared/domain/time.ts';
@@ -47,11 +49,33 @@ const describing = (read: (found: Described) => Described): Mutation =>
   }));
 type Described = Awaited<ReturnType<Instances['describe']>>;
 
+/** What was reported of a failure is forgotten before the record is written. */
+const failureReportsForgotten = withRecords('finalizer', records => ({
+  put: (record, version) => records.put({ ...record, state: withoutReports(record.state) }, version),
+}));
+
+const withoutReports = (state: JsonObject): JsonObject =>
+  parseJsonObject(JSON.stringify(state, (key, value: unknown) => (key === 'failureReport' ? undefined : value)));
+
 const WITHOUT_WAITING = 'finalizer-hooks-nobody-waits-for.yaml';
 const RULES = 'finalizer-rules-that-do-not-clean-up.yaml';
 const THERE = 'finalizer-what-is-there.yaml';
 
 export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'failing-hook-reported-each-time',
+    mistake: 'records an Event at each try of a hook that fails',
+    breaks: ['I11'],
+    scenario: 'finalizer-settings-change.yaml#a-block-that-cannot-be-read-changes-nothing-under-way',
+    mutation: failureReportsForgotten,
+  },
+  {
+    name: 'failing-clean-up-reported-each-time',
+    mistake: 'records an Event at each try of a clean-up that fails',
+    breaks: ['I11'],
+    scenario: 'finalizer-rule.yaml#a-failed-clean-up-keeps-the-finalizer',
+    mutation: failureReportsForgotten,
+  },
   {
     name: 'refused-terminations-as-often-as-ever',
     mistake: 'asks EC2 every minute to end an instance that it refuses to end, and says so each time',

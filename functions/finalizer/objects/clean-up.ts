@@ -1,5 +1,6 @@
 /** Calls the clean-up of an object, and keeps what it answered: in the ledger first, then as a condition on the object (I1). */
 import type { FinalizerContext } from '../common/context.ts';
+import { reportOfFailure } from '../common/failure-report.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
@@ -70,11 +71,12 @@ export async function saveAnswer(
     return saved.written ? again('a worker is at it') : saved;
   }
   const { message } = answer;
-  const next = { ...rest, phase: 'failed', time: now, message } as const;
+  const failureReport = reportOfFailure(entry.failureReport, message, now);
+  const next = { ...rest, phase: 'failed', time: now, message, failureReport } as const;
   const { longestBackoff } = observed.inForce.rule.rateLimit;
   const saved = await saveEntry(observed, next, addDuration(now, retryDelay(entry.attempts, longestBackoff)));
   if (!saved.written) return saved;
-  await degrade(context, observed, entry.attempts, message);
+  await degrade(context, observed, { attempts: entry.attempts, message, hasEvent: failureReport.time === now });
   return again('the clean-up failed');
 }
 
@@ -85,14 +87,14 @@ const OF_ANY_KIND = { mayLackSubresource: true };
 async function degrade(
   { deps, reporter }: FinalizerContext,
   observed: ObservedObject,
-  attempts: number,
-  message: string,
+  { attempts, message, hasEvent }: { readonly attempts: number; readonly message: string; readonly hasEvent: boolean },
 ): Promise<void> {
   const { object, ref, observation } = observed;
   // In the design's words.
   const text = `Failed to delete external resource: ${message}`;
   const reason = EVENT_REASONS.finalizationError;
-  await reportObject(reporter, observed, { decision: 'retry', reason, message: text, type: 'Warning', attempts });
+  const type = hasEvent ? ({ type: 'Warning' } as const) : {};
+  await reportObject(reporter, observed, { decision: 'retry', reason, message: text, attempts, ...type });
   if (object === undefined) return;
   const change = { type: CONDITION, status: 'True', reason: REASON, message: text } as const;
   await setConditions(deps, ref, object, { conditions: [change], now: observation.now, ...OF_ANY_KIND });

@@ -3,6 +3,7 @@
  * What is in it and not in the cluster was not cleaned up by us.
  */
 import { OWNER } from '../common/context.ts';
+import { failureReportSchema } from '../common/failure-report.ts';
 import { effortSchema, instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
@@ -22,6 +23,8 @@ const entry = {
   /** When the next call may be made: a place in the rule's queue. */
   slotTime: z.exactOptional(instant),
   message: z.exactOptional(z.string()),
+  /** The last Event of a clean-up that failed. */
+  failureReport: z.exactOptional(failureReportSchema),
   /** Changes that are refused, by what was decided. */
   refusals: z.exactOptional(refusalsSchema),
   /** Somebody keeps taking the finalizer off: the next time it is put back waits longer. */

@@ -149,7 +149,7 @@ async function saveAnswer(
     context.run.answers.set(hook.name, answer);
     return lookAgain(context, `hook ${hook.name} changed`);
   }
-  await reportHook(context, hook.name, progress);
+  await reportHook(context, hook.name, progress, before);
   return await runHook(context, hook, 'awaited', { progress });
 }
 

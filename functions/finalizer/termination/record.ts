@@ -1,5 +1,6 @@
 /** What a termination must not forget: its deadline, what it called and how that went. One record per NodeClaim or lone Node. */
 import { OWNER } from '../common/context.ts';
+import { failureReportSchema } from '../common/failure-report.ts';
 import { instant, milliseconds } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import {
@@ -33,6 +34,8 @@ const hookProgress = z.object({
   lastSeenTime: instant,
   attempts: z.int().check(z.positive()),
   message: z.exactOptional(z.string()),
+  /** The last Event of a call that failed. */
+  failureReport: z.exactOptional(failureReportSchema),
   /** It was called and nobody waits for it: `forced` at the end of the time, `once` where it could hold nothing. */
   unawaited: z.exactOptional(z.enum(['forced', 'once'])),
   /** The custom resource that stands for the call, as it was last seen. */

@@ -183,9 +183,18 @@ export async function reportObserveMode(
   });
 }
 
-/** What one hook answered; nothing is said of a worker that is still at it. */
-export async function reportHook(context: ReportContext, name: string, progress: HookProgress): Promise<void> {
-  const { phase, attempts, message = '' } = progress;
+/**
+ * What one hook answered; nothing is said of a worker that is still at it.
+ *
+ * @param before its progress before the answer: a failure has an Event if its report is a new one
+ */
+export async function reportHook(
+  context: ReportContext,
+  name: string,
+  progress: HookProgress,
+  before: HookProgress | undefined,
+): Promise<void> {
+  const { phase, attempts, message = '', failureReport } = progress;
   if (phase === 'succeeded') {
     const done = `hook ${name} has done its work`;
     await reportOnAll(context, { decision: 'hook', reason: 'HookSucceeded', message: done, details: { hook: name } });
@@ -196,7 +205,7 @@ export async function reportHook(context: ReportContext, name: string, progress:
     reason: EVENT_REASONS.terminationHookFailed,
     message: `hook ${name} failed: ${message}`,
     details: { hook: name, attempt: attempts },
-    event: { type: 'Warning' },
+    ...(failureReport?.time !== before?.failureReport?.time && { event: { type: 'Warning' } }),
   });
 }
 
@@ -218,7 +227,7 @@ export async function reportAnswers(
         details: { hook: name },
       });
     } else if (now.phase !== was?.phase || now.message !== was.message) {
-      await reportHook(context, name, now);
+      await reportHook(context, name, now, was);
     }
   }
 }

@@ -31,8 +31,9 @@ it('records the Event alone of what was said before', async () => {
   expect(await saying({ ...REPORT, isRepeated: true })).toEqual(['Event NodeRepairBlocked']);
 });
 
-it('tells what lasts from what is new, by its text', async () => {
+it('tells what lasts from what is new, by its text, and repeats it when it is due', async () => {
   let texts = '';
+  let isRepeatDue = true;
   const look = async (...all: readonly string[]): Promise<readonly unknown[]> => {
     const said: unknown[] = [];
     const report = (text: string) => async (isRepeated: boolean) =>
@@ -40,13 +41,15 @@ it('tells what lasts from what is new, by its text', async () => {
     texts = await reportLasting(
       all.map(text => ({ text, report: report(text) })),
       texts,
+      { isRepeatDue },
     );
     return said;
   };
   expect(await look('a\nb', 'c')).toEqual(['new a\nb', 'new c']);
   expect(texts).toBe('a b\nc');
   expect(await look('c', 'a\nb', 'd')).toEqual(['c', 'a\nb', 'new d']);
-  expect(await look('a\nb')).toEqual(['a\nb']);
+  isRepeatDue = false;
+  expect(await look('a\nb', 'e')).toEqual(['new e']);
   expect(await look()).toEqual([]);
   expect(texts).toBe('');
   expect(await look('a\nb')).toEqual(['new a\nb']);

@@ -1,4 +1,5 @@
 /** How a hook goes on, as the record keeps it: what its worker answered, when it has run out of time, when it is called again. Pure. */
+import { reportOfFailure } from '../../common/failure-report.ts';
 import type { HookAnswer } from '../../../../shared/domain/hook-answer.ts';
 import type { TerminationHook } from '../../../../shared/domain/termination.ts';
 import {
@@ -55,7 +56,7 @@ export function afterAnswer(progress: HookProgress, answer: ResourceAnswer, now:
     ...rest,
     phase: answer.kind,
     lastSeenTime: now,
-    ...(answer.kind === 'failed' && { message: answer.message }),
+    ...(answer.kind === 'failed' && failure(progress, answer.message, now)),
     ...(answer.resource !== undefined && { resource: answer.resource }),
   };
 }
@@ -69,7 +70,7 @@ function withAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs
     case 'failed':
       return progress.phase === 'timedOut'
         ? { ...progress, message: answer.message }
-        : { ...rest, phase: 'failed', lastSeenTime: now, message: answer.message };
+        : { ...rest, phase: 'failed', lastSeenTime: now, ...failure(progress, answer.message, now) };
     case 'pending':
       if (progress.phase === 'timedOut') return progress;
       return {
@@ -81,6 +82,11 @@ function withAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs
       };
   }
 }
+
+const failure = ({ failureReport }: HookProgress, message: string, now: EpochMs) => ({
+  message,
+  failureReport: reportOfFailure(failureReport, message, now),
+});
 
 /** When the hook has run out of time. Silence counts while a worker is at it. */
 export function hookTimeoutTime({ deadline, heartbeat }: TerminationHook, progress: HookProgress): EpochMs {

@@ -126,6 +126,7 @@ function noteCall({ now, mode, progress: before }: HookObservation): HookEffect 
     lastSeenTime: now,
     attempts: (before?.unawaited === unawaited ? (before?.attempts ?? 0) : 0) + 1,
     ...(unawaited !== undefined && { unawaited }),
+    ...(before?.failureReport !== undefined && { failureReport: before.failureReport }),
   };
   return { kind: 'noteCall', progress };
 }
