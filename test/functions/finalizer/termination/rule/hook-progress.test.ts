@@ -29,7 +29,11 @@ describe('an answer to a hook that waits for the next turn, because another run 
 describe('an answer to the call that was just made', () => {
   it.each([
     ['is the end of the hook', { kind: 'succeeded' }, { phase: 'succeeded' }],
-    ['says why it failed', { kind: 'failed', message: 'no space' }, { phase: 'failed', message: 'no space', failureReport: { message: 'no space', time: NOW } }],
+    [
+      'says why it failed',
+      { kind: 'failed', message: 'no space' },
+      { phase: 'failed', message: 'no space', failureReport: { message: 'no space', time: NOW } },
+    ],
     ['says where its custom resource is found', { kind: 'pending', resource }, { phase: 'pending', resource }],
   ] as const)('%s, and what it said before is forgotten', (_, answer, changed) => {
     const { message: _message, ...rest } = { ...called, message: '429' };
