@@ -1,12 +1,12 @@
 /** What was reported of a call that fails again and again: an Event an hour, and at once where the cause is another one (I11). */
-import { instant } from '../../../shared/contract/instant.ts';
-import * as z from '../../../shared/contract/zod.ts';
 import { isSameCause } from '../../../shared/domain/refusal.ts';
 import { isReportDue, type EpochMs } from '../../../shared/domain/time.ts';
 
-/** The last report of a failure, as records keep it. */
-export const failureReportSchema = z.object({ message: z.string(), time: instant });
-export type FailureReport = Readonly<z.output<typeof failureReportSchema>>;
+/** The last report of a failure. */
+export interface FailureReport {
+  readonly message: string;
+  readonly time: EpochMs;
+}
 
 /** The report that counts after one more failure: the one before while it covers this failure, else a new one that is due now. */
 export function reportOfFailure(before: FailureReport | undefined, message: string, now: EpochMs): FailureReport {

@@ -3,7 +3,7 @@
  * What is in it and not in the cluster was not cleaned up by us.
  */
 import { OWNER } from '../common/context.ts';
-import { failureReportSchema } from '../common/failure-report.ts';
+import { failureReportSchema } from '../common/failure-report-schema.ts';
 import { effortSchema, instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';

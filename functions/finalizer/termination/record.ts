@@ -1,6 +1,6 @@
 /** What a termination must not forget: its deadline, what it called and how that went. One record per NodeClaim or lone Node. */
 import { OWNER } from '../common/context.ts';
-import { failureReportSchema } from '../common/failure-report.ts';
+import { failureReportSchema } from '../common/failure-report-schema.ts';
 import { instant, milliseconds } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import {
