@@ -1,6 +1,6 @@
-/** What was reported of a call that fails again and again: an Event an hour, and at once where the cause is another one (I11). */
-import { isSameCause } from '../../../shared/domain/refusal.ts';
-import { isReportDue, type EpochMs } from '../../../shared/domain/time.ts';
+/** What was reported of a call that fails again and again: an Event an hour, and at once where the cause is another one (I11). Pure. */
+import { isSameCause } from './refusal.ts';
+import { isReportDue, type EpochMs } from './time.ts';
 
 /** The last report of a failure. */
 export interface FailureReport {

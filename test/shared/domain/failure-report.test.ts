@@ -1,8 +1,8 @@
 /** What fails again and again has an Event an hour, and one at once where it fails for another reason. */
 import { expect, it } from 'vitest';
-import { reportOfFailure } from '../../../../functions/finalizer/common/failure-report.ts';
-import { addDuration, minutes, type EpochMs } from '../../../../shared/domain/time.ts';
-import { at } from '../../../builders/repair.ts';
+import { reportOfFailure } from '../../../shared/domain/failure-report.ts';
+import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import { at } from '../../builders/repair.ts';
 
 const NOW = at('2024-11-01T15:00:00Z');
 const after = (length: number): EpochMs => addDuration(NOW, minutes(length));
