@@ -90,7 +90,7 @@ const isOver = (refusal: Refusal, now: EpochMs): boolean =>
   durationBetween(nextTry(refusal), now) > waitAfter(refusal) + TRANSIENT_FAILURE;
 
 /** Times and identifiers of requests are no other cause. */
-export const isSameCause = (one: string, other: string): boolean => withoutNumbers(one) === withoutNumbers(other);
+const isSameCause = (one: string, other: string): boolean => withoutNumbers(one) === withoutNumbers(other);
 
 const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, '');
 
@@ -142,3 +142,15 @@ export const permissionOf = ({ cause, message }: Refusal): string | undefined =>
 /** The verb and kind that RBAC does not allow: `cannot patch resource "nodes" in API group ""`. */
 export const permissionIn = (message: string): string | undefined =>
   /cannot \w+ resource "[^"]*" in API group "[^"]*"/.exec(message)?.[0];
+
+/** The last report of a call that fails again and again. */
+export interface FailureReport {
+  readonly message: string;
+  readonly time: EpochMs;
+}
+
+/** The report that counts after one more failure: the one before while it covers this failure, else a new one that is due now (I11). */
+export function reportOfFailure(before: FailureReport | undefined, message: string, now: EpochMs): FailureReport {
+  const isCovered = before !== undefined && isSameCause(before.message, message) && !isReportDue(now, before.time);
+  return isCovered ? before : { message, time: now };
+}

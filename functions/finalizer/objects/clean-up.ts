@@ -1,6 +1,6 @@
 /** Calls the clean-up of an object, and keeps what it answered: in the ledger first, then as a condition on the object (I1). */
 import type { FinalizerContext } from '../common/context.ts';
-import { reportOfFailure } from '../../../shared/domain/failure-report.ts';
+import { reportOfFailure } from '../../../shared/domain/refusal.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import { readConditions } from '../../../shared/domain/node.ts';

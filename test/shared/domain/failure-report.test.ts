@@ -1,6 +1,6 @@
 /** What fails again and again has an Event an hour, and one at once where it fails for another reason. */
 import { expect, it } from 'vitest';
-import { reportOfFailure } from '../../../shared/domain/failure-report.ts';
+import { reportOfFailure } from '../../../shared/domain/refusal.ts';
 import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { at } from '../../builders/repair.ts';
 

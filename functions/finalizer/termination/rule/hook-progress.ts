@@ -1,5 +1,5 @@
 /** How a hook goes on, as the record keeps it: what its worker answered, when it has run out of time, when it is called again. Pure. */
-import { reportOfFailure } from '../../../../shared/domain/failure-report.ts';
+import { reportOfFailure } from '../../../../shared/domain/refusal.ts';
 import type { HookAnswer } from '../../../../shared/domain/hook-answer.ts';
 import type { TerminationHook } from '../../../../shared/domain/termination.ts';
 import {
