@@ -79,7 +79,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
   {
     name: 'refused-terminations-as-often-as-ever',
     mistake: 'asks EC2 every minute to end an instance that it refuses to end, and says so each time',
-    breaks: [],
+    breaks: ['I11'],
     scenario: 'refused-pods-and-instances.yaml#termination-of-an-instance',
     fault: () => terminationsAreRefused(hours(2)),
     mutation: forgetting('finalizer', key => key.startsWith('terminate ')),

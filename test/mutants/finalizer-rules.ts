@@ -34,7 +34,7 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'objects-wait-for-their-rule',
     mistake: 'puts a finalizer on nothing while the rule must not carry one of its own',
-    breaks: [],
+    breaks: ['I11'],
     scenario: 'finalizer-rule-that-admission-denies.yaml#finalizer-rule-whose-own-finalizer-admission-denies',
     // Nothing tells that it was refused: the record of the rule is not kept.
     mutation: withRecords('finalizer', records => ({
