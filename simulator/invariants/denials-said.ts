@@ -8,7 +8,7 @@ import { changedBy, denialIn, nodeOfPod } from './denials.ts';
 import { LONGEST_DELAY, type MakeCheck, type Run } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { dig, textOf } from './reading.ts';
-import { does, type Target } from './run-journal.ts';
+import { does, isStoredAfter, type Target } from './run-journal.ts';
 
 const HOUR = 60 * 60_000;
 /** Two runs that look at the same time both say it. */
@@ -81,13 +81,9 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, memoryOf, now, quietSince,
 };
 
 /** Whether the run died after its Event and before its record was stored: who comes after it says the same once more (I9). */
-function isForgotten({ calls }: Run): boolean {
-  const event = calls.findLastIndex(call => changedBy(call).resource === 'events');
-  return !calls.slice(event).some(({ port, method, outcome }) => {
-    return (
-      port === 'records' && method === 'put' && outcome.kind === 'answered' && dig(outcome.value, 'kind') === 'written'
-    );
-  });
+function isForgotten(run: Run): boolean {
+  const event = run.calls.at(run.calls.findLastIndex(call => changedBy(call).resource === 'events'));
+  return event === undefined || !isStoredAfter(event, run);
 }
 
 /** Names of what the object belongs to. */

@@ -4,7 +4,7 @@
  */
 import type { MakeCheck, PortCall, Run } from './invariant.ts';
 import { dig, textOf } from './reading.ts';
-import { isKubernetes, targetOf } from './run-journal.ts';
+import { isKubernetes, isStoredAfter, targetOf } from './run-journal.ts';
 
 const HOUR = 3_600_000;
 /** One at the end of the hour, and what runs say that wrote a record of something else. */
@@ -31,8 +31,9 @@ export const checkEventsSaid: MakeCheck = ({ now, quietSince, memoryOf, violate 
       const [reason = '', message = ''] = ['reason', 'message'].map(field => textOf(dig(event, field)));
       const key = JSON.stringify([run.by, kind, uid, reason, message]);
       const since = Math.max(quietSince() ?? Infinity, now() - HOUR);
+      // A run that dies or loses its race before it has recorded what it said leaves that to be said once more (I9).
       const counts = (each: Said): boolean =>
-        each.run !== run && each.time >= since && memoryOf(each.time) === 'whole' && isRecorded(each);
+        each.run !== run && each.time >= since && memoryOf(each.time) === 'whole' && isStoredAfter(each.call, each.run);
       const before = (said.get(key) ?? []).filter(counts);
       said.set(key, [...before, { time: now(), run, call }]);
       if (before.length < MOST) return;
@@ -41,15 +42,3 @@ export const checkEventsSaid: MakeCheck = ({ now, quietSince, memoryOf, violate 
     },
   };
 };
-
-/** A run that dies or loses its race before it has recorded what it said leaves that to be said once more (I9). */
-const isRecorded = ({ run, call }: Said): boolean =>
-  run.calls
-    .slice(run.calls.indexOf(call))
-    .some(
-      ({ port, method, outcome }) =>
-        port === 'records' &&
-        method === 'put' &&
-        outcome.kind === 'answered' &&
-        dig(outcome.value, 'kind') === 'written',
-    );

@@ -10,7 +10,7 @@ import { repairBlockFor } from './policy-oracle.ts';
 import { profileIn } from './ladder-past.ts';
 import { statementsOf } from './statements.ts';
 import { annotationOf, dig, fieldsOf, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
-import { isKubernetes, targetOf } from './run-journal.ts';
+import { isKubernetes, putsAfter, targetOf } from './run-journal.ts';
 
 const HOUR = 3_600_000;
 /** Clocks differ, and what was said at one look is said again at the look after the hour. */
@@ -36,16 +36,10 @@ interface Said {
 }
 
 /** Its run wrote a record afterwards; of a Node, that of the Node. */
-function isRecorded({ run: { calls }, call }: Said): boolean {
+function isRecorded({ run, call }: Said): boolean {
   const about = dig(call.args[1], 'involvedObject');
   const id = dig(about, 'kind') === 'Node' ? `node/${textOf(dig(about, 'uid')) ?? ''}` : undefined;
-  const isOfIt = (record: unknown): boolean => id === undefined || dig(record, 'id') === id;
-  return calls
-    .slice(calls.indexOf(call))
-    .some(
-      ({ port, method, args, outcome }) =>
-        port === 'records' && method === 'put' && outcome.kind === 'answered' && isOfIt(args[0]),
-    );
+  return putsAfter(call, run).some(({ args }) => id === undefined || dig(args[0], 'id') === id);
 }
 
 /** The API server was busy or did not answer. */

@@ -25,6 +25,16 @@ export function targetOf({ method, args }: PortCall): Target {
 export const isKubernetes = (call: PortCall, ...methods: readonly string[]): boolean =>
   call.port === 'kubernetes' && methods.includes(call.method);
 
+/** The answered writes of records that the run made after a call. */
+export const putsAfter = (call: PortCall, { calls }: Run): readonly PortCall[] =>
+  calls
+    .slice(calls.indexOf(call))
+    .filter(({ port, method, outcome }) => port === 'records' && method === 'put' && outcome.kind === 'answered');
+
+/** Whether one of them was stored. */
+export const isStoredAfter = (call: PortCall, run: Run): boolean =>
+  putsAfter(call, run).some(({ outcome }) => outcome.kind === 'answered' && dig(outcome.value, 'kind') === 'written');
+
 /** Further than any clock of a function is ahead. */
 const AHEAD = 60_000;
 
