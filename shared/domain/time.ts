@@ -46,6 +46,9 @@ export function doubledWait(first: DurationMs, times: number, longest: DurationM
 
 const MOST_DOUBLINGS = 30;
 
+/** How long what failed and may soon succeed waits for its next try: 5 s, 10 s, 20 s … the longest. @param times that it failed, from 1 */
+export const retryWait = (times: number, longest = minutes(1)): DurationMs => doubledWait(seconds(5), times, longest);
+
 /** Time from `from` to `to`; negative when `to` is earlier. */
 export function durationBetween(from: EpochMs, to: EpochMs): DurationMs {
   return (to - from) as DurationMs;

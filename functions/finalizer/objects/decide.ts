@@ -2,19 +2,9 @@
  * The rule of FinalizerRules: what one object needs now (I1). Pure: no I/O, no clock.
  */
 import { notRestoredBefore, type Effort } from '../../../shared/domain/effort.ts';
-import { DEFAULT_RATE_LIMIT, type FinalizerRule, type RateLimit } from '../../../shared/domain/finalizer-rule.ts';
+import type { FinalizerRule, RateLimit } from '../../../shared/domain/finalizer-rule.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
-import {
-  addDuration,
-  doubledWait,
-  earliest,
-  hours,
-  isDue,
-  minutes,
-  seconds,
-  type DurationMs,
-  type EpochMs,
-} from '../../../shared/domain/time.ts';
+import { addDuration, earliest, hours, isDue, minutes, retryWait, type EpochMs } from '../../../shared/domain/time.ts';
 
 /** What the ledger says of the object. */
 export interface ObservedEntry {
@@ -126,11 +116,6 @@ function nextCall({ phase, time, attempts, slotTime }: ObservedEntry, { longestB
     case 'held':
     case 'cleaned':
     case 'orphaned':
-      return slotTime ?? addDuration(time, retryDelay(attempts, longestBackoff));
+      return slotTime ?? addDuration(time, retryWait(attempts, longestBackoff));
   }
-}
-
-/** 5 s, 10 s, 20 s … the longest. @param attempts that failed, from 1 */
-export function retryDelay(attempts: number, longest: DurationMs = DEFAULT_RATE_LIMIT.longestBackoff): DurationMs {
-  return doubledWait(seconds(5), attempts, longest);
 }

@@ -41,7 +41,6 @@ import {
 } from '../../../shared/domain/repair-policy.ts';
 import {
   addDuration,
-  doubledWait,
   type DurationMs,
   earliest,
   type EpochMs,
@@ -49,6 +48,7 @@ import {
   isDue,
   latest,
   minutes,
+  retryWait,
   seconds,
   toDurationMs,
   toTimestamp,
@@ -377,7 +377,7 @@ export const isWaitedFor = (refusal: Refusal, action: LadderAction): boolean =>
 /** A refusal that may pass is tried again after 5 s, 10 s, 20 s …, any other ever less often. */
 function tryTime(refusal: Refusal, action: LadderAction): EpochMs {
   if (!isWaitedFor(refusal, action)) return nextTry(refusal);
-  const delay = action.type === 'CustomResource' ? RESOURCE_CHECK : doubledWait(seconds(5), refusal.count, minutes(1));
+  const delay = action.type === 'CustomResource' ? RESOURCE_CHECK : retryWait(refusal.count);
   return earliest(addDuration(refusal.lastTime, delay), addDuration(refusal.firstTime, longestWait(action)));
 }
 

@@ -2,14 +2,7 @@
 import { reportOfFailure } from '../../../../shared/domain/refusal.ts';
 import type { HookAnswer } from '../../../../shared/domain/hook-answer.ts';
 import type { TerminationHook } from '../../../../shared/domain/termination.ts';
-import {
-  addDuration,
-  doubledWait,
-  minutes,
-  seconds,
-  type DurationMs,
-  type EpochMs,
-} from '../../../../shared/domain/time.ts';
+import { addDuration, type EpochMs } from '../../../../shared/domain/time.ts';
 import type { HookProgress } from '../record.ts';
 
 /** `resource`: how the custom resource of a hook is found again; its version as it was last seen. */
@@ -95,9 +88,6 @@ export function hookTimeoutTime({ deadline, heartbeat }: TerminationHook, progre
   const silent = addDuration(progress.lastSeenTime, heartbeat);
   return silent < end ? silent : end;
 }
-
-/** 5 s, 10 s, 20 s … 60 s. @param attempts that failed, from 1 */
-export const hookRetryDelay = (attempts: number): DurationMs => doubledWait(seconds(5), attempts, minutes(1));
 
 /**
  * Whether nobody knows that the hook was ever called: the first call was noted down, and the run that did so ended. The hook's deadline

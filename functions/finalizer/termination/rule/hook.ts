@@ -12,13 +12,14 @@ import {
   earliest,
   isDue,
   minutes,
+  retryWait,
   seconds,
   toDurationMs,
   type DurationMs,
   type EpochMs,
 } from '../../../../shared/domain/time.ts';
 import type { HookProgress } from '../record.ts';
-import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown } from './hook-progress.ts';
+import { hookTimeoutTime, isFirstCallUnknown } from './hook-progress.ts';
 import { nextLook } from './turn.ts';
 
 export type UnawaitedReason = NonNullable<HookProgress['unawaited']>;
@@ -96,7 +97,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
     const next = nextLook(firstInvokedTime, now, RESOURCE_LOOKS);
     return { kind: 'look', progress, target, resource, on, until: earliest(next, timeout) };
   }
-  const retryTime = addDuration(progress.lastSeenTime, hookRetryDelay(progress.attempts));
+  const retryTime = addDuration(progress.lastSeenTime, retryWait(progress.attempts));
   if (isDue(now, retryTime)) return noteCall(observation);
   const on = `hook ${hook.name} failed: ${progress.message ?? ''}`;
   return { kind: 'wait', on, until: earliest(retryTime, timeout) };

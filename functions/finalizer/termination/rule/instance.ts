@@ -5,10 +5,10 @@
 import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
 import {
   addDuration,
-  doubledWait,
   earliest,
   isDue,
   minutes,
+  retryWait,
   seconds,
   toDurationMs,
   type EpochMs,
@@ -111,7 +111,7 @@ export function afterRefusedCall(
   { number }: Pick<CallAttempt, 'number'>,
   refused: { readonly until: EpochMs; readonly isPassing: boolean },
 ): { readonly attempt: CallAttempt; readonly until: EpochMs } {
-  const delay = refused.isPassing ? doubledWait(seconds(5), number, minutes(1)) : seconds(0);
+  const delay = refused.isPassing ? retryWait(number) : seconds(0);
   // Dated so that it has settled when the next one is due, and not before, whatever wakes us.
   const intendedTime = addDuration(now, toDurationMs(delay - RUN_ENDS_WITHIN));
   return {

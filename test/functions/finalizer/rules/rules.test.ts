@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { freeSlot, takeSlot, type CallQueue } from '../../../../functions/finalizer/objects/call-queue.ts';
 import {
   decide as decideObject,
-  retryDelay,
   type ObservedEntry,
   type ObjectObservation,
 } from '../../../../functions/finalizer/objects/decide.ts';
-import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, retryWait, seconds } from '../../../../shared/domain/time.ts';
 import { at } from '../../../builders/repair.ts';
 
 const NOW = at('2024-11-01T15:00:00Z');
@@ -233,8 +232,10 @@ describe('calls of a rule', () => {
     takeSlot(queue, { uid: `uid-${index}`, isSlotDue }, limit, now);
 
   it('are tried again after 5 s, 10 s, 20 s … the longest back-off', () => {
-    expect([1, 2, 3, 4, 50].map(attempts => retryDelay(attempts))).toEqual([5, 10, 20, 40, 300].map(seconds));
-    expect([1, 2, 50].map(attempts => retryDelay(attempts, hours(24)))).toEqual([5, 10, 86_400].map(seconds));
+    expect([1, 2, 3, 4, 50].map(attempts => retryWait(attempts, LIMIT.longestBackoff))).toEqual(
+      [5, 10, 20, 40, 300].map(seconds),
+    );
+    expect([1, 2, 50].map(attempts => retryWait(attempts, hours(24)))).toEqual([5, 10, 86_400].map(seconds));
   });
 
   it('of a thousand objects at once have a bounded rate', () => {
