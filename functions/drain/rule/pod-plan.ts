@@ -224,6 +224,13 @@ function returnKeyOf(pod: ReturningPod): string {
   return pod.ownerReferences.find(({ controller }) => controller === true)?.uid ?? qualifiedName(pod);
 }
 
+/** A creation time is a whole second. */
+const CREATION_PRECISION = seconds(1);
+
+/** Pods that came with those of the last return, and waited for their turn, are none of the next. */
+const isNextReturn = ({ creationTime }: ReturningPod, last: Return | undefined): boolean =>
+  last === undefined || creationTime === undefined || addDuration(creationTime, CREATION_PRECISION) > last.time;
+
 export type ReturnState =
   /** It was there when the drain began, or was evicted for this return and is still there. */
   | { readonly kind: 'stays' }
@@ -243,7 +250,7 @@ export function createReturns({ returns, startTime, tried }: DrainReturns, now: 
     const key = returnKeyOf(pod);
     const before = returns.find(({ of }) => of === key);
     const times = before?.times ?? 0;
-    if (times >= RETURNS_EVICTED) return { kind: 'ignored' };
+    if (times >= RETURNS_EVICTED && isNextReturn(pod, before)) return { kind: 'ignored' };
     const until = addDuration(before?.time ?? creationTime, DELAYS[times] ?? minutes(1));
     if (until > now) return { kind: 'waits', until };
     const count = (planned.get(key) ?? 0) + 1;
@@ -258,9 +265,10 @@ export function withReturns(
   pods: readonly ReturningPod[],
   now: EpochMs,
 ): readonly Return[] {
-  if (pods.length === 0) return returns;
-  const keys = new Set(pods.map(returnKeyOf));
+  const lastOf = new Map(returns.map(each => [each.of, each]));
+  const keys = new Set(pods.filter(pod => isNextReturn(pod, lastOf.get(returnKeyOf(pod)))).map(returnKeyOf));
+  if (keys.size === 0) return returns;
   const others = returns.filter(({ of }) => !keys.has(of));
-  const next = [...keys].map(of => ({ of, times: (returns.find(each => each.of === of)?.times ?? 0) + 1, time: now }));
+  const next = [...keys].map(of => ({ of, times: (lastOf.get(of)?.times ?? 0) + 1, time: now }));
   return [...others, ...next].slice(-MAX_RETURNS);
 }

@@ -52,3 +52,15 @@ it('evicts ten pods of one controller for one return', () => {
   expect([other(made('a', at(20), 'one')).kind, other(made('b', at(20), 'two')).kind]).toEqual(['due', 'due']);
   expect(addDuration(at(60), minutes(1))).toBe(at(120));
 });
+
+it('counts pods that come at once as one return, however many turns their evictions take', () => {
+  const once: Return[] = [{ of: 'rs', times: 1, time: at(30) }];
+  expect(withReturns(once, [made('later', at(20), 'rs')], at(90))).toBe(once);
+  expect(withReturns(once, [made('later', at(20), 'rs'), made('again', at(30), 'rs')], at(90))).toEqual([
+    { of: 'rs', times: 2, time: at(90) },
+  ]);
+  const twice: Return[] = [{ of: 'rs', times: 2, time: at(90) }];
+  expect(returnState('later', at(20), at(149), twice)).toEqual({ kind: 'waits', until: at(150) });
+  expect(returnState('later', at(20), at(150), twice)).toEqual({ kind: 'due' });
+  expect(returnState('again', at(90), at(150), twice)).toEqual({ kind: 'ignored' });
+});
