@@ -50,7 +50,7 @@ function fieldOf(text: string, [least, most]: readonly [number, number]): Field 
     for (let value = first; value <= last; value += by) values.add(value);
   }
   // With a step it is as if its values were stated.
-  return { values, isStar: /(^|,)[*?](\/1)?(,|$)/.test(text) };
+  return { values, isStar: /(^|,)[*?](\/0*1)?(,|$)/.test(text) };
 }
 
 function numberOf(text: string): number | undefined {

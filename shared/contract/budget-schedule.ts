@@ -1,6 +1,6 @@
 /**
  * When a disruption budget of a NodePool is in force: its schedule is a cron expression in UTC, as Karpenter reads it, and it lasts for
- * `duration` from each hit on. What is read is what both croner and Karpenter's own reader (robfig/cron) read, and mean the same by.
+ * `duration` from each hit on. The fields are read as Karpenter's own reader (robfig/cron) reads them; croner finds the hits.
  */
 import { Cron } from 'croner';
 import { toEpochMs, type DurationMs, type EpochMs } from '../domain/time.ts';
@@ -14,30 +14,74 @@ const NAMED: Readonly<Record<string, string>> = {
   '@midnight': '0 0 * * *',
   '@hourly': '0 * * * *',
 };
-const VALUE = String.raw`(\d{1,2}|[a-z]{3})`;
-const PART = String.raw`(\*|\?|${VALUE}(-${VALUE})?)(/\d{1,2})?`;
-/** Five fields; croner knows more signs, and a Sunday that is 7. */
-const FIELDS = new RegExp(String.raw`^\s*(${PART}(,${PART})*\s+){4}(?!(\S*[-,])?7)${PART}(,${PART})*\s*$`, 'i');
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'] as const;
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+
+/** A field of an expression: the least and the greatest value, and the names of values, the first for the least. */
+interface Field {
+  readonly least: number;
+  readonly greatest: number;
+  readonly names: readonly string[];
+}
+
+const FIELDS: readonly Field[] = [
+  { least: 0, greatest: 59, names: [] },
+  { least: 0, greatest: 23, names: [] },
+  { least: 1, greatest: 31, names: [] },
+  { least: 1, greatest: 12, names: MONTHS },
+  { least: 0, greatest: 6, names: WEEKDAYS },
+];
+const PART = /^(?:[*?]|(?<from>\w+)(?<range>-(?<to>\w+))?)(?:\/(?<step>\d+))?$/;
 
 const known = new Map<string, Cron | undefined>();
 
 /** undefined: it cannot be read. */
 function cronOf(schedule: string): Cron | undefined {
   if (known.has(schedule)) return known.get(schedule);
-  const pattern = NAMED[schedule] ?? (FIELDS.test(schedule) ? schedule : undefined);
-  let cron: Cron | undefined;
-  try {
-    cron =
-      pattern === undefined
-        ? undefined
-        : new Cron(pattern, { timezone: 'UTC', mode: '5-part', sloppyRanges: true, paused: true });
-  } catch {
-    // No schedule: whoever asks says so.
-    cron = undefined;
-  }
+  const pattern = patternOf(NAMED[schedule] ?? schedule);
+  const cron = pattern === undefined ? undefined : new Cron(pattern, { timezone: 'UTC', mode: '5-part', paused: true });
   if (known.size >= MOST_KNOWN) known.clear();
   known.set(schedule, cron);
   return cron;
+}
+
+/** The expression with each field as the list of its values, which croner and Karpenter read alike. */
+function patternOf(schedule: string): string | undefined {
+  const texts = schedule.trim().split(/\s+/);
+  if (texts.length !== FIELDS.length) return undefined;
+  const fields = FIELDS.map((field, index) => valuesOf(texts[index] ?? '', field));
+  return fields.includes(undefined) ? undefined : fields.join(' ');
+}
+
+/**
+ * `*` where any part has every value by a star: a day then has to match both day fields, else one of them. A star with a step of two or
+ * more counts as a list there.
+ */
+function valuesOf(text: string, field: Field): string | undefined {
+  const parts = text.split(',').map(part => partOf(part, field));
+  if (parts.includes(undefined)) return undefined;
+  return parts.includes('*') ? '*' : parts.join(',');
+}
+
+function partOf(text: string, field: Field): string | undefined {
+  const groups = PART.exec(text)?.groups;
+  if (groups === undefined) return undefined;
+  const { from, range, to, step: steps } = groups;
+  const step = steps === undefined ? 1 : Number(steps);
+  if (from === undefined && step === 1) return '*';
+  const first = from === undefined ? field.least : valueOf(from, field);
+  const isOpen = from === undefined || (range === undefined && steps !== undefined);
+  const last = isOpen ? field.greatest : valueOf(to ?? from, field);
+  if (first === undefined || last === undefined || first > last || step === 0) return undefined;
+  const count = Math.floor((last - first) / step) + 1;
+  return Array.from({ length: count }, (_, index) => first + index * step).join(',');
+}
+
+function valueOf(text: string, { least, greatest, names }: Field): number | undefined {
+  const index = names.indexOf(text.toLowerCase());
+  if (index >= 0) return least + index;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  return value >= least && value <= greatest ? value : undefined;
 }
 
 const MOST_KNOWN = 1_000;
