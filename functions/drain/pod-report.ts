@@ -54,7 +54,7 @@ export function describePodEnd(end: PodEnd, node: string): Omit<Report, 'about' 
   if (kind === 'evict') return { decision: 'evict', message: `evicted: node ${node} is drained${inSpite}`, details };
   return {
     decision: 'delete',
-    message: `deleted with a grace period of ${gracePeriodSeconds} s: the time for node ${node} to drain is over${inSpite}`,
+    message: `deleted with a grace period of ${gracePeriodSeconds} s: node ${node} is drained, and the time for the pod to end by itself is over${inSpite}`,
     details,
     event: { type: 'Normal' },
   };

@@ -22,7 +22,7 @@ export interface NodeClaimView {
   readonly finalizers: readonly string[];
   readonly deletionTime: EpochMs | undefined;
   readonly conditions?: readonly NodeCondition[];
-  /** From its deletion on; undefined: none, or not a duration. */
+  /** From its deletion on; undefined: none, or no duration from `0s` on. */
   readonly terminationGracePeriod?: DurationMs | undefined;
   /** Keys of the taints that go once the node has started. */
   readonly startupTaints?: readonly string[];
@@ -78,5 +78,5 @@ function keyOf(taint: JsonValue): readonly string[] {
 
 function readDuration(value: unknown): DurationMs | undefined {
   const parsed = typeof value === 'string' ? parseGoDuration(value) : undefined;
-  return parsed?.ok === true ? nanosecondsToDuration(parsed.nanoseconds) : undefined;
+  return parsed?.ok === true && parsed.nanoseconds >= 0n ? nanosecondsToDuration(parsed.nanoseconds) : undefined;
 }

@@ -101,7 +101,7 @@ async function markDisrupted({ kubernetes, clock }: PodDeps, pod: PodView): Prom
   const { uid, resourceVersion, conditions = [] } = pod;
   const isIts = (condition: JsonObject): boolean => condition['type'] === DISRUPTION_TARGET.type;
   if (conditions.some(each => isIts(each) && each['status'] === DISRUPTION_TARGET.status)) return resourceVersion;
-  const message = 'the node is emptied, and the time that was given for that is over';
+  const message = 'the node is emptied, and the time for the pod to end by itself is over';
   const written = { ...DISRUPTION_TARGET, message, lastTransitionTime: toTimestamp(clock.now()) };
   const body = {
     metadata: { uid, resourceVersion },
