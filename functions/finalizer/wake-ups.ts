@@ -17,7 +17,7 @@ import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './termination/decide.ts';
-import { isLive, isRegistered, toTerminatedObject } from './termination/objects.ts';
+import { isLive, isRegistered, toTerminatedObject } from './termination/rule/objects.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { effectiveTermination, TERMINATION_BLOCK, type EffectiveTermination } from './termination/settings.ts';
 

@@ -7,7 +7,7 @@ import { CORDONED_BY_REPAIR_ANNOTATION, DO_NOT_REPAIR_ANNOTATION } from '../doma
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
 import { QUARANTINE_ANNOTATION, STATE_LABEL } from '../domain/quarantine.ts';
 import { FINALIZER_SOURCE, OPERATOR_SOURCE, REPAIR_SOURCE } from '../domain/source.ts';
-import { KARPENTER_FINALIZER } from '../domain/termination.ts';
+import { KARPENTER_FINALIZER, TERMINATION_FINALIZER_ANNOTATION } from '../domain/termination.ts';
 
 /** All of them are deployed. */
 export const FUNCTION_NAMES = ['finalizer', 'drain', 'repair', 'grace-period', 'timer'] as const;
@@ -78,7 +78,7 @@ export const ANNOTATIONS = {
   repair: 'curfew.dev/repair',
   repairedNode: 'curfew.dev/repaired-node',
   /** On a NodeClaim or Node, beside our finalizer: its name, so that it is known as ours whatever becomes of NodePool and policy. */
-  terminationFinalizer: 'curfew.dev/termination-finalizer',
+  terminationFinalizer: TERMINATION_FINALIZER_ANNOTATION,
   /** On the custom resource of a hook: the key of its call. */
   terminationHook: 'curfew.dev/termination-hook',
   /** On a Node that a drain has cordoned, which is undone when that drain is cancelled: the drain's id. */

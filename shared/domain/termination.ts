@@ -6,6 +6,9 @@ import type { DurationMs, EpochMs } from './time.ts';
 /** Karpenter's own finalizer on NodeClaims and Nodes: never ours, whatever a mark says (I7). */
 export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
 
+/** The name of our finalizer, on each object that we have put it on. */
+export const TERMINATION_FINALIZER_ANNOTATION = 'curfew.dev/termination-finalizer';
+
 /** In force where a policy turns terminations on and names no finalizer. */
 export const DEFAULT_TERMINATION_FINALIZER = 'curfew.dev/termination';
 

@@ -53,6 +53,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
     'rule/hooks',
     'rule/hook',
     'rule/instance',
+    'rule/settings-in-force',
     'rule/turn',
   ],
 };

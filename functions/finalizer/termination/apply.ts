@@ -8,7 +8,7 @@ import type { TerminationRun, TargetContext } from './context.ts';
 import type { TerminationDecision } from './decide.ts';
 import { closeWithoutFinalizer, hasLostFinalizer, closeUnneeded } from './end.ts';
 import { rememberPool } from './known-pools.ts';
-import { isLive } from './objects.ts';
+import { isLive } from './rule/objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { prepare } from './prepare.ts';
 import { waitOf, withWait } from './record.ts';

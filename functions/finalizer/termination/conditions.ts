@@ -7,7 +7,7 @@ import { cutText } from '../../../shared/domain/cut-text.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { setConditions, type Condition } from '../common/set-condition.ts';
 import type { TerminationContext } from './context.ts';
-import { isKarpenters } from './objects.ts';
+import { isKarpenters } from './rule/objects.ts';
 import { messageOfWait, type StepWait } from './report.ts';
 import { orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
 

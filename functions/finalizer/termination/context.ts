@@ -14,7 +14,7 @@ import type { ResourceAnswer } from './rule/hook-progress.ts';
 import type { HookOwner } from './rule/hooks.ts';
 import { nextLook } from './rule/turn.ts';
 import type { ObservedTermination } from './observe.ts';
-import { isLive } from './objects.ts';
+import { isLive } from './rule/objects.ts';
 import type { KeptSettings, TerminationRecord } from './record.ts';
 
 /** What runs about terminations act with. A proof may put mistakes in the place of rule and steps. */

@@ -19,22 +19,8 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
-
-/** What of a NodeClaim or Node the rule looks at. */
-export interface TerminatedObject {
-  readonly kind: 'NodeClaim' | 'Node';
-  readonly name: string;
-  readonly uid: string;
-  readonly finalizers: readonly string[];
-  /** The name that we noted on the object when we put our finalizer on (annotation `curfew.dev/termination-finalizer`). */
-  readonly finalizerMark: string | undefined;
-  readonly deletionTime: EpochMs | undefined;
-}
-
-type SettingsOfPool =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'invalid'; readonly message: string; readonly gracePeriod: GracePeriod | undefined }
-  | { readonly kind: 'custom'; readonly settings: TerminationSettings };
+import type { TerminatedObject } from './rule/objects.ts';
+import type { SettingsOfPool } from './rule/settings-in-force.ts';
 
 export interface TerminationObservation {
   readonly now: EpochMs;

@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { StepOutcome } from './steps.ts';
 import { setFinalizers } from './finalizers.ts';
 import { nextDeletion } from './decide.ts';
-import { isLive, isRegistered, toTerminatedObject } from './objects.ts';
+import { isLive, isRegistered, toTerminatedObject } from './rule/objects.ts';
 import { claimAndNodes, lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
 export const deleteObjects = {

@@ -11,7 +11,7 @@ import { terminatingNodes, type TerminationContext } from './context.ts';
 import { deleteObjects } from './delete-objects.ts';
 import { carryOutSteps } from './drain.ts';
 import { hooksAt } from './hooks.ts';
-import { isLive } from './objects.ts';
+import { isLive } from './rule/objects.ts';
 import { isInstanceMissing } from './missing-instance.ts';
 import { awaitOtherClaim } from './other-claims.ts';
 import { taintNodes } from './taint.ts';

@@ -24,7 +24,7 @@ import { reconcileInstance } from '../orphans/reconcile.ts';
 import { hookCallsOf, hookNoteOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
 import { handHooksOn } from './other-claims.ts';
 import type { ObservedTermination, TerminationSubject } from './observe.ts';
-import { isLive } from './objects.ts';
+import { isLive } from './rule/objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
 import type { SaveOutcome, TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { hasBegun, hookOwnerUidOf, openTermination, type TerminationRecord } from './record.ts';

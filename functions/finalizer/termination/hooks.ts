@@ -12,7 +12,7 @@ import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import type { HookProgress } from './record.ts';
 import { followResource, keyOfHook, makeHookResource } from './hook-resource.ts';
 import { isInstanceEnding } from './missing-instance.ts';
-import { isKarpenters } from './objects.ts';
+import { isKarpenters } from './rule/objects.ts';
 import { nextForHook, type HookObservation } from './rule/hook.ts';
 import { afterAnswer, progressOf, type ResourceAnswer } from './rule/hook-progress.ts';
 import { nextAtPoint, unawaitedNews } from './rule/hooks.ts';

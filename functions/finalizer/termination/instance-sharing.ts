@@ -7,10 +7,17 @@ import { claimsOfNode } from '../../../shared/cluster/owner.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
 import { nodePoolOf, ofPool } from '../../../shared/cluster/node-pool.ts';
-import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
-import { isLive, isManaged, isRegistered } from './objects.ts';
+import {
+  precedesDestructiveCall,
+  sharingWith,
+  UNSHARED,
+  withoutStrays,
+  type InstanceSharing,
+} from './rule/instance.ts';
+import { isLive, isManaged } from './rule/objects.ts';
 import type { TerminationRecord } from './record.ts';
 import type { NotServedMeaning } from '../../../shared/ports/read-answer.ts';
 
@@ -79,16 +86,6 @@ export async function otherClaimsOf(
   return claims.filter(claim => claim.metadata.uid !== uid);
 }
 
-/** Whose NodeClaims an instance is besides this one's. */
-export interface InstanceSharing {
-  /** Names of the others. If the NodeClaim is being deleted, only those that live count. */
-  readonly sharedWith: readonly string[];
-  /** Name of the one that ends the instance, where all are being deleted and this one waits for it. */
-  readonly endedWith: string | undefined;
-}
-
-const UNSHARED: InstanceSharing = { sharedWith: [], endedWith: undefined };
-
 /** They are read only once something is being deleted. */
 async function sharingOf(
   deps: Pick<Deps, 'kubernetes'>,
@@ -101,27 +98,7 @@ async function sharingOf(
   if (providerID === undefined || !isEnding) return UNSHARED;
   const claims = await claimsOfInstance(deps, providerID, { reading: { notServed: 'notKnown' }, pool });
   const others = claims.filter(other => other.metadata.uid !== claim.metadata.uid);
-  const sharedWith = others.filter(other => isLive(claim) || isLive(other)).map(({ metadata }) => metadata.name);
-  const ender = endingClaim([claim, ...others]);
-  const isOther = ender !== undefined && ender.metadata.uid !== claim.metadata.uid;
-  return { sharedWith, endedWith: isOther ? ender.metadata.name : undefined };
-}
-
-/**
- * Of NodeClaims of one instance that are all being deleted, the one in whose termination the instance ends: all look at the same order. One that
- * has our finalizer goes before one that nothing holds, and one whose Nodes are emptied before one that leaves them alone.
- */
-export function endingClaim(claims: readonly KubernetesObject[]): KubernetesObject | undefined {
-  if (claims.some(isLive)) return undefined;
-  const timeOf = (claim: KubernetesObject): number => deletionTimeOf(claim) ?? 0;
-  const [first] = claims.toSorted(
-    (a, b) =>
-      Number(isManaged(b)) - Number(isManaged(a)) ||
-      Number(isRegistered(b)) - Number(isRegistered(a)) ||
-      timeOf(a) - timeOf(b) ||
-      (a.metadata.uid < b.metadata.uid ? -1 : 1),
-  );
-  return first;
+  return sharingWith(claim, others);
 }
 
 interface KnownNodes {
@@ -167,25 +144,8 @@ export async function nodesAndSharing(
     begins && providerID !== undefined
       ? (await listNodes(deps)).filter(node => providerIDOf(node) === providerID)
       : namedNodes;
-  const isEverywhere = isFirst || precedesDestructiveCall(known, nodes);
+  const isEverywhere = isFirst || precedesDestructiveCall(known.state, nodes);
   return { nodes, ...(await sharingOf(deps, claim, nodes, isEverywhere ? undefined : pool)) };
-}
-
-/** Whether the deletion of a Node, which empties it, or the end of the instance comes next: a NodeClaim that came meanwhile must be seen (I6). */
-const precedesDestructiveCall = ({ state }: KnownNodes, nodes: readonly KubernetesObject[]): boolean =>
-  nodes.some(isLive) || state?.instance?.phase === 'intended';
-
-/**
- * The Nodes without strays. A stray is being deleted while both the NodeClaim and the Node that it names live: it merely states the same
- * instance, for example under an old name, and its deletion is its own.
- */
-export function withoutStrays(
-  claim: KubernetesObject,
-  nodes: readonly KubernetesObject[],
-): readonly KubernetesObject[] {
-  if (!isLive(claim)) return nodes;
-  const isNamed = nodes.some(node => node.metadata.name === claim.status?.['nodeName'] && isLive(node));
-  return isNamed ? nodes.filter(isLive) : nodes;
 }
 
 /** Whether the deletion of this Node is its own, and not that of the NodeClaim with its providerID. */

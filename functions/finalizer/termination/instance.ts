@@ -11,7 +11,7 @@ import { messageOf, RetryableError, TerminalError } from '../../../shared/errors
 import { isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
 import type { StepOutcome } from './steps.ts';
 import { showProgress } from './conditions.ts';
-import { isKarpenters, launchTimeOf } from './objects.ts';
+import { isKarpenters, launchTimeOf } from './rule/objects.ts';
 import type { ObservedTermination } from './observe.ts';
 import { lastReportOf, withReport, type CallAttempt } from './record.ts';
 import { afterRefusedCall, nextForInstance, shareOf, type InstanceLook } from './rule/instance.ts';

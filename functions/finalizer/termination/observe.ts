@@ -7,10 +7,8 @@ import { providerIDOf } from '../common/instances.ts';
 import { getNode } from '../../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../../shared/cluster/node-pool.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { deletionTimeOf, type KubernetesObject, type ResourceType } from '../../../shared/domain/kubernetes-object.ts';
-import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
-import { TRANSIENT_FAILURE } from '../../../shared/domain/refusal.ts';
-import { addDuration, isDue, type EpochMs } from '../../../shared/domain/time.ts';
+import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
 import { findSubject, type Lookup } from '../../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
@@ -22,8 +20,10 @@ import {
 } from '../../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
-import { nodesAndSharing, claimsOf, endingClaim, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
-import { isManaged } from './objects.ts';
+import { nodesAndSharing, claimsOf, isStray, namedNodesOf } from './instance-sharing.ts';
+import { endingClaim, withoutStrays } from './rule/instance.ts';
+import { isManaged } from './rule/objects.ts';
+import { whileUnread, type UnreadObservation } from './rule/settings-in-force.ts';
 import { loadPool } from '../../../shared/cluster/known-pool.ts';
 import {
   EMPTY_TERMINATION,
@@ -112,7 +112,8 @@ export function createObserver(
     const failure = [ofPool, ofPolicies].find(answer => answer.kind === 'notKnown');
     const poolObject = ofPool.kind === 'known' ? ofPool.value : undefined;
     const [policies, protections] = ofPolicies.kind === 'known' ? ofPolicies.value : [NO_POLICIES, NO_POLICIES];
-    const unread = failure && settingsWhileUnreadable(deps, failure, { stored, objects: [object, ...namedNodes] });
+    const unread =
+      failure && settingsWhileUnread(failure, stored, { now: deps.clock.now(), object, nodes: namedNodes });
     const termination = unread ?? effectiveTermination(poolObject, policies);
     // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
     const isOurs = termination.kind !== 'none' || stored !== undefined || [object, ...namedNodes].some(isManaged);
@@ -147,28 +148,22 @@ export function createObserver(
 }
 
 /**
- * NodePool or policies that nobody gets to see. A termination that has begun ends by its deadline with the settings that its record keeps:
- * undefined. One that would begin waits as for a block that cannot be read, once that has lasted (I6), and at the NodeClaim's own deadline at
- * once. One in mode Observe stays in it. Throws what goes back to the queue.
+ * What counts for the settings of NodePool or policies that cannot be read; undefined: those that the record keeps. One in mode Observe stays
+ * in it. Throws what goes back to the queue.
  */
-function settingsWhileUnreadable(
-  { clock }: Pick<Deps, 'clock'>,
+function settingsWhileUnread(
   { error }: NotKnown,
-  {
-    stored,
-    objects,
-  }: { readonly stored: TerminationRecord | undefined; readonly objects: readonly KubernetesObject[] },
+  stored: TerminationRecord | undefined,
+  unread: Pick<UnreadObservation, 'now' | 'object' | 'nodes'>,
 ): EffectiveTermination | undefined {
-  const now = clock.now();
-  const isUnderWay = stored !== undefined && hasBegun(stored);
-  if (isUnderWay && stored.deadline !== undefined && isDue(now, stored.deadline.time)) return undefined;
-  const [object] = objects;
-  const begin = object && deletionTimeOf(object);
-  const isWaiting = !isUnderWay && begin !== undefined && objects.some(isManaged);
-  const claim = object?.kind === 'NodeClaim' ? readNodeClaim(object).terminationGracePeriod : undefined;
-  const isForced = begin !== undefined && claim !== undefined && isDue(now, addDuration(begin, claim));
-  const lasts = begin !== undefined && isDue(now, addDuration(begin, TRANSIENT_FAILURE));
-  if (error instanceof OutOfSight || !isWaiting || !(lasts || isForced)) throw error;
+  const next = whileUnread({
+    ...unread,
+    isUnderWay: stored !== undefined && hasBegun(stored),
+    deadline: stored?.deadline?.time,
+    isOutOfSight: error instanceof OutOfSight,
+  });
+  if (next === 'goOn') return undefined;
+  if (next === 'tryAgain') throw error;
   return {
     kind: 'invalid',
     message: error.message,

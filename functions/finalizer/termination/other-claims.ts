@@ -11,7 +11,7 @@ import type { StepOutcome } from './steps.ts';
 import { safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 import { hookCallsOf, hookNoteOf } from './hook-owner.ts';
 import { otherClaimsOf } from './instance-sharing.ts';
-import { isLive, isManaged } from './objects.ts';
+import { isLive, isManaged } from './rule/objects.ts';
 import { openTermination, type TerminationRecord } from './record.ts';
 import { withLaterCalls } from './rule/hook-progress.ts';
 

@@ -13,7 +13,7 @@ import type { TerminationRun, TargetContext } from './context.ts';
 import type { decide, TerminationDecision } from './decide.ts';
 import { closeGone, handOverToNodes } from './end.ts';
 import { claimUnderWay } from './hook-owner.ts';
-import { isRegistered, toTerminatedObject } from './objects.ts';
+import { isRegistered, toTerminatedObject } from './rule/objects.ts';
 import { createObserver, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { EMPTY_TERMINATION, withWait, type TerminationRecord } from './record.ts';
 

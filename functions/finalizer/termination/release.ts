@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { StepOutcome } from './steps.ts';
 import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
 import { setFinalizers } from './finalizers.ts';
-import { isLive } from './objects.ts';
+import { isLive } from './rule/objects.ts';
 import { handHooksOn } from './other-claims.ts';
 import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 

@@ -9,7 +9,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { KARPENTER_FINALIZER } from '../../../shared/domain/termination.ts';
-import { isKarpenters, isLive } from './objects.ts';
+import { isKarpenters, isLive } from './rule/objects.ts';
 import type { ObservedTermination } from './observe.ts';
 import { setConditions } from '../common/set-condition.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';

@@ -4,7 +4,7 @@ import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { withAnswers } from './rule/hook-progress.ts';
-import { launchTimeOf } from './objects.ts';
+import { launchTimeOf } from './rule/objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
 import type { TerminationContext, TerminationRun } from './context.ts';

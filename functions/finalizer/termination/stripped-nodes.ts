@@ -1,7 +1,7 @@
 /** Notices that somebody took our finalizer off a Node in the middle of its termination. */
 import { DONE } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
-import { isRegistered } from './objects.ts';
+import { isRegistered } from './rule/objects.ts';
 import type { StateWriter } from './state-writer.ts';
 import { reportStripped } from './report.ts';
 import type { TerminationContext } from './context.ts';

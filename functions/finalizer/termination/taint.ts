@@ -8,7 +8,7 @@ import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
 import { fieldsOf, listIn } from '../../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from './steps.ts';
-import { isLive } from './objects.ts';
+import { isLive } from './rule/objects.ts';
 import { changeExactly, type Change } from '../../../shared/ports/exact-change.ts';
 import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
 import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';

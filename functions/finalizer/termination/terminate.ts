@@ -17,7 +17,7 @@ import { closeFinished } from './end.ts';
 import { takeHookOwnership } from './hook-owner.ts';
 import { withReport, type TerminationRecord } from './record.ts';
 import { nextAnnouncement, waitOfTurn, type Announcement } from './rule/turn.ts';
-import { settingsInForce } from './settings-in-force.ts';
+import { settingsInForce } from './rule/settings-in-force.ts';
 import type { ObservedTermination } from './observe.ts';
 import { withTurnIntent, openStateWriter, type StateWriter } from './state-writer.ts';
 import {

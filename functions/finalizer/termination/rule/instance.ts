@@ -1,7 +1,8 @@
 /**
- * How an instance ends: one call, whose intent is in the record before it, then looks until it is gone (I4). Where Karpenter's finalizer is
+ * Whose instance it is, and how it ends: one call, whose intent is in the record before it, then looks until it is gone (I4). Where Karpenter's finalizer is
  * next to ours, Karpenter ends it, and the deadline is a promise all the same (I5). Pure: no I/O, no clock.
  */
+import { deletionTimeOf, type KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
 import {
   addDuration,
@@ -13,7 +14,8 @@ import {
   toDurationMs,
   type EpochMs,
 } from '../../../../shared/domain/time.ts';
-import type { CallAttempt } from '../record.ts';
+import type { CallAttempt, TerminationRecord } from '../record.ts';
+import { isLive, isManaged, isRegistered } from './objects.ts';
 import { nextLook } from './turn.ts';
 
 /** What an instance is to a termination. `none`: there never was one; `shared`: other NodeClaims have it; `unclaimed`: no NodeClaim has it. */
@@ -29,6 +31,60 @@ export function shareOf(observed: {
   if (observed.sharedWith.length > 0) return 'shared';
   return observed.claim === undefined ? 'unclaimed' : 'ours';
 }
+
+/** Whose NodeClaims an instance is besides this one's. */
+export interface InstanceSharing {
+  /** Names of the others. If the NodeClaim is being deleted, only those that live count. */
+  readonly sharedWith: readonly string[];
+  /** Name of the one that ends the instance, where all are being deleted and this one waits for it. */
+  readonly endedWith: string | undefined;
+}
+
+export const UNSHARED: InstanceSharing = { sharedWith: [], endedWith: undefined };
+
+/** @param others that have the instance of the NodeClaim, too */
+export function sharingWith(claim: KubernetesObject, others: readonly KubernetesObject[]): InstanceSharing {
+  const sharedWith = others.filter(other => isLive(claim) || isLive(other)).map(({ metadata }) => metadata.name);
+  const ender = endingClaim([claim, ...others]);
+  const isOther = ender !== undefined && ender.metadata.uid !== claim.metadata.uid;
+  return { sharedWith, endedWith: isOther ? ender.metadata.name : undefined };
+}
+
+/**
+ * Of NodeClaims of one instance that are all being deleted, the one in whose termination the instance ends: all look at the same order. One that
+ * has our finalizer goes before one that nothing holds, and one whose Nodes are emptied before one that leaves them alone.
+ */
+export function endingClaim(claims: readonly KubernetesObject[]): KubernetesObject | undefined {
+  if (claims.some(isLive)) return undefined;
+  const timeOf = (claim: KubernetesObject): number => deletionTimeOf(claim) ?? 0;
+  const [first] = claims.toSorted(
+    (a, b) =>
+      Number(isManaged(b)) - Number(isManaged(a)) ||
+      Number(isRegistered(b)) - Number(isRegistered(a)) ||
+      timeOf(a) - timeOf(b) ||
+      (a.metadata.uid < b.metadata.uid ? -1 : 1),
+  );
+  return first;
+}
+
+/**
+ * The Nodes without strays. A stray is being deleted while both the NodeClaim and the Node that it names live: it merely states the same
+ * instance, for example under an old name, and its deletion is its own.
+ */
+export function withoutStrays(
+  claim: KubernetesObject,
+  nodes: readonly KubernetesObject[],
+): readonly KubernetesObject[] {
+  if (!isLive(claim)) return nodes;
+  const isNamed = nodes.some(node => node.metadata.name === claim.status?.['nodeName'] && isLive(node));
+  return isNamed ? nodes.filter(isLive) : nodes;
+}
+
+/** Whether the deletion of a Node, which empties it, or the end of the instance comes next: a NodeClaim that came meanwhile must be seen (I6). */
+export const precedesDestructiveCall = (
+  record: Pick<TerminationRecord, 'instance'> | undefined,
+  nodes: readonly KubernetesObject[],
+): boolean => nodes.some(isLive) || record?.instance?.phase === 'intended';
 
 /** How the instance was seen. `until`: EC2 does not know it, which is no answer before then. */
 export type InstanceLook =

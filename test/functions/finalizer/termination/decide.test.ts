@@ -4,9 +4,9 @@ import {
   nextDeletion,
   type DeletionObservation,
   type NextDeletion,
-  type TerminatedObject,
   type TerminationObservation,
 } from '../../../../functions/finalizer/termination/decide.ts';
+import type { TerminatedObject } from '../../../../functions/finalizer/termination/rule/objects.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { at } from '../../../builders/repair.ts';
 

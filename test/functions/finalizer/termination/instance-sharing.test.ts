@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nodesAndSharing, withoutStrays } from '../../../../functions/finalizer/termination/instance-sharing.ts';
+import { nodesAndSharing } from '../../../../functions/finalizer/termination/instance-sharing.ts';
+import { withoutStrays } from '../../../../functions/finalizer/termination/rule/instance.ts';
 import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
 import { EMPTY_TERMINATION, type TerminationRecord } from '../../../../functions/finalizer/termination/record.ts';
 import type { ReconcilerFactory } from '../../../../runtime/functions.ts';

@@ -1,10 +1,12 @@
 /** The parts of NodeClaims and Nodes that terminations look at. Pure. */
-import { ANNOTATIONS } from '../../../shared/contract/names.ts';
-import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { readConditions } from '../../../shared/domain/node.ts';
-import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { DEFAULT_TERMINATION_FINALIZER, KARPENTER_FINALIZER } from '../../../shared/domain/termination.ts';
-import type { TerminatedObject } from './decide.ts';
+import { deletionTimeOf, type KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../../../shared/domain/node.ts';
+import { parseTimestamp, type EpochMs } from '../../../../shared/domain/time.ts';
+import {
+  DEFAULT_TERMINATION_FINALIZER,
+  KARPENTER_FINALIZER,
+  TERMINATION_FINALIZER_ANNOTATION,
+} from '../../../../shared/domain/termination.ts';
 
 /**
  * When its instance was launched, as far as NodeClaim and Nodes say: the NodeClaim's condition `Launched`, else the creation of the NodeClaim,
@@ -43,7 +45,17 @@ export function isManaged(object: KubernetesObject): boolean {
 export const isKarpenters = ({ metadata }: KubernetesObject): boolean =>
   metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
 
-/** What the rule looks at. */
+/** What of a NodeClaim or Node the rule looks at. */
+export interface TerminatedObject {
+  readonly kind: 'NodeClaim' | 'Node';
+  readonly name: string;
+  readonly uid: string;
+  readonly finalizers: readonly string[];
+  /** The name that we noted on the object when we put our finalizer on (annotation `curfew.dev/termination-finalizer`). */
+  readonly finalizerMark: string | undefined;
+  readonly deletionTime: EpochMs | undefined;
+}
+
 export function toTerminatedObject(object: KubernetesObject): TerminatedObject {
   const { name, uid, finalizers = [], annotations } = object.metadata;
   return {
@@ -51,7 +63,7 @@ export function toTerminatedObject(object: KubernetesObject): TerminatedObject {
     name,
     uid,
     finalizers,
-    finalizerMark: annotations?.[ANNOTATIONS.terminationFinalizer],
+    finalizerMark: annotations?.[TERMINATION_FINALIZER_ANNOTATION],
     deletionTime: deletionTimeOf(object),
   };
 }

@@ -4,9 +4,9 @@ import {
   isRegistered,
   launchTimeOf,
   toTerminatedObject,
-} from '../../../../functions/finalizer/termination/objects.ts';
-import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
-import { toEpochMs } from '../../../../shared/domain/time.ts';
+} from '../../../../../functions/finalizer/termination/rule/objects.ts';
+import type { JsonObject, KubernetesObject } from '../../../../../shared/domain/kubernetes-object.ts';
+import { toEpochMs } from '../../../../../shared/domain/time.ts';
 
 const CREATED = '2024-11-01T15:00:00Z';
 const LAUNCHED = '2024-11-01T15:01:00Z';

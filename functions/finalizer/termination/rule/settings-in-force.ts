@@ -1,0 +1,70 @@
+/**
+ * Which settings a termination goes by: those in force now. If NodePool and policy have gone since, or cannot be read, those that were in
+ * force last count: the clean-up that a finalizer stands for does not go with its policy (I1). Pure.
+ */
+import { deletionTimeOf, type KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import { readNodeClaim } from '../../../../shared/domain/node-claim.ts';
+import { TRANSIENT_FAILURE } from '../../../../shared/domain/refusal.ts';
+import type { GracePeriod, TerminationSettings } from '../../../../shared/domain/termination.ts';
+import { addDuration, isDue, type EpochMs } from '../../../../shared/domain/time.ts';
+import type { TerminationRecord, KeptSettings } from '../record.ts';
+import { isManaged } from './objects.ts';
+
+/** What NodePool and policies say of terminations. */
+export type SettingsOfPool =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'invalid'; readonly message: string; readonly gracePeriod: GracePeriod | undefined }
+  | { readonly kind: 'custom'; readonly settings: TerminationSettings };
+
+/** @param stored of the termination under way */
+export function settingsInForce(
+  termination: SettingsOfPool,
+  stored: Pick<TerminationRecord, 'settings' | 'hooks'> | undefined,
+): KeptSettings | undefined {
+  if (termination.kind === 'custom') {
+    const { finalizerName, scope, hooks } = termination.settings;
+    return { finalizerName, scope, hooks };
+  }
+  const kept = stored?.settings;
+  if (kept === undefined || termination.kind === 'invalid') return kept;
+  // A hook that holds its termination waits for a person: one has taken its policy away.
+  const isHolding = (name: string): boolean =>
+    Object.hasOwn(stored?.hooks ?? {}, name) && stored?.hooks[name]?.phase === 'timedOut';
+  return { ...kept, hooks: kept.hooks.filter(({ name }) => !isHolding(name)) };
+}
+
+export interface UnreadObservation {
+  readonly now: EpochMs;
+  /** NodeClaim or Node that is terminated. */
+  readonly object: KubernetesObject;
+  /** Those of its Nodes whose names are known. */
+  readonly nodes: readonly KubernetesObject[];
+  readonly isUnderWay: boolean;
+  /** The one in its record. */
+  readonly deadline: EpochMs | undefined;
+  /** They cannot be read because a kind is not served. */
+  readonly isOutOfSight: boolean;
+}
+
+/**
+ * What a termination does while nobody gets to see NodePool or policies. `goOn`: it has begun, and ends by its deadline with the settings that
+ * its record keeps. `await`: it would begin, and waits as for a block that cannot be read, once that has lasted (I6), and at the NodeClaim's own
+ * deadline at once. `tryAgain`: the message goes back to the queue.
+ */
+export function whileUnread({
+  now,
+  object,
+  nodes,
+  isUnderWay,
+  deadline,
+  isOutOfSight,
+}: UnreadObservation): 'goOn' | 'await' | 'tryAgain' {
+  if (isUnderWay && deadline !== undefined && isDue(now, deadline)) return 'goOn';
+  const deletion = deletionTimeOf(object);
+  const isOurs = [object, ...nodes].some(isManaged);
+  if (isOutOfSight || isUnderWay || deletion === undefined || !isOurs) return 'tryAgain';
+  const gracePeriod = object.kind === 'NodeClaim' ? readNodeClaim(object).terminationGracePeriod : undefined;
+  const isForced = gracePeriod !== undefined && isDue(now, addDuration(deletion, gracePeriod));
+  const isLasting = isDue(now, addDuration(deletion, TRANSIENT_FAILURE));
+  return isLasting || isForced ? 'await' : 'tryAgain';
+}
