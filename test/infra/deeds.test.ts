@@ -86,6 +86,8 @@ describe('a deed is counted', () => {
     ['ChangesRefused', auditLine({}), false],
     ['DrainsStuck', auditLine({ function: 'drain', decision: 'wait', reason: 'DrainStuck' }), true],
     ['DrainsStuck', auditLine({ function: 'drain', decision: 'wait', reason: 'FailedDraining' }), false],
+    ['NodesNotReplaced', auditLine({ decision: 'warn', reason: 'NodesNotReplaced', kind: 'NodePool' }), true],
+    ['NodesNotReplaced', auditLine({ decision: 'warn', reason: 'TransitionTimeDoubted' }), false],
     ['HooksTimedOut', timedOut, true],
     ['HooksTimedOut', auditLine({ decision: 'hookTimedOut' }), false],
   ])('%s', async (name, line, expected) => {

@@ -74,6 +74,7 @@ function deeds({ cluster, count }: Shown): GraphWidget[][] {
         count('ConfigurationRefused', FIVE_MINUTES),
         count('ChangesRefused', FIVE_MINUTES),
         count('DrainsStuck', FIVE_MINUTES),
+        count('NodesNotReplaced', FIVE_MINUTES),
         count('HooksTimedOut', FIVE_MINUTES),
         count('RepairsStuck', FIVE_MINUTES),
         ofFunction('finalizer', TERMINATION_METRICS.overdue),

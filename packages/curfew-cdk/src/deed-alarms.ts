@@ -71,6 +71,12 @@ export function watchDeeds(alarms: Alarms, { cluster, count, terminationsPerHour
     runbook: 'Repairs stuck',
     urgency: 'ticket',
   });
+  alarms.add('NodesNotReplaced', {
+    metric: count('NodesNotReplaced', FIVE_MINUTES),
+    says: 'Nodes that repairs terminated have no node in their place after 15 minutes.',
+    runbook: 'Nodes not replaced',
+    urgency: 'ticket',
+  });
   alarms.add('ConfigurationRefused', {
     metric: count('ConfigurationRefused', FIVE_MINUTES),
     says: 'A configuration, a policy or a rule is not valid, or loses against another one.',

@@ -52,6 +52,11 @@ export const DEEDS = {
   },
   /** Drains of which nothing has moved for hours. */
   DrainsStuck: { of: ['drain'], pattern: `{ $.audit IS TRUE && $.reason = "${EVENT_REASONS.drainStuck}" }` },
+  /** NodePools of which nodes that repairs terminated have none in their place. */
+  NodesNotReplaced: {
+    of: ['repair'],
+    pattern: `{ $.audit IS TRUE && $.reason = "${EVENT_REASONS.nodesNotReplaced}" }`,
+  },
   HooksTimedOut: { of: ['finalizer'], pattern: `{ $.${TERMINATION_METRICS.hookTimedOut} >= 1 }` },
 } as const satisfies Readonly<Record<string, Deed>>;
 export type DeedName = keyof typeof DEEDS;
