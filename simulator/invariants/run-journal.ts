@@ -102,8 +102,8 @@ export function seenPod(call: PortCall, run: Run): KubernetesObject | undefined 
   return got !== undefined && isMeant(got) ? got : lastList(run, 'pods')?.find(isMeant);
 }
 
-/** One run may act on several of these, and what it cannot learn of one is nothing to the others. */
-const ACTED_ON_ONE_BY_ONE: readonly string[] = ['nodes', 'nodeclaims', 'pods'];
+/** One run may act on several of these, and what it cannot learn of one is nothing to the others. The last are those of repairs, by their Node's name. */
+const ACTED_ON_ONE_BY_ONE: readonly string[] = ['nodes', 'nodeclaims', 'pods', 'nodefixes'];
 
 /**
  * Reads that failed without a later successful one of the same object, by itself or in a list. That the Node of a NodeClaim was looked at

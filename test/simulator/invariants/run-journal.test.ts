@@ -29,6 +29,13 @@ describe('what a run could not read', () => {
     expect(failedReads(run(intent, readConfig(answered({})), readConfig(FAILED)), [])).toEqual([]);
   });
 
+  it('is the custom resource of the node itself, and not that of another node of the same pass', () => {
+    const type = { group: 'ops.example.com', version: 'v1', resource: 'nodefixes' };
+    const read = call('kubernetes', 'get', [{ type, name: 'n4', namespace: 'prod' }], FAILED);
+    expect(failedReads(run(intent, read), ['n4-claim', 'n4'])).toHaveLength(1);
+    expect(failedReads(run(intent, read), ['n7-claim', 'n7'])).toEqual([]);
+  });
+
   it('is that of an object until a list shows the object', () => {
     const get = call('kubernetes', 'get', [{ type: RESOURCES.NodeClaim, name: 'nc1' }], FAILED);
     const listOf = (...names: readonly string[]) =>
