@@ -227,7 +227,7 @@ function returnKeyOf(pod: ReturningPod): string {
 /** A creation time is a whole second. */
 const CREATION_PRECISION = seconds(1);
 
-/** Pods that came with those of the last return, and waited for their turn, are none of the next. */
+/** Whether the pod came after the last return. One that came with it and still waits for its turn belongs to the last. */
 const isNextReturn = ({ creationTime }: ReturningPod, last: Return | undefined): boolean =>
   last === undefined || creationTime === undefined || addDuration(creationTime, CREATION_PRECISION) > last.time;
 

@@ -52,7 +52,7 @@ export const DEEDS = {
   },
   /** Drains of which nothing has moved for hours. */
   DrainsStuck: { of: ['drain'], pattern: `{ $.audit IS TRUE && $.reason = "${EVENT_REASONS.drainStuck}" }` },
-  /** NodePools of which nodes that repairs terminated have none in their place. */
+  /** NodePools that have not replaced the nodes that repairs terminated. */
   NodesNotReplaced: {
     of: ['repair'],
     pattern: `{ $.audit IS TRUE && $.reason = "${EVENT_REASONS.nodesNotReplaced}" }`,
