@@ -267,8 +267,6 @@ export interface DueAction {
 export type VerdictTrait =
   /** Among the nodes of its pool that are due and not repaired. */
   | 'held'
-  /** The same, where its reason is a metric. */
-  | 'byReason'
   /** No run is about to act on it. */
   | 'settled'
   /** The next attempt uses what an earlier one has left. */
@@ -284,11 +282,11 @@ export const VERDICT_TRAITS: Readonly<Record<(Verdict | DueAction)['kind'], read
   refuse: [],
   tolerate: [],
   unclaimed: ['held'],
-  blocked: ['held', 'byReason'],
-  vetoed: ['held', 'byReason'],
+  blocked: ['held'],
+  vetoed: ['held'],
   finishing: [],
   due: ['reuses'],
-  notAllowed: ['held', 'byReason'],
+  notAllowed: ['held'],
   repair: ['reuses', 'inFlight'],
   wouldRepair: [],
   unresolved: ['inFlight'],

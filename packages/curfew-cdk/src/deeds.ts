@@ -25,14 +25,17 @@ const { nodeChangeRefused, changeRefused, instanceTerminationFailed } = EVENT_RE
 /** The last one is that of an action of repair, which has no Event of this name. */
 export const REFUSALS = [nodeChangeRefused, changeRefused, instanceTerminationFailed, 'ActionRefused'] as const;
 
+/** Why a node is not repaired, where no guard holds it: somebody has exempted it, no action can be taken, or another deed counts it. */
+const NO_GUARD = ['DoNotRepair', 'NoNodeClaim', 'ActionRefused', 'ActionsExhausted'] as const;
+
 /** By the name of their metric. */
 export const DEEDS = {
   /** Repairs that end a node. */
   TerminatingRepairs: { of: ['repair'], pattern: `{ $.${REPAIR_METRICS.started} >= 1 && $.action = "Terminate" }` },
-  /** Nodes that a pass holds back, except those that somebody has exempted. */
+  /** Nodes that a guard holds back. */
   RepairsHeld: {
     of: ['repair'],
-    pattern: `{ $.${REPAIR_METRICS.held} >= 1 && $.reason != "DoNotRepair" }`,
+    pattern: `{ $.${REPAIR_METRICS.held} >= 1 && ${NO_GUARD.map(reason => `$.reason != "${reason}"`).join(' && ')} }`,
     value: `$.${REPAIR_METRICS.held}`,
   },
   /** Nodes for which no action is left, or whose NodeClaim does not go. */

@@ -1,6 +1,6 @@
 /** What is counted of repairs, by condition and pool. */
 import { expect, it } from 'vitest';
-import { minutes } from '../../../shared/domain/time.ts';
+import { minutes, seconds } from '../../../shared/domain/time.ts';
 import { createRepairWorld, seedPool } from '../../fakes/repair-world.ts';
 
 async function counted(unhealthy: readonly string[]) {
@@ -30,4 +30,18 @@ it('counts what is held by pool and reason', async () => {
   const lines = await counted(['n1', 'n2']);
   expect(lines).toContainEqual({ name: 'RepairHeld', value: 2, nodePool: 'default', reason: 'UnhealthyThreshold' });
   expect(lines.map(({ name }) => name)).not.toContain('RepairStarted');
+});
+
+it('counts a node whose action EC2 refuses as held, like the record of its pool', async () => {
+  const world = createRepairWorld();
+  const repair = { defaultTolerationDuration: '10m', actions: [{ type: 'Reboot', timeout: '30m' }] };
+  seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5'], repair);
+  world.setCondition('n1', 'NetworkUnavailable', 'True');
+  world.advance(minutes(10));
+  world.cloud.outcome = { kind: 'refused', reason: 'IncorrectInstanceState', message: 'it is stopped' };
+  await world.look('n1');
+  await world.run(seconds(20));
+  const pool = world.store.all().find(({ id }) => id.startsWith('pool/'));
+  expect(pool?.state['counts']).toMatchObject({ held: 1 });
+  expect(world.counted).toContainEqual({ name: 'RepairHeld', value: 1, nodePool: 'default', reason: 'ActionRefused' });
 });
