@@ -46,7 +46,8 @@ async function carryOutUnlessRefused(
   const report = (message: string, isRepeated: boolean): Promise<void> =>
     reportObject(reporter, observed, {
       decision: 'retry',
-      reason: EVENT_REASONS.finalizationError,
+      reason: EVENT_REASONS.changeRefused,
+      eventReason: EVENT_REASONS.finalizationError,
       message,
       type: 'Warning',
       isRepeated,

@@ -6,8 +6,9 @@ import type { ObservedObject } from './observe.ts';
 
 export interface ObjectReport {
   readonly decision: string;
-  /** Also the metric's name. */
   readonly reason: string;
+  /** Of the Event and, as its name, the metric, where that is not `reason`. */
+  readonly eventReason?: string;
   readonly message: string;
   /** The type of the Event; absent: no Event is recorded. */
   readonly type?: 'Normal' | 'Warning';
@@ -20,7 +21,7 @@ export interface ObjectReport {
 export async function reportObject(
   reporter: Reporter,
   { subject, inForce }: ObservedObject,
-  { decision, reason, message, type, attempts, isRepeated }: ObjectReport,
+  { decision, reason, eventReason = reason, message, type, attempts, isRepeated }: ObjectReport,
 ): Promise<void> {
   await reporter.report({
     about: aboutSubject(subject),
@@ -28,9 +29,9 @@ export async function reportObject(
     reason,
     message,
     details: { rule: inForce.object.metadata.name, ...(attempts !== undefined && { attempts }) },
-    metric: { name: reason },
+    metric: { name: eventReason },
     isRepeated,
-    ...(type !== undefined && { event: { type } }),
+    ...(type !== undefined && { event: { type, reason: eventReason } }),
   });
 }
 
