@@ -3,10 +3,20 @@ import { OTHER_RELEASES, releasesInUse, type OtherRelease } from './test/control
 
 const SHARED = {
   globalSetup: ['test/own-environment.ts', 'test/control-plane/global-setup.ts'],
-  fileParallelism: false,
   testTimeout: 60_000,
   hookTimeout: 60_000,
 };
+
+/** Most of a file is waiting, for a control plane to start and for its answers. */
+const SIDE_BY_SIDE = { ...SHARED, testTimeout: 180_000, maxWorkers: 3 };
+
+/** Each file alone, when the others have run. */
+const ALONE = { ...SHARED, fileParallelism: false };
+
+/** What they say is about seconds on the clock of the machine, so nothing else may use it. */
+const TIMED = ['chaos', 'end-to-end', 'karpenter', 'karpenter-repair'];
+
+const fileOf = (suite: string): string => `test/control-plane/${suite}.test.ts`;
 
 /** What runs on the oldest release, too: what `deploy/` installs, how the forwarder reads, one scenario of each concern, the command line. */
 export const ON_OLDEST = [
@@ -53,48 +63,51 @@ const SUITES_ON: Readonly<Record<OtherRelease, readonly string[]>> = {
 };
 
 /** Those suites once more, on another release (`test/control-plane/go.ts`). */
-const onOther = (name: OtherRelease) => ({
-  test: {
-    ...SHARED,
-    name,
-    env: { CURFEW_TEST_RELEASE: name },
-    include: [
-      `test/control-plane/${name}/*.test.ts`,
-      ...SUITES_ON[name].map(suite => `test/control-plane/${suite}.test.ts`),
-    ],
-  },
-});
+function projectsOn(name: OtherRelease) {
+  const env = { CURFEW_TEST_RELEASE: name };
+  const suites = SUITES_ON[name];
+  const own = `test/control-plane/${name}/*.test.ts`;
+  const include = [own, ...suites.filter(suite => !TIMED.includes(suite)).map(fileOf)];
+  const timed = suites.filter(suite => TIMED.includes(suite)).map(fileOf);
+  return [
+    { test: { ...SIDE_BY_SIDE, name, env, include } },
+    { test: { ...ALONE, name: `${name}-timed`, env, include: timed } },
+  ];
+}
 
-const hasOtherReleases = releasesInUse().length > 0;
+const notOnMain = releasesInUse().length > 0 ? ON_NEWEST_ALONE : [];
 
 /**
- * Suites against a real kube-apiserver; each file starts one of its own, so they run one after the other. The same contracts run on
- * the embedded API server and on the stores beside it: the summary at the end shows both sides.
+ * Suites against a real kube-apiserver; each file starts one of its own. The same contracts run on the embedded API server and on the
+ * stores beside it: the summary at the end shows both sides.
  *
  * Some run again, on the newest release and on the oldest that docs/deploying.md promises. Components that KUBEBUILDER_ASSETS names are
  * of one release, so nothing runs twice.
  */
 export default defineConfig({
   test: {
-    fileParallelism: false,
     reporters: ['default', './test/control-plane/summary-reporter.ts'],
     projects: [
       {
         test: {
-          ...SHARED,
+          ...SIDE_BY_SIDE,
           name: 'main',
           include: [
             'test/control-plane/**/*.test.ts',
             'test/contract/*.test.ts',
             'test/shared/adapters/dynamodb/record-store.test.ts',
           ],
-          exclude: [
-            ...OTHER_RELEASES.map(release => `test/control-plane/${release}/**`),
-            ...(hasOtherReleases ? ON_NEWEST_ALONE.map(suite => `test/control-plane/${suite}.test.ts`) : []),
-          ],
+          exclude: [...OTHER_RELEASES.map(release => `test/control-plane/${release}/**`), ...TIMED.map(fileOf)],
         },
       },
-      ...releasesInUse().map(onOther),
+      {
+        test: {
+          ...ALONE,
+          name: 'main-timed',
+          include: TIMED.filter(suite => !notOnMain.includes(suite)).map(fileOf),
+        },
+      },
+      ...releasesInUse().flatMap(projectsOn),
     ],
   },
 });

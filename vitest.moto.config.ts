@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/moto/**/*.test.ts'],
     fileParallelism: false,
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 600_000,
   },
 });

@@ -102,9 +102,8 @@ export default class SummaryReporter implements Reporter {
     const { versions } = await ensureControlPlaneBinaries(() => undefined);
     const { others } = await readPins();
     const cases = modules.flatMap(module => [...module.children.allTests()]);
-    // A project of `vitest.control-plane.config.ts` has the name of its release.
     const releaseOf = (test: TestCase): string | undefined => {
-      const release = OTHER_RELEASES.find(name => name === test.project.name);
+      const release = OTHER_RELEASES.find(name => name === test.project.config.env['CURFEW_TEST_RELEASE']);
       return release && others[release].version;
     };
     const counted = countContractCases(
