@@ -1,6 +1,7 @@
 /** What a pass works with, and what came of an act. Types only. */
 import type { MadeObjects } from './action.ts';
-import type { GrantedRepair, RULES } from './decide.ts';
+import type { GrantedRepair } from './rule/pool-decision.ts';
+import type { RULES } from './decide.ts';
 import type { Attempt, EndedDrain } from './attempt-record.ts';
 import type { NodeRecord } from './record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';

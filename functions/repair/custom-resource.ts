@@ -6,7 +6,7 @@
 import { type ActionContext, type ActionDeps, type ActOutcome, ACTED, LASTS } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import type { PassDeps } from './context.ts';
-import type { GrantedRepair } from './decide.ts';
+import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { ActionAnswer } from './attempt-record.ts';
 import type { MadeResource, NodeRecord, RepairLeftovers } from './record.ts';
 import { isDeepStrictEqual } from 'node:util';

@@ -1,6 +1,6 @@
 /**
  * What a pass reads: the pool's record and rules, its nodes with what is remembered of them, and what only due nodes
- * need. Always live reads. What is read on, the judgement says (`rule/node-verdict.ts`).
+ * need. Always live reads. What is read on, the judgement says (`rule/pool-verdict.ts`).
  */
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
@@ -8,7 +8,8 @@ import { readableSettings } from './rule/incident.ts';
 import { inquire } from './inquiry.ts';
 import type { ClusterNodes, DueFacts, PoolFacts, RepairAsks } from './rule/pool-facts.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
-import type { NextRead, Unconfirmed } from './rule/node-verdict.ts';
+import type { NextRead } from './rule/pool-verdict.ts';
+import type { Unconfirmed } from './rule/surroundings.ts';
 import { isTrue } from './rule/replacement.ts';
 import {
   NEW_POOL,

@@ -5,7 +5,7 @@
  */
 import { type Action, type ActionContext, callInstance, CHANGED, type Changed, LASTS, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
-import { isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from './rule/attempt.ts';
+import { isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from './rule/reboot-marks.ts';
 import type { Act } from './record.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';

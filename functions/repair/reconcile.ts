@@ -11,19 +11,11 @@ import { checkReservations, isReservations } from './reservations.ts';
 import { observe, observeLimits, type ObservedPool, readOn } from './observe.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER, poolText } from './record.ts';
-import { type JudgedPool, judgePool, nextRead, surroundingsIn, toBeConfirmed } from './rule/node-verdict.ts';
+import { type JudgedPool, judgePool, nextRead } from './rule/pool-verdict.ts';
+import { surroundingsIn, toBeConfirmed } from './rule/surroundings.ts';
 import { reportNodePool, reportPolicy } from './settings-faults.ts';
-import {
-  askForChange,
-  askForNode,
-  askIfBusy,
-  askIfRemembered,
-  createPasses,
-  PASS_SPACING,
-  type Passes,
-  readAsks,
-  settingsRounds,
-} from './wake-ups.ts';
+import { askForChange, askForNode, askIfBusy, askIfRemembered, settingsRounds } from './wake-ups.ts';
+import { createPasses, PASS_SPACING, type Passes, readAsks } from './passes.ts';
 import { getNodeView } from '../../shared/cluster/lists.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { isRepublished } from '../../shared/contract/cluster-event.ts';

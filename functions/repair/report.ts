@@ -4,8 +4,8 @@
  */
 import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
-import type { GrantedRepair } from './decide.ts';
-import { hasTrait, verdictOf } from './rule/ladder.ts';
+import type { GrantedRepair } from './rule/pool-decision.ts';
+import { hasTrait, verdictOf } from './rule/finding.ts';
 import type { ObservedPool } from './observe.ts';
 import type { Attempt, DueCondition } from './attempt-record.ts';
 import { poolDimension, type PoolRecord } from './record.ts';

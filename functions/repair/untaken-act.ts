@@ -14,7 +14,7 @@ import {
 } from './rule/refused-act.ts';
 import { takeBack, type TakenBack } from './take-back.ts';
 import { judgeTime, withoutAttempt } from './rule/attempt.ts';
-import { dueOf } from './rule/ladder.ts';
+import { dueOf } from './rule/finding.ts';
 import type { NodeRecord } from './record.ts';
 import type { NodeFinding } from './rule/verdict.ts';
 import { getNodeClaimView } from '../../shared/cluster/lists.ts';

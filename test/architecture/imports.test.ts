@@ -45,7 +45,14 @@ function valuesReachedBy(file: string): readonly string[] {
 const rules = sources.filter(file => /^(functions|examples)\/.*\/decide\.ts$/.test(file));
 /** Where a rule has many files, they have a folder of their own, and these are what others call of it. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
-  'functions/repair': ['decide', 'rule/left', 'rule/refused-act'],
+  'functions/repair': [
+    'decide',
+    'rule/left',
+    'rule/pool-verdict',
+    'rule/refused-act',
+    'rule/second-look',
+    'rule/surroundings',
+  ],
   'functions/drain': ['decide'],
   'functions/finalizer/termination': [
     'decide',

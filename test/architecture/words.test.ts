@@ -137,7 +137,7 @@ describe('a pass', () => {
   );
 
   it('is a look of repair at a whole NodePool: nothing else has the word in its name', () => {
-    const owners = ['context', 'reconcile', 'wake-ups'].map(name => `functions/repair/${name}.ts`);
+    const owners = ['context', 'passes', 'reconcile'].map(name => `functions/repair/${name}.ts`);
     expect(named.toSorted()).toEqual(owners);
   });
 });

@@ -1,5 +1,6 @@
 /** A look at a node with an attempt: what tests of attempts share. */
-import { dueOf, keyOf } from '../../functions/repair/rule/ladder.ts';
+import { dueOf } from '../../functions/repair/rule/finding.ts';
+import { keyOf } from '../../functions/repair/rule/ladder.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../functions/repair/record.ts';
 import type { PresentNode } from '../../functions/repair/rule/verdict.ts';

@@ -1,5 +1,5 @@
 /** Mistakes about who counts and holds, and about what guards remember. */
-import type { PoolDecision, PoolObservation } from '../../functions/repair/decide.ts';
+import type { PoolDecision, PoolObservation } from '../../functions/repair/rule/pool-decision.ts';
 import { failureOf } from '../../functions/repair/rule/attempt.ts';
 import type { DueCondition } from '../../functions/repair/attempt-record.ts';
 import type { PoolRecord } from '../../functions/repair/record.ts';

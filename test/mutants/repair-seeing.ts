@@ -1,5 +1,5 @@
 /** The rules of repair, shown something else than what was seen. */
-import type { PoolObservation } from '../../functions/repair/decide.ts';
+import type { PoolObservation } from '../../functions/repair/rule/pool-decision.ts';
 import type { NodeRecord } from '../../functions/repair/record.ts';
 import type { RepairRules } from '../../functions/repair/rule/verdict.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';

@@ -4,17 +4,10 @@
  */
 import { answerOf, awaitsReboot, describe, hasTime } from './act-under-way.ts';
 import { accepted, annotationOf, calledOff, replacementOf, judgeTime, withoutAttempt } from './attempt.ts';
-import {
-  againAt,
-  allActionsOf,
-  hasTrait,
-  dueOf,
-  found,
-  isBeforeReboot,
-  judgeByLadder,
-  refusedUntil,
-  terminationAfter,
-} from './ladder.ts';
+import { againAt, judgeByLadder } from './due-node.ts';
+import { allActionsOf, isBeforeReboot, terminationAfter } from './ladder.ts';
+import { dueOf, found, hasTrait } from './finding.ts';
+import { refusedUntil } from './next-action.ts';
 import { readableSettings, withSkipped } from './incident.ts';
 import type { Attempt, AttemptOf, Replacement } from '../attempt-record.ts';
 import type { NodeRecord } from '../record.ts';

@@ -1,18 +1,12 @@
-/** An attempt: how it begins, whether it is still wanted then, and what is remembered of it once it is over. Pure. */
-import { GOES_ON_WITHIN, readableSettings, unhealthyStatementsOf } from './incident.ts';
+/** An attempt: how it begins, what is said of it, and what is remembered of it once it is over. Pure. */
+import { GOES_ON_WITHIN } from './incident.ts';
 import { keyOf } from './ladder.ts';
 import type { Attempt, AttemptOf, ClaimTermination, DueCondition, Replacement } from '../attempt-record.ts';
 import type { Act, NodeRecord, RepairLeftovers } from '../record.ts';
 import { replacementName } from './replacement.ts';
-import type { Candidate, LadderAction, NodeDecision, NodeFacts, RepairRules } from './verdict.ts';
-import type { NodeObservation } from './pool-facts.ts';
-import { fieldsOf, readJson } from '../../../shared/domain/json.ts';
+import type { Candidate, LadderAction } from './verdict.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { deadlineBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
-import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
-import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
-import { CORDONED_BY_REPAIR_ANNOTATION, type NodeCondition, type NodeView } from '../../../shared/domain/node.ts';
-import type { Confirmation } from '../../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
@@ -223,81 +217,6 @@ function withAct(record: NodeRecord, act: Act, ladder: readonly LadderAction[]):
 /** Acts of several actions are remembered: an allowance of one names 20 at most. */
 const MAX_ACTS = 60;
 
-/** Our last reboot, on the Node, where it outlives the table. */
-export const LAST_REBOOT_ANNOTATION = 'curfew.dev/last-reboot';
-
-interface LastReboot {
-  readonly time: EpochMs;
-  /** How many there were, this one among them. */
-  readonly count: number;
-  readonly bootID: string | undefined;
-}
-
-/** What stands in the annotation. */
-export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: string | undefined): string =>
-  JSON.stringify({
-    time: toIsoText(now),
-    ...(bootID !== undefined && { bootID }),
-    count: acts.filter(({ action }) => action === 'Reboot').length + 1,
-  });
-
-/** An allowance cannot name more. */
-const MAX_COUNT = 20;
-
-/**
- * undefined: there was none, or somebody changed the value so that it does not say when. Then it forbids nothing. Never
- * throws.
- */
-export function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReboot | undefined {
-  const { time: said, count, bootID } = fieldsOf(readJson(annotations[LAST_REBOOT_ANNOTATION]));
-  const time = typeof said === 'string' ? parseTimestamp(said) : undefined;
-  if (time === undefined) return undefined;
-  const isCount = typeof count === 'number' && Number.isInteger(count);
-  return {
-    time,
-    // An annotation with a time stands for one reboot at least.
-    count: isCount ? Math.min(Math.max(count, 1), MAX_COUNT) : 1,
-    bootID: typeof bootID === 'string' ? bootID : undefined,
-  };
-}
-
-/** What is remembered at first of a Node: the reboots that it shows count. */
-export const newNodeOf = (node: Pick<NodeView, 'name' | 'annotations'>, pool: string | undefined): NodeRecord => ({
-  ...newNode(node.name, pool),
-  acts: [...actsOf(node)],
-});
-
-/** Reboots by the annotation of a Node that the table does not know. They can only forbid another one. */
-export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
-  const read = readLastReboot(node);
-  if (read === undefined) return [];
-  const { time, count, bootID } = read;
-  const reboot: Act = { key: 'Reboot||0', action: 'Reboot', time, ...(bootID !== undefined && { bootID }) };
-  return Array.from({ length: count }, () => reboot);
-}
-
-/** The condition that says so to others. */
-export const MAINTENANCE = 'MaintenanceInProgress';
-
-/** Whether the conditions of a Node say that a reboot of ours is under way. */
-export const isMaintained = (conditions: readonly NodeCondition[]): boolean =>
-  conditions.some(each => each.type === MAINTENANCE && each.status === 'True' && isOwnCondition(each));
-
-/** Whether the Node carries marks of a reboot of ours. */
-export const isMarked = ({ annotations, conditions }: Pick<NodeView, 'annotations' | 'conditions'>): boolean =>
-  annotations[CORDONED_BY_REPAIR_ANNOTATION] !== undefined || isMaintained(conditions);
-
-/**
- * What is ours on a Node: a record of before the reboot, as after a restore of the table, does not know of its marks
- * (I7).
- */
-export function withMarks(
-  { ours }: Pick<NodeRecord, 'ours'>,
-  node: Pick<NodeView, 'annotations' | 'conditions'>,
-): RepairLeftovers | undefined {
-  return isMarked(node) ? { ...ours, maintenance: true } : ours;
-}
-
 /** A due condition in the details of an audit line. */
 export const conditionDetails = (dueCondition: DueCondition): JsonObject => ({
   conditionType: dueCondition.conditionType,
@@ -338,49 +257,3 @@ export const terminationOf = (node: string, attempt: AttemptOf<'Terminate'>) => 
   node,
   ...(replacementOf(attempt) && { isReplaced: true as const }),
 });
-
-/** What is seen once the intent of an act is recorded. */
-export interface SecondLook {
-  readonly now: EpochMs;
-  readonly node: NodeView;
-  readonly claim: NodeClaimView | undefined;
-  readonly rules: RepairRules;
-  readonly otherRequest: string | undefined;
-  /** The NodeClaim is as the pass has listed it. */
-  readonly isClaimListed: boolean;
-  /** Its place is reserved in the limits of zone and cluster. */
-  readonly isCounted: boolean;
-}
-
-/**
- * `readClaim`: the listed NodeClaim says no, and a read may say otherwise. `overtaken`: somebody else terminates the node
- * forcefully by now.
- */
-export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
-
-/** Whether a granted act is still wanted. @param confirm what its entry asks EC2 for */
-export function stillWanted(
-  {
-    attempt,
-    record,
-    confirm,
-  }: Pick<NodeFacts, 'record'> & {
-    readonly attempt: Pick<Attempt, 'key'>;
-    readonly confirm: Confirmation | undefined;
-  },
-  { now, node, claim, rules, otherRequest, isClaimListed, isCounted }: SecondLook,
-  decide: (observation: NodeObservation) => NodeDecision,
-): StillWanted {
-  const settings = readableSettings(rules);
-  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
-  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
-  const decision = decide({ now, node, owner, rules, unhealthy, episodes: record.episodes, otherRequest });
-  if (isClaimListed && decision.kind !== 'due') return 'readClaim';
-  if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
-  // Limits that came into force since may not count this repair.
-  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
-  if (decision.kind === 'finishing') return 'overtaken';
-  // The entry that decides by now may have another list, or ask EC2.
-  const isSame = decision.ladder.some(each => keyOf(each) === attempt.key) && decision.entryPolicy.confirm === confirm;
-  return isSame ? 'act' : 'calledOff';
-}

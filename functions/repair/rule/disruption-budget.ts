@@ -3,7 +3,8 @@
  * the pool's initialized nodes, rounded up. The smallest budget in force counts; one that cannot be read allows none.
  * Nodes that never were initialized are outside. Pure.
  */
-import { type DisruptionBudget, isMarkedForDisruption, isRebooting } from './guards.ts';
+import type { DisruptionBudget } from './guards.ts';
+import { isMarkedForDisruption, isRebooting } from './other-work.ts';
 import { isTrue } from './replacement.ts';
 import type { Activity } from './pool-facts.ts';
 import { BLOCKED_CHECK, type NodeFinding } from './verdict.ts';

@@ -1,31 +1,12 @@
 /**
- * What holds a due repair back (docs/node-repair.md, Guards): a veto, somebody else at work, freeze, zone outage and
- * threshold. The last three are counted once more with nodes that recovered minutes ago, so that an outage which ends
- * node by node still holds. Pure.
+ * Freeze, zone outage and threshold, which hold a due repair back (docs/node-repair.md, Guards). They are counted once
+ * more with nodes that recovered minutes ago, so that an outage which ends node by node still holds. Pure.
  */
-import { readLastReboot } from './attempt.ts';
-import { hasTrait } from './ladder.ts';
-import type { PoolRecord } from '../record.ts';
-import {
-  BLOCKED_CHECK,
-  type Blocker,
-  type GuardBlocker,
-  type NodeFinding,
-  type OtherWork,
-  type Veto,
-  type VetoCarrier,
-} from './verdict.ts';
-import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
-import { quoteCut } from '../../../shared/domain/cut-text.ts';
+import { isStopped } from './other-work.ts';
+import { vetoOf } from './vetoes.ts';
+import { BLOCKED_CHECK, type Blocker, type GuardBlocker } from './verdict.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
-import {
-  DO_NOT_REPAIR_ANNOTATION,
-  isReserved,
-  type NodeCondition,
-  type NodeView,
-  ZONE_LABEL,
-} from '../../../shared/domain/node.ts';
+import { isReserved, type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import {
   isOutage,
   matchStatements,
@@ -33,7 +14,6 @@ import {
   type RepairStatement,
   resolveNodeCount,
 } from '../../../shared/domain/repair-policy.ts';
-import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
   type DurationMs,
@@ -42,10 +22,8 @@ import {
   isDue,
   latest,
   minutes,
-  parseTimestamp,
   toDurationMs,
   toEpochMs,
-  toTimestamp,
 } from '../../../shared/domain/time.ts';
 
 /** Nodes of other pools count for freeze and zone, and their changes ask for no pass here. */
@@ -53,6 +31,7 @@ const OUTAGE_CHECK = minutes(1);
 
 /** A node counts as coming back for no longer than this … */
 const LONGEST_RECOVERING = minutes(5);
+
 /** … if it was this old when it did. */
 const OLD_ENOUGH = minutes(10);
 
@@ -89,12 +68,6 @@ export interface Surroundings {
   readonly requestsFault?: string | undefined;
   /** Whether Curfew has acted on the node lately. */
   readonly isActedUpon: (node: NodeView) => boolean;
-}
-
-/** Curfew rebooted the node in the last hour. */
-export function isJustRebooted(node: NodeView, now: EpochMs): boolean {
-  const last = readLastReboot(node);
-  return last !== undefined && !isDue(now, addDuration(last.time, hours(1)));
 }
 
 export interface Guards {
@@ -275,126 +248,4 @@ function threshold(
     until: addDuration(now, BLOCKED_CHECK),
     guard: 'threshold',
   };
-}
-
-/** Karpenter's own, on Nodes and NodeClaims; exactly `"true"`. */
-const KARPENTER_VETO = 'karpenter.sh/do-not-repair';
-
-/** The veto that holds longest, or undefined. */
-export function vetoOf(
-  node: NodeView,
-  claim: NodeClaimView | undefined,
-  pool: VetoCarrier | undefined,
-  now: EpochMs,
-): Veto | undefined {
-  const carriers = [
-    { kind: 'Node' as const, object: node },
-    ...(claim === undefined ? [] : [{ kind: 'NodeClaim' as const, object: claim }]),
-  ];
-  const vetoes = carriers.flatMap(({ kind, object: { name, uid, annotations } }) => {
-    const by: VetoCarrier = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
-    const message = `${KARPENTER_VETO} on ${kind} ${name} holds until it is removed`;
-    const karpenters: Veto = { until: undefined, message, invalid: false, by };
-    return [readVeto(by, now) ?? [], annotations[KARPENTER_VETO] === 'true' ? karpenters : []].flat();
-  });
-  const pools = pool === undefined ? [] : (readVeto(pool, now) ?? []);
-  return [...vetoes, pools].flat().toSorted((a, b) => (b.until ?? Infinity) - (a.until ?? Infinity))[0];
-}
-
-/**
- * `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other value as `"true"` does (I6:
- * its author wanted the node left alone).
- */
-function readVeto(by: VetoCarrier, now: EpochMs): Veto | undefined {
-  if (by.value === undefined) return undefined;
-  const on = `curfew.dev/do-not-repair on ${by.kind} ${by.name}`;
-  if (by.value === 'true') return { until: undefined, message: `${on} holds until it is removed`, invalid: false, by };
-  const until = parseTimestamp(by.value);
-  if (until === undefined) {
-    const value = quoteCut(by.value, 64);
-    const message = `${on} holds until it is removed: its value must be "true" or an RFC 3339 instant, got ${value}`;
-    return { until: undefined, message, invalid: true, by };
-  }
-  if (isDue(now, until)) return undefined;
-  return { until, message: `${on} holds until ${toTimestamp(until)}`, invalid: false, by };
-}
-
-const IN_FLIGHT_FOR = hours(1);
-
-const REBOOT_IN_FLIGHT_FOR = minutes(40);
-
-const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
-
-const AUTOSCALER_HOLDS_FOR = minutes(15);
-
-/** An instance that somebody has stopped. */
-const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
-
-const taintOf = ({ taints }: Pick<NodeView, 'taints'>, key: string) => taints?.find(each => each.key === key);
-
-const isTrueForOthers = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
-  list?.some(each => each.type === type && each.status === 'True' && !isOwnCondition(each)) === true;
-
-/** By which mark Karpenter says that it reboots the node. */
-export function isRebooting(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
-  if (isTrueForOthers(claim?.conditions, 'Rebooting')) return 'condition Rebooting of the NodeClaim';
-  return taintOf(node, 'karpenter.sh/rebooting') && 'taint karpenter.sh/rebooting';
-}
-
-/** By which mark it says that it is going to disrupt the node. */
-export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
-  if (taintOf(node, DISRUPTED_TAINT.key)) return `taint ${DISRUPTED_TAINT.key}`;
-  return isTrueForOthers(claim?.conditions, 'DisruptionReason')
-    ? 'condition DisruptionReason of the NodeClaim'
-    : undefined;
-}
-
-/** @param otherRequest what stands for the node in other systems, by its name */
-export function otherWorkOn(
-  node: NodeView,
-  claim: NodeClaimView | undefined,
-  otherRequest: string | undefined,
-  now: EpochMs,
-): OtherWork | undefined {
-  const other = (what: string, inFlightFor: DurationMs = IN_FLIGHT_FOR): OtherWork => ({ what, inFlightFor });
-  const reboot = isRebooting(node, claim);
-  if (reboot !== undefined) return other(reboot, REBOOT_IN_FLIGHT_FOR);
-  // Whoever terminates the node has set that taint, and a repair may force a termination.
-  if (claim?.deletionTime === undefined && node.deletionTime === undefined) {
-    const marked = isMarkedForDisruption(node, claim);
-    if (marked !== undefined) return other(marked);
-  }
-  const removal = taintOf(node, AUTOSCALER_TAINT);
-  const since = removal && Number(removal.value) * 1000;
-  const isRead = since !== undefined && Number.isSafeInteger(since);
-  if (isRead && !isDue(now, addDuration(toEpochMs(since), AUTOSCALER_HOLDS_FOR)))
-    return other(`taint ${AUTOSCALER_TAINT}`);
-  if (isTrueForOthers(node.conditions, 'MaintenanceInProgress')) return other('condition MaintenanceInProgress');
-  return otherRequest === undefined ? undefined : other(otherRequest);
-}
-
-/** Somebody has stopped the instance: its node is neither healthy nor unhealthy. */
-export const isStopped = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
-  taints?.some(({ key }) => key === SHUTDOWN_TAINT) === true;
-
-/** Nodes with an attempt under way, and nodes on which a run that may still be at work set out to act. */
-export function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
-  const isBegun = (finding: NodeFinding): boolean => {
-    const since = begunTime(finding, state);
-    if (since === undefined || hasTrait(finding.verdict, 'settled')) return false;
-    return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
-  };
-  const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));
-  return new Set(counted.map(({ node }) => node.uid));
-}
-
-/**
- * When a run of ours set out to act on the node; undefined: none did. The place that somebody else's work takes is not
- * ours, and the record of that work has overtaken any run of before.
- */
-export function begunTime(finding: NodeFinding, { inFlight }: Pick<PoolRecord, 'inFlight'>): EpochMs | undefined {
-  const since = inFlight[finding.node.uid];
-  if (finding.kind === 'gone' || since === undefined) return undefined;
-  const { otherWorkTime } = finding;
-  return otherWorkTime !== undefined && since <= otherWorkTime ? undefined : since;
 }

@@ -1,139 +1,43 @@
 /**
  * What a pass finds of each node (docs/node-repair.md; I3, I6). An unhealthy condition is tolerated until it has
  * lasted its toleration. From then on the node is due, unless its NodeClaim is not certain, somebody vetoes, or
- * somebody else is at work on it. A judgement says what has to be read before anything is decided: what only due nodes
- * need is not read while none is due. What a whole pool allows is `functions/repair/decide.ts`. Pure.
+ * somebody else is at work on it. What a whole pool allows is `functions/repair/decide.ts`. Pure.
  */
-import { newNodeOf, replacementOf, withMarks } from './attempt.ts';
-import { judgeAttempt, judgeGone } from './attempt-verdict.ts';
-import { disruptionBudgetOf } from './disruption-budget.ts';
-import { nextEpisodes } from './flapping.ts';
-import {
-  begunTime,
-  createGuards,
-  isJustRebooted,
-  isStopped,
-  otherWorkOn,
-  type Surroundings,
-  vetoOf,
-} from './guards.ts';
+import { judgeByLadder } from './due-node.ts';
+import { dueOf } from './finding.ts';
 import {
   type ClockContext,
   clocksOf,
   clocksStill,
   doubtsOf,
-  endOf,
-  HEALTHY_FOR,
-  incidentAt,
-  isMended,
   isStillUnhealthy,
-  judgeHealth,
-  outlastsRepair,
-  readableSettings,
   unhealthyStatementsOf,
-} from './incident.ts';
-import { dueOf, isRebootTried, isRebootUnderWay, judgeByLadder, ladderOf, possibleOf } from './ladder.ts';
+} from './onsets.ts';
+import { isStopped, otherWorkOn } from './other-work.ts';
+import { newNodeOf, withMarks } from './reboot-marks.ts';
+import { vetoOf } from './vetoes.ts';
+import { replacementOf } from './attempt.ts';
+import { judgeAttempt } from './attempt-verdict.ts';
+import { nextEpisodes } from './flapping.ts';
+import { endOf, HEALTHY_FOR, incidentAt, judgeHealth, outlastsRepair, readableSettings } from './incident.ts';
+import { isRebootTried, isRebootUnderWay, ladderOf, possibleOf } from './ladder.ts';
 import type { NodeRecord } from '../record.ts';
-import type { DueFacts, NodeObservation, PoolFacts } from './pool-facts.ts';
+import type { NodeObservation } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import {
+  type EntryPolicy,
   type Finding,
   type JudgeContext,
-  type NodeFacts,
   type NodeDecision,
-  type NodeFinding,
-  type NodeName,
+  type NodeFacts,
   type PresentNode,
   SAID,
-  type EntryPolicy,
 } from './verdict.ts';
 import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
+import { type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
-import { type Confirmation, statementsOf, termsOf } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, earliest, type EpochMs, isDue, seconds } from '../../../shared/domain/time.ts';
-
-/** What a pass finds of its nodes. */
-export interface JudgedPool {
-  readonly present: readonly PresentNode[];
-  readonly findings: readonly NodeFinding[];
-  readonly owners: OwnerIndex;
-  readonly otherRequests: DueFacts['otherRequests'];
-}
-
-const NO_REQUESTS: DueFacts['otherRequests'] = new Map();
-
-/** @param before the judgement of the round before: a node is judged again only if what was read since is about it */
-export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: JudgedPool): JudgedPool {
-  const { now, pool, rules, state, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
-  const { cluster, otherRequests = NO_REQUESTS } = dueFacts ?? {};
-  const owners = indexOwners(cluster === undefined ? facts.labelled : withAll(cluster.nodes, nodes), [
-    ...claims.values(),
-  ]);
-  const context: JudgeContext = {
-    now,
-    pool,
-    rules: rules.repair,
-    owners,
-    claims,
-    ...asks,
-    isUnprompted: facts.isKnown && !asks.isOfSettings ? uid => !asks.uids.has(uid) : undefined,
-    basisOf,
-    nodesByName: new Map(nodes.map(node => [node.name, node])),
-    launchPause: state.launchPause,
-    otherRequests,
-  };
-  const known = new Map(before?.present.map(finding => [finding.node.uid, finding]));
-  const isAsSaid = (node: NodeView): boolean =>
-    before !== undefined &&
-    otherRequests.get(node.name) === before.otherRequests.get(node.name) &&
-    isSameOwner(ownerOf(node, owners), ownerOf(node, before.owners));
-  const present = facts.concerned.map((node): PresentNode => {
-    const record = records.get(node.uid)?.value;
-    const last = known.get(node.uid);
-    const finding = last !== undefined && isAsSaid(node) ? last : judge(context, node, record);
-    // Nodes and NodeClaims are listed one after the other: the name is another Node's by now.
-    const isReplaced = stillThere.get(node.uid) === false;
-    return isReplaced ? { ...finding, record, verdict: undefined, time: addDuration(now, seconds(1)) } : finding;
-  });
-  const gone = [...facts.gone].map(([uid, record]) => judgeGone(uid, record, { now, claims }));
-  return { present, findings: [...present, ...gone], owners, otherRequests };
-}
-
-const isSameOwner = (a: Owner, b: Owner): boolean => a.kind === b.kind && detailOf(a) === detailOf(b);
-const detailOf = (owner: Owner): NodeClaimView | string => (owner.kind === 'claim' ? owner.claim : owner.message);
-
-const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly NodeView[] => {
-  const known = new Set(all.map(({ uid }) => uid));
-  return [...all, ...own.filter(({ uid }) => !known.has(uid))];
-};
-
-/** What has to be read before anything is decided, by what was judged so far. */
-export type NextRead =
-  /** Something is due. @property countsCluster a guard or limit counts the nodes of the cluster */
-  | { readonly kind: 'dueFacts'; readonly countsCluster: boolean }
-  /** No NodeClaim seems to own these nodes, which is news: each may be another Node by now. */
-  | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
-
-/** Answers undefined once all is read. */
-export function nextRead(facts: PoolFacts, { present }: JudgedPool): NextRead | undefined {
-  const { pool, rules, dueFacts, stillThere } = facts;
-  if (dueFacts === undefined && present.some(finding => dueOf(finding) !== undefined)) {
-    const { freeze, zoneOutage } = readableSettings(rules.repair) ?? {};
-    const counting = [freeze, zoneOutage, rules.repair.limits];
-    return { kind: 'dueFacts', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
-  }
-  const nodes = present.filter(isDoubtful).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
-  return nodes.length === 0 ? undefined : { kind: 'nodes', nodes };
-}
-
-const UNOWNED: readonly (string | undefined)[] = [SAID.unclaimed, SAID.ambiguous];
-
-function isDoubtful({ verdict, record }: NodeFinding): boolean {
-  const isUnowned =
-    verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
-  return isUnowned && !UNOWNED.includes(record?.reported?.code);
-}
+import { termsOf } from '../../../shared/domain/repair-policy.ts';
+import { addDuration, earliest, type EpochMs, isDue } from '../../../shared/domain/time.ts';
 
 /** What a pass finds of one node. @param before what is remembered of it */
 export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRecord | undefined): PresentNode {
@@ -312,62 +216,4 @@ function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
 /** The pool of a node is that of its NodeClaim; its own label counts only while there is none for certain. */
 export function poolOf(node: NodeView, owner: Owner): string | undefined {
   return (owner.kind === 'claim' ? owner.claim : node).labels[NODE_POOL_LABEL];
-}
-
-type CountedFacts = Pick<PoolFacts, 'pool' | 'rules' | 'nodes' | 'claims' | 'dueFacts' | 'state' | 'now' | 'activity'>;
-
-/** What the guards count; undefined: nothing may be repaired. */
-export function surroundingsIn(
-  { pool, rules, nodes: own, claims, dueFacts, state, now, activity }: CountedFacts,
-  { present: findings }: Pick<JudgedPool, 'present'>,
-): Surroundings | undefined {
-  const settings = readableSettings(rules.repair);
-  if (settings === undefined) return undefined;
-  const cluster = dueFacts?.cluster;
-  const index = indexOwners(own, [...claims.values()]);
-  const statements = statementsOf(settings);
-  const mine = new Set(own.map(({ uid }) => uid));
-  const mended = new Set(findings.flatMap(({ record, node }) => (record && isMended(record) ? node.uid : [])));
-  const others = new Set(findings.flatMap(each => (begunTime(each, state) === undefined ? each.node.uid : [])));
-  const isInFlight = ({ uid }: NodeView): boolean => state.inFlight[uid] !== undefined && !others.has(uid);
-  const claimOf = (node: NodeView): NodeClaimView | undefined => {
-    const owner = ownerOf(node, index);
-    return owner.kind === 'claim' ? owner.claim : undefined;
-  };
-  const which = settings.disruptionBudgets;
-  // Most NodePools say nothing.
-  const hasBudget = which !== 'Explicit' || rules.pool?.spec?.['disruption'] !== undefined;
-  return {
-    now,
-    settings,
-    area: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
-    poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
-    claimOf,
-    isUnclaimed: node => ownerOf(node, index).kind === 'none',
-    budget: hasBudget
-      ? disruptionBudgetOf({ pool: rules.pool, which, nodes: own, claimOf, findings, activity, now })
-      : undefined,
-    isUnmanaged: pool === undefined,
-    requestsFault: dueFacts?.requestsFault,
-    nodes: cluster?.nodes,
-    statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
-    isActedUpon: node => isInFlight(node) || mended.has(node.uid) || isJustRebooted(node, now),
-  };
-}
-
-/** A node that EC2 is to confirm. */
-export interface Unconfirmed {
-  readonly node: NodeView;
-  readonly check: Confirmation;
-}
-
-/** Nodes that EC2 is asked about. Freeze, zone and threshold let them through: an outage asks nothing. */
-export function toBeConfirmed({ present }: JudgedPool, surroundings: Surroundings | undefined): readonly Unconfirmed[] {
-  const asking = present.flatMap((finding): Unconfirmed[] => {
-    const check = dueOf(finding)?.due.entryPolicy.confirm;
-    return check === undefined ? [] : [{ node: finding.node, check }];
-  });
-  if (surroundings === undefined || asking.length === 0) return [];
-  const guards = createGuards(surroundings);
-  return asking.filter(({ node }) => guards.blockerOf(node) === undefined);
 }

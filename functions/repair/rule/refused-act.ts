@@ -3,7 +3,7 @@ import type { Attempt } from '../attempt-record.ts';
 import type { LaunchPause, NodeRecord } from '../record.ts';
 import { withoutAttempt } from './attempt.ts';
 import { withSkipped } from './incident.ts';
-import { isWaitedFor, nextAction } from './ladder.ts';
+import { isWaitedFor, nextAction } from './next-action.ts';
 import type { Finding, LadderAction } from './verdict.ts';
 import { noteRefusal, type RefusalCause, type Refusals, textOfRefusal } from '../../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../../shared/domain/time.ts';

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../functions/repair/rule/attempt.ts';
 import { intoNode, isNothingLeft } from '../../../functions/repair/carried-attempts.ts';
-import { keyOf, ladderOf, nextAction } from '../../../functions/repair/rule/ladder.ts';
+import { keyOf, ladderOf } from '../../../functions/repair/rule/ladder.ts';
+import { nextAction } from '../../../functions/repair/rule/next-action.ts';
 import { type CarriedAttempt, nodeCodec, poolCodec, poolOfBefore } from '../../../functions/repair/record.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';

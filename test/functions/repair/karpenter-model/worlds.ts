@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { newNode, podsUntil } from '../../../../functions/repair/rule/attempt.ts';
 import { decide } from '../../../../functions/repair/decide.ts';
-import { clocksOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/incident.ts';
-import { dueOf, keyOf } from '../../../../functions/repair/rule/ladder.ts';
+import { clocksOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
+import { dueOf } from '../../../../functions/repair/rule/finding.ts';
+import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
 import type { NodeRecord } from '../../../../functions/repair/record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';

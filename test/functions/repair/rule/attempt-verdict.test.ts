@@ -1,7 +1,7 @@
 /** What becomes of an attempt: by looking, never by repeating (I4). */
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import type { PoolDecision } from '../../../../functions/repair/decide.ts';
+import type { PoolDecision } from '../../../../functions/repair/rule/pool-decision.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type NodeRecord } from '../../../../functions/repair/record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';

@@ -4,17 +4,14 @@ import { answerOf } from '../../../../functions/repair/rule/act-under-way.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import {
   allActionsOf,
-  dueOf,
   isBeforeReboot,
   keyOf,
   ladderOf,
-  nextAction,
   possibleOf,
-  refusedUntil,
-  takenBefore,
   terminationAfter,
-  verdictOf,
 } from '../../../../functions/repair/rule/ladder.ts';
+import { dueOf, verdictOf } from '../../../../functions/repair/rule/finding.ts';
+import { nextAction, refusedUntil, takenBefore } from '../../../../functions/repair/rule/next-action.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { Act, NodeRecord } from '../../../../functions/repair/record.ts';
 import type { LadderAction, PresentNode } from '../../../../functions/repair/rule/verdict.ts';

@@ -1,6 +1,6 @@
 /** What is done in place: what is said of it, when it has helped, and what follows it. */
 import { describe, expect, it } from 'vitest';
-import { dueOf } from '../../../../functions/repair/rule/ladder.ts';
+import { dueOf } from '../../../../functions/repair/rule/finding.ts';
 import type { ActionAnswer, Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/record.ts';
 import type { RepairRules } from '../../../../functions/repair/rule/verdict.ts';

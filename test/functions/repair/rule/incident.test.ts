@@ -1,13 +1,8 @@
 /** When an incident starts, by which entry, and when it ends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type ClockContext,
-  clocksOf,
-  incidentAt,
-  judgeHealth,
-  unhealthyStatementsOf,
-} from '../../../../functions/repair/rule/incident.ts';
+import { type ClockContext, clocksOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
+import { incidentAt, judgeHealth } from '../../../../functions/repair/rule/incident.ts';
 import type { Clock, Incident } from '../../../../functions/repair/record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';

@@ -1,15 +1,11 @@
 /** Whose turn it is in `repair.actions`. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  accepted,
-  actsOf,
-  LAST_REBOOT_ANNOTATION,
-  lastRebootText,
-  newNode,
-} from '../../../../functions/repair/rule/attempt.ts';
+import { accepted, newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { actsOf, LAST_REBOOT_ANNOTATION, lastRebootText } from '../../../../functions/repair/rule/reboot-marks.ts';
 import { incidentAt } from '../../../../functions/repair/rule/incident.ts';
-import { keyOf, ladderOf, takenBefore, nextAction } from '../../../../functions/repair/rule/ladder.ts';
+import { keyOf, ladderOf } from '../../../../functions/repair/rule/ladder.ts';
+import { nextAction, takenBefore } from '../../../../functions/repair/rule/next-action.ts';
 import type { Act, NodeRecord } from '../../../../functions/repair/record.ts';
 import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';

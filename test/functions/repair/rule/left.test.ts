@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RepairLeftovers, NodeRecord } from '../../../../functions/repair/record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { afterTakeBack, leftOf, wantedBack, withoutTakenBack } from '../../../../functions/repair/rule/left.ts';
-import { found } from '../../../../functions/repair/rule/ladder.ts';
+import { found } from '../../../../functions/repair/rule/finding.ts';
 import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import { anAttempt, aPoolNode, claimOf, T } from '../../../builders/repair.ts';

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { endsBy } from '../../../../shared/domain/node-claim.ts';
-import { clocksOf, readableSettings, unhealthyStatementsOf } from '../../../../functions/repair/rule/incident.ts';
+import { clocksOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
+import { readableSettings } from '../../../../functions/repair/rule/incident.ts';
 import type { NodeObservation } from '../../../../functions/repair/rule/pool-facts.ts';
 import { decideNode } from '../../../../functions/repair/rule/node-verdict.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';

@@ -1,6 +1,6 @@
 /** What becomes of `ReplaceThenTerminate` while its replacement is launched, and once that is ready. */
 import { describe, expect, it } from 'vitest';
-import { dueOf } from '../../../../functions/repair/rule/ladder.ts';
+import { dueOf } from '../../../../functions/repair/rule/finding.ts';
 import type { AttemptOf, Replacement } from '../../../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/record.ts';
 import type { PresentNode, RepairRules } from '../../../../functions/repair/rule/verdict.ts';

@@ -1,16 +1,12 @@
 /** What the guards of a pool count, whose pool a node is in, and which nodes EC2 is asked about. */
 import { describe, expect, it } from 'vitest';
-import {
-  judgeNode,
-  judgePool,
-  poolOf,
-  surroundingsIn,
-  toBeConfirmed,
-} from '../../../../functions/repair/rule/node-verdict.ts';
+import { judgeNode, poolOf } from '../../../../functions/repair/rule/node-verdict.ts';
+import { judgePool } from '../../../../functions/repair/rule/pool-verdict.ts';
+import { surroundingsIn, toBeConfirmed } from '../../../../functions/repair/rule/surroundings.ts';
 import type { Surroundings } from '../../../../functions/repair/rule/guards.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { found } from '../../../../functions/repair/rule/ladder.ts';
+import { found } from '../../../../functions/repair/rule/finding.ts';
 import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
 import { NEW_POOL } from '../../../../functions/repair/record.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';

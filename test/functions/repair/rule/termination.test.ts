@@ -1,6 +1,6 @@
 /** A termination while its Node is still there: what is said of it, when it is stuck, and what is seen where no run said how it ended. */
 import { describe, expect, it } from 'vitest';
-import { dueOf } from '../../../../functions/repair/rule/ladder.ts';
+import { dueOf } from '../../../../functions/repair/rule/finding.ts';
 import type { RepairLeftovers } from '../../../../functions/repair/record.ts';
 import { ACTED, type AttemptLook, look, NODE, nextOf, refused, VETOED, WELL } from '../../../builders/attempt-look.ts';
 import { at } from '../../../builders/pool.ts';

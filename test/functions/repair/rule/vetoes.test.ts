@@ -1,6 +1,8 @@
 /** Who holds a node: a veto of a person or of Karpenter, and others who are at work on it. */
 import { describe, expect, it } from 'vitest';
-import { createGuards, isStopped, otherWorkOn, vetoOf } from '../../../../functions/repair/rule/guards.ts';
+import { createGuards } from '../../../../functions/repair/rule/guards.ts';
+import { isStopped, otherWorkOn } from '../../../../functions/repair/rule/other-work.ts';
+import { vetoOf } from '../../../../functions/repair/rule/vetoes.ts';
 import type { VetoCarrier } from '../../../../functions/repair/rule/verdict.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';

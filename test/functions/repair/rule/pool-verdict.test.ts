@@ -1,13 +1,23 @@
 /** What a pass reads on for, and which nodes it judges anew by that. */
 import { describe, expect, it } from 'vitest';
-import { newNode } from '../../../functions/repair/rule/attempt.ts';
-import { type JudgedPool, judgeNode, judgePool, nextRead } from '../../../functions/repair/rule/node-verdict.ts';
-import type { PoolFacts } from '../../../functions/repair/rule/pool-facts.ts';
-import type { NodeView } from '../../../shared/domain/node.ts';
-import { statementsOf } from '../../../shared/domain/repair-policy.ts';
-import { someFacts } from '../../builders/pool-facts.ts';
-import { NOW, remembered } from '../../builders/pool.ts';
-import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRules, someSettings, T } from '../../builders/repair.ts';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { type JudgedPool, judgePool, nextRead } from '../../../../functions/repair/rule/pool-verdict.ts';
+import { judgeNode } from '../../../../functions/repair/rule/node-verdict.ts';
+import type { PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
+import type { NodeView } from '../../../../shared/domain/node.ts';
+import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
+import { someFacts } from '../../../builders/pool-facts.ts';
+import { NOW, remembered } from '../../../builders/pool.ts';
+import {
+  aCondition,
+  anAttempt,
+  aPoolNode,
+  claimOf,
+  READY,
+  someRules,
+  someSettings,
+  T,
+} from '../../../builders/repair.ts';
 
 const due = aPoolNode('due');
 const tolerated = aPoolNode('tolerated', aCondition('Ready', 'False', NOW));

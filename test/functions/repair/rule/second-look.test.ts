@@ -1,6 +1,6 @@
 /** What becomes of an act by the look after its intent was recorded. */
 import { expect, it } from 'vitest';
-import { type SecondLook, stillWanted } from '../../../../functions/repair/rule/attempt.ts';
+import { type SecondLook, stillWanted } from '../../../../functions/repair/rule/second-look.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
 import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRules, T } from '../../../builders/repair.ts';
 import { decideNode } from '../../../../functions/repair/rule/node-verdict.ts';

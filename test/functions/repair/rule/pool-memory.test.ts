@@ -1,10 +1,10 @@
 /** What a pool remembers while repair is off: behind a closed gate, under a block that cannot be read, in mode Observe. */
 import { describe, expect, it } from 'vitest';
-import { NEW_POOL, type PoolRecord } from '../../../functions/repair/record.ts';
-import type { RepairRules } from '../../../functions/repair/rule/verdict.ts';
-import type { EpochMs } from '../../../shared/domain/time.ts';
-import { at, NOW, open, remembered } from '../../builders/pool.ts';
-import { aCondition, aDecision, anAttempt, aPoolOf, claimOf, verdictsOf } from '../../builders/repair.ts';
+import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/record.ts';
+import type { RepairRules } from '../../../../functions/repair/rule/verdict.ts';
+import type { EpochMs } from '../../../../shared/domain/time.ts';
+import { at, NOW, open, remembered } from '../../../builders/pool.ts';
+import { aCondition, aDecision, anAttempt, aPoolOf, claimOf, verdictsOf } from '../../../builders/repair.ts';
 
 const DUE = aPoolOf(2, 2);
 const remember = (state: Partial<PoolRecord>): PoolRecord => ({ ...NEW_POOL, ...state });

@@ -1,11 +1,12 @@
 /** What a pool remembers of a pass, and when it is looked at again. */
 import { describe, expect, it } from 'vitest';
-import { decide, poolAfter } from '../../../functions/repair/decide.ts';
-import { NEW_POOL, type NodeRecord, type PoolRecord, type Ramp } from '../../../functions/repair/record.ts';
-import type { Attempt } from '../../../functions/repair/attempt-record.ts';
-import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
-import type { EpochMs } from '../../../shared/domain/time.ts';
-import { at, NOW, open, remembered, REPLACE, TERMINATE } from '../../builders/pool.ts';
+import { decide } from '../../../../functions/repair/decide.ts';
+import { poolAfter } from '../../../../functions/repair/rule/pool-memory.ts';
+import { NEW_POOL, type NodeRecord, type PoolRecord, type Ramp } from '../../../../functions/repair/record.ts';
+import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
+import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
+import type { EpochMs } from '../../../../shared/domain/time.ts';
+import { at, NOW, open, remembered, REPLACE, TERMINATE } from '../../../builders/pool.ts';
 import {
   aCondition,
   aDecision,
@@ -16,7 +17,7 @@ import {
   type PoolWorld,
   READY,
   someRules,
-} from '../../builders/repair.ts';
+} from '../../../builders/repair.ts';
 
 const N1 = aPoolNode('n1');
 const N2 = aPoolNode('n2');

@@ -1,0 +1,196 @@
+/**
+ * Passes: what one is asked for, and how they are run. A pool has one pass at a time; requests meanwhile share the next
+ * one, and the coalescer keeps them (`shared/lifecycle/coalesce.ts`).
+ */
+import { answer, type EndedDrain } from './attempt-record.ts';
+import type { PassAsk, PassDeps } from './context.ts';
+import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import type { RepairAsks } from './rule/pool-facts.ts';
+import { loadConfig } from '../../shared/cluster/configuration.ts';
+import { createSayOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { KARPENTER } from '../../shared/contract/names.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
+import * as z from '../../shared/contract/zod.ts';
+import { definitionNameOf } from '../../shared/custom-resource/out-of-sight.ts';
+import { readJson } from '../../shared/domain/json.ts';
+import type { ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import { type DurationMs, type EpochMs, seconds, toEpochMs } from '../../shared/domain/time.ts';
+import { createCoalescer, ROUND_KIND, type RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
+import type { Ask } from '../../shared/lifecycle/next-round.ts';
+import { isTimerOf, openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { OutOfSight } from '../../shared/ports/read-answer.ts';
+
+/** Stands for the nodes without a NodePool: no NodePool can have this name. */
+const NO_POOL = KARPENTER.nodePoolLabel;
+
+/** What a wake-up for a pass is about. */
+export const poolSubject = (name: string | undefined): Subject => ({
+  apiVersion: 'karpenter.sh/v1',
+  kind: 'NodePool',
+  name: name ?? NO_POOL,
+});
+
+/** The pool that a wake-up for a pass is about. */
+const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (name === NO_POOL ? undefined : name);
+
+export const FOR_POOL: PassAsk = { kind: 'pool' };
+
+export const FOR_SETTINGS: PassAsk = { kind: 'settings' };
+
+export const forNode = (uid: string, observedTime?: EpochMs): PassAsk => ({ kind: 'node', uid, observedTime });
+
+const POOL_NAME = 'due';
+
+const SETTINGS_NAME = 'settings';
+
+export function toAsk(ask: PassAsk): Ask {
+  switch (ask.kind) {
+    case 'pool':
+      return { kind: 'scope', name: POOL_NAME };
+    case 'settings':
+      return { kind: 'scope', name: SETTINGS_NAME };
+    case 'node': {
+      const { uid, observedTime } = ask;
+      return { kind: 'scope', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
+    }
+    case 'drainEnd':
+      return { kind: 'message', text: JSON.stringify({ uid: ask.uid, ...ask.end }) };
+  }
+}
+
+const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
+
+function ofAsk(ask: Ask): PassAsk {
+  switch (ask.kind) {
+    case 'all':
+      return FOR_SETTINGS;
+    case 'scope': {
+      if (ask.name === POOL_NAME) return FOR_POOL;
+      if (ask.name === SETTINGS_NAME) return FOR_SETTINGS;
+      const [uid = '', time] = ask.name.split('@');
+      return forNode(uid, time === undefined ? undefined : toEpochMs(Number(time)));
+    }
+    case 'message': {
+      const { data } = drainEnd.safeParse(readJson(ask.text));
+      // Another version wrote it: it may be about any node.
+      if (data === undefined) return FOR_SETTINGS;
+      const { uid, ...end } = data;
+      return { kind: 'drainEnd', uid, end };
+    }
+  }
+}
+
+/** All that a pass is asked for. */
+export function readAsks(asks: readonly Ask[]): RepairAsks {
+  const uids = new Set<string>();
+  const observedTimes = new Map<string, EpochMs>();
+  const drainEnds = new Map<string, EndedDrain>();
+  let isOfPool = false;
+  let isOfSettings = false;
+  for (const ask of asks.map(ofAsk)) {
+    switch (ask.kind) {
+      case 'pool':
+        isOfPool = true;
+        break;
+      case 'settings':
+        isOfSettings = true;
+        break;
+      case 'node': {
+        const { uid, observedTime: time } = ask;
+        uids.add(uid);
+        // By the first of several changes the node became unhealthy.
+        if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(time, observedTimes.get(uid) ?? time)));
+        break;
+      }
+      case 'drainEnd':
+        uids.add(ask.uid);
+        drainEnds.set(ask.uid, ask.end);
+    }
+  }
+  const isOfChanges =
+    !isOfPool && !isOfSettings && observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid));
+  const changesTime = isOfChanges ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
+  return { uids, observedTimes, changesTime, drainEnds, isOfSettings };
+}
+
+/** The shortest time between two passes of one pool. */
+export const PASS_SPACING = seconds(1);
+
+export interface Passes {
+  /** Ensures that a pass of the pool begins from now on. */
+  ask(pool: string | undefined, ask: PassAsk): Promise<void>;
+  /** Of the coalescers, which come when a pass waits for its turn or has died, and of the pools' records. */
+  readonly timers: readonly WakeUpRoute[];
+}
+
+const PREFIX = 'pass/';
+
+/** Nodes without a NodePool have no object to carry the Event. The definition of the kind that is not served carries it. */
+const definitionOf = (type: ResourceType): Subject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  name: definitionNameOf(type),
+});
+
+/** Whether a pass would do anything: while repair is switched off it ends what was begun. */
+async function isMissed(deps: Omit<PassDeps, 'ask'>, pool: string | undefined): Promise<boolean> {
+  const { featureGates } = await loadConfig(OWNER, deps);
+  return featureGates.nodeRepair || (await isBusy(deps, pool));
+}
+
+/** @param run one pass; answers how long the next one waits */
+export function createPasses(
+  deps: Omit<PassDeps, 'ask'>,
+  run: (deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) => Promise<DurationMs>,
+): Passes {
+  const sayOutOfSight = createSayOutOfSight(deps);
+  /** A pass that cannot see a kind by which it would judge is asked for the same again every minute: nobody repeats what it was told. */
+  const passOrWait = async (pool: string | undefined, asks: readonly Ask[]): Promise<RoundAnswer> => {
+    try {
+      return await run({ ...deps, ask }, pool, asks);
+    } catch (error) {
+      if (!(error instanceof OutOfSight)) throw error;
+      if (await isMissed(deps, pool))
+        await sayOutOfSight(pool === undefined ? definitionOf(error.type) : poolSubject(pool), textOutOfSight(error));
+      return { askAgainAfter: OUT_OF_SIGHT_CHECK };
+    }
+  };
+  const coalescerOf = (pool: string | undefined) =>
+    createCoalescer(deps, {
+      owner: OWNER,
+      name: `${PREFIX}${poolSubject(pool).name}`,
+      spacing: PASS_SPACING,
+      run: asks => passOrWait(pool, asks),
+    });
+  const ask = async (pool: string | undefined, what: PassAsk): Promise<void> => {
+    await coalescerOf(pool).request(toAsk(what));
+  };
+  const poolTimerDue = async (pool: string | undefined, wakeUp: UsedWakeUp): Promise<void> => {
+    const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+    if (isTimerOf(loaded, wakeUp, deps.clock.now())) await ask(pool, FOR_POOL);
+  };
+  return {
+    ask,
+    timers: [
+      {
+        takes: ({ kind, name }) => kind === ROUND_KIND && name.startsWith(PREFIX),
+        timerDue: wakeUp =>
+          coalescerOf(poolOfSubject({ name: wakeUp.subject.name.slice(PREFIX.length) })).timerDue(wakeUp),
+      },
+      ofKind('NodePool', wakeUp => poolTimerDue(poolOfSubject(wakeUp.subject), wakeUp)),
+    ],
+  };
+}
+
+/** Whether something of the pool is held, in flight or followed. */
+export async function isBusy(
+  deps: Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>,
+  pool: string | undefined,
+): Promise<boolean> {
+  const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+  if (loaded.kind !== 'known') return false;
+  const { counts, inFlight, followed } = loaded.value;
+  return counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
+}

@@ -1,0 +1,28 @@
+/** Which nodes of a pool count as in flight, and since when. Pure. */
+import type { PoolRecord } from '../record.ts';
+import { hasTrait } from './finding.ts';
+import type { NodeFinding } from './verdict.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import { addDuration, type EpochMs, isDue } from '../../../shared/domain/time.ts';
+
+/** Nodes with an attempt under way, and nodes on which a run that may still be at work set out to act. */
+export function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
+  const isBegun = (finding: NodeFinding): boolean => {
+    const since = begunTime(finding, state);
+    if (since === undefined || hasTrait(finding.verdict, 'settled')) return false;
+    return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
+  };
+  const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));
+  return new Set(counted.map(({ node }) => node.uid));
+}
+
+/**
+ * When a run of ours set out to act on the node; undefined: none did. The place that somebody else's work takes is not
+ * ours, and the record of that work has overtaken any run of before.
+ */
+export function begunTime(finding: NodeFinding, { inFlight }: Pick<PoolRecord, 'inFlight'>): EpochMs | undefined {
+  const since = inFlight[finding.node.uid];
+  if (finding.kind === 'gone' || since === undefined) return undefined;
+  const { otherWorkTime } = finding;
+  return otherWorkTime !== undefined && since <= otherWorkTime ? undefined : since;
+}

@@ -1,0 +1,152 @@
+/**
+ * Since when a node is unhealthy (docs/node-repair.md). Each statement that is true has a clock of its own. The clock
+ * starts at the condition's transition, but never before the Node was made, and at the first look if that time cannot
+ * be right. The record keeps the clock: an agent may write a new time with each report. Pure.
+ */
+import type { Clock, NodeRecord } from '../record.ts';
+import type { UnhealthyStatement } from './verdict.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import {
+  keyOfStatement,
+  matchStatements,
+  type RepairSettings,
+  statementsOf,
+  type UnhealthyMatch,
+} from '../../../shared/domain/repair-policy.ts';
+import {
+  addDuration,
+  CLOCK_SKEW,
+  type EpochMs,
+  isDue,
+  latest,
+  minutes,
+  seconds,
+  toTimestamp,
+} from '../../../shared/domain/time.ts';
+
+/** An event comes within seconds of its change: a transition further back was written by a clock that is behind. */
+const LONGEST_LAG = minutes(10);
+
+/** An event about a transition that is no older is about that very transition. */
+const FRESH = minutes(1);
+
+export interface ClockContext {
+  readonly now: EpochMs;
+  readonly settings: RepairSettings;
+  readonly record: Pick<NodeRecord, 'clocks' | 'episodes'> | undefined;
+  /** When the forwarder saw the change that asked for this look; undefined: no change asked for it. */
+  readonly observedTime?: EpochMs | undefined;
+  /** The same, if this very node has changed. */
+  readonly ownTime?: EpochMs | undefined;
+  /** No event has named the node since the last pass, which looked at it. */
+  readonly isUnprompted?: boolean;
+}
+
+/** Every statement that is true of the node, with its clock. */
+export function unhealthyStatementsOf(
+  node: Pick<NodeView, 'conditions' | 'creationTime'>,
+  observed: ClockContext,
+): readonly UnhealthyStatement[] {
+  return matchStatements(node, statementsOf(observed.settings)).map((match): UnhealthyStatement => {
+    const key = keyOfStatement(match.statement);
+    const kept = observed.record?.clocks[key];
+    const { lastTransitionTime: stated } = match.condition;
+    if (kept !== undefined && stated !== undefined) {
+      const clock = clockAfter(kept, stated, observed);
+      if (clock !== undefined) return { ...match, key, start: clock.start, clock };
+    }
+    const { start, doubt } = startOf(match, node, observed);
+    const { now, ownTime, observedTime, isUnprompted = false } = observed;
+    // Keep `first` only for a start that an event confirmed. Drop it if an event came before this transition: the node may have been healthy in between.
+    const mayHaveStayed = stated === undefined || !isBefore(ownTime, stated);
+    const first = mayHaveStayed ? (kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined)) : undefined;
+    const isUnheard = isUnprompted && observedTime === undefined && isOlder(stated, now);
+    const clock =
+      start === undefined
+        ? undefined
+        : { start, stated, ...(first !== undefined && { first }), ...(isUnheard && { seenTime: now }) };
+    return { ...match, key, start, clock, doubt };
+  });
+}
+
+/**
+ * The clock of a statement that was true at the last look. Its condition may get a new time although its status stayed;
+ * its own event, which comes at once, proves that. Without such an event the node may have been healthy for a while (I3).
+ *
+ * | the time that is stated | the event of the node | the clock |
+ * |---|---|---|
+ * | is kept, and no event has named it | of that change: the time was written by a clock that is behind | starts anew |
+ * | | none, and none has named the node since | stays |
+ * | | any other | stays, and is heard of |
+ * | is no later than the kept one | fresh, and a first start is kept | starts at that |
+ * | | of an earlier change | stays, without a first start |
+ * | | any other | stays |
+ * | is later | fresh | goes on from its first start |
+ * | | any other | starts anew |
+ */
+function clockAfter(kept: Clock, stated: EpochMs, observed: ClockContext): Clock | undefined {
+  const { now, ownTime, isUnprompted = false } = observed;
+  const { seenTime, ...heard } = kept;
+  const { first, ...certain } = kept;
+  if (seenTime !== undefined && kept.stated === stated) {
+    const isOfThatChange = ownTime !== undefined && isDue(addDuration(seenTime, CLOCK_SKEW), ownTime);
+    if (isOfThatChange && isOlder(stated, ownTime)) return undefined;
+    if (isUnprompted) return kept;
+    return heard;
+  }
+  const isOfEarlier = isBefore(ownTime, stated);
+  const isFresh = ownTime !== undefined && !isOfEarlier && ownTime - stated <= FRESH && Math.abs(now - stated) <= FRESH;
+  if (kept.stated === undefined || stated <= kept.stated) {
+    if (isFresh && first !== undefined) return { start: first, stated };
+    if (isOfEarlier) return certain;
+    return kept;
+  }
+  if (isFresh) return { start: first ?? kept.start, stated };
+  return undefined;
+}
+
+function startOf(
+  { statement, condition }: UnhealthyMatch,
+  { creationTime }: Pick<NodeView, 'creationTime'>,
+  { now, observedTime }: ClockContext,
+): Pick<UnhealthyStatement, 'start' | 'doubt'> {
+  const { lastTransitionTime: stated } = condition;
+  if (stated === undefined) return { start: undefined };
+  if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, doubt: 'ahead' };
+  if (observedTime !== undefined && isOlder(stated, observedTime)) return { start: now, doubt: 'behind' };
+  const start = creationTime === undefined ? stated : latest(stated, creationTime);
+  // The transition time is that of the status: nobody says since when the reason stands.
+  return { start: statement.reason === undefined || now - start <= seconds(1) ? start : now };
+}
+
+/** Whether the event was seen before that transition, and so is of another change of the node. */
+const isBefore = (seen: EpochMs | undefined, stated: EpochMs): boolean =>
+  seen !== undefined && !isDue(addDuration(seen, CLOCK_SKEW), stated);
+
+/** Whether a change that was seen at that time is older than any event of it. */
+const isOlder = (stated: EpochMs | undefined, seen: EpochMs): boolean =>
+  stated !== undefined && seen - stated > LONGEST_LAG;
+
+/** Clocks that cannot be right, in words. */
+export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
+  unhealthy.flatMap(({ doubt, condition: { type, lastTransitionTime: time } }) =>
+    doubt === undefined
+      ? []
+      : [`the clock that wrote ${type} is ${doubt}: its time is ${time === undefined ? '(none)' : toTimestamp(time)}`],
+  );
+
+/** What is remembered of the clocks after this look. */
+export const clocksOf = (unhealthy: readonly UnhealthyStatement[]): NodeRecord['clocks'] =>
+  Object.fromEntries(unhealthy.flatMap(({ key, clock }) => (clock === undefined ? [] : [[key, clock]])));
+
+/** Clocks whose conditions still have their status: all that can be said without settings. */
+export const clocksStill = ({ conditions }: NodeView, { clocks }: NodeRecord): NodeRecord['clocks'] =>
+  Object.fromEntries(
+    Object.entries(clocks).filter(([key]) => conditions.some(({ type, status }) => key === `${type}=${status}`)),
+  );
+
+export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean => {
+  const { conditionType, conditionStatus } = record.attempt?.dueCondition ?? {};
+  const isOfAttempt = node.conditions.some(({ type, status }) => type === conditionType && status === conditionStatus);
+  return isOfAttempt || Object.keys(clocksStill(node, record)).length > 0;
+};

@@ -1,0 +1,73 @@
+/** Who else is at work on a node, by the marks that they leave on it. Pure. */
+import type { OtherWork } from './verdict.ts';
+import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
+import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
+import {
+  addDuration,
+  type DurationMs,
+  type EpochMs,
+  hours,
+  isDue,
+  minutes,
+  toEpochMs,
+} from '../../../shared/domain/time.ts';
+
+const IN_FLIGHT_FOR = hours(1);
+
+const REBOOT_IN_FLIGHT_FOR = minutes(40);
+
+const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
+
+const AUTOSCALER_HOLDS_FOR = minutes(15);
+
+/** An instance that somebody has stopped. */
+const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
+
+const taintOf = ({ taints }: Pick<NodeView, 'taints'>, key: string) => taints?.find(each => each.key === key);
+
+const isTrueForOthers = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
+  list?.some(each => each.type === type && each.status === 'True' && !isOwnCondition(each)) === true;
+
+/** By which mark Karpenter says that it reboots the node. */
+export function isRebooting(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+  if (isTrueForOthers(claim?.conditions, 'Rebooting')) return 'condition Rebooting of the NodeClaim';
+  return taintOf(node, 'karpenter.sh/rebooting') && 'taint karpenter.sh/rebooting';
+}
+
+/** By which mark it says that it is going to disrupt the node. */
+export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+  if (taintOf(node, DISRUPTED_TAINT.key)) return `taint ${DISRUPTED_TAINT.key}`;
+  return isTrueForOthers(claim?.conditions, 'DisruptionReason')
+    ? 'condition DisruptionReason of the NodeClaim'
+    : undefined;
+}
+
+/** @param otherRequest what stands for the node in other systems, by its name */
+export function otherWorkOn(
+  node: NodeView,
+  claim: NodeClaimView | undefined,
+  otherRequest: string | undefined,
+  now: EpochMs,
+): OtherWork | undefined {
+  const other = (what: string, inFlightFor: DurationMs = IN_FLIGHT_FOR): OtherWork => ({ what, inFlightFor });
+  const reboot = isRebooting(node, claim);
+  if (reboot !== undefined) return other(reboot, REBOOT_IN_FLIGHT_FOR);
+  // Whoever terminates the node has set that taint, and a repair may force a termination.
+  if (claim?.deletionTime === undefined && node.deletionTime === undefined) {
+    const marked = isMarkedForDisruption(node, claim);
+    if (marked !== undefined) return other(marked);
+  }
+  const removal = taintOf(node, AUTOSCALER_TAINT);
+  const since = removal && Number(removal.value) * 1000;
+  const isRead = since !== undefined && Number.isSafeInteger(since);
+  if (isRead && !isDue(now, addDuration(toEpochMs(since), AUTOSCALER_HOLDS_FOR)))
+    return other(`taint ${AUTOSCALER_TAINT}`);
+  if (isTrueForOthers(node.conditions, 'MaintenanceInProgress')) return other('condition MaintenanceInProgress');
+  return otherRequest === undefined ? undefined : other(otherRequest);
+}
+
+/** Somebody has stopped the instance: its node is neither healthy nor unhealthy. */
+export const isStopped = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
+  taints?.some(({ key }) => key === SHUTDOWN_TAINT) === true;

@@ -1,0 +1,43 @@
+/** What the rule of a pool is shown, and what it answers. Types only. */
+import type { Attempt } from '../attempt-record.ts';
+import type { PoolRecord } from '../record.ts';
+import type { ConcurrencyLimits } from './concurrency-limits.ts';
+import type { Surroundings } from './guards.ts';
+import type { LadderAction, NodeFinding, PresentNode, Rank, RepairRules } from './verdict.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
+
+export interface PoolObservation {
+  readonly now: EpochMs;
+  readonly pool: string | undefined;
+  readonly rules: RepairRules;
+  readonly findings: readonly NodeFinding[];
+  readonly state: PoolRecord;
+  /** What the guards count; undefined: nothing may be repaired. */
+  readonly surroundings: Surroundings | undefined;
+  /** What EC2 says of nodes that are to be confirmed, by UID. */
+  readonly answers?: ReadonlyMap<string, string> | undefined;
+  /** The limits of zone and cluster, by what the pool has in flight. */
+  readonly concurrencyLimits?: ((own: ReadonlySet<string>) => ConcurrencyLimits) | undefined;
+}
+
+export interface GrantedRepair {
+  readonly finding: PresentNode;
+  readonly attempt: Attempt;
+  readonly action: LadderAction;
+  readonly ladder: readonly LadderAction[];
+  readonly laterActions: readonly LadderAction[];
+  readonly message: string;
+  readonly rank: Rank;
+}
+
+export interface PoolDecision {
+  readonly findings: readonly NodeFinding[];
+  readonly granted: readonly GrantedRepair[];
+  /** UIDs that count as in flight before anything is granted. */
+  readonly inFlight: ReadonlySet<string>;
+  /** What is remembered if everything that was granted is accepted. */
+  readonly state: PoolRecord;
+  readonly wakeTime: EpochMs | undefined;
+  /** Freeze or a zone hold: passes are a minute apart. */
+  readonly isOutage: boolean;
+}

@@ -1,0 +1,144 @@
+/** What a pool remembers: after what was decided, and once more after the acts of the pass. Pure. */
+import type { Attempt } from '../attempt-record.ts';
+import type { PoolRecord } from '../record.ts';
+import { replacementOf, terminationOf } from './attempt.ts';
+import { dueOf, hasTrait } from './finding.ts';
+import type { PoolDecision, PoolObservation } from './pool-decision.ts';
+import { rampAt, rampTime, withoutUndone } from './ramp.ts';
+import { nextPause, pauseAt } from './replacement.ts';
+import { FOLLOW_CHECK, type NodeFinding, type RepairRules } from './verdict.ts';
+import type { RefusalCause } from '../../../shared/domain/refusal.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import {
+  addDuration,
+  type DurationMs,
+  earliest,
+  type EpochMs,
+  hours,
+  isDue,
+  toDurationMs,
+} from '../../../shared/domain/time.ts';
+
+/** Terminations are remembered for this long, or for the window of `futility` if that is longer. */
+const TERMINATIONS_KEPT_FOR = hours(24);
+
+const MOST_TERMINATIONS = 100;
+
+interface Decided extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'> {
+  readonly ramp: PoolRecord['ramp'];
+  readonly holdingGuards: readonly string[];
+}
+
+/** For how long terminations are remembered; undefined: a block that cannot be read may count them for longer. */
+function windowOf({ settings }: RepairRules): DurationMs | undefined {
+  if (settings !== undefined && 'invalid' in settings) return undefined;
+  return toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
+}
+
+/** What the next pass must know. */
+export function nextPoolState(
+  { now, rules, state, findings: before }: PoolObservation,
+  decided: Decided,
+): PoolDecision {
+  const { granted, inFlight, holdingGuards } = decided;
+  const findings = decided.findings.map(each => (isLeftMarked(each) ? { ...each, takesBack: true } : each));
+  const window = windowOf(rules);
+  const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
+  const newPlaces = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
+  const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newPlaces]);
+  const kept = ({ time }: { readonly time: EpochMs }) => window === undefined || !isDue(now, addDuration(time, window));
+  const hasFailed = findings.some(({ news }) => news.some(({ kind }) => kind === 'failedLaunch'));
+  const { launchPause, ramp: _, ...rest } = state;
+  const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
+  const ramp = decided.ramp && rampAt(decided.ramp, now);
+  const next: PoolRecord = {
+    ...rest,
+    ...(ramp && { ramp }),
+    inFlight: places,
+    followed: findings.filter(each => isFollowed(each, places)).map(({ node }) => node.uid),
+    holdingGuards: holdingGuards.toSorted(),
+    ...(pause && { launchPause: pause }),
+    terminations: state.terminations.filter(kept).slice(-MOST_TERMINATIONS),
+    counts: { held: findings.filter(isHeld).length, repairing: findings.filter(isRepairing).length },
+  };
+  const begun = before.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
+  const [oldest] = next.terminations;
+  const times = [
+    ...findings.map(({ time }) => time),
+    ...begun.map(({ node }) => addDuration(since(node.uid), RUN_ENDS_WITHIN)),
+    Object.keys(places).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
+    oldest && window && addDuration(oldest.time, window),
+    ramp && rampTime(ramp, now),
+  ];
+  const isOutage = holdingGuards.some(guard => guard !== 'threshold') && before.some(each => dueOf(each) !== undefined);
+  return { findings, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
+}
+
+/** A refused attempt has left marks, and nothing is about to be tried that would use them. */
+const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
+  record?.ours !== undefined &&
+  record.attempt === undefined &&
+  verdict !== undefined &&
+  !(verdict.kind === 'notAllowed' && verdict.blocker.kind === 'others') &&
+  !hasTrait(verdict, 'reuses');
+
+const isHeld = ({ verdict }: NodeFinding): boolean => hasTrait(verdict, 'held');
+
+/** A node that has to be followed, and takes no place. */
+const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight']): boolean =>
+  state !== 'idle' && !(node.uid in inFlight);
+
+const isRepairing = ({ record }: NodeFinding): boolean => record?.attempt !== undefined;
+
+/** An act on a node, and what came of it. */
+interface CarriedAct {
+  readonly granted: { readonly finding: Pick<NodeFinding, 'node'>; readonly attempt: Attempt };
+  readonly outcome:
+    | { readonly kind: 'refused'; readonly cause: RefusalCause }
+    | { readonly kind: 'accepted' | 'overtaken' | 'calledOff' | 'unknown' };
+}
+
+/** What the pool remembers after the acts of a pass. */
+export function poolAfter(
+  state: PoolRecord,
+  results: readonly CarriedAct[],
+  findings: readonly NodeFinding[],
+  now: EpochMs,
+): PoolRecord {
+  const of = (...kinds: readonly CarriedAct['outcome']['kind'][]): readonly CarriedAct[] =>
+    results.filter(({ outcome }) => kinds.includes(outcome.kind));
+  const hasFailed = results.some(
+    ({ granted: { attempt }, outcome }) =>
+      attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
+  );
+  const hasReplaced = of('accepted', 'overtaken').some(
+    ({ granted: { attempt } }) => attempt.action === 'Terminate' && replacementOf(attempt) !== undefined,
+  );
+  const undone = new Set(of('calledOff', 'refused').map(({ granted }) => granted.finding.node.uid));
+  const isFree = (each: NodeFinding): boolean => undone.has(each.node.uid) && each.state !== 'inFlight';
+  const free = new Set(findings.filter(isFree).map(({ node }) => node.uid));
+  const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
+  const acted = new Set(results.map(({ granted }) => granted.finding.node.uid));
+  // Terminations of runs that died before they had counted them.
+  const uncounted = findings.flatMap(({ node: { uid }, record, news }) => {
+    const lost = news.find(({ kind }) => kind === 'lost')?.attempt;
+    const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
+    return acted.has(uid) || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
+  });
+  const terminated = of('accepted').flatMap(({ granted: { attempt, finding } }) =>
+    attempt.action === 'Terminate' ? [terminationOf(finding.node.uid, attempt)] : [],
+  );
+  const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
+  const { ramp: before, launchPause, ...rest } = state;
+  const ramp = before && withoutUndone(before, undone.size);
+  const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
+  return {
+    ...rest,
+    ...(pause && { launchPause: pause }),
+    ...(ramp && { ramp }),
+    inFlight,
+    terminations: [...state.terminations, ...[...uncounted, ...terminated].filter(({ node }) => !known.has(node))],
+    followed: findings.filter(each => isFollowed(each, inFlight)).map(({ node }) => node.uid),
+    counts: { ...state.counts, repairing: findings.filter(isRepairing).length },
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * What a pass finds of all nodes of a pool, and what has to be read before anything is decided: what only due nodes need
+ * is not read while none is due. Pure.
+ */
+import { judgeGone } from './attempt-verdict.ts';
+import { dueOf } from './finding.ts';
+import { readableSettings } from './incident.ts';
+import type { judgeNode } from './node-verdict.ts';
+import type { DueFacts, PoolFacts } from './pool-facts.ts';
+import { type JudgeContext, type NodeFinding, type NodeName, type PresentNode, SAID } from './verdict.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import { addDuration, seconds } from '../../../shared/domain/time.ts';
+
+/** What a pass finds of its nodes. */
+export interface JudgedPool {
+  readonly present: readonly PresentNode[];
+  readonly findings: readonly NodeFinding[];
+  readonly owners: OwnerIndex;
+  readonly otherRequests: DueFacts['otherRequests'];
+}
+
+const NO_REQUESTS: DueFacts['otherRequests'] = new Map();
+
+/** @param before the judgement of the round before: a node is judged again only if what was read since is about it */
+export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: JudgedPool): JudgedPool {
+  const { now, pool, rules, state, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
+  const { cluster, otherRequests = NO_REQUESTS } = dueFacts ?? {};
+  const owners = indexOwners(cluster === undefined ? facts.labelled : withAll(cluster.nodes, nodes), [
+    ...claims.values(),
+  ]);
+  const context: JudgeContext = {
+    now,
+    pool,
+    rules: rules.repair,
+    owners,
+    claims,
+    ...asks,
+    isUnprompted: facts.isKnown && !asks.isOfSettings ? uid => !asks.uids.has(uid) : undefined,
+    basisOf,
+    nodesByName: new Map(nodes.map(node => [node.name, node])),
+    launchPause: state.launchPause,
+    otherRequests,
+  };
+  const known = new Map(before?.present.map(finding => [finding.node.uid, finding]));
+  const isAsSaid = (node: NodeView): boolean =>
+    before !== undefined &&
+    otherRequests.get(node.name) === before.otherRequests.get(node.name) &&
+    isSameOwner(ownerOf(node, owners), ownerOf(node, before.owners));
+  const present = facts.concerned.map((node): PresentNode => {
+    const record = records.get(node.uid)?.value;
+    const last = known.get(node.uid);
+    const finding = last !== undefined && isAsSaid(node) ? last : judge(context, node, record);
+    // Nodes and NodeClaims are listed one after the other: the name is another Node's by now.
+    const isReplaced = stillThere.get(node.uid) === false;
+    return isReplaced ? { ...finding, record, verdict: undefined, time: addDuration(now, seconds(1)) } : finding;
+  });
+  const gone = [...facts.gone].map(([uid, record]) => judgeGone(uid, record, { now, claims }));
+  return { present, findings: [...present, ...gone], owners, otherRequests };
+}
+
+const isSameOwner = (a: Owner, b: Owner): boolean => a.kind === b.kind && detailOf(a) === detailOf(b);
+
+const detailOf = (owner: Owner): NodeClaimView | string => (owner.kind === 'claim' ? owner.claim : owner.message);
+
+const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly NodeView[] => {
+  const known = new Set(all.map(({ uid }) => uid));
+  return [...all, ...own.filter(({ uid }) => !known.has(uid))];
+};
+
+/** What has to be read before anything is decided, by what was judged so far. */
+export type NextRead =
+  /** Something is due. @property countsCluster a guard or limit counts the nodes of the cluster */
+  | { readonly kind: 'dueFacts'; readonly countsCluster: boolean }
+  /** No NodeClaim seems to own these nodes, which is news: each may be another Node by now. */
+  | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
+
+/** Answers undefined once all is read. */
+export function nextRead(facts: PoolFacts, { present }: JudgedPool): NextRead | undefined {
+  const { pool, rules, dueFacts, stillThere } = facts;
+  if (dueFacts === undefined && present.some(finding => dueOf(finding) !== undefined)) {
+    const { freeze, zoneOutage } = readableSettings(rules.repair) ?? {};
+    const counting = [freeze, zoneOutage, rules.repair.limits];
+    return { kind: 'dueFacts', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
+  }
+  const nodes = present.filter(isDoubtful).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
+  return nodes.length === 0 ? undefined : { kind: 'nodes', nodes };
+}
+
+const UNOWNED: readonly (string | undefined)[] = [SAID.unclaimed, SAID.ambiguous];
+
+function isDoubtful({ verdict, record }: NodeFinding): boolean {
+  const isUnowned =
+    verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
+  return isUnowned && !UNOWNED.includes(record?.reported?.code);
+}

@@ -1,0 +1,24 @@
+/** Which of the nodes that are due comes first. Pure. */
+import type { Candidate, DueNode } from './verdict.ts';
+import { type EpochMs, minutes } from '../../../shared/domain/time.ts';
+
+const AGES_BY = minutes(30);
+
+/**
+ * Who comes first: the dense rank of priority among those that are due, and one more for each half hour that a node
+ * has been due, whatever held it. Of equal ones the less healthy node, then by name.
+ */
+export function ranked(candidates: readonly Candidate[], now: EpochMs): readonly Candidate[] {
+  const score = scores(candidates, now);
+  return candidates.toSorted(
+    (a, b) =>
+      score(b.due) - score(a.due) ||
+      b.due.severity - a.due.severity ||
+      (a.finding.node.name < b.finding.node.name ? -1 : 1),
+  );
+}
+
+export function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) => number {
+  const priorities = [...new Set(candidates.map(({ due }) => due.entryPolicy.priority))].toSorted((a, b) => a - b);
+  return ({ entryPolicy, dueSince }) => priorities.indexOf(entryPolicy.priority) + (now - dueSince) / AGES_BY;
+}

@@ -1,0 +1,88 @@
+/** What a reboot leaves on its Node, and what of it is ours: the time of the last one, a cordon, a condition. Pure. */
+import type { Act, NodeRecord, RepairLeftovers } from '../record.ts';
+import { newNode } from './attempt.ts';
+import { fieldsOf, readJson } from '../../../shared/domain/json.ts';
+import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
+import { CORDONED_BY_REPAIR_ANNOTATION, type NodeCondition, type NodeView } from '../../../shared/domain/node.ts';
+import { addDuration, type EpochMs, hours, isDue, parseTimestamp, toIsoText } from '../../../shared/domain/time.ts';
+
+/** Our last reboot, on the Node, where it outlives the table. */
+export const LAST_REBOOT_ANNOTATION = 'curfew.dev/last-reboot';
+
+interface LastReboot {
+  readonly time: EpochMs;
+  /** How many there were, this one among them. */
+  readonly count: number;
+  readonly bootID: string | undefined;
+}
+
+/** What stands in the annotation. */
+export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: string | undefined): string =>
+  JSON.stringify({
+    time: toIsoText(now),
+    ...(bootID !== undefined && { bootID }),
+    count: acts.filter(({ action }) => action === 'Reboot').length + 1,
+  });
+
+/** An allowance cannot name more. */
+const MAX_COUNT = 20;
+
+/**
+ * undefined: there was none, or somebody changed the value so that it does not say when. Then it forbids nothing. Never
+ * throws.
+ */
+function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReboot | undefined {
+  const { time: said, count, bootID } = fieldsOf(readJson(annotations[LAST_REBOOT_ANNOTATION]));
+  const time = typeof said === 'string' ? parseTimestamp(said) : undefined;
+  if (time === undefined) return undefined;
+  const isCount = typeof count === 'number' && Number.isInteger(count);
+  return {
+    time,
+    // An annotation with a time stands for one reboot at least.
+    count: isCount ? Math.min(Math.max(count, 1), MAX_COUNT) : 1,
+    bootID: typeof bootID === 'string' ? bootID : undefined,
+  };
+}
+
+/** What is remembered at first of a Node: the reboots that it shows count. */
+export const newNodeOf = (node: Pick<NodeView, 'name' | 'annotations'>, pool: string | undefined): NodeRecord => ({
+  ...newNode(node.name, pool),
+  acts: [...actsOf(node)],
+});
+
+/** Reboots by the annotation of a Node that the table does not know. They can only forbid another one. */
+export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
+  const read = readLastReboot(node);
+  if (read === undefined) return [];
+  const { time, count, bootID } = read;
+  const reboot: Act = { key: 'Reboot||0', action: 'Reboot', time, ...(bootID !== undefined && { bootID }) };
+  return Array.from({ length: count }, () => reboot);
+}
+
+/** The condition that says so to others. */
+export const MAINTENANCE = 'MaintenanceInProgress';
+
+/** Whether the conditions of a Node say that a reboot of ours is under way. */
+export const isMaintained = (conditions: readonly NodeCondition[]): boolean =>
+  conditions.some(each => each.type === MAINTENANCE && each.status === 'True' && isOwnCondition(each));
+
+/** Whether the Node carries marks of a reboot of ours. */
+export const isMarked = ({ annotations, conditions }: Pick<NodeView, 'annotations' | 'conditions'>): boolean =>
+  annotations[CORDONED_BY_REPAIR_ANNOTATION] !== undefined || isMaintained(conditions);
+
+/**
+ * What is ours on a Node: a record of before the reboot, as after a restore of the table, does not know of its marks
+ * (I7).
+ */
+export function withMarks(
+  { ours }: Pick<NodeRecord, 'ours'>,
+  node: Pick<NodeView, 'annotations' | 'conditions'>,
+): RepairLeftovers | undefined {
+  return isMarked(node) ? { ...ours, maintenance: true } : ours;
+}
+
+/** Curfew rebooted the node in the last hour. */
+export function isJustRebooted(node: NodeView, now: EpochMs): boolean {
+  const last = readLastReboot(node);
+  return last !== undefined && !isDue(now, addDuration(last.time, hours(1)));
+}

@@ -1,0 +1,58 @@
+/** Whether a granted act is still wanted, by what is seen once its intent is recorded. Pure. */
+import type { Attempt } from '../attempt-record.ts';
+import { readableSettings } from './incident.ts';
+import { keyOf } from './ladder.ts';
+import { unhealthyStatementsOf } from './onsets.ts';
+import type { NodeObservation } from './pool-facts.ts';
+import type { NodeDecision, NodeFacts, RepairRules } from './verdict.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import type { Confirmation } from '../../../shared/domain/repair-policy.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
+
+/** What is seen once the intent of an act is recorded. */
+export interface SecondLook {
+  readonly now: EpochMs;
+  readonly node: NodeView;
+  readonly claim: NodeClaimView | undefined;
+  readonly rules: RepairRules;
+  readonly otherRequest: string | undefined;
+  /** The NodeClaim is as the pass has listed it. */
+  readonly isClaimListed: boolean;
+  /** Its place is reserved in the limits of zone and cluster. */
+  readonly isCounted: boolean;
+}
+
+/**
+ * `readClaim`: the listed NodeClaim says no, and a read may say otherwise. `overtaken`: somebody else terminates the node
+ * forcefully by now.
+ */
+export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
+
+/** Whether a granted act is still wanted. @param confirm what its entry asks EC2 for */
+export function stillWanted(
+  {
+    attempt,
+    record,
+    confirm,
+  }: Pick<NodeFacts, 'record'> & {
+    readonly attempt: Pick<Attempt, 'key'>;
+    readonly confirm: Confirmation | undefined;
+  },
+  { now, node, claim, rules, otherRequest, isClaimListed, isCounted }: SecondLook,
+  decide: (observation: NodeObservation) => NodeDecision,
+): StillWanted {
+  const settings = readableSettings(rules);
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
+  const decision = decide({ now, node, owner, rules, unhealthy, episodes: record.episodes, otherRequest });
+  if (isClaimListed && decision.kind !== 'due') return 'readClaim';
+  if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
+  // Limits that came into force since may not count this repair.
+  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
+  if (decision.kind === 'finishing') return 'overtaken';
+  // The entry that decides by now may have another list, or ask EC2.
+  const isSame = decision.ladder.some(each => keyOf(each) === attempt.key) && decision.entryPolicy.confirm === confirm;
+  return isSame ? 'act' : 'calledOff';
+}

@@ -1,0 +1,71 @@
+/** What the guards count around the nodes of a pool, and which of these EC2 is asked about. Pure. */
+import { disruptionBudgetOf } from './disruption-budget.ts';
+import { dueOf } from './finding.ts';
+import { createGuards, type Surroundings } from './guards.ts';
+import { begunTime } from './in-flight.ts';
+import { isMended, readableSettings } from './incident.ts';
+import type { PoolFacts } from './pool-facts.ts';
+import type { JudgedPool } from './pool-verdict.ts';
+import { isJustRebooted } from './reboot-marks.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import { type Confirmation, statementsOf } from '../../../shared/domain/repair-policy.ts';
+
+type CountedFacts = Pick<PoolFacts, 'pool' | 'rules' | 'nodes' | 'claims' | 'dueFacts' | 'state' | 'now' | 'activity'>;
+
+/** What the guards count; undefined: nothing may be repaired. */
+export function surroundingsIn(
+  { pool, rules, nodes: own, claims, dueFacts, state, now, activity }: CountedFacts,
+  { present: findings }: Pick<JudgedPool, 'present'>,
+): Surroundings | undefined {
+  const settings = readableSettings(rules.repair);
+  if (settings === undefined) return undefined;
+  const cluster = dueFacts?.cluster;
+  const index = indexOwners(own, [...claims.values()]);
+  const statements = statementsOf(settings);
+  const mine = new Set(own.map(({ uid }) => uid));
+  const mended = new Set(findings.flatMap(({ record, node }) => (record && isMended(record) ? node.uid : [])));
+  const others = new Set(findings.flatMap(each => (begunTime(each, state) === undefined ? each.node.uid : [])));
+  const isInFlight = ({ uid }: NodeView): boolean => state.inFlight[uid] !== undefined && !others.has(uid);
+  const claimOf = (node: NodeView): NodeClaimView | undefined => {
+    const owner = ownerOf(node, index);
+    return owner.kind === 'claim' ? owner.claim : undefined;
+  };
+  const which = settings.disruptionBudgets;
+  // Most NodePools say nothing.
+  const hasBudget = which !== 'Explicit' || rules.pool?.spec?.['disruption'] !== undefined;
+  return {
+    now,
+    settings,
+    area: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
+    poolNodes: pool === undefined ? (cluster?.nodes ?? own) : own,
+    claimOf,
+    isUnclaimed: node => ownerOf(node, index).kind === 'none',
+    budget: hasBudget
+      ? disruptionBudgetOf({ pool: rules.pool, which, nodes: own, claimOf, findings, activity, now })
+      : undefined,
+    isUnmanaged: pool === undefined,
+    requestsFault: dueFacts?.requestsFault,
+    nodes: cluster?.nodes,
+    statementsOf: node => (mine.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
+    isActedUpon: node => isInFlight(node) || mended.has(node.uid) || isJustRebooted(node, now),
+  };
+}
+
+/** A node that EC2 is to confirm. */
+export interface Unconfirmed {
+  readonly node: NodeView;
+  readonly check: Confirmation;
+}
+
+/** Nodes that EC2 is asked about. Freeze, zone and threshold let them through: an outage asks nothing. */
+export function toBeConfirmed({ present }: JudgedPool, surroundings: Surroundings | undefined): readonly Unconfirmed[] {
+  const asking = present.flatMap((finding): Unconfirmed[] => {
+    const check = dueOf(finding)?.due.entryPolicy.confirm;
+    return check === undefined ? [] : [{ node: finding.node, check }];
+  });
+  if (surroundings === undefined || asking.length === 0) return [];
+  const guards = createGuards(surroundings);
+  return asking.filter(({ node }) => guards.blockerOf(node) === undefined);
+}

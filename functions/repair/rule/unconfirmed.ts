@@ -1,0 +1,33 @@
+/** What is not certain enough for a repair: EC2 does not confirm it, or others may be at work. Pure. */
+import type { Blocker, DueNode } from './verdict.ts';
+import { addDuration, type EpochMs, minutes } from '../../../shared/domain/time.ts';
+
+/** The word of EC2 that confirms a repair. */
+export const CONFIRMED = 'impaired';
+
+/** No event tells that EC2 says something else. */
+const CONFIRM_CHECK = minutes(1);
+
+/** Stops the repair of a node that EC2 does not call impaired; undefined: EC2 does, or the entry does not ask (`confirm`). */
+export function unconfirmed(
+  { entryPolicy: { confirm }, dueCondition: { field = '' } }: DueNode,
+  answer: string | undefined,
+  now: EpochMs,
+): Blocker | undefined {
+  if (confirm === undefined || answer === CONFIRMED) return undefined;
+  const says = answer ?? 'nothing';
+  return {
+    kind: 'entry',
+    reason: 'NotConfirmed',
+    message: `EC2 says ${says} of ${confirm}, and confirm waits for ${CONFIRMED}`,
+    setting: { field: `${field}.confirm`, numbers: { check: confirm, says } },
+    until: addDuration(now, CONFIRM_CHECK),
+  };
+}
+
+/** What others may be at cannot be read: nothing begins (I6). No event tells that it can be read again. */
+export function othersNotKnown(fault: string | undefined, now: EpochMs): Blocker | undefined {
+  if (fault === undefined) return undefined;
+  const message = `who else is at work on it is not known: ${fault}`;
+  return { kind: 'others', reason: 'BeingDisrupted', message, until: addDuration(now, CONFIRM_CHECK) };
+}

@@ -1,0 +1,48 @@
+/** The vetoes of people and of Karpenter against the repair of a node. Pure. */
+import type { Veto, VetoCarrier } from './verdict.ts';
+import { quoteCut } from '../../../shared/domain/cut-text.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { DO_NOT_REPAIR_ANNOTATION, type NodeView } from '../../../shared/domain/node.ts';
+import { type EpochMs, isDue, parseTimestamp, toTimestamp } from '../../../shared/domain/time.ts';
+
+/** Karpenter's own, on Nodes and NodeClaims; exactly `"true"`. */
+const KARPENTER_VETO = 'karpenter.sh/do-not-repair';
+
+/** The veto that holds longest, or undefined. */
+export function vetoOf(
+  node: NodeView,
+  claim: NodeClaimView | undefined,
+  pool: VetoCarrier | undefined,
+  now: EpochMs,
+): Veto | undefined {
+  const carriers = [
+    { kind: 'Node' as const, object: node },
+    ...(claim === undefined ? [] : [{ kind: 'NodeClaim' as const, object: claim }]),
+  ];
+  const vetoes = carriers.flatMap(({ kind, object: { name, uid, annotations } }) => {
+    const by: VetoCarrier = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
+    const message = `${KARPENTER_VETO} on ${kind} ${name} holds until it is removed`;
+    const karpenters: Veto = { until: undefined, message, invalid: false, by };
+    return [readVeto(by, now) ?? [], annotations[KARPENTER_VETO] === 'true' ? karpenters : []].flat();
+  });
+  const pools = pool === undefined ? [] : (readVeto(pool, now) ?? []);
+  return [...vetoes, pools].flat().toSorted((a, b) => (b.until ?? Infinity) - (a.until ?? Infinity))[0];
+}
+
+/**
+ * `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other value as `"true"` does (I6:
+ * its author wanted the node left alone).
+ */
+function readVeto(by: VetoCarrier, now: EpochMs): Veto | undefined {
+  if (by.value === undefined) return undefined;
+  const on = `curfew.dev/do-not-repair on ${by.kind} ${by.name}`;
+  if (by.value === 'true') return { until: undefined, message: `${on} holds until it is removed`, invalid: false, by };
+  const until = parseTimestamp(by.value);
+  if (until === undefined) {
+    const value = quoteCut(by.value, 64);
+    const message = `${on} holds until it is removed: its value must be "true" or an RFC 3339 instant, got ${value}`;
+    return { until: undefined, message, invalid: true, by };
+  }
+  if (isDue(now, until)) return undefined;
+  return { until, message: `${on} holds until ${toTimestamp(until)}`, invalid: false, by };
+}
