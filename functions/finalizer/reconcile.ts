@@ -24,7 +24,7 @@ import { isInstance } from './orphans/record.ts';
 import { targetOfNode } from './termination/observe.ts';
 import { isKnownPool, updateKnownPool } from './termination/known-pools.ts';
 import { reconcileTarget } from './termination/reconcile.ts';
-import { takeSlot } from './objects/call-queue.ts';
+import { takeSlot } from './objects/rule/call-queue.ts';
 import { decide as decideObject } from './objects/decide.ts';
 import { reconcileObject } from './objects/reconcile.ts';
 import { reconcileOtherRules, reconcileRule } from './rules/reconcile.ts';

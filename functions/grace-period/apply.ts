@@ -14,7 +14,7 @@ import type { RecordToSave } from '../../shared/lifecycle/timed-record.ts';
 import { changeExactly } from '../../shared/ports/exact-change.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
 import type { Counts, GracePeriodDecision, RecordWrite } from './decide.ts';
-import { effortAfter, type NodeWrite, type NodeChange } from './node-change.ts';
+import { effortAfter, type NodeWrite, type NodeChange } from './rule/node-change.ts';
 import { basisValues, type ObservedNode } from './observe.ts';
 import type { GracePeriodRecord } from './record.ts';
 import { announce, countProtectedPods, reportChange, reportGone, reportRefusal } from './report.ts';

@@ -2,7 +2,7 @@
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { Tries } from '../../shared/lifecycle/refusals.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { Announcement } from './announcements.ts';
+import type { Announcement } from './rule/announcements.ts';
 
 export type GracePeriodDeps = Pick<
   FunctionDeps,

@@ -10,7 +10,7 @@ import {
   quotedValue,
   type Announcement,
   type ObservedProtection,
-} from './announcements.ts';
+} from './rule/announcements.ts';
 import {
   changeOf,
   isElapsed,
@@ -18,7 +18,7 @@ import {
   retryTimeOf,
   type AnnotatedNode,
   type NodeChange,
-} from './node-change.ts';
+} from './rule/node-change.ts';
 import type { GracePeriodRecord } from './record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.ts';

@@ -14,7 +14,7 @@ import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
 import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OWNER, type GracePeriodRecord } from './record.ts';
-import { annotatedPods, type Announcement } from './announcements.ts';
+import { annotatedPods, type Announcement } from './rule/announcements.ts';
 import { withAnnouncements, type GracePeriodObservation } from './decide.ts';
 
 export interface SoughtNode {

@@ -8,10 +8,10 @@ import { durationBetween, parseTimestamp, toExactTimestamp } from '../../shared/
 import type { Report, Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { SourcedProtection } from '../../shared/policies/protection-settings.ts';
 import { settingPlace } from '../../shared/policies/setting-place.ts';
-import { annotatedPods, type AnnotatedPod, type Announcement, type AnnouncementTopic } from './announcements.ts';
+import { annotatedPods, type AnnotatedPod, type Announcement, type AnnouncementTopic } from './rule/announcements.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
 import type { Counts } from './decide.ts';
-import type { NodeWrite } from './node-change.ts';
+import type { NodeWrite } from './rule/node-change.ts';
 import type { ObservedNode } from './observe.ts';
 
 interface EventOfTopic {

@@ -54,6 +54,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
     'rule/surroundings',
   ],
   'functions/drain': ['decide'],
+  'functions/grace-period': ['decide'],
   'functions/finalizer/termination': [
     'decide',
     'rule/drain-plan',
@@ -63,6 +64,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
     'rule/settings-in-force',
     'rule/turn',
   ],
+  'functions/finalizer/objects': ['decide', 'rule/call-queue'],
 };
 const filesOfRule = (concern: string): readonly string[] => sources.filter(file => file.startsWith(`${concern}/rule/`));
 const ruleFiles = [...new Set([...rules.flatMap(ownFiles), ...Object.keys(ENTRIES).flatMap(filesOfRule)])];

@@ -1,5 +1,5 @@
 /** Mistakes in the clean-ups of FinalizerRules. */
-import { takeSlot } from '../../functions/finalizer/objects/call-queue.ts';
+import { takeSlot } from '../../functions/finalizer/objects/rule/call-queue.ts';
 import { decide as decideObject } from '../../functions/finalizer/objects/decide.ts';
 import { createReconciler } from '../../functions/finalizer/reconcile.ts';
 import { addDuration, hours, toDurationMs } from '../../shared/domain/time.ts';

@@ -6,7 +6,7 @@ import {
   type GracePeriodDecision,
   type GracePeriodObservation,
 } from '../../../functions/grace-period/decide.ts';
-import type { NodeChange } from '../../../functions/grace-period/node-change.ts';
+import type { NodeChange } from '../../../functions/grace-period/rule/node-change.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
 import { aPod, aPolicy, CREATED } from '../../builders/pods.ts';
 import { at } from '../../builders/repair.ts';

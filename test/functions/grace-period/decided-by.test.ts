@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { annotatedPods } from '../../../functions/grace-period/announcements.ts';
+import { annotatedPods } from '../../../functions/grace-period/rule/announcements.ts';
 import { decidedBy } from '../../../functions/grace-period/report.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, type ProtectionPolicy } from '../../../shared/domain/protection.ts';

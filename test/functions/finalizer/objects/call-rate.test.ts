@@ -1,7 +1,7 @@
 /** Places for the calls of a rule, where time goes on while records are read and written, as it does outside of simulations. */
 import { expect, it } from 'vitest';
 import { reserveCall } from '../../../../functions/finalizer/objects/call-rate.ts';
-import { takeSlot } from '../../../../functions/finalizer/objects/call-queue.ts';
+import { takeSlot } from '../../../../functions/finalizer/objects/rule/call-queue.ts';
 import type { RuleInForce } from '../../../../functions/finalizer/rules/decide.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import type { NewRecord, StoredRecord } from '../../../../shared/ports/record-store.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { freeSlot, takeSlot, type CallQueue } from '../../../../functions/finalizer/objects/call-queue.ts';
+import { freeSlot, takeSlot, type CallQueue } from '../../../../functions/finalizer/objects/rule/call-queue.ts';
 import {
   decide as decideObject,
   type ObservedEntry,

@@ -1,7 +1,7 @@
 /** The queue of a rule's calls: when the clean-up of an object has its turn. Pure: no I/O, no clock. */
-import type { RateLimit } from '../../../shared/domain/finalizer-rule.ts';
-import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
-import { addDuration, isDue, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { RateLimit } from '../../../../shared/domain/finalizer-rule.ts';
+import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
+import { addDuration, isDue, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
 
 /** The calls of one rule. */
 export interface CallQueue {

@@ -2,17 +2,17 @@
  * What is to be said, as Events, about the protection of a pod at an instant. Pure, and the same whenever it is asked: the caller
  * remembers what was said and leaves that out.
  */
-import { quoteCut } from '../../shared/domain/cut-text.ts';
-import { formatDuration } from '../../shared/domain/go-duration.ts';
-import { DO_NOT_DISRUPT_ANNOTATION, isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
+import { quoteCut } from '../../../shared/domain/cut-text.ts';
+import { formatDuration } from '../../../shared/domain/go-duration.ts';
+import { DO_NOT_DISRUPT_ANNOTATION, isFinished, isTerminating, type PodView } from '../../../shared/domain/pod.ts';
 import {
   isActive,
   parseDoNotDisrupt,
   protectionOf,
   type Protection,
   type ProtectionPolicy,
-} from '../../shared/domain/protection.ts';
-import { addDuration, isDue, toDurationMs, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+} from '../../../shared/domain/protection.ts';
+import { addDuration, isDue, toDurationMs, toExactTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 
 /** What an Event is about: one Event reason each. */
 export type AnnouncementTopic = 'invalid' | 'capped' | 'until' | 'expiring' | 'elapsed' | 'notOurs' | 'observed';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { ProtectionPolicy } from '../../../shared/domain/protection.ts';
-import { annotatedPods, announcementsFor, quotedValue } from '../../../functions/grace-period/announcements.ts';
-import { hours, minutes } from '../../../shared/domain/time.ts';
-import { aPod, aPolicy } from '../../builders/pods.ts';
-import { at } from '../../builders/repair.ts';
+import type { ProtectionPolicy } from '../../../../shared/domain/protection.ts';
+import { annotatedPods, announcementsFor, quotedValue } from '../../../../functions/grace-period/rule/announcements.ts';
+import { hours, minutes } from '../../../../shared/domain/time.ts';
+import { aPod, aPolicy } from '../../../builders/pods.ts';
+import { at } from '../../../builders/repair.ts';
 
 /** Topics and messages of what is said about a pod with this value at this time of the day. */
 function said(value: string, time: string, overrides: Partial<ProtectionPolicy> = {}): Record<string, string> {

@@ -11,9 +11,9 @@
  * - M, and A is something else: somebody edited ours and thereby took it over; our mark goes, the annotation stays
  */
 import type { AnnotatedPod } from './announcements.ts';
-import { effortOfRestoring, lastingEffort, notRestoredBefore, type Effort } from '../../shared/domain/effort.ts';
-import { isActive } from '../../shared/domain/protection.ts';
-import { toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { effortOfRestoring, lastingEffort, notRestoredBefore, type Effort } from '../../../shared/domain/effort.ts';
+import { isActive } from '../../../shared/domain/protection.ts';
+import { toExactTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 
 /** A Node as far as its annotations matter. */
 export interface AnnotatedNode {
