@@ -1,8 +1,4 @@
 import { createHandler } from '../../shared/lambda/handler.ts';
-import { createWatchedReconciler } from './reconcile.ts';
+import { createReconciler } from './reconcile.ts';
 
-export const handler = createHandler(
-  'timer',
-  ['dueIndex', 'records', 'wakeUps', 'deadLetters'],
-  createWatchedReconciler,
-);
+export const handler = createHandler('timer', ['dueIndex', 'records', 'wakeUps', 'deadLetters'], createReconciler);

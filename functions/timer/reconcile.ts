@@ -20,8 +20,20 @@ const MAX_PAGES_PER_SHARD = 40;
 /** An entry that is still unreadable after this long is parked once more. */
 const PARKED_AGAIN_AFTER = hours(7 * 24);
 
-/** Serves ticks alone; anything else in its inbox is done with at once. */
+/** The timer as it is deployed: after each sweep it looks at the canary. */
 export function createReconciler(deps: TimerDeps): Reconcile {
+  const reconcile = createSweep(deps);
+  return async message => {
+    await reconcile(message);
+    if (message.kind === 'tick') await lookAtCanary(deps);
+  };
+}
+
+/**
+ * The sweep without the canary, for one process: no table vanishes by itself there. It serves ticks alone; anything else in its inbox is done
+ * with at once.
+ */
+export function createSweep(deps: TimerDeps): Reconcile {
   return async message => {
     switch (message.kind) {
       case 'tick':
@@ -32,15 +44,6 @@ export function createReconciler(deps: TimerDeps): Reconcile {
       case 'wakeUp':
         return;
     }
-  };
-}
-
-/** The timer as it is deployed: after each sweep it looks at the canary. In a simulation no table vanishes by itself. */
-export function createWatchedReconciler(deps: TimerDeps): Reconcile {
-  const reconcile = createReconciler(deps);
-  return async message => {
-    await reconcile(message);
-    if (message.kind === 'tick') await lookAtCanary(deps);
   };
 }
 

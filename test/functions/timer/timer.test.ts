@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createReconciler, createWatchedReconciler } from '../../../functions/timer/reconcile.ts';
+import { createReconciler, createSweep } from '../../../functions/timer/reconcile.ts';
 import { decide, sweepHorizon } from '../../../functions/timer/decide.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
@@ -52,7 +52,7 @@ describe('a tick', () => {
     }
     const sent: { wakeUp: WakeUp; delay: DurationMs }[] = [];
     const gauges: Record<string, number> = {};
-    const reconcile = createReconciler({
+    const reconcile = createSweep({
       dueIndex: store,
       records: store,
       deadLetters: NO_DEAD_LETTERS,
@@ -90,7 +90,7 @@ describe('a tick', () => {
       records: owners.map(owner => ({ owner, id: 'node/u1', subject: SUBJECT, nextWakeTime: NOW })),
       unreadable: [{ id: 'stranger/x', explanation: 'owner: Invalid option' }],
     });
-    const reconcile = createReconciler({
+    const reconcile = createSweep({
       dueIndex: {
         shardCount: 1,
         queryDue: async (_shard, _before, { cursor }) =>
@@ -118,7 +118,7 @@ describe('a tick', () => {
     const parked: unknown[] = [];
     const counted: string[] = [];
     const woken: string[] = [];
-    const reconcile = createReconciler({
+    const reconcile = createSweep({
       dueIndex: {
         shardCount: 1,
         queryDue: async () => ({
@@ -148,7 +148,7 @@ describe('a tick', () => {
 
   it('does nothing on any other message', async () => {
     let looked = false;
-    const reconcile = createReconciler({
+    const reconcile = createSweep({
       dueIndex: {
         shardCount: 1,
         queryDue: async () => {
@@ -171,7 +171,7 @@ describe('the canary', () => {
   it('counts once where it is missing, on a new table and after the records have vanished', async () => {
     let store = createMemoryRecordStore();
     const counted: string[] = [];
-    const reconcile = createWatchedReconciler({
+    const reconcile = createReconciler({
       dueIndex: { shardCount: 1, queryDue: async () => ({ records: [], unreadable: [] }) },
       records: {
         get: key => store.get(key),
