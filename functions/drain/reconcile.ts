@@ -2,7 +2,7 @@
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { isRepublished, leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
-import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
@@ -30,7 +30,7 @@ export interface Rules {
   readonly decide: typeof decide;
 }
 
-interface RunContext extends Rules {
+interface ReconcileContext extends Rules {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
   readonly settings: SettingsRounds;
@@ -39,7 +39,7 @@ interface RunContext extends Rules {
 
 /** @param rules mistakes put in place of the real rules, for proofs only */
 export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): Reconcile {
-  const context: RunContext = {
+  const context: ReconcileContext = {
     deps,
     reporter: createReporter(OWNER, deps),
     settings: settingsRounds(deps),
@@ -58,26 +58,24 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
   ];
   return async message => {
     switch (message.kind) {
+      case 'clusterEvent':
+        return reconcileClusterEvent(context, message.event);
+      case 'wakeUp':
+        return routeWakeUp(timers, message);
+      case 'customResource':
+        return wakeDrainOf(deps, message.event.subject.name);
       case 'busEvent': {
         const read = readBusEvent(message);
         if (read !== undefined) await reconcileRequest(context, read);
         return;
       }
-      case 'wakeUp':
-        return routeWakeUp(timers, message);
-      case 'clusterEvent':
-        return reconcileClusterEvent(context, message.event);
-      case 'customResource':
-        return wakeDrainOf(deps, message.event.subject.name);
       case 'tick':
         return;
     }
   };
 }
 
-type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
-
-async function reconcileClusterEvent(context: RunContext, event: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEvent): Promise<void> {
   const { subject, hints } = event;
   const { deps } = context;
   switch (subject.kind) {
@@ -97,12 +95,12 @@ async function reconcileClusterEvent(context: RunContext, event: ClusterEvent): 
     case 'PodDisruptionBudget':
       return context.drains.request(undefined);
     case 'NodeLifecyclePolicy':
+      await keepPolicy(deps, KEEPER, subject);
+      await reportDrainFaults(context, subject, isRepublished(event));
+      return context.settings.settingsChanged(event);
     case 'ConfigMap':
       // Noted as the last good one before anybody asks for a drain.
-      if (subject.kind === 'ConfigMap') await loadConfig(OWNER, deps);
-      else await keepPolicy(deps, KEEPER, subject);
-      if (subject.kind === 'NodeLifecyclePolicy')
-        await reportDrainFaults(deps, context.reporter, subject, isRepublished(event));
+      await loadConfig(OWNER, deps);
       return context.settings.settingsChanged(event);
     case 'VolumeAttachment':
     case 'NodeClaim':
@@ -113,10 +111,10 @@ async function reconcileClusterEvent(context: RunContext, event: ClusterEvent): 
 }
 
 /** The Node itself changed, and nothing around it. */
-const mayBeOwnWrite = ({ change, changed, resync }: ClusterEvent): boolean =>
+const mayBeOwnWrite = ({ change, changed, resync }: WatchedEvent): boolean =>
   change === 'Modified' && resync !== true && !changed.some(part => VIRTUAL_PARTS.has(part));
 
-async function reconcileRequest(context: RunContext, message: NodeMessage): Promise<void> {
+async function reconcileRequest(context: ReconcileContext, message: NodeMessage): Promise<void> {
   const { nodeName, nodeUid, sentTime, incoming } = message;
   if ((await beginsNothing(context, message)) || incoming.kind === 'notQuarantined') return;
   const isTaken = await reconcileNode(context, { name: nodeName, uid: nodeUid, sentTime }, incoming);
@@ -126,7 +124,7 @@ async function reconcileRequest(context: RunContext, message: NodeMessage): Prom
 
 /** @returns whether the message was taken care of, or the Node is there */
 async function reconcileNode(
-  context: RunContext,
+  context: ReconcileContext,
   first: SoughtNode,
   incoming?: Incoming,
   wakeUp?: UsedWakeUp,

@@ -100,8 +100,7 @@ const cannotBeRead = ({ metadata }: KubernetesObject, message: string): DrainLim
 
 /** Says on the policy itself that its `drain` block cannot be used, or loses a tie. */
 export async function reportDrainFaults(
-  deps: Pick<FunctionDeps, 'kubernetes'>,
-  reporter: Reporter,
+  { deps, reporter }: { readonly deps: Pick<FunctionDeps, 'kubernetes'>; readonly reporter: Reporter },
   { uid, name }: Subject,
   isRepeated: boolean,
 ): Promise<void> {

@@ -1,9 +1,10 @@
 /** Terminations and FinalizerRules: which object a message is about. */
 import { OWNER, type FinalizerDeps } from './common/context.ts';
 import { createPauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
-import { changedOnly, isRepublished } from '../../shared/contract/cluster-event.ts';
-import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import { changedOnly, isRepublished, type ClusterEvent } from '../../shared/contract/cluster-event.ts';
+import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
@@ -37,6 +38,7 @@ import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 
 /** What a termination goes by. */
 const KEEPER = { owner: OWNER, readers: [TERMINATION_BLOCK, PROTECTION] } as const;
+
 /** Other rules than the real ones, for proofs of what a mistake in them would do. */
 export interface Rules {
   readonly decide: typeof decide;
@@ -51,10 +53,11 @@ type ReconcileContext = TargetContext &
 
 /** @param rules mistakes put in place of the real rules and steps, for proofs only */
 export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}): Reconcile {
+  const reporter = createReporter(OWNER, deps);
   const context: ReconcileContext = {
     deps,
-    reporter: createReporter(OWNER, deps),
-    pauseOutOfSight: createPauseOutOfSight({ clock: deps.clock, reporter: createReporter(OWNER, deps) }),
+    reporter,
+    pauseOutOfSight: createPauseOutOfSight({ clock: deps.clock, reporter }),
     hints: createClaimHints(),
     settings: settingsRounds(deps),
     terminations: terminationRounds(deps),
@@ -101,17 +104,12 @@ export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}
 }
 
 /** The custom resource of a hook wakes its termination. */
-async function reconcileCustomResource(
-  context: ReconcileContext,
-  { subject, hints }: Extract<InboxMessage, { kind: 'customResource' }>['event'],
-): Promise<void> {
+async function reconcileCustomResource(context: ReconcileContext, { subject, hints }: ClusterEvent): Promise<void> {
   if (hints.hookKey !== undefined) return reconcileHook(context, hints.hookKey);
   return reconcileObject(context, subject);
 }
 
-type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
-
-async function reconcileClusterEvent(context: ReconcileContext, event: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEvent): Promise<void> {
   const { subject, hints, change, changed, watch } = event;
   const { name, uid } = subject;
   const isRepeated = isRepublished(event);
@@ -190,7 +188,7 @@ async function reconcileNode(
 }
 
 /** Its NodeClaim may wait for it, or it went with our finalizer stripped. */
-async function reconcileGoneNode(context: ReconcileContext, { name, uid }: ClusterEvent['subject']): Promise<void> {
+async function reconcileGoneNode(context: ReconcileContext, { name, uid }: Subject): Promise<void> {
   await reconcileTarget(context, { kind: 'Node', name, uid, onlyIfKnown: true }, undefined);
   await context.terminations.request(undefined);
 }

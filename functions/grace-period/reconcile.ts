@@ -2,43 +2,55 @@
  * Grace periods: look at a node and its pods, decide, act. One record per node holds the timer and what was said; the annotations on
  * the Node say themselves whose they are.
  */
+import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { createPauseOutOfSight, type PauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { isRepublished, leavesAlone } from '../../shared/contract/cluster-event.ts';
 import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { createTries } from '../../shared/lifecycle/refusals.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { DONE, settle, type Concern } from '../../shared/lifecycle/settle.ts';
-import type { Lookup } from '../../shared/lifecycle/subject.ts';
+import { settle, type Concern } from '../../shared/lifecycle/settle.ts';
+import type { GoneSubject, Lookup } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { apply, closeGone } from './apply.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
 import { observe, type ObservedNode, type SoughtNode } from './observe.ts';
-import { gracePeriodCodec, OWNER, recordIdOf, type GracePeriodRecord } from './record.ts';
-import { keepProtection, reportProtectionFaults } from './settings.ts';
+import { GRACE_PERIOD_CODEC, OWNER, recordIdOf, type GracePeriodRecord } from './record.ts';
+import { reportProtectionFaults } from './settings.ts';
 import { settingsRounds } from './wake-ups.ts';
 
-interface ReconcileContext {
+const KEEPER = { owner: OWNER, readers: [PROTECTION] } as const;
+
+/** Other rules than the real ones, for proofs of what a mistake in them would do. */
+export interface Rules {
+  readonly decide: typeof decide;
+}
+
+interface ReconcileContext extends Rules {
   readonly deps: GracePeriodDeps;
   readonly reporter: Reporter;
   readonly settings: SettingsRounds;
   readonly pauseOutOfSight: PauseOutOfSight;
 }
 
-export function createReconciler(deps: GracePeriodDeps): Reconcile {
+/** @param rules mistakes put in place of the real rules, for proofs only */
+export function createReconciler(deps: GracePeriodDeps, rules: Partial<Rules> = {}): Reconcile {
   const reporter = createReporter(OWNER, deps);
   const context: ReconcileContext = {
     deps,
     reporter,
     settings: settingsRounds(deps),
     pauseOutOfSight: createPauseOutOfSight({ clock: deps.clock, reporter }),
+    decide,
+    ...rules,
   };
   const timers: readonly WakeUpRoute[] = [
     context.settings,
-    ofKind('NodeLifecyclePolicy', wakeUp => keepProtection(deps, wakeUp.subject, wakeUp)),
+    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEEPER, wakeUp.subject, wakeUp)),
     ofKind('Node', wakeUp => {
       const { name, uid } = wakeUp.subject;
       return reconcileNode(context, { name, uid, pods: 'always' }, wakeUp);
@@ -74,7 +86,8 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
     case 'NodePool':
       return context.settings.settingsChanged(event);
     case 'NodeLifecyclePolicy':
-      await reportProtectionFaults(context.deps, subject, isRepublished(event));
+      await keepPolicy(context.deps, KEEPER, subject);
+      await reportProtectionFaults(context, subject, isRepublished(event));
       return context.settings.settingsChanged(event);
     case 'NodeClaim':
     case 'FinalizerRule':
@@ -87,11 +100,13 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
 
 type FoundNode = Exclude<Lookup<ObservedNode, GracePeriodRecord>, { kind: 'nothing' }>;
 
-async function reconcileNode(
-  { deps, reporter, pauseOutOfSight }: ReconcileContext,
-  first: SoughtNode,
-  wakeUp?: UsedWakeUp,
-): Promise<void> {
+/** What a turn does: it closes the record of a node that is gone, or carries out what was decided of one that is there. */
+type NextStep =
+  | GoneSubject<GracePeriodRecord>
+  | { readonly kind: 'here'; readonly observed: ObservedNode; readonly decision: GracePeriodDecision };
+
+async function reconcileNode(context: ReconcileContext, first: SoughtNode, wakeUp?: UsedWakeUp): Promise<void> {
+  const { deps, reporter, pauseOutOfSight } = context;
   const run: GracePeriodContext = {
     deps,
     reporter,
@@ -99,13 +114,13 @@ async function reconcileNode(
     isFromTimer: wakeUp !== undefined,
     announcements: [],
   };
-  const records = openRecords(deps, gracePeriodCodec, wakeUp);
+  const records = openRecords(deps, GRACE_PERIOD_CODEC, wakeUp);
   let opened: { readonly uid: string; readonly record: TimedRecord<GracePeriodRecord> } | undefined;
   const recordOf = (uid: string): TimedRecord<GracePeriodRecord> =>
     (opened = { uid, record: records(recordIdOf(uid)) }).record;
   if (first.uid !== undefined && (await recordOf(first.uid).isWakeUpSuperseded())) return;
   let target = first;
-  const concern: Concern<FoundNode, GracePeriodDecision | 'closeGone'> = {
+  const concern: Concern<FoundNode, NextStep> = {
     what: `node ${first.name}`,
     async observe() {
       const found = await observe(deps, target, recordOf, run.announcements);
@@ -114,11 +129,12 @@ async function reconcileNode(
       if (found.kind === 'here') target = { ...target, uid: found.observation.object.metadata.uid };
       return { kind: 'here', observation: found };
     },
-    decide: found => (found.kind === 'gone' ? 'closeGone' : decide(found.observation.observation)),
-    async apply(decision, found) {
-      if (found.kind === 'gone') return closeGone({ reporter }, found);
-      return decision === 'closeGone' ? DONE : apply(run, decision, found.observation);
+    decide(found) {
+      if (found.kind === 'gone') return found;
+      const observed = found.observation;
+      return { kind: 'here', observed, decision: context.decide(observed.observation) };
     },
+    apply: step => (step.kind === 'gone' ? closeGone({ reporter }, step) : apply(run, step.decision, step.observed)),
   };
   await pauseOutOfSight(() => settle(concern), {
     openedRecord: () => opened?.record,

@@ -21,7 +21,7 @@ const schema = z.pipe(
 
 export type GracePeriodRecord = z.output<typeof schema>;
 
-export const gracePeriodCodec: RecordCodec<GracePeriodRecord> = storedUnder(
+export const GRACE_PERIOD_CODEC: RecordCodec<GracePeriodRecord> = storedUnder(
   { announcedKeys: 'announced' },
   checkedCodec(OWNER, schema, 2),
 );

@@ -1,36 +1,28 @@
 /** Tells the author of a NodeLifecyclePolicy that its protection block cannot be used or loses a tie (I8). */
-import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
-import { createReporter } from '../../shared/lifecycle/reporter.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { reportBlockFault } from '../../shared/policies/block-faults.ts';
 import { faultIn, hasBlock } from '../../shared/policies/deciding-policy.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { OWNER } from './record.ts';
-import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 
-type KeepDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
-type Deps = KeepDeps & Pick<FunctionDeps, 'events' | 'audit' | 'metrics'>;
-
-/** Keeps what can be read of the policy, for a time when it cannot be read. */
-export function keepProtection(deps: KeepDeps, { name, uid }: Subject, wakeUp?: UsedWakeUp): Promise<void> {
-  return keepPolicy(deps, { owner: OWNER, readers: [PROTECTION] }, { name, uid }, wakeUp);
-}
-
 /**
- * Looks at the live policy, keeps it as far as it can be read, and reports what is wrong with it.
+ * Looks at the live policy, and reports what is wrong with it.
  * @param isRepeated it is only published again: the Event alone is recorded once more
  */
-export async function reportProtectionFaults(deps: Deps, subject: Subject, isRepeated: boolean): Promise<void> {
-  await keepProtection(deps, subject);
+export async function reportProtectionFaults(
+  { deps, reporter }: { readonly deps: Pick<FunctionDeps, 'kubernetes'>; readonly reporter: Reporter },
+  subject: Subject,
+  isRepeated: boolean,
+): Promise<void> {
   const answer = await deps.kubernetes.get({ type: RESOURCES.NodeLifecyclePolicy, name: subject.name });
   const object = objectOf(answer, { notServed: 'none' });
   if (object === undefined || !hasBlock(object, 'protection')) return;
-  await reportBlockFault(createReporter(OWNER, deps), object, await loadPolicies(deps), {
+  await reportBlockFault(reporter, object, await loadPolicies(deps), {
     block: 'protection',
     fault: faultIn(object, [PROTECTION]),
     reason: EVENT_REASONS.invalidProtectionConfiguration,

@@ -68,8 +68,8 @@ const isExported = (word: string): boolean => [word, `${word}s`].some(each => ex
 
 /** A name of a type in more folders than two has a meaning in each. These are the same in all of them. */
 const SAME_EVERYWHERE: Readonly<Record<string, string>> = {
-  ClusterEvent: 'the event of the forwarder; to a function, that of its inbox',
   Deps: 'the ports that a file is given',
+  ReconcileContext: 'what a reconciler acts with: ports, rounds, rules',
   Rules: 'the rules of a concern, which a proof may put mistakes in place of',
 };
 const TYPE = /^(?:export )?(?:interface|type|class) (\w+)/gm;

@@ -1,4 +1,6 @@
 /** Mistakes in the protection of pods. */
+import { decide } from '../../functions/grace-period/decide.ts';
+import { createReconciler } from '../../functions/grace-period/reconcile.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, parseTimestamp, seconds, toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
@@ -41,6 +43,11 @@ const withMovedPods = (by: DurationMs): Mutation => withListed('grace-period', '
 const withNodes = (change: (node: KubernetesObject) => KubernetesObject): Mutation =>
   withObjects('grace-period', 'Node', change);
 
+/** The function with another rule. */
+const deciding = (rule: typeof decide): Mutation => ({
+  reconcilers: { 'grace-period': deps => createReconciler(deps, { decide: rule }) },
+});
+
 export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
   {
     name: 'protection-ends-early',
@@ -78,9 +85,10 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     mistake: 'holds the node whatever annotation stands there',
     breaks: ['I7'],
     scenario: 'do-not-disrupt-edges.yaml#do-not-disrupt-foreign-annotation',
-    mutation: withNodes(node =>
-      node.metadata.annotations?.[DO_NOT_DISRUPT] === 'true' ? node : annotated(node, { [DO_NOT_DISRUPT]: undefined }),
-    ),
+    mutation: deciding(seen => {
+      const { doNotDisrupt } = seen.node;
+      return decide({ ...seen, node: { ...seen.node, doNotDisrupt: doNotDisrupt === 'true' ? 'true' : undefined } });
+    }),
   },
   {
     name: 'protection-takes-errors-for-no-pods',

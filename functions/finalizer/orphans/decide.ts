@@ -31,6 +31,8 @@ export interface OrphanObservation {
   readonly owner: InstanceOwner;
   /** It was left by an object whose termination was not over: then a Node alone does not count, since it ends no instance. */
   readonly hasFormerOwner: boolean;
+  /** When that termination left it; undefined: it is found just now. */
+  readonly leftTime: EpochMs | undefined;
   /** In the ledger. */
   readonly entry: { readonly since: EpochMs; readonly saidTime: EpochMs; readonly forgotten?: boolean } | undefined;
 }
@@ -47,7 +49,8 @@ export type OrphanDecision =
  * What was left behind is said once a day until it ends, is owned again, or somebody has it forgotten. Where NodeClaims
  * are not served, nothing is said of an instance that only a list brought up (I6).
  */
-export function decide({ now, isKnown, isEnding, owner, hasFormerOwner, entry }: OrphanObservation): OrphanDecision {
+export function decide(observation: OrphanObservation): OrphanDecision {
+  const { now, isKnown, isEnding, owner, hasFormerOwner, leftTime = now, entry } = observation;
   if (!isKnown) return { kind: 'wait', until: addDuration(now, NO_ANSWER_CHECK) };
   if (isEnding) return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceEnded' };
   if (owner === 'NodeClaim' || (owner === 'Node' && !hasFormerOwner)) {
@@ -55,7 +58,7 @@ export function decide({ now, isKnown, isEnding, owner, hasFormerOwner, entry }:
   }
   // What its own termination has left needs no list to be suspicious.
   const isUnknown = owner === 'unknown' && !hasFormerOwner;
-  if (entry === undefined) return isUnknown ? { kind: 'ignore' } : { kind: 'report', since: now };
+  if (entry === undefined) return isUnknown ? { kind: 'ignore' } : { kind: 'report', since: leftTime };
   // Silent, until the instance has ended or the cluster has it.
   if (entry.forgotten === true) return { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) };
   const next = addDuration(entry.saidTime, ORPHAN_CHECK);

@@ -40,6 +40,8 @@ export interface ObservedInstance extends InstanceFacts {
   readonly providerID: string;
   readonly object: FormerOwner | undefined;
   readonly hasFormerOwner: boolean;
+  /** When the termination of the former owner left it. */
+  readonly leftTime: EpochMs | undefined;
   readonly record: TimedRecord<OrphanEntry>;
   readonly entry: OrphanEntry | undefined;
 }
@@ -62,7 +64,7 @@ export async function observe(
   const now = deps.clock.now();
   return {
     kind: 'here',
-    observation: { ...look, now, providerID, object, hasFormerOwner, record, entry },
+    observation: { ...look, now, providerID, object, hasFormerOwner, leftTime: origin?.since, record, entry },
   };
 }
 

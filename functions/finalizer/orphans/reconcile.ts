@@ -22,7 +22,7 @@ export async function reconcileInstance(
     decide,
     async apply(decision, observed) {
       isInLedger = decision.kind === 'report' || decision.kind === 'wait';
-      return apply({ reporter }, decision, observed, origin?.since);
+      return apply({ reporter }, decision, observed);
     },
   });
   return isInLedger;

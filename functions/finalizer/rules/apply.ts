@@ -10,11 +10,11 @@ import { subjectOf, type KubernetesObject } from '../../../shared/domain/kuberne
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { isRefusal, joinRefusals, reportWarning, type Tries } from '../../../shared/lifecycle/refusals.ts';
+import { isRefusal, joinRefusals, reportWarning } from '../../../shared/lifecycle/refusals.ts';
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { RecordToSave, SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
-import type { RuleContext, RuleMessage } from './context.ts';
+import type { RuleContext, RuleMessage, RuleRun } from './context.ts';
 import type { RuleDecision } from './decide.ts';
 import { RULE_CHANGED, releaseRule, releaseRuleWhenUnused, addRuleFinalizer } from './finalizer.ts';
 import type { ObservedRule } from './observe.ts';
@@ -23,13 +23,8 @@ import { reportInvalidRule } from './report.ts';
 import { acceptedCondition, isNewerWatch, WATCH_TIME, watchingCondition, withCarriers } from './status.ts';
 
 /** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
-export async function apply(
-  context: RuleContext & { readonly tries: Tries },
-  decision: RuleDecision,
-  observed: ObservedRule,
-  message: RuleMessage,
-): Promise<Turn> {
-  const { deps, tries, reporter } = context;
+export async function apply(context: RuleRun, decision: RuleDecision, observed: ObservedRule): Promise<Turn> {
+  const { deps, tries, reporter, message } = context;
   const { object, record, acceptance } = observed;
   const loaded = await record.load();
   if (loaded.kind === 'newer') return DONE;

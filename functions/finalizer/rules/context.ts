@@ -1,12 +1,19 @@
 /** What a run about a FinalizerRule acts with, and what its message says. */
 import type { FinalizerContext } from '../common/context.ts';
 import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
+import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
 import type { Rounds } from '../../../shared/policies/rounds.ts';
 
 export interface RuleContext extends FinalizerContext {
   /** Wake what a change of a rule concerns. */
   readonly rules: Rounds;
+}
+
+/** One run about one rule. */
+export interface RuleRun extends RuleContext {
+  readonly tries: Tries;
+  readonly message: RuleMessage;
 }
 
 export interface RuleMessage {

@@ -21,22 +21,24 @@ import { awaitSettings } from './unreadable-settings.ts';
 /** A deletion that is only observed is looked at this often. */
 const OBSERVED_CHECK = hours(24);
 
+/** What a turn acts with. */
+type ApplyContext = Pick<TargetContext, 'deps' | 'reporter' | 'steps'> & { readonly run: TerminationRun };
+
 export async function apply(
-  context: Pick<TargetContext, 'deps' | 'reporter' | 'steps'>,
-  run: TerminationRun,
+  context: ApplyContext,
   decision: TerminationDecision,
   observed: ObservedTermination,
 ): Promise<Turn> {
-  const { deps, reporter, steps } = context;
+  const { deps, reporter, run } = context;
   switch (decision.kind) {
     case 'terminate':
-      return terminate({ deps, reporter, steps, run }, decision, observed);
+      return terminate(context, decision, observed);
     case 'prepare':
       return prepare({ deps, reporter, tries: run.tries }, decision, observed);
     case 'wouldTerminate':
-      return keepingAnswers(context, run, observed, seen => observeOnly(context, decision, seen));
+      return keepingAnswers(context, observed, seen => observeOnly(context, decision, seen));
     case 'awaitSettings':
-      return keepingAnswers(context, run, observed, seen => awaitSettings(context, decision, seen));
+      return keepingAnswers(context, observed, seen => awaitSettings(context, decision, seen));
     case 'refuse':
     case 'ignore':
       if (hasLostFinalizer(observed)) return closeWithoutFinalizer(context, observed);
@@ -48,11 +50,11 @@ export async function apply(
 
 /** What a worker answers while nothing is done counts when the termination goes on: nobody answers twice (I9). */
 async function keepingAnswers(
-  context: FinalizerContext,
-  { answers }: TerminationRun,
+  context: ApplyContext,
   observed: ObservedTermination,
   wait: (seen: ObservedTermination) => Promise<SaveOutcome>,
 ): Promise<Turn> {
+  const { answers } = context.run;
   const { stored, now } = observed;
   if (stored === undefined || answers.size === 0) return wait(observed);
   const hooks = withAnswers(stored.hooks, answers, now);

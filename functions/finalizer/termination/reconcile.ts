@@ -61,7 +61,7 @@ export async function reconcileTarget(
     decide: observed => context.decide(toObservation(observed)),
     apply: async (decision, observed) =>
       (decision.kind === 'terminate' ? await awaitClaim(context, observed) : undefined) ??
-      apply(context, run, decision, observed),
+      apply({ ...context, run }, decision, observed),
   };
   await context.pauseOutOfSight(() => settle(concern), {
     openedRecord: () => opened?.record,

@@ -35,6 +35,7 @@ describe('decide', () => {
     isEnding: false,
     owner: 'nothing',
     hasFormerOwner: false,
+    leftTime: undefined,
     entry: undefined,
     ...fields,
   });
@@ -76,6 +77,11 @@ describe('decide', () => {
       { kind: 'report', since: NOW },
     ],
     [
+      'its NodeClaim went an hour ago',
+      seen({ hasFormerOwner: true, leftTime: ago(hours(1)) }),
+      { kind: 'report', since: ago(hours(1)) },
+    ],
+    [
       'another NodeClaim has it',
       seen({ owner: 'NodeClaim', hasFormerOwner: true, entry }),
       { kind: 'close', because: 'InstanceHeld' },
@@ -91,6 +97,7 @@ describe('decide', () => {
       isEnding: fc.boolean(),
       owner: fc.constantFrom('NodeClaim', 'Node', 'nothing', 'unknown'),
       hasFormerOwner: fc.boolean(),
+      leftTime: fc.constant(undefined),
       entry: fc.option(
         fc
           .integer({ min: 0, max: hours(100) })
