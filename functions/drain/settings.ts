@@ -1,9 +1,6 @@
 /** What a drain goes by: the patterns of the configuration, compiled, and the `drain` block of the policy in force for its pool. */
-import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
-import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { compileRegularExpression } from '../../shared/contract/regular-expression.ts';
-import type { Subject } from '../../shared/contract/subject.ts';
 import { NO_DRAIN_LIMITS, type DrainLimitsInForce } from '../../shared/domain/drain-limits.ts';
 import { DRAIN_MODES, type DrainSettings } from '../../shared/domain/drain-settings.ts';
 import { matchesFilePattern, parseFilePattern, type FilePattern } from '../../shared/domain/file-match.ts';
@@ -11,12 +8,9 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { parseLabelSelector, selectsLabels, type LabelRequirement } from '../../shared/domain/label-selector-text.ts';
 import { minutes } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/domain/invariant.ts';
-import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { reportBlockFault } from '../../shared/policies/block-faults.ts';
-import { enforcedFor, faultIn, hasBlock, type BlockReader } from '../../shared/policies/deciding-policy.ts';
+import { enforcedFor, hasBlock, type BlockReader } from '../../shared/policies/deciding-policy.ts';
 import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { DrainRules } from './rule/observation.ts';
 
 /** Compiles settings that the configuration's schema has accepted. */
@@ -77,7 +71,7 @@ function selector(text: string): readonly LabelRequirement[] {
 }
 
 /** How a `drain` block is read. */
-const DRAIN: BlockReader = { block: 'drain', parse: parseDrainLimits };
+export const DRAIN: BlockReader = { block: 'drain', parse: parseDrainLimits };
 /** What a drain goes by. */
 export const DRAIN_BLOCKS = [DRAIN, PROTECTION] as const;
 
@@ -97,25 +91,3 @@ const cannotBeRead = ({ metadata }: KubernetesObject, message: string): DrainLim
   kind: 'unreadable',
   message: `NodeLifecyclePolicy ${metadata.name} cannot be read: ${message}`,
 });
-
-/** Says on the policy itself that its `drain` block cannot be used, or loses a tie. */
-export async function reportDrainFaults(
-  { deps, reporter }: { readonly deps: Pick<FunctionDeps, 'kubernetes'>; readonly reporter: Reporter },
-  { uid, name }: Subject,
-  isRepeated: boolean,
-): Promise<void> {
-  const set = await loadPolicies(deps);
-  const found = [...set.policies, ...set.faults].find(({ object: { metadata } }) =>
-    uid === undefined ? metadata.name === name : metadata.uid === uid,
-  );
-  if (found === undefined) return;
-  if (!hasBlock(found.object, 'drain')) return;
-  await reportBlockFault(reporter, found.object, set, {
-    block: 'drain',
-    fault: faultIn(found.object, [DRAIN]),
-    reason: EVENT_REASONS.invalidDrainConfiguration,
-    effect:
-      'the last version that could be read stays in force; without one no drain begins where it may apply until it is valid, but those that repair, a termination or a person asks for',
-    isRepeated,
-  });
-}

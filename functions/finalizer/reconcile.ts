@@ -16,7 +16,7 @@ import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import { TERMINATION_BLOCK } from './termination/settings.ts';
 import { createClaimHints } from './termination/claim-hints.ts';
 import { decide } from './termination/decide.ts';
-import { reportTerminationFaults } from './faults.ts';
+import { reportTerminationFaults } from './termination/settings-faults.ts';
 import { closeNodeRecord } from './termination/end.ts';
 import { checkForOrphans } from './orphans/wake-ups.ts';
 import { forgetOrphan } from './orphans/forget-request.ts';

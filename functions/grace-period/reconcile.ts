@@ -20,7 +20,7 @@ import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
 import { observe, type ObservedNode, type SoughtNode } from './observe.ts';
 import { GRACE_PERIOD_CODEC, OWNER, recordIdOf, type GracePeriodRecord } from './record.ts';
-import { reportProtectionFaults } from './settings.ts';
+import { reportProtectionFaults } from './settings-faults.ts';
 import { settingsRounds } from './wake-ups.ts';
 
 const KEEPER = { owner: OWNER, readers: [PROTECTION] } as const;

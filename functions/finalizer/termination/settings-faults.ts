@@ -1,14 +1,14 @@
 /** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, what of its terminations cannot be used or loses a tie (I8). */
-import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import { loadPolicies } from '../../shared/cluster/node-pool.ts';
-import type { Subject } from '../../shared/contract/subject.ts';
-import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { reportBlockFault } from '../../shared/policies/block-faults.ts';
-import { hasBlock } from '../../shared/policies/deciding-policy.ts';
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { terminationFault } from './termination/settings.ts';
-import { objectOf } from '../../shared/ports/read-answer.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { loadPolicies } from '../../../shared/cluster/node-pool.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import { reportBlockFault } from '../../../shared/policies/block-faults.ts';
+import { hasBlock } from '../../../shared/policies/deciding-policy.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { terminationFault } from './settings.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 interface FaultContext {
   readonly deps: Pick<FunctionDeps, 'kubernetes'>;
