@@ -277,7 +277,7 @@ function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Findin
   const replacement = facts.record.ours?.replacement ?? attempt.replacement;
   const { name } = replacement;
   const status = replacementStatusOf(replacement, context);
-  const isReleased = 'isReleased' in status && status.isReleased;
+  const isReleased = replacement.releasedTime !== undefined || ('isReleased' in status && status.isReleased);
   const record = { ...facts.record, attempt };
   const current = { ...facts, record };
   if (!isUnhealthy) {
@@ -291,7 +291,7 @@ function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Findin
       return judgeFailedLaunch(
         facts,
         attempt,
-        `NodeClaim ${name} is gone: Karpenter has no capacity for it, or it was deleted`,
+        `NodeClaim ${name} is gone: ${isReleased ? '' : 'Karpenter has no capacity for it, or '}it was deleted`,
       );
     case 'launching':
     case 'unready': {
@@ -299,8 +299,11 @@ function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Findin
         const had = formatDuration(toDurationMs(attempt.until - attempt.time));
         return judgeFailedLaunch(facts, attempt, `NodeClaim ${name} is not ready after ${had}`);
       }
-      const message = `NodeClaim ${name} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
-      return inFlight(record, { kind: 'underWay', node, message }, earliest(attempt.until, check));
+      const isLate = isDue(now, attempt.until);
+      const message = isLate
+        ? `NodeClaim ${name} is in use and not ready: the repair waits until it is`
+        : `NodeClaim ${name} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
+      return inFlight(record, { kind: 'underWay', node, message }, isLate ? check : earliest(attempt.until, check));
     }
     case 'ready': {
       if (decision.kind === 'due') {

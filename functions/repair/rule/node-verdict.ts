@@ -21,6 +21,7 @@ import { judgeAttempt } from './attempt-verdict.ts';
 import { nextEpisodes } from './flapping.ts';
 import { endOf, HEALTHY_FOR, incidentAt, judgeHealth, outlastsRepair, readableSettings } from './incident.ts';
 import { isRebootTried, isRebootUnderWay, ladderOf, possibleOf } from './ladder.ts';
+import type { Attempt, Replacement } from '../attempt-record.ts';
 import type { NodeRecord } from '../record.ts';
 import type { NodeObservation } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
@@ -103,10 +104,15 @@ function rememberedOf(
     name: node.name,
     ...(pool !== undefined && { pool }),
     ...(ours && { ours: replacement ? { ...ours, replacement } : ours }),
+    ...(replacement && known.attempt && { attempt: withReplacement(known.attempt, replacement) }),
     ...(incident && { incident }),
     ...(known.incident !== undefined && incident === undefined && endOf(known)),
   };
 }
+
+/** What is known of a replacement lasts as long as its attempt, which may outlast the marks. */
+const withReplacement = (attempt: Attempt, replacement: Replacement): Attempt =>
+  attempt?.action === 'Replace' && attempt.replacement.name === replacement.name ? { ...attempt, replacement } : attempt;
 
 /**
  * Adds what ends by itself: an incident after a while, the marks of a replacement, and what somebody else is at. Of state,

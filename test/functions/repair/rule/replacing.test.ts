@@ -136,6 +136,33 @@ describe('while it is launched, the repair', () => {
     expect(look(RELEASED_UNREADY, 20)).toMatchObject({ verdict: { kind: 'underWay' }, state: 'inFlight' });
     expect(look(RELEASED, 20)).toMatchObject({ verdict: { kind: 'due' } });
   });
+
+  it('says after its time that the replacement is not ready, and not that it is being launched', () => {
+    expect(look(RELEASED_UNREADY, 20)).toMatchObject({
+      verdict: { message: `NodeClaim ${NAME} is in use and not ready: the repair waits until it is` },
+      time: at(20.5),
+    });
+  });
+});
+
+describe('once its replacement is open, the repair', () => {
+  /** As its attempt was stored: before the replacement was made. */
+  const record = launching({ attempt: attempt({ replacement: { name: NAME } }) });
+  const opened = look({ ...RELEASED, record }).record;
+  const unmarked = { ...opened, ours: undefined } as NodeRecord;
+
+  it('still knows it when its marks are gone, and terminates the node', () => {
+    expect(opened?.attempt).toMatchObject({ replacement: { ...MADE, releasedTime: at(5) } });
+    const finding = look({ ...RELEASED, record: unmarked }, 66);
+    expect(finding.news).toEqual([]);
+    expect(dueOf(finding)).toMatchObject({ action: { type: 'Terminate', replacement: { ...MADE, node: 'new' } } });
+  });
+
+  it('does not blame its capacity where somebody has deleted it since', () => {
+    expect(look({ ...GONE, record: unmarked }, 66).news).toMatchObject([
+      { kind: 'failedLaunch', why: `NodeClaim ${NAME} is gone: it was deleted` },
+    ]);
+  });
 });
 
 describe('once it is ready, the repair', () => {
