@@ -2,7 +2,7 @@
  * Replacements that repair launches before an unhealthy node goes, told from the raw objects and from what repair writes:
  * - I10 each is made for a node that is unhealthy, under a name of at most 63 characters, reserved and not to be disrupted; one of a node at a time
  * - I3 the unhealthy NodeClaim goes for a replacement only once that is Ready and open
- * - I7 one that is open is never deleted by repair; one that is reserved goes when nothing is to be replaced, and its marks go at the end
+ * - I7 one that is open and well is never deleted by repair; one that is reserved goes when nothing is to be replaced, and its marks go at the end
  * - I11 a pool whose launch failed launches nothing for five minutes
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -40,6 +40,9 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
       object => listOf(dig(object, 'spec', 'repair', 'conditions')).length > 0,
     );
 
+  const isWell = (node: KubernetesObject | undefined): boolean =>
+    node !== undefined && !isUnhealthy(node) && !hasOwnConditions();
+
   const judgeMade = (claim: KubernetesObject): void => {
     const uid = annotationOf(claim, REPLACES_ANNOTATION) ?? '';
     const complain = (why: string): void => violate('I10', `repair makes ${nameOf(claim)}: ${why}`);
@@ -74,7 +77,10 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
   const judgeDeleted = (claim: KubernetesObject): void => {
     if (annotationOf(claim, REPLACES_ANNOTATION) !== undefined) {
       const unhealthy = mirror.all('nodes').get(annotationOf(claim, REPLACES_ANNOTATION) ?? '');
-      if (isOpen(claim)) violate('I7', `repair deletes ${nameOf(claim)}, which is open`);
+      if (isOpen(claim)) {
+        // An open one is a node as any other, and may have to be repaired itself.
+        if (isWell(nodeOf(claim))) violate('I7', `repair deletes ${nameOf(claim)}, which is open`);
+      }
       // Deleted although its node is still unhealthy: it did not become ready.
       else if (unhealthy !== undefined && conditionOf(unhealthy, 'Ready')?.['status'] !== 'True')
         failed.set(poolNameOf(claim) ?? '', now());
@@ -110,10 +116,9 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
         const unhealthy = mirror.all('nodes').get(annotationOf(claim, REPLACES_ANNOTATION) ?? '');
         const isLong = now() - (opened.get(uid) ?? now()) > HOUR;
         const isGoing = unhealthy !== undefined && claimOf(unhealthy, mirror)?.metadata.deletionTimestamp !== undefined;
-        const isWell = unhealthy !== undefined && !isUnhealthy(unhealthy) && !hasOwnConditions();
         const isWrong = isOpen(claim)
           ? unhealthy === undefined || isLong
-          : unhealthy === undefined || isGoing || isWell;
+          : unhealthy === undefined || isGoing || isWell(unhealthy);
         if (!isWrong || quiet === undefined) {
           idle.delete(uid);
           continue;
@@ -123,7 +128,7 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
         if (now() - since <= LATE) continue;
         violate(
           'I7',
-          `${nameOf(claim)} still stands as a replacement, and its node is ${unhealthy === undefined ? 'gone' : isWell ? 'well' : 'on its way'}`,
+          `${nameOf(claim)} still stands as a replacement, and its node is ${unhealthy === undefined ? 'gone' : isWell(unhealthy) ? 'well' : 'on its way'}`,
         );
         idle.set(uid, Infinity);
       }

@@ -112,7 +112,9 @@ function rememberedOf(
 
 /** What is known of a replacement lasts as long as its attempt, which may outlast the marks. */
 const withReplacement = (attempt: Attempt, replacement: Replacement): Attempt =>
-  attempt?.action === 'Replace' && attempt.replacement.name === replacement.name ? { ...attempt, replacement } : attempt;
+  attempt?.action === 'Replace' && attempt.replacement.name === replacement.name
+    ? { ...attempt, replacement }
+    : attempt;
 
 /**
  * Adds what ends by itself: an incident after a while, the marks of a replacement, and what somebody else is at. Of state,
