@@ -93,6 +93,8 @@ const clock = z.object({
   first: z.optional(instant),
   /** When a pass first saw it, before any event. The event of its change may still come. */
   seenTime: z.optional(instant),
+  /** Since when its status counts, where only the reason has changed since. */
+  statusStart: z.optional(instant),
 });
 
 export type Clock = Readonly<z.output<typeof clock>>;

@@ -16,6 +16,7 @@ import {
 import {
   addDuration,
   CLOCK_SKEW,
+  earliest,
   type EpochMs,
   isDue,
   latest,
@@ -55,16 +56,23 @@ export function unhealthyStatementsOf(
       const clock = clockAfter(kept, stated, observed);
       if (clock !== undefined) return { ...match, key, start: clock.start, clock };
     }
-    const { start, doubt } = startOf(match, node, observed);
+    const statusStart = statusStartOf(match, key, observed.record);
+    const { start, doubt } = startOf(match, node, observed, statusStart);
     const { now, ownTime, observedTime, isUnprompted = false } = observed;
     // Keep `first` only for a start that an event confirmed. Drop it if an event came before this transition: the node may have been healthy in between.
     const mayHaveStayed = stated === undefined || !isBefore(ownTime, stated);
     const first = mayHaveStayed ? (kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined)) : undefined;
-    const isUnheard = isUnprompted && observedTime === undefined && isOlder(stated, now);
+    const isUnheard = statusStart === undefined && isUnprompted && observedTime === undefined && isOlder(stated, now);
     const clock =
       start === undefined
         ? undefined
-        : { start, stated, ...(first !== undefined && { first }), ...(isUnheard && { seenTime: now }) };
+        : {
+            start,
+            stated,
+            ...(first !== undefined && { first }),
+            ...(isUnheard && { seenTime: now }),
+            ...(statusStart !== undefined && statusStart < start && { statusStart }),
+          };
     return { ...match, key, start, clock, doubt };
   });
 }
@@ -105,16 +113,37 @@ function clockAfter(kept: Clock, stated: EpochMs, observed: ClockContext): Clock
   return undefined;
 }
 
+/**
+ * Since when the status counts, by another statement that was true of this very transition: only the reason has
+ * changed. undefined: there is none.
+ */
+function statusStartOf(
+  { statement: { type, status }, condition }: UnhealthyMatch,
+  key: string,
+  record: ClockContext['record'],
+): EpochMs | undefined {
+  const ofStatus = keyOfStatement({ type, status });
+  const starts = Object.entries(record?.clocks ?? {}).flatMap(([each, { start, stated, statusStart = start }]) => {
+    const isSame = stated !== undefined && stated === condition.lastTransitionTime;
+    return isSame && each !== key && (each === ofStatus || each.startsWith(`${ofStatus}~`)) ? [statusStart] : [];
+  });
+  return starts.reduce<EpochMs | undefined>(earliest, undefined);
+}
+
+/** @param statusStart its change was of the reason alone, and says nothing of the clock that wrote the transition */
 function startOf(
   { statement, condition }: UnhealthyMatch,
   { creationTime }: Pick<NodeView, 'creationTime'>,
   { now, observedTime }: ClockContext,
+  statusStart: EpochMs | undefined,
 ): Pick<UnhealthyStatement, 'start' | 'doubt'> {
   const { lastTransitionTime: stated } = condition;
   if (stated === undefined) return { start: undefined };
   if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, doubt: 'ahead' };
-  if (observedTime !== undefined && isOlder(stated, observedTime)) return { start: now, doubt: 'behind' };
-  const start = creationTime === undefined ? stated : latest(stated, creationTime);
+  const isTold = observedTime !== undefined && statusStart === undefined;
+  // With a reason, what was told of may be the reason, long after the transition: (e) says when it starts.
+  if (isTold && statement.reason === undefined && isOlder(stated, observedTime)) return { start: now, doubt: 'behind' };
+  const start = statusStart ?? latest(stated, creationTime ?? stated);
   // The transition time is that of the status: nobody says since when the reason stands.
   return { start: statement.reason === undefined || now - start <= seconds(1) ? start : now };
 }

@@ -126,6 +126,35 @@ describe('an incident starts', () => {
     expect(unhealthyAt({ condition, now: 60 })).toEqual({ start: undefined, doubt: undefined });
   });
 
+  it.each<[string, string, number, number | undefined, number]>([
+    ['at its transition where it has no reason', 'Other', 20, 20, 0],
+    ['(e) when its reason was first seen where it has one', 'SsdSlow', 20, 20, 20],
+    ['at its transition, too, where a pass sees the reason before its change is told', 'Other', 20, undefined, 0],
+  ])('of which only the reason has changed %s, and no clock is doubted', (_, reason, now, own, start) => {
+    const settings = someSettings({
+      conditions: [
+        { type: 'Disk', status: 'True', toleration: '20m' },
+        { type: 'Disk', status: 'True', reason: 'Ssd', toleration: '20m' },
+      ],
+    });
+    const reasons = reason === 'Other' ? ['SsdSlow', 'Other'] : ['Other', 'SsdSlow'];
+    const look = (minute: number, index: number, clocks: Readonly<Record<string, Clock>>, seen?: number) =>
+      unhealthyStatementsOf(aNode([{ ...disk(0), reason: reasons[index % 2] ?? '' }]), {
+        now: at(minute),
+        settings,
+        record: { clocks, episodes: [] },
+        ...(seen === undefined ? { isUnprompted: true } : { ownTime: at(seen), observedTime: at(seen) }),
+      });
+    let clocks = clocksOf(look(0, 0, {}, 0));
+    const changed = look(now, 1, clocks, own);
+    expect(changed).toMatchObject([{ start: at(start), doubt: undefined }]);
+    clocks = clocksOf(look(now + 0.1, 1, clocksOf(changed), now));
+    expect(Object.values(clocks)).toMatchObject([{ start: at(start) }]);
+    // There and back again: its status has stayed all the time.
+    for (const index of [2, 3, 4, 5]) clocks = clocksOf(look(now + index, index, clocks, now + index));
+    expect(Object.values(clocks)).toMatchObject([{ start: at(reason === 'Other' ? 0 : now + 5) }]);
+  });
+
   it('for each statement by itself, and anew each time that it begins to hold', () => {
     const node = aNode([ready(0), disk(0)]);
     const settings = OF_REASON;
