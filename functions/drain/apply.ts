@@ -72,8 +72,6 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
     case 'awaitResource':
     case 'fallBack':
       return applyCustom(context, decision, observed);
-    default:
-      return decision satisfies never;
   }
 }
 

@@ -34,8 +34,6 @@ export async function applyCustom(
       return wait(context, decision, observed);
     case 'fallBack':
       return fallBack(context, decision, observed);
-    default:
-      return decision satisfies never;
   }
 }
 

@@ -78,8 +78,6 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
     case 'draining':
     case 'fallback':
       return decideBegun(observation, active, rules);
-    default:
-      return phase satisfies never;
   }
 }
 

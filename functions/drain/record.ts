@@ -196,8 +196,6 @@ function toStoredPhase(phase: DrainPhase): Pick<StoredActive, OfPhase> {
       const { outcome: end, over, before } = phase;
       return { ...toStoredPhase(before), end, ...(over.length > 0 && { over }) };
     }
-    default:
-      return phase satisfies never;
   }
 }
 

@@ -133,7 +133,5 @@ export function decideQueued(observation: DrainObservation, active: ActiveDrain,
       const until = earliest(place.until, latestTime);
       return { kind: 'queue', active, message: place.message, until };
     }
-    default:
-      return place satisfies never;
   }
 }

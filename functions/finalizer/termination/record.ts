@@ -252,8 +252,6 @@ function toStored({ waits, standing, ...rest }: TerminationRecord): StoredTermin
       case 'unreadable':
         stored.unreadable = { message: wait.message, saidTime: wait.saidTime };
         break;
-      default:
-        wait satisfies never;
     }
   }
   const hookOwnerUid = hookOwnerUidOf({ standing });

@@ -27,8 +27,6 @@ export function complainAboutName(rule: NameRule, name: string, isPrefix = false
       return matches(checked, SUBDOMAIN_PATTERN, SUBDOMAIN_TEXT, { characters: 253 });
     case 'path-segment':
       return complainAboutPathSegment(name);
-    default:
-      return rule satisfies never;
   }
 }
 

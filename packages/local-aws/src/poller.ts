@@ -127,7 +127,6 @@ function describe(outcome: Exclude<InvokeOutcome, { kind: 'answered' }>): string
     case 'crashed':
       return `the function ended: ${outcome.how}`;
   }
-  return outcome satisfies never;
 }
 
 function parseJson(text: string): unknown {

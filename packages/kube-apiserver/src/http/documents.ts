@@ -92,7 +92,5 @@ export function answerDocument(
       return { code: 200, body: openApiDocument(versionOf(groups(), path.group, path.version)) };
     case 'unknown':
       throw new PathNotFound();
-    default:
-      return path satisfies never;
   }
 }

@@ -116,8 +116,6 @@ function take(value: unknown, step: Step): readonly unknown[] {
       return children(value).filter(child =>
         matches(evaluateJsonPath(step.path, child), step.comparison, step.literal),
       );
-    default:
-      return step satisfies never;
   }
 }
 

@@ -137,7 +137,5 @@ export async function answerResource(front: Front, call: ResourceCall): Promise<
       return { code: 200, body: shapeList(outcome.list, shape), warnings, ...how };
     case 'body':
       return { code: outcome.code, body: outcome.body, warnings, ...how };
-    default:
-      return outcome satisfies never;
   }
 }

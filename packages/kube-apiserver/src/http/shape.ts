@@ -32,8 +32,6 @@ export function shapeObject(object: KubernetesObject, shape: Shape, noHeaders = 
       const metadata = { resourceVersion: object.metadata.resourceVersion };
       return tableOf(shape.resource, [object], metadata, { includeObject, metaVersion, now, noHeaders });
     }
-    default:
-      return shape.representation.as satisfies never;
   }
 }
 
@@ -83,7 +81,5 @@ export function shapeList(result: ListResult, shape: Shape): unknown {
       const { includeObject, now } = shape;
       return tableOf(shape.resource, result.items, metadata, { includeObject, metaVersion, now });
     }
-    default:
-      return shape.representation.as satisfies never;
   }
 }

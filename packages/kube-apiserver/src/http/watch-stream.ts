@@ -109,8 +109,6 @@ export function streamWatch(
         write({ type: event.type, object: shapeObject(event.object, { ...shape, now: settings.now() }, noHeaders) });
         noHeaders = true;
         return;
-      default:
-        event satisfies never;
     }
   };
 

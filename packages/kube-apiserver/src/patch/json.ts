@@ -59,8 +59,6 @@ function asUnderstood(operation: Operation, document: unknown): Operation | unde
       return within(operation);
     case '_get':
       throw refused();
-    default:
-      return operation satisfies never;
   }
 }
 

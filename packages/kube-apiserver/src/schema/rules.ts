@@ -114,8 +114,6 @@ function check({ value, old, path }: Place, schema: Structural, rule: RuleText, 
       };
     case 'value':
       return result.value === true ? undefined : violation({ value, path }, schema, rule, messageOf(rule, variables));
-    default:
-      return result satisfies never;
   }
 }
 
