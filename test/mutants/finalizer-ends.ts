@@ -289,7 +289,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     mutation: withFinalizerRules({
       decideObject(seen) {
         const decision = decideObject(seen);
-        return decision.kind === 'release' ? { kind: 'free' } : decision;
+        return decision.kind === 'release' ? { kind: 'free', object: decision.object } : decision;
       },
     }),
   },

@@ -87,7 +87,8 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     mutation: withFinalizerRules({
       decideObject: seen => {
         const decision = decideObject(seen);
-        return decision.kind === 'intend' ? { kind: 'call' } : decision;
+        if (decision.kind !== 'intend') return decision;
+        return seen.entry === undefined ? { kind: 'ignore' } : { kind: 'call', entry: seen.entry };
       },
     }),
   },
@@ -99,8 +100,9 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     mutation: withFinalizerRules({
       decideObject: seen => {
         const decision = decideObject(seen);
-        const isSpent = decision.kind === 'intend' && (seen.entry?.attempts ?? 0) >= 2;
-        return isSpent ? { kind: 'wait', until: addDuration(seen.now, hours(6)), isOverdue: false } : decision;
+        const { entry, now } = seen;
+        if (decision.kind !== 'intend' || entry?.phase !== 'failed' || entry.attempts < 2) return decision;
+        return { kind: 'wait', entry, until: addDuration(now, hours(6)), isOverdue: false };
       },
     }),
   },

@@ -13,12 +13,15 @@ import type { ObjectContext, ObjectRun } from './context.ts';
 import type { ObjectDecision } from './decide.ts';
 import { markOrphaned, addFinalizer, removeFinalizer } from './finalizer.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
-import type { ObservedObject } from './observe.ts';
+import type { FoundObject, ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportLateSuccess, reportObject, reportOverdue } from './report.ts';
 
+/** A decision about an object of the cluster and its entry in the ledger. */
+export type LedgerDecision = ObjectDecision<LedgerEntry, FoundObject>;
+
 /** An answer of a worker is written down first, whatever is refused. */
-export async function apply(context: ObjectRun, decision: ObjectDecision, observed: ObservedObject): Promise<Turn> {
+export async function apply(context: ObjectRun, decision: LedgerDecision, observed: ObservedObject): Promise<Turn> {
   return (await takeAnswer(context, observed)) ?? carryOutUnlessRefused(context, decision, observed);
 }
 
@@ -38,7 +41,7 @@ async function takeAnswer(context: ObjectRun, observed: ObservedObject): Promise
 /** What is refused is remembered in the entry, and said on the object. */
 async function carryOutUnlessRefused(
   context: ObjectRun,
-  decision: ObjectDecision,
+  decision: LedgerDecision,
   observed: ObservedObject,
 ): Promise<Turn> {
   const { reporter, tries } = context;
@@ -66,41 +69,32 @@ async function carryOutUnlessRefused(
   return saveEntry(observed, value, outcome.until, outcome.goesBack);
 }
 
-async function carryOut(context: ObjectRun, decision: ObjectDecision, observed: ObservedObject): Promise<Turn> {
-  const { record, entry, object, observation } = observed;
-  const { rule } = observation;
+async function carryOut(context: ObjectRun, decision: LedgerDecision, observed: ObservedObject): Promise<Turn> {
+  const { record } = observed;
   switch (decision.kind) {
     case 'ignore':
       return DONE;
     case 'close':
       return record.closeNow();
     case 'watch':
-      return entry === undefined ? DONE : saveEntry(observed, entry, decision.until);
+      return saveEntry(observed, decision.entry, decision.until);
     case 'hold':
-      return addFinalizer(context, observed);
+      return addFinalizer(context, observed, decision.object.live);
     case 'free':
-      if (object !== undefined && (await removeFinalizer(context, observed, object)) === 'changed')
-        return again('it changed');
+      if ((await removeFinalizer(context, observed, decision.object.live)) === 'changed') return again('it changed');
       return record.closeNow();
     case 'intend':
       return intend(context, observed);
     case 'call':
       context.ownAttempt = undefined;
-      if (entry === undefined) return DONE;
-      return callAndSave(context, observed, entry);
-    case 'wait':
-      if (entry === undefined) return DONE;
-      if (decision.isOverdue && entry.overdue !== true) await reportOverdue(context.reporter, observed);
-      return saveEntry(observed, { ...entry, ...(decision.isOverdue && { overdue: true }) }, decision.until);
-    case 'release': {
-      if (object === undefined) return again('it went');
-      if (decision.because === 'deadline') return releaseUnclean(context, observed, object);
-      await clearDegraded(context, observed);
-      if ((await removeFinalizer(context, observed, object)) === 'changed') return again('it changed');
-      const message = `clean-up is done, ${rule.finalizerName} is off`;
-      await reportObject(context.reporter, observed, { decision: 'release', reason: 'FinalizationSucceeded', message });
-      return record.closeNow();
+      return callAndSave(context, observed, decision.entry);
+    case 'wait': {
+      const { entry, until, isOverdue } = decision;
+      if (isOverdue && entry.overdue !== true) await reportOverdue(context.reporter, observed);
+      return saveEntry(observed, { ...entry, ...(isOverdue && { overdue: true }) }, until);
     }
+    case 'release':
+      return (decision.because === 'deadline' ? releaseUnclean : releaseClean)(context, observed, decision.object.live);
     case 'orphan':
       return markOrphaned(
         context,
@@ -115,6 +109,14 @@ async function callAndSave(context: ObjectContext, observed: ObservedObject, ent
   const turn = await saveAnswer(context, observed, entry, answer);
   await releaseCall(context.deps, observed.inForce, observed.subject.uid ?? '');
   return turn;
+}
+
+async function releaseClean(context: ObjectContext, observed: ObservedObject, object: KubernetesObject): Promise<Turn> {
+  await clearDegraded(context, observed);
+  if ((await removeFinalizer(context, observed, object)) === 'changed') return again('it changed');
+  const message = `clean-up is done, ${observed.inForce.rule.finalizerName} is off`;
+  await reportObject(context.reporter, observed, { decision: 'release', reason: 'FinalizationSucceeded', message });
+  return observed.record.closeNow();
 }
 
 /** The ledger first: a run that dies in between leaves an object that the next one releases, and nothing is forgotten (I9). */

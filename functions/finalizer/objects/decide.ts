@@ -4,48 +4,68 @@
 import { notRestoredBefore, type Effort } from '../../../shared/domain/effort.ts';
 import type { FinalizerRule, RateLimit } from '../../../shared/domain/finalizer-rule.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
-import { addDuration, earliest, hours, isDue, minutes, retryWait, type EpochMs } from '../../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  hours,
+  isDue,
+  minutes,
+  retryWait,
+  type DurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
 
-/** What the ledger says of the object. */
-export interface ObservedEntry {
-  readonly phase: 'held' | 'intended' | 'pending' | 'failed' | 'cleaned' | 'orphaned';
-  readonly attempts: number;
-  readonly time: EpochMs;
-  /** When the next call may be made, whatever the phase: its place in the queue of the rule. */
-  readonly slotTime?: EpochMs;
-  /** The finalizer was put back. */
-  readonly effort?: Effort;
+/** What the ledger says of the object. `slotTime`: its place in the queue of the rule; `effort`: the finalizer was put back. */
+export type ObservedEntry = { readonly effort?: Effort } & (
+  | { readonly phase: 'held'; readonly slotTime?: EpochMs }
+  /** A call was noted down then, or a worker has been at it since then. */
+  | { readonly phase: 'intended' | 'pending'; readonly time: EpochMs }
+  | {
+      readonly phase: 'failed' | 'orphaned';
+      readonly time: EpochMs;
+      readonly attempts: number;
+      readonly slotTime?: EpochMs;
+    }
+  | { readonly phase: 'cleaned' }
+);
+
+export interface ObservedState {
+  readonly hasFinalizer: boolean;
+  readonly deletionTime: EpochMs | undefined;
 }
 
-export interface ObjectObservation {
+export interface ObjectObservation<
+  Entry extends ObservedEntry = ObservedEntry,
+  State extends ObservedState = ObservedState,
+> {
   readonly now: EpochMs;
   readonly rule: FinalizerRule;
   /** The rule itself is being deleted: living objects are set free. */
   readonly isRuleTerminating: boolean;
   /** undefined: it is gone. `outOfSight`: its kind is defined, and not served in the version that the rule names. */
-  readonly object:
-    { readonly hasFinalizer: boolean; readonly deletionTime: EpochMs | undefined } | 'outOfSight' | undefined;
-  readonly entry: ObservedEntry | undefined;
+  readonly object: State | 'outOfSight' | undefined;
+  readonly entry: Entry | undefined;
   /** Whether this run noted the intended call down. */
   readonly isOwnIntent: boolean;
   /** False: the rule is in conflict or refused, and only cleans up what carries its finalizer. */
   readonly addsFinalizer: boolean;
 }
 
-export type ObjectDecision =
+/** What is done with the object and its entry, which are as they were observed. */
+export type ObjectDecision<Entry extends ObservedEntry = ObservedEntry, State extends ObservedState = ObservedState> =
   | { readonly kind: 'ignore' }
   /** Put the finalizer on, the ledger first. */
-  | { readonly kind: 'hold' }
+  | { readonly kind: 'hold'; readonly object: State }
   /** Look again then: the ledger is compared with the cluster once a day. */
-  | { readonly kind: 'watch'; readonly until: EpochMs }
+  | { readonly kind: 'watch'; readonly entry: Entry; readonly until: EpochMs }
   /** Take it off a living object. */
-  | { readonly kind: 'free' }
+  | { readonly kind: 'free'; readonly object: State }
   /** Note the next call down. */
   | { readonly kind: 'intend' }
-  | { readonly kind: 'call' }
-  | { readonly kind: 'wait'; readonly until: EpochMs; readonly isOverdue: boolean }
+  | { readonly kind: 'call'; readonly entry: Entry }
+  | { readonly kind: 'wait'; readonly entry: Entry; readonly until: EpochMs; readonly isOverdue: boolean }
   /** `cleaned`: I1; `deadline`: the user asked for it. */
-  | { readonly kind: 'release'; readonly because: 'cleaned' | 'deadline' }
+  | { readonly kind: 'release'; readonly object: State; readonly because: 'cleaned' | 'deadline' }
   | { readonly kind: 'orphan' }
   | { readonly kind: 'close' };
 
@@ -59,63 +79,72 @@ const UNSEEN_OBJECT_CHECK = minutes(5);
 /** Without a deadline somebody should look after a day, as at a termination. */
 const OVERDUE_WITHOUT_DEADLINE = hours(24);
 
-const isUnderWay = ({ phase, slotTime }: ObservedEntry): boolean =>
-  phase === 'held' ? slotTime !== undefined : phase !== 'orphaned';
+const isUnderWay = (entry: ObservedEntry): boolean =>
+  entry.phase === 'held' ? entry.slotTime !== undefined : entry.phase !== 'orphaned';
 
 /**
  * The finalizer goes after the clean-up has succeeded, at the deadline of a rule with `onDeadline: Release`, or from
  * living objects of a rule that is deleted; nothing else releases it.
  */
-export function decide(observation: ObjectObservation): ObjectDecision {
+export function decide<Entry extends ObservedEntry, State extends ObservedState>(
+  observation: ObjectObservation<Entry, State>,
+): ObjectDecision<Entry, State> {
   const { object, entry, rule, isRuleTerminating, now } = observation;
+  const watch = (watched: Entry, period: DurationMs = LEDGER_CHECK): ObjectDecision<Entry, State> => ({
+    kind: 'watch',
+    entry: watched,
+    until: addDuration(now, period),
+  });
   if (object === 'outOfSight') {
     if (entry === undefined) return { kind: 'ignore' };
-    return { kind: 'watch', until: addDuration(now, isUnderWay(entry) ? UNSEEN_OBJECT_CHECK : LEDGER_CHECK) };
+    return watch(entry, isUnderWay(entry) ? UNSEEN_OBJECT_CHECK : LEDGER_CHECK);
   }
   if (object === undefined) {
     if (entry === undefined) return { kind: 'ignore' };
     if (entry.phase === 'cleaned') return { kind: 'close' };
-    return entry.phase === 'orphaned' ? { kind: 'watch', until: addDuration(now, LEDGER_CHECK) } : { kind: 'orphan' };
+    return entry.phase === 'orphaned' ? watch(entry) : { kind: 'orphan' };
   }
   if (object.deletionTime === undefined) {
-    if (isRuleTerminating) return object.hasFinalizer || entry !== undefined ? { kind: 'free' } : { kind: 'ignore' };
-    if (!object.hasFinalizer && !observation.addsFinalizer) return { kind: entry === undefined ? 'ignore' : 'close' };
-    if (object.hasFinalizer && entry !== undefined) return { kind: 'watch', until: addDuration(now, LEDGER_CHECK) };
-    const until = object.hasFinalizer ? undefined : notRestoredBefore(entry?.effort, now);
-    return until === undefined ? { kind: 'hold' } : { kind: 'watch', until };
+    const { hasFinalizer } = object;
+    if (isRuleTerminating) return hasFinalizer || entry !== undefined ? { kind: 'free', object } : { kind: 'ignore' };
+    if (!hasFinalizer && !observation.addsFinalizer) return { kind: entry === undefined ? 'ignore' : 'close' };
+    if (entry === undefined) return { kind: 'hold', object };
+    if (hasFinalizer) return watch(entry);
+    const until = notRestoredBefore(entry.effort, now);
+    return until === undefined ? { kind: 'hold', object } : { kind: 'watch', entry, until };
   }
   if (!object.hasFinalizer) {
     if (entry === undefined || entry.phase === 'orphaned') return { kind: 'ignore' };
     return entry.phase === 'cleaned' ? { kind: 'close' } : { kind: 'orphan' };
   }
-  if (entry?.phase === 'cleaned') return { kind: 'release', because: 'cleaned' };
+  if (entry?.phase === 'cleaned') return { kind: 'release', object, because: 'cleaned' };
 
   const end = rule.deadline === undefined ? undefined : addDuration(object.deletionTime, rule.deadline);
   const isOver = end !== undefined && isDue(now, end);
-  if (isOver && rule.onDeadline === 'Release') return { kind: 'release', because: 'deadline' };
+  if (isOver && rule.onDeadline === 'Release') return { kind: 'release', object, because: 'deadline' };
+  if (entry === undefined) return { kind: 'intend' };
+  if (entry.phase === 'intended' && observation.isOwnIntent) return { kind: 'call', entry };
+  const next = nextCallTime(entry, rule.rateLimit);
+  if (next === undefined || isDue(now, next)) return { kind: 'intend' };
   const overdueTime = end ?? addDuration(object.deletionTime, OVERDUE_WITHOUT_DEADLINE);
   const isOverdue = isDue(now, overdueTime);
-  const wait = (until: EpochMs): ObjectDecision => ({
-    kind: 'wait',
-    until: isOverdue ? until : earliest(until, overdueTime),
-    isOverdue,
-  });
-  if (entry === undefined || (entry.phase === 'held' && entry.slotTime === undefined)) return { kind: 'intend' };
-  if (entry.phase === 'intended' && observation.isOwnIntent) return { kind: 'call' };
-  const next = nextCall(entry, rule.rateLimit);
-  return isDue(now, next) ? { kind: 'intend' } : wait(next);
+  return { kind: 'wait', entry, until: isOverdue ? next : earliest(next, overdueTime), isOverdue };
 }
 
-function nextCall({ phase, time, attempts, slotTime }: ObservedEntry, { longestBackoff }: RateLimit): EpochMs {
-  switch (phase) {
-    case 'intended':
-      return addDuration(time, RUN_ENDS_WITHIN);
-    case 'pending':
-      return addDuration(time, WORKER_RETRY_AFTER);
-    case 'failed':
+/** When the next call may be made; undefined: now. */
+function nextCallTime(
+  entry: Exclude<ObservedEntry, { readonly phase: 'cleaned' }>,
+  { longestBackoff }: RateLimit,
+): EpochMs | undefined {
+  switch (entry.phase) {
     case 'held':
-    case 'cleaned':
+      return entry.slotTime;
+    case 'intended':
+      return addDuration(entry.time, RUN_ENDS_WITHIN);
+    case 'pending':
+      return addDuration(entry.time, WORKER_RETRY_AFTER);
+    case 'failed':
     case 'orphaned':
-      return slotTime ?? addDuration(time, retryWait(attempts, longestBackoff));
+      return entry.slotTime ?? addDuration(entry.time, retryWait(entry.attempts, longestBackoff));
   }
 }

@@ -4,7 +4,7 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { effortOfRestoring } from '../../../shared/domain/effort.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
-import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
@@ -16,9 +16,12 @@ import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 /** Puts the finalizer of the rule on the object; its entry in the ledger is written before. */
-export async function addFinalizer({ deps, reporter }: FinalizerContext, observed: ObservedObject): Promise<Turn> {
-  const { object, observation, entry, inForce, ref } = observed;
-  if (object === undefined) return DONE;
+export async function addFinalizer(
+  { deps, reporter }: FinalizerContext,
+  observed: ObservedObject,
+  object: KubernetesObject,
+): Promise<Turn> {
+  const { observation, entry, inForce, ref } = observed;
   const { now, rule } = observation;
   const { message: _, ...rest } = nextEntry(observed);
   const value: LedgerEntry = { ...rest, phase: 'held', attempts: 0, time: entry?.time ?? now };

@@ -9,14 +9,19 @@ import {
 } from '../../../shared/domain/kubernetes-object.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import type { ObjectObservation } from './decide.ts';
+import type { ObjectObservation, ObservedState } from './decide.ts';
 import { seenIn } from '../../../shared/custom-resource/out-of-sight.ts';
 import type { LedgerEntry } from './record.ts';
 import type { RuleInForce } from '../rules/decide.ts';
 import { carriesFinalizer } from '../rules/rule-set.ts';
 
+/** The object with what the rule asks of it. */
+export interface FoundObject extends ObservedState {
+  readonly live: KubernetesObject;
+}
+
 export interface ObservedObject {
-  readonly observation: ObjectObservation;
+  readonly observation: ObjectObservation<LedgerEntry, FoundObject>;
   readonly inForce: RuleInForce;
   readonly ref: ObjectRef;
   readonly object: KubernetesObject | undefined;
@@ -60,15 +65,16 @@ export async function observe(
     return observe({ kubernetes, clock }, { ...sought, type: served });
   const found = isOther ? 'outOfSight' : await seenIn({ kubernetes }, answer, rule);
   const object = found !== 'outOfSight' && found?.metadata.uid === subject.uid ? found : undefined;
-  const seen = object && {
+  const state = object && {
+    live: object,
     hasFinalizer: carriesFinalizer(object, inForce),
     deletionTime: deletionTimeOf(object),
   };
-  const observation: ObjectObservation = {
+  const observation: ObservedObject['observation'] = {
     now: clock.now(),
     rule,
     isRuleTerminating: inForce.object.metadata.deletionTimestamp !== undefined,
-    object: found === 'outOfSight' ? found : seen,
+    object: found === 'outOfSight' ? found : state,
     entry,
     isOwnIntent: entry !== undefined && ownAttempt === entry.attempts,
     addsFinalizer: inForce.addsFinalizer && (inForce.hasOwnFinalizer || isOwnFinalizerRefused),

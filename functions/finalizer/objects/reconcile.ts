@@ -4,9 +4,8 @@ import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/k
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import { apply } from './apply.ts';
+import { apply, type LedgerDecision } from './apply.ts';
 import type { ObjectContext, ObjectRun, WorkerAnswer } from './context.ts';
-import type { ObjectDecision } from './decide.ts';
 import { entryRecord, rulesIn } from './ledger.ts';
 import { observe, type ObservedObject } from './observe.ts';
 import { LEDGER_CODEC } from './record.ts';
@@ -39,7 +38,7 @@ export async function reconcileObject(
     }
     const isRefused = !each.hasOwnFinalizer && (await isOwnFinalizerRefused(deps, each.object.metadata.uid));
     const run: ObjectRun = { ...context, tries: createTries(deps.clock), ownAttempt: undefined, answer };
-    await settle<ObservedObject, ObjectDecision>({
+    await settle<ObservedObject, LedgerDecision>({
       what: `${kind} ${name}`,
       observe: () => {
         const { ownAttempt } = run;

@@ -4,9 +4,10 @@ import { freeSlot, takeSlot, type CallQueue } from '../../../../functions/finali
 import {
   decide as decideObject,
   type ObservedEntry,
+  type ObservedState,
   type ObjectObservation,
 } from '../../../../functions/finalizer/objects/decide.ts';
-import { addDuration, hours, minutes, retryWait, seconds } from '../../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, retryWait, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import { at } from '../../../builders/repair.ts';
 
 const NOW = at('2024-11-01T15:00:00Z');
@@ -24,7 +25,7 @@ const seen = (fields: Partial<ObjectObservation> = {}): ObjectObservation => ({
   },
   isRuleTerminating: false,
   object: { hasFinalizer: true, deletionTime: NOW },
-  entry: { phase: 'held', attempts: 0, time: NOW },
+  entry: { phase: 'held' },
   isOwnIntent: false,
   addsFinalizer: true,
   ...fields,
@@ -32,14 +33,13 @@ const seen = (fields: Partial<ObjectObservation> = {}): ObjectObservation => ({
 
 describe('an object of a FinalizerRule', () => {
   it('is in the ledger before it carries the finalizer', () => {
-    expect(decideObject(seen({ object: { hasFinalizer: false, deletionTime: undefined }, entry: undefined }))).toEqual({
-      kind: 'hold',
-    });
+    const object = { hasFinalizer: false, deletionTime: undefined };
+    expect(decideObject(seen({ object, entry: undefined }))).toEqual({ kind: 'hold', object });
   });
 
   it('is called for by the run alone that noted the call down, until a minute has passed (I4)', () => {
     const entry = { phase: 'intended', attempts: 1, time: NOW } as const;
-    expect(decideObject(seen({ entry, isOwnIntent: true }))).toEqual({ kind: 'call' });
+    expect(decideObject(seen({ entry, isOwnIntent: true }))).toEqual({ kind: 'call', entry });
     expect(decideObject(seen({ entry }))).toMatchObject({ kind: 'wait', until: addDuration(NOW, minutes(1)) });
     expect(decideObject(seen({ entry, now: addDuration(NOW, minutes(1)) }))).toEqual({ kind: 'intend' });
   });
@@ -74,9 +74,9 @@ describe('an object of a FinalizerRule', () => {
     expect(decideObject(seen({ object: undefined, entry }))).toEqual({ kind: 'close' });
   });
 
-  const living = (hasFinalizer: boolean): ObjectObservation['object'] => ({ hasFinalizer, deletionTime: undefined });
-  const going = (hasFinalizer: boolean): ObjectObservation['object'] => ({ hasFinalizer, deletionTime: NOW });
-  const entryIn = (phase: ObservedEntry['phase'], more: Partial<ObservedEntry> = {}): ObservedEntry => ({
+  const living = (hasFinalizer: boolean): ObservedState => ({ hasFinalizer, deletionTime: undefined });
+  const going = (hasFinalizer: boolean): ObservedState => ({ hasFinalizer, deletionTime: NOW });
+  const entryIn = (phase: ObservedEntry['phase'], more: { readonly slotTime?: EpochMs } = {}): ObservedEntry => ({
     phase,
     attempts: 1,
     time: NOW,
@@ -122,16 +122,19 @@ describe('an object of a FinalizerRule', () => {
 
   it('is released once it is cleaned, or at a deadline whose rule says so', () => {
     const cleaned = entryIn('cleaned');
-    expect(decideObject(seen({ entry: cleaned }))).toEqual({ kind: 'release', because: 'cleaned' });
+    expect(decideObject(seen({ entry: cleaned }))).toMatchObject({ kind: 'release', because: 'cleaned' });
     const rule = { ...deadline, onDeadline: 'Release' as const };
-    expect(decideObject(seen({ rule, now: soon }))).toEqual({ kind: 'release', because: 'deadline' });
-    expect(decideObject(seen({ rule, now: soon, entry: cleaned }))).toEqual({ kind: 'release', because: 'cleaned' });
+    expect(decideObject(seen({ rule, now: soon }))).toMatchObject({ kind: 'release', because: 'deadline' });
+    expect(decideObject(seen({ rule, now: soon, entry: cleaned }))).toMatchObject({
+      kind: 'release',
+      because: 'cleaned',
+    });
     expect(decideObject(seen({ rule }))).toEqual({ kind: 'intend' });
   });
 
   it('is asked about again after ten minutes, and one that was a possible orphan after its back-off', () => {
     const until = addDuration(NOW, minutes(10));
-    expect(decideObject(seen({ entry: entryIn('pending') }))).toEqual({ kind: 'wait', until, isOverdue: false });
+    expect(decideObject(seen({ entry: entryIn('pending') }))).toMatchObject({ kind: 'wait', until, isOverdue: false });
     expect(decideObject(seen({ entry: entryIn('orphaned') }))).toMatchObject({
       kind: 'wait',
       until: addDuration(NOW, seconds(5)),
@@ -141,9 +144,13 @@ describe('an object of a FinalizerRule', () => {
   it('that waits is looked at again at its deadline, and is overdue from then on', () => {
     const entry = entryIn('failed');
     const next = addDuration(NOW, seconds(5));
-    expect(decideObject(seen({ entry }))).toEqual({ kind: 'wait', until: next, isOverdue: false });
-    expect(decideObject(seen({ entry, rule: deadline }))).toEqual({ kind: 'wait', until: soon, isOverdue: false });
-    expect(decideObject(seen({ entry, rule: deadline, now: soon }))).toEqual({
+    expect(decideObject(seen({ entry }))).toMatchObject({ kind: 'wait', until: next, isOverdue: false });
+    expect(decideObject(seen({ entry, rule: deadline }))).toMatchObject({
+      kind: 'wait',
+      until: soon,
+      isOverdue: false,
+    });
+    expect(decideObject(seen({ entry, rule: deadline, now: soon }))).toMatchObject({
       kind: 'wait',
       until: next,
       isOverdue: true,
@@ -156,15 +163,15 @@ describe('an object of a FinalizerRule', () => {
     const rule = { ...seen().rule, rateLimit: { perSecond: 5, concurrent: 20, longestBackoff: hours(24) } };
     const almost = addDuration(NOW, minutes(24 * 60 - 1));
     const until = addDuration(tomorrow, minutes(5));
-    expect(decideObject(seen({ entry, rule, now: almost }))).toEqual({
+    expect(decideObject(seen({ entry, rule, now: almost }))).toMatchObject({
       kind: 'wait',
       until: tomorrow,
       isOverdue: false,
     });
-    expect(decideObject(seen({ entry, rule, now: tomorrow }))).toEqual({ kind: 'wait', until, isOverdue: true });
+    expect(decideObject(seen({ entry, rule, now: tomorrow }))).toMatchObject({ kind: 'wait', until, isOverdue: true });
     // A deadline of two days is kept to.
     const later = { ...rule, deadline: hours(48) };
-    expect(decideObject(seen({ entry, rule: later, now: tomorrow }))).toEqual({
+    expect(decideObject(seen({ entry, rule: later, now: tomorrow }))).toMatchObject({
       kind: 'wait',
       until,
       isOverdue: false,
@@ -182,11 +189,11 @@ describe('an object of a FinalizerRule', () => {
       const forced = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
       // One that waits for its place is under way.
       const placed = { ...entry, slotTime: NOW };
-      expect(decideObject(seen({ object: 'outOfSight', entry: placed }))).toEqual({
+      expect(decideObject(seen({ object: 'outOfSight', entry: placed }))).toMatchObject({
         kind: 'watch',
         until: addDuration(NOW, phase === 'orphaned' ? hours(24) : minutes(5)),
       });
-      expect(decideObject(seen({ object: 'outOfSight', entry }))).toEqual({ kind: 'watch', until });
+      expect(decideObject(seen({ object: 'outOfSight', entry }))).toMatchObject({ kind: 'watch', until });
       expect(
         decideObject(seen({ object: 'outOfSight', entry, isRuleTerminating: true, now: late, rule: forced })).kind,
       ).toBe('watch');
@@ -198,7 +205,7 @@ describe('an object of a FinalizerRule', () => {
     const { rule } = seen();
     const entry = { phase: 'pending', attempts: 1, time: NOW } as const;
     const late = seen({ entry, rule: { ...rule, deadline: minutes(5) } });
-    expect(decideObject(late)).toEqual({ kind: 'wait', until: addDuration(NOW, minutes(5)), isOverdue: false });
+    expect(decideObject(late)).toMatchObject({ kind: 'wait', until: addDuration(NOW, minutes(5)), isOverdue: false });
     expect(decideObject({ ...late, now: addDuration(NOW, minutes(6)) })).toMatchObject({
       kind: 'wait',
       isOverdue: true,
@@ -207,7 +214,7 @@ describe('an object of a FinalizerRule', () => {
 
   it('is set free when its rule ends, unless it is being deleted', () => {
     const living = seen({ isRuleTerminating: true, object: { hasFinalizer: true, deletionTime: undefined } });
-    expect(decideObject(living)).toEqual({ kind: 'free' });
+    expect(decideObject(living)).toMatchObject({ kind: 'free' });
     expect(decideObject(seen({ isRuleTerminating: true }))).toEqual({ kind: 'intend' });
   });
 });
