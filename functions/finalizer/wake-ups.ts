@@ -17,7 +17,7 @@ import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './termination/decide.ts';
-import { isLive, isRegistered, toTerminatedObject } from './termination/rule/objects.ts';
+import { isLive, toTerminatedClaim, toTerminatedObject } from './termination/rule/objects.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { effectiveTermination, TERMINATION_BLOCK, type EffectiveTermination } from './termination/settings.ts';
 
@@ -89,10 +89,7 @@ function isAffected({ claim, nodes }: JudgedTarget, settings: EffectiveTerminati
   if (objects.some(isTerminating)) return true;
   const decision = decide({
     now,
-    claim: claim && toTerminatedObject(claim),
-    isRegistered: claim !== undefined && isRegistered(claim),
-    claimGracePeriod: undefined,
-    terminationTimestamp: undefined,
+    claim: claim && toTerminatedClaim(claim),
     nodes: nodes.map(toTerminatedObject),
     settings,
     storedDeadline: undefined,

@@ -11,26 +11,14 @@ import {
   type TerminationScope,
   type TerminationSettings,
 } from '../../../shared/domain/termination.ts';
-import {
-  addDuration,
-  earliest,
-  isDue,
-  parseTimestamp,
-  type DurationMs,
-  type EpochMs,
-} from '../../../shared/domain/time.ts';
-import type { TerminatedObject } from './rule/objects.ts';
+import { addDuration, earliest, isDue, parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { TerminatedClaim, TerminatedObject } from './rule/objects.ts';
 import type { SettingsOfPool } from './rule/settings-in-force.ts';
 
 export interface TerminationObservation {
   readonly now: EpochMs;
   /** The NodeClaim, where there is exactly one. */
-  readonly claim: TerminatedObject | undefined;
-  /** The NodeClaim has registered its Node: a Node of one that has not stays when the NodeClaim is deleted. */
-  readonly isRegistered: boolean;
-  readonly claimGracePeriod: DurationMs | undefined;
-  /** Value of Karpenter's deadline annotation on the NodeClaim. */
-  readonly terminationTimestamp: string | undefined;
+  readonly claim: TerminatedClaim | undefined;
   /** Its Nodes; or the one Node without a NodeClaim. */
   readonly nodes: readonly TerminatedObject[];
   readonly settings: SettingsOfPool & {
@@ -88,7 +76,7 @@ export function decide(observation: TerminationObservation): TerminationDecision
   const { claim, nodes, settings } = observation;
   const objects = [...(claim === undefined ? [] : [claim]), ...nodes];
   const names = ourNames(observation, objects);
-  const isLeft = claim?.deletionTime !== undefined && !observation.isRegistered;
+  const isLeft = claim?.deletionTime !== undefined && !claim.isRegistered;
   const isHeld = ({ finalizers, deletionTime }: TerminatedObject): boolean =>
     finalizers.some(name => names.includes(name)) && !(isLeft && deletionTime === undefined);
 
@@ -154,7 +142,8 @@ function resolveDeadline(observation: TerminationObservation): {
   deadline: Deadline | undefined;
   badTimestamp: string | undefined;
 } {
-  const { claim, nodes, terminationTimestamp, claimGracePeriod, settings, storedDeadline } = observation;
+  const { claim, nodes, settings, storedDeadline } = observation;
+  const { terminationTimestamp, gracePeriod } = claim ?? {};
   const declared = terminationTimestamp === undefined ? undefined : parseTimestamp(terminationTimestamp);
   const badTimestamp = declared === undefined ? terminationTimestamp : undefined;
   const deletion = claim?.deletionTime ?? nodes.map(({ deletionTime }) => deletionTime).reduce(earliest, undefined);
@@ -165,7 +154,7 @@ function resolveDeadline(observation: TerminationObservation): {
         ? settings.gracePeriod
         : undefined;
   const grace: GracePeriod | undefined =
-    claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: FROM_NODE_CLAIM };
+    gracePeriod === undefined ? ofSettings : { period: gracePeriod, source: FROM_NODE_CLAIM };
   const current =
     declared !== undefined
       ? { time: declared, source: FROM_ANNOTATION }
@@ -185,9 +174,8 @@ const endOf = ({ period, ...by }: GracePeriod, deletion: EpochMs): Deadline => (
 });
 
 export interface DeletionObservation {
-  readonly claim: TerminatedObject | undefined;
+  readonly claim: TerminatedClaim | undefined;
   readonly nodes: readonly TerminatedObject[];
-  readonly isRegistered: boolean;
   /** Another NodeClaim has the instance, too. */
   readonly isShared: boolean;
   /** The names of our finalizer on these objects. */
@@ -203,14 +191,14 @@ export type NextDeletion =
 
 /** What of NodeClaim and Nodes follows the one that was deleted, one at a time. */
 export function nextDeletion(observation: DeletionObservation): NextDeletion {
-  const { claim, nodes, isRegistered, isShared, finalizerNames } = observation;
+  const { claim, nodes, isShared, finalizerNames } = observation;
   const isOurs = ({ finalizers }: TerminatedObject): boolean => finalizers.some(name => finalizerNames.includes(name));
   if (claim === undefined || isShared) return { kind: 'done' };
   if (claim.deletionTime === undefined) {
     const isHeld = isOurs(claim) || claim.finalizers.includes(KARPENTER_FINALIZER);
     return isHeld ? { kind: 'delete', object: claim } : { kind: 'done' };
   }
-  const node = isRegistered ? nodes.find(({ deletionTime }) => deletionTime === undefined) : undefined;
+  const node = claim.isRegistered ? nodes.find(({ deletionTime }) => deletionTime === undefined) : undefined;
   if (node === undefined) return { kind: 'done' };
   const finalizerName = isOurs(node) ? undefined : finalizerToAdd(observation, node, claim);
   return finalizerName === undefined

@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { StepOutcome } from './steps.ts';
 import { setFinalizers } from './finalizers.ts';
 import { nextDeletion } from './decide.ts';
-import { isLive, isRegistered, toTerminatedObject } from './rule/objects.ts';
+import { isLive, toTerminatedClaim, toTerminatedObject } from './rule/objects.ts';
 import { claimAndNodes, lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
 export const deleteObjects = {
@@ -16,9 +16,8 @@ export const deleteObjects = {
     const { finalizerNames, settings } = context;
     const { claim, nodes, sharedWith } = context.observed;
     const next = nextDeletion({
-      claim: claim && toTerminatedObject(claim),
+      claim: claim && toTerminatedClaim(claim),
       nodes: nodes.map(toTerminatedObject),
-      isRegistered: claim !== undefined && isRegistered(claim),
       isShared: sharedWith.length > 0,
       finalizerNames,
       settings,

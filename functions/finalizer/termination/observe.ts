@@ -20,9 +20,10 @@ import {
 } from '../../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
+import type { TerminationObservation } from './decide.ts';
 import { nodesAndSharing, claimsOf, isStray, namedNodesOf } from './instance-sharing.ts';
 import { endingClaim, withoutStrays } from './rule/instance.ts';
-import { isManaged } from './rule/objects.ts';
+import { isManaged, toTerminatedClaim, toTerminatedObject } from './rule/objects.ts';
 import { whileUnread, type UnreadObservation } from './rule/settings-in-force.ts';
 import { loadPool } from '../../../shared/cluster/known-pool.ts';
 import {
@@ -144,6 +145,27 @@ export function createObserver(
       hasOwnMessage: loaded.kind === 'known' && loaded.stored.direct === true,
     };
     return { kind: 'here', observation: observed };
+  };
+}
+
+/** What the rule decides on. */
+export function toObservation({
+  now,
+  claim,
+  nodes,
+  termination,
+  isDeadlineTakenBack,
+  stored,
+}: ObservedTermination): TerminationObservation {
+  return {
+    now,
+    claim: claim && toTerminatedClaim(claim),
+    nodes: nodes.map(toTerminatedObject),
+    settings: termination,
+    storedDeadline: stored?.deadline,
+    isDeadlineTakenBack,
+    isStartReported: stored?.standing.kind === 'reported',
+    storedNames: stored?.finalizerNames ?? [],
   };
 }
 

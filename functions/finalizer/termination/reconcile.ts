@@ -1,20 +1,17 @@
 /** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
-import { KARPENTER } from '../../../shared/contract/names.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
 import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { again, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord, UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { apply } from './apply.ts';
 import type { TerminationRun, TargetContext } from './context.ts';
-import type { decide, TerminationDecision } from './decide.ts';
+import type { TerminationDecision } from './decide.ts';
 import { closeGone, handOverToNodes } from './end.ts';
 import { claimUnderWay } from './hook-owner.ts';
-import { isRegistered, toTerminatedObject } from './rule/objects.ts';
-import { createObserver, type ObservedTermination, type TerminationSubject } from './observe.ts';
+import { createObserver, toObservation, type ObservedTermination, type TerminationSubject } from './observe.ts';
 import { EMPTY_TERMINATION, withWait, type TerminationRecord } from './record.ts';
 
 /** A Node that waits for its NodeClaim's termination looks this often. */
@@ -81,29 +78,6 @@ const awaitedFirst = (
   subject: { apiVersion, kind, name, uid },
   value: withWait(EMPTY_TERMINATION, { kind: 'unreadable', ...unreadable }),
 });
-
-function toObservation({
-  now,
-  claim,
-  nodes,
-  termination,
-  isDeadlineTakenBack,
-  stored,
-}: ObservedTermination): Parameters<typeof decide>[0] {
-  return {
-    now,
-    claim: claim && toTerminatedObject(claim),
-    isRegistered: claim !== undefined && isRegistered(claim),
-    claimGracePeriod: claim && readNodeClaim(claim).terminationGracePeriod,
-    terminationTimestamp: claim?.metadata.annotations?.[KARPENTER.terminationTimestampAnnotation],
-    nodes: nodes.map(toTerminatedObject),
-    settings: termination,
-    storedDeadline: stored?.deadline,
-    isDeadlineTakenBack,
-    isStartReported: stored?.standing.kind === 'reported',
-    storedNames: stored?.finalizerNames ?? [],
-  };
-}
 
 /**
  * A Node whose hooks are called in the termination of a NodeClaim begins none of its own before that one has ended. It may have gone without

@@ -1,7 +1,8 @@
 /** The parts of NodeClaims and Nodes that terminations look at. Pure. */
 import { deletionTimeOf, type KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import { readNodeClaim, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../../shared/domain/node-claim.ts';
 import { readConditions } from '../../../../shared/domain/node.ts';
-import { parseTimestamp, type EpochMs } from '../../../../shared/domain/time.ts';
+import { parseTimestamp, type DurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
 import {
   DEFAULT_TERMINATION_FINALIZER,
   KARPENTER_FINALIZER,
@@ -54,6 +55,24 @@ export interface TerminatedObject {
   /** The name that we noted on the object when we put our finalizer on (annotation `curfew.dev/termination-finalizer`). */
   readonly finalizerMark: string | undefined;
   readonly deletionTime: EpochMs | undefined;
+}
+
+/** What of a NodeClaim the rule looks at. */
+export interface TerminatedClaim extends TerminatedObject {
+  /** It has registered its Node: a Node of one that has not stays when the NodeClaim is deleted. */
+  readonly isRegistered: boolean;
+  readonly gracePeriod: DurationMs | undefined;
+  /** Value of Karpenter's deadline annotation. */
+  readonly terminationTimestamp: string | undefined;
+}
+
+export function toTerminatedClaim(claim: KubernetesObject): TerminatedClaim {
+  return {
+    ...toTerminatedObject(claim),
+    isRegistered: isRegistered(claim),
+    gracePeriod: readNodeClaim(claim).terminationGracePeriod,
+    terminationTimestamp: claim.metadata.annotations?.[TERMINATION_TIMESTAMP_ANNOTATION],
+  };
 }
 
 export function toTerminatedObject(object: KubernetesObject): TerminatedObject {

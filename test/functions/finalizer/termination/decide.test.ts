@@ -6,7 +6,7 @@ import {
   type NextDeletion,
   type TerminationObservation,
 } from '../../../../functions/finalizer/termination/decide.ts';
-import type { TerminatedObject } from '../../../../functions/finalizer/termination/rule/objects.ts';
+import type { TerminatedClaim, TerminatedObject } from '../../../../functions/finalizer/termination/rule/objects.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { at } from '../../../builders/repair.ts';
 
@@ -21,6 +21,13 @@ const object = (kind: 'NodeClaim' | 'Node', fields: Partial<TerminatedObject> = 
   deletionTime: undefined,
   ...fields,
 });
+const nodeClaim = (fields: Partial<TerminatedClaim> = {}): TerminatedClaim => ({
+  ...object('NodeClaim'),
+  isRegistered: true,
+  gracePeriod: undefined,
+  terminationTimestamp: undefined,
+  ...fields,
+});
 const custom = {
   kind: 'custom',
   mode: 'Enforce',
@@ -30,10 +37,7 @@ const custom = {
 const NONE = { kind: 'none', mode: 'Enforce', isBraked: false } as const;
 const seen = (fields: Partial<TerminationObservation> = {}): TerminationObservation => ({
   now: NOW,
-  claim: object('NodeClaim'),
-  isRegistered: true,
-  claimGracePeriod: undefined,
-  terminationTimestamp: undefined,
+  claim: nodeClaim(),
   nodes: [object('Node')],
   settings: custom,
   storedDeadline: undefined,
@@ -42,7 +46,7 @@ const seen = (fields: Partial<TerminationObservation> = {}): TerminationObservat
   storedNames: [],
   ...fields,
 });
-const deleted = object('NodeClaim', { finalizers: [OURS], deletionTime: NOW });
+const deleted = nodeClaim({ finalizers: [OURS], deletionTime: NOW });
 const pool = (period: number, source = 'NodePool default') => ({
   ...custom,
   settings: { ...custom.settings, gracePeriod: { period: seconds(period), source } },
@@ -50,7 +54,7 @@ const pool = (period: number, source = 'NodePool default') => ({
 
 describe('while they live', () => {
   it('NodeClaim and Node get the finalizer and its mark, and others keep theirs (I7)', () => {
-    expect(decide(seen({ claim: object('NodeClaim', { finalizers: ['a/b'] }) }))).toMatchObject({
+    expect(decide(seen({ claim: nodeClaim({ finalizers: ['a/b'] }) }))).toMatchObject({
       kind: 'prepare',
       changes: [
         { finalizers: ['a/b', OURS], finalizerMark: OURS },
@@ -69,7 +73,7 @@ describe('while they live', () => {
   });
 
   it('a marked finalizer goes when no settings apply and another one ends the instance, one of somebody else stays', () => {
-    const claim = object('NodeClaim', { finalizers: [OURS, 'karpenter.sh/termination'], finalizerMark: OURS });
+    const claim = nodeClaim({ finalizers: [OURS, 'karpenter.sh/termination'], finalizerMark: OURS });
     const node = object('Node', { finalizers: [OURS] });
     expect(decide(seen({ claim, nodes: [node], settings: NONE }))).toMatchObject({
       kind: 'prepare',
@@ -78,13 +82,13 @@ describe('while they live', () => {
   });
 
   it('I1: ours stays when no settings apply and nothing else ends the instance', () => {
-    const claim = object('NodeClaim', { finalizers: [OURS, 'a/b'], finalizerMark: OURS });
+    const claim = nodeClaim({ finalizers: [OURS, 'a/b'], finalizerMark: OURS });
     const node = object('Node', { finalizers: ['curfew.dev/termination'] });
     expect(decide(seen({ claim, nodes: [node], settings: NONE }))).toMatchObject({ kind: 'ignore' });
   });
 
   it("a mark never makes Karpenter's finalizer ours", () => {
-    const claim = object('NodeClaim', {
+    const claim = nodeClaim({
       finalizers: ['karpenter.sh/termination'],
       finalizerMark: 'karpenter.sh/termination',
     });
@@ -102,7 +106,7 @@ describe('while they live, by what is in force', () => {
     ...custom,
     settings: { ...custom.settings, finalizerName, scope },
   });
-  const held = object('NodeClaim', { finalizers: [OURS, KARPENTER], finalizerMark: OURS });
+  const held = nodeClaim({ finalizers: [OURS, KARPENTER], finalizerMark: OURS });
   /** What becomes of a NodeClaim alone. */
   const changed = (
     finalizers: readonly string[],
@@ -111,7 +115,7 @@ describe('while they live, by what is in force', () => {
     storedNames: readonly string[] = [],
   ) => {
     const decision = decide(
-      seen({ claim: object('NodeClaim', { finalizers, finalizerMark: mark }), nodes: [], settings, storedNames }),
+      seen({ claim: nodeClaim({ finalizers, finalizerMark: mark }), nodes: [], settings, storedNames }),
     );
     return decision.kind === 'prepare'
       ? decision.changes.map(change => [change.finalizers, change.finalizerMark])
@@ -154,7 +158,7 @@ describe('while they live, by what is in force', () => {
   });
 
   it('a block about Nodes alone leaves NodeClaims as they are', () => {
-    const claim = object('NodeClaim', { finalizers: [KARPENTER] });
+    const claim = nodeClaim({ finalizers: [KARPENTER] });
     expect(decide(seen({ claim, settings: named(OURS, 'NodeOnly') }))).toMatchObject({
       kind: 'prepare',
       changes: [{ object: { kind: 'Node' }, finalizers: [OURS] }],
@@ -202,44 +206,49 @@ describe('a deletion', () => {
   });
 
   it('of a Node whose NodeClaim lives counts, registered or not', () => {
-    const claim = object('NodeClaim', { finalizers: [OURS], finalizerMark: OURS });
+    const claim = nodeClaim({ finalizers: [OURS], finalizerMark: OURS });
     const node = object('Node', { deletionTime: NOW });
     for (const isRegistered of [true, false])
-      expect(decide(seen({ claim, nodes: [node], isRegistered })).kind).toBe('terminate');
+      expect(decide(seen({ claim: { ...claim, isRegistered }, nodes: [node] })).kind).toBe('terminate');
   });
 });
 
 describe('a NodeClaim that has not registered its Node', () => {
-  const claim = object('NodeClaim', { finalizers: ['karpenter.sh/termination'], deletionTime: NOW });
+  const claim = nodeClaim({ finalizers: ['karpenter.sh/termination'], deletionTime: NOW });
   const node = object('Node', { finalizers: [OURS], finalizerMark: OURS });
 
   it('leaves it: its deletion is none of the Node (I4)', () => {
-    expect(decide(seen({ claim, nodes: [node], isRegistered: false }))).toMatchObject({ kind: 'ignore' });
+    expect(decide(seen({ claim: { ...claim, isRegistered: false }, nodes: [node] }))).toMatchObject({ kind: 'ignore' });
     expect(decide(seen({ claim, nodes: [node] }))).toMatchObject({ kind: 'terminate' });
     const going = { ...node, deletionTime: NOW };
-    expect(decide(seen({ claim, nodes: [going], isRegistered: false }))).toMatchObject({ kind: 'terminate' });
+    expect(decide(seen({ claim: { ...claim, isRegistered: false }, nodes: [going] }))).toMatchObject({
+      kind: 'terminate',
+    });
   });
 });
 
 describe('the deadline', () => {
-  const deadlineOf = (fields: Partial<TerminationObservation>) => {
-    const decision = decide(seen({ claim: deleted, ...fields }));
+  const deadlineOf = (fields: Partial<TerminationObservation>, ofClaim: Partial<TerminatedClaim> = {}) => {
+    const decision = decide(seen({ claim: { ...deleted, ...ofClaim }, ...fields }));
     return decision.kind === 'terminate' ? decision : undefined;
   };
 
   it("is the annotation's, else the NodeClaim's, else that of NodePool or policy", () => {
-    const all = { settings: pool(60), claimGracePeriod: minutes(5), terminationTimestamp: '2024-11-01T15:10:00Z' };
-    expect(deadlineOf(all)).toMatchObject({
+    const settings = pool(60);
+    const ofClaim = { gracePeriod: minutes(5), terminationTimestamp: '2024-11-01T15:10:00Z' };
+    expect(deadlineOf({ settings }, ofClaim)).toMatchObject({
       deadline: { time: addDuration(NOW, minutes(10)), source: 'annotation' },
       badTimestamp: undefined,
     });
-    expect(deadlineOf({ ...all, terminationTimestamp: undefined })?.deadline?.source).toBe('NodeClaim');
-    expect(deadlineOf({ settings: pool(60) })?.deadline?.source).toBe('NodePool default');
+    expect(deadlineOf({ settings }, { ...ofClaim, terminationTimestamp: undefined })?.deadline?.source).toBe(
+      'NodeClaim',
+    );
+    expect(deadlineOf({ settings })?.deadline?.source).toBe('NodePool default');
     expect(deadlineOf({})?.deadline).toBeUndefined();
   });
 
   it('counts as absent when it cannot be read, and says so', () => {
-    expect(deadlineOf({ terminationTimestamp: 'soon', settings: pool(60) })).toMatchObject({
+    expect(deadlineOf({ settings: pool(60) }, { terminationTimestamp: 'soon' })).toMatchObject({
       badTimestamp: 'soon',
       deadline: { source: 'NodePool default' },
     });
@@ -264,7 +273,9 @@ describe('the deadline', () => {
     });
     const declared = { time: addDuration(NOW, minutes(1)), source: 'annotation' };
     expect(deadlineOf({ ...later, storedDeadline: declared })?.deadline?.time).toBe(addDuration(NOW, hours(2)));
-    expect(deadlineOf({ ...later, storedDeadline: declared, terminationTimestamp: 'soon' })?.deadline).toBe(declared);
+    expect(deadlineOf({ ...later, storedDeadline: declared }, { terminationTimestamp: 'soon' })?.deadline).toBe(
+      declared,
+    );
   });
 
   it('forces from its own instant on', () => {
@@ -309,8 +320,9 @@ describe('in mode Observe', () => {
 
 describe('of NodeClaim and Nodes', () => {
   const KARPENTERS = 'karpenter.sh/termination';
-  const claim = object('NodeClaim', { finalizers: [OURS] });
+  const claim = nodeClaim({ finalizers: [OURS] });
   const going = { ...claim, deletionTime: NOW };
+  const ofKarpenter = nodeClaim({ finalizers: [KARPENTERS] });
   const node = object('Node');
   const held = object('Node', { name: 'n2', uid: 'uid-n2', finalizers: [OURS] });
   const karpenters = object('Node', { finalizers: [KARPENTERS] });
@@ -321,8 +333,8 @@ describe('of NodeClaim and Nodes', () => {
 
   it.each<readonly [string, Partial<DeletionObservation>, NextDeletion]>([
     ['a NodeClaim of ours follows its Node', { claim }, { kind: 'delete', object: claim }],
-    ['one that Karpenter holds follows, too', { claim: karpenters }, { kind: 'delete', object: karpenters }],
-    ['one that nobody holds stays until its instance has ended', { claim: object('NodeClaim') }, DONE],
+    ['one that Karpenter holds follows, too', { claim: ofKarpenter }, { kind: 'delete', object: ofKarpenter }],
+    ['one that nobody holds stays until its instance has ended', { claim: nodeClaim() }, DONE],
     ['a Node gets our finalizer before it follows', {}, add('example.com/new')],
     ['a Node without settings gets the one of its NodeClaim', { settings: undefined }, add(OURS)],
     ['a Node out of scope gets the one of its NodeClaim', { settings: outOfScope }, add(OURS)],
@@ -345,11 +357,11 @@ describe('of NodeClaim and Nodes', () => {
     ['one Node follows at a time', { nodes: [held, node] }, { kind: 'delete', object: held }],
     ['one that goes already is passed over', { nodes: [{ ...held, deletionTime: NOW }, node] }, add('example.com/new')],
     ['nothing is left when all go', { nodes: [{ ...node, deletionTime: NOW }] }, DONE],
-    ['a Node of a NodeClaim that has not registered stays', { isRegistered: false }, DONE],
+    ['a Node of a NodeClaim that has not registered stays', { claim: { ...going, isRegistered: false } }, DONE],
     ['nothing follows where another NodeClaim has the instance', { isShared: true }, DONE],
     ['nothing follows a Node without a NodeClaim', { claim: undefined }, DONE],
   ])('%s', (_, fields, expected) => {
-    const seenNow = { claim: going, nodes: [node], isRegistered: true, isShared: false, finalizerNames: [OURS] };
+    const seenNow = { claim: going, nodes: [node], isShared: false, finalizerNames: [OURS] };
     expect(nextDeletion({ ...seenNow, settings: inForce, ...fields })).toEqual(expected);
   });
 });
