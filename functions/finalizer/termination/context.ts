@@ -68,12 +68,7 @@ export function waitFor(on: string, until: EpochMs): StepOutcome {
 }
 
 /** Ends the turn: the next one looks at what this one has changed. */
-export const lookAgain = ({ now }: TerminationContext, because: string): StepOutcome => ({
-  kind: 'notYet',
-  until: now,
-  on: because,
-  onward: true,
-});
+export const lookAgain = (because: string): StepOutcome => ({ kind: 'onward', because });
 
 /** One run loses so many races before the call counts as one that fails. */
 const LOST_RACES = 3;
@@ -88,8 +83,8 @@ export function lookAgainAfter(
   write: { readonly kind: 'ok' | 'notFound' | 'conflict' },
   because: string,
 ): StepOutcome {
-  if (write.kind === 'ok') return lookAgain(context, because);
-  if (context.run.lostRaces++ < LOST_RACES) return lookAgain(context, 'it changed in between');
+  if (write.kind === 'ok') return lookAgain(because);
+  if (context.run.lostRaces++ < LOST_RACES) return lookAgain('it changed in between');
   const answer = write.kind === 'conflict' ? 'conflicts with another change' : 'finds no such object';
   throw new RetryableError(`a write to what is terminated ${answer}, again and again`, { reason: 'Contended' });
 }

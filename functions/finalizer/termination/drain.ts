@@ -39,7 +39,7 @@ export const drainNodes = {
       drains.push(await drainNode(context, node));
     });
     const settled = drains.filter(drain => drain.kind !== 'others');
-    if (settled.length < drains.length) return lookAgain(context, 'another run tries the same evictions');
+    if (settled.length < drains.length) return lookAgain('another run tries the same evictions');
     const all = settled.flatMap(({ pods }) => pods);
     forgetPods(context.run.tries, context.state().refusals, all);
     const askedEvictions: AskedEvictions = Object.assign({}, ...settled.map(drain => drain.askedEvictions));

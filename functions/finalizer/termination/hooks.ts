@@ -94,13 +94,13 @@ async function runHook(
       return waitFor(effect.on, effect.until);
     case 'noteCall':
       if (await saveProgress(context, hook, effect.progress)) run.ownHooks.add(callId(hook, effect.progress));
-      return lookAgain(context, `the call of hook ${hook.name} was noted down`);
+      return lookAgain(`the call of hook ${hook.name} was noted down`);
     case 'call': {
       run.ownHooks.delete(callId(hook, effect.progress));
       const answer = await callFor(context, hook, effect.progress, effect.within);
       if (effect.within === undefined) return await saveAnswer(context, hook, effect.progress, answer);
       await saveProgress(context, hook, afterAnswer(effect.progress, answer, deps.clock.now()));
-      return lookAgain(context, `hook ${hook.name} was called`);
+      return lookAgain(`hook ${hook.name} was called`);
     }
     case 'look': {
       const answer = await followResource(context, { ...hook, target: effect.target }, effect.resource);
@@ -129,7 +129,7 @@ async function runHook(
       return await runHook(context, hook, mode, { progress: effect.progress });
     case 'force':
       await context.saveState({ deadline: { time: now, source: `hook ${hook.name}` } });
-      return lookAgain(context, effect.because);
+      return lookAgain(effect.because);
   }
 }
 
@@ -147,7 +147,7 @@ async function saveAnswer(
   if (!(await saveProgress(context, hook, progress))) {
     // Its worker may have answered already: both answers count in the next turn.
     context.run.answers.set(hook.name, answer);
-    return lookAgain(context, `hook ${hook.name} changed`);
+    return lookAgain(`hook ${hook.name} changed`);
   }
   await reportHook(context, hook.name, progress, before);
   return await runHook(context, hook, 'awaited', { progress });

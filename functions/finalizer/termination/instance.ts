@@ -55,7 +55,7 @@ async function carryOut(
       return waitFor(effect.on, effect.until);
     case 'noteCall':
       if (await context.saveState({ instance: effect.attempt })) run.ownAttempt = effect.attempt.number;
-      return lookAgain(context, `the end of instance ${providerID} was noted down`);
+      return lookAgain(`the end of instance ${providerID} was noted down`);
     case 'call':
       return await callTerminate(context, claim, providerID, effect.attempt);
   }
@@ -171,5 +171,5 @@ async function callTerminate(
     details: { providerID, attempt: attempt.number },
     metric: { name: 'InstanceTermination' },
   });
-  return lookAgain(context, `instance ${providerID} is being ended`);
+  return lookAgain(`instance ${providerID} is being ended`);
 }

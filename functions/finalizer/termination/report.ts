@@ -31,7 +31,7 @@ export async function reportOnAll(context: ReportContext, report: Omit<Report, '
 }
 
 /** What the steps wait on. */
-export type StepWait = Exclude<StepsOutcome, { kind: 'done' }>;
+export type StepWait = Exclude<StepsOutcome, { kind: 'done' | 'onward' }>;
 
 export const messageOfWait = (outcome: StepWait): string => (outcome.kind === 'notYet' ? outcome.on : outcome.message);
 

@@ -6,17 +6,10 @@ import type { EpochMs } from '../../../shared/domain/time.ts';
 
 export type StepOutcome =
   | { readonly kind: 'done' }
-  /**
-   * Look again at `until`, or when what it waits `on` changes. `onward`: it carried something out, and this run looks again at once. `isBlocked`:
-   * somebody forbids it for now, and not only time is needed.
-   */
-  | {
-      readonly kind: 'notYet';
-      readonly until: EpochMs;
-      readonly on: string;
-      readonly onward?: true;
-      readonly isBlocked?: boolean;
-    }
+  /** It carried something out, and this run looks again at once. */
+  | { readonly kind: 'onward'; readonly because: string }
+  /** Look again at `until`, or when what it waits `on` changes. `isBlocked`: somebody forbids it for now, and not only time is needed. */
+  | { readonly kind: 'notYet'; readonly until: EpochMs; readonly on: string; readonly isBlocked?: boolean }
   /** Cannot be done as things are; `reason` is one CamelCase word. `until`: it is tried again then. */
   | { readonly kind: 'failed'; readonly reason: string; readonly message: string; readonly until?: EpochMs };
 

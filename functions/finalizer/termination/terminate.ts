@@ -119,7 +119,7 @@ export async function terminate(
     const noticed = await reportStrippedNodes(context, writer);
     if (!noticed.written) return noticed;
   }
-  if (outcome.kind === 'notYet' && outcome.onward === true) return ONWARD;
+  if (outcome.kind === 'onward') return ONWARD;
   if (outcome.kind !== 'done') return waitForStep(context, outcome, writer, await deleteDuePods(context, outcome));
   await reportFinish(context);
   return closeFinished(deps, observed, writer.value());
