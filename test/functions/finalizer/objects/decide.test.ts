@@ -1,13 +1,13 @@
+/** What one object of a FinalizerRule needs. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { freeSlot, takeSlot, type CallQueue } from '../../../../functions/finalizer/objects/rule/call-queue.ts';
 import {
   decide as decideObject,
   type ObservedEntry,
   type ObservedState,
   type ObjectObservation,
 } from '../../../../functions/finalizer/objects/decide.ts';
-import { addDuration, hours, minutes, retryWait, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import { at } from '../../../builders/repair.ts';
 
 const NOW = at('2024-11-01T15:00:00Z');
@@ -230,49 +230,5 @@ describe('a rule in conflict, or refused', () => {
     ['sets living objects free when it ends', { object: living(true), isRuleTerminating: true }, 'free'],
   ])('%s', (_, fields, kind) => {
     expect(decideObject(other(fields)).kind).toBe(kind);
-  });
-});
-
-describe('calls of a rule', () => {
-  const LIMIT = { perSecond: 5, concurrent: 20, longestBackoff: minutes(5) };
-  const place = (queue: CallQueue, index: number, now = NOW, isSlotDue = false, limit = LIMIT) =>
-    takeSlot(queue, { uid: `uid-${index}`, isSlotDue }, limit, now);
-
-  it('are tried again after 5 s, 10 s, 20 s … the longest back-off', () => {
-    expect([1, 2, 3, 4, 50].map(attempts => retryWait(attempts, LIMIT.longestBackoff))).toEqual(
-      [5, 10, 20, 40, 300].map(seconds),
-    );
-    expect([1, 2, 50].map(attempts => retryWait(attempts, hours(24)))).toEqual([5, 10, 86_400].map(seconds));
-  });
-
-  it('of a thousand objects at once have a bounded rate', () => {
-    let queue: CallQueue = {};
-    const slots = Array.from({ length: 1000 }, (_, index) => {
-      const taken = place(queue, index);
-      ({ queue } = taken);
-      return taken.slot;
-    });
-    expect(slots.filter(slot => slot === NOW)).toHaveLength(20);
-    const perSecond = Map.groupBy(slots.slice(20), slot => Math.ceil((slot - NOW) / 1000));
-    for (const group of perSecond.values()) expect(group.length).toBeLessThanOrEqual(5);
-    // After a rest there is no queue any more.
-    expect(place(queue, 1000, addDuration(NOW, hours(1))).slot).toBe(addDuration(NOW, hours(1)));
-  });
-
-  it('under way at the same time are never more than the rule allows, and one that ends makes room', () => {
-    const limit = { ...LIMIT, perSecond: 100, concurrent: 2 };
-    let queue: CallQueue = {};
-    for (const index of [1, 2]) ({ queue } = place(queue, index, NOW, false, limit));
-    const later = addDuration(NOW, seconds(10));
-    const third = place(queue, 3, later, false, limit);
-    expect(third.slot).toBeGreaterThan(later);
-    // Its place has come, and the calls before it are still under way.
-    const again = place(third.queue, 3, addDuration(later, seconds(1)), true, limit);
-    expect(again.slot).toBeGreaterThan(addDuration(later, seconds(1)));
-    expect(place(freeSlot(again.queue, 'uid-1'), 3, addDuration(later, seconds(2)), true, limit).slot).toBe(
-      addDuration(later, seconds(2)),
-    );
-    // A run that died does not keep its place.
-    expect(place(again.queue, 3, addDuration(NOW, minutes(1)), true, limit).slot).toBe(addDuration(NOW, minutes(1)));
   });
 });
