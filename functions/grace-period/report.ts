@@ -7,7 +7,7 @@ import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { durationBetween, parseTimestamp, toExactTimestamp } from '../../shared/domain/time.ts';
 import type { Report, Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { SourcedProtection } from '../../shared/policies/protection-settings.ts';
-import { settingPlace } from '../../shared/policies/setting-place.ts';
+import { settingPath } from '../../shared/policies/setting-path.ts';
 import { annotatedPods, type AnnotatedPod, type Announcement, type AnnouncementTopic } from './rule/announcements.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
 import type { Counts } from './decide.ts';
@@ -107,7 +107,7 @@ export function decidedBy({ policy, source }: SourcedProtection, pods: readonly 
   });
   const rules = policy.compatibility === 'Karpenter' && pods.length > 0 ? ['spec.protection.compatibility'] : [];
   return [...new Set([...rules, ...caps])]
-    .map(field => settingPlace(source, field))
+    .map(field => settingPath(source, field))
     .filter(place => place !== undefined);
 }
 

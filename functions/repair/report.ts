@@ -28,7 +28,7 @@ import {
   toTimestamp,
 } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
-import { settingPlace } from '../../shared/policies/setting-place.ts';
+import { settingPath } from '../../shared/policies/setting-path.ts';
 
 /** One pass says Events about so many nodes; the others have the next. */
 const MOST_SAID = 200;
@@ -369,8 +369,8 @@ function decidedBy(origin: DecisionOrigin, dueCondition: DueCondition | undefine
   const places = [
     ...(dueCondition?.field === undefined
       ? []
-      : [settingPlace(origin.source, dueCondition.field.replace(/\[\d+\]$/, ''))]),
-    ...(setting === undefined ? [] : [settingPlace(setting.source ?? origin.source, setting.field)]),
+      : [settingPath(origin.source, dueCondition.field.replace(/\[\d+\]$/, ''))]),
+    ...(setting === undefined ? [] : [settingPath(setting.source ?? origin.source, setting.field)]),
   ].filter(each => each !== undefined);
   return {
     ...(setting !== undefined && { guard: { ...setting.numbers } }),

@@ -55,7 +55,7 @@ describe.each(Object.entries(PARTS))('%s', (part, without) => {
   });
 
   it.each([
-    ['decide', /^export (?:async )?function decide\(|^export const decide\b/m],
+    ['decide', /^export function decide[(<]|^export const decide\b/m],
     ['apply', /^export (?:async )?function apply\(|^export const apply\b/m],
     ['observe', /^export interface Observed[A-Z]\w+/m],
   ] as const)('exports from %s.ts what the name says', (role, exported) => {

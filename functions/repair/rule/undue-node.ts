@@ -1,5 +1,5 @@
 /**
- * A node that nothing is due at: it is healthy, or it cannot be facts. What is taken back there, what is remembered of
+ * A node that nothing is due at: it is healthy, or it cannot be judged. What is taken back there, what is remembered of
  * it, and for how long. Pure.
  */
 import { livesOn, readableSettings } from './incident.ts';
@@ -7,10 +7,10 @@ import { BLOCKED_CHECK, type Finding, type NodeDecision, type NodeFacts } from '
 import { AWS_REPAIR_STATEMENTS, matchStatements } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 
-/** A node that cannot be facts is looked at this often; a fix usually comes as an event. */
+/** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
 const FAULT_CHECK = minutes(60);
 
-/** A healthy node, or one that cannot be facts. */
+/** A healthy node, or one that cannot be judged. */
 export function judgeUndue(
   { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: NodeFacts,
   decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,

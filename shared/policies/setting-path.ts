@@ -6,7 +6,7 @@ import type { JsonObject } from '../domain/kubernetes-object.ts';
  * @param field its path, as `spec.repair.maxUnhealthy`
  * @returns undefined where a default decided
  */
-export function settingPlace(source: string | undefined, field: string): JsonObject | undefined {
+export function settingPath(source: string | undefined, field: string): JsonObject | undefined {
   const [kind = '', name] = source?.split(' ') ?? [];
   return name === undefined ? undefined : { kind, name, field };
 }
