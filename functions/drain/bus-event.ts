@@ -69,7 +69,7 @@ function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent
   const request = parseDrainRequested(detail, id);
   if (!request.ok) throw new TerminalError('InvalidMessage', `${DRAIN_REQUESTED} is not valid: ${request.message}`);
   const { nodeUid, cluster, event, allPods } = request.value;
-  const said = time === undefined ? {} : { said: { sentTime: time } };
+  const timestamps = time === undefined ? {} : { said: { sentTime: time } };
   return {
     id: event.id,
     nodeName: event.nodeName,
@@ -84,7 +84,7 @@ function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent
         event,
         quarantine: undefined,
         ...(allPods && { allPods }),
-        ...said,
+        ...timestamps,
         ...countedFrom(time),
       },
       receivedTime,
@@ -118,9 +118,9 @@ function toIncoming(
 ): NodeMessage['incoming'] | undefined {
   const { event, quarantine } = message;
   const { id } = event;
-  const said = timestampsOf(message, sentTime, receivedTime);
-  const counted = countedFrom(said.createdTime, said.sentTime);
-  const request: DrainRequest = { id, requestedBy, event, quarantine, said, ...counted };
+  const timestamps = timestampsOf(message, sentTime, receivedTime);
+  const counted = countedFrom(timestamps.createdTime, timestamps.sentTime);
+  const request: DrainRequest = { id, requestedBy, event, quarantine, said: timestamps, ...counted };
   const asks = meaningOf(message);
   switch (asks.kind) {
     case 'nothing':
@@ -128,11 +128,11 @@ function toIncoming(
     case 'notQuarantined':
       return { kind: 'notQuarantined', message: asks.message, status: quarantine };
     case 'unQuarantined':
-      return { kind: 'unQuarantined', id, said };
+      return { kind: 'unQuarantined', id, said: timestamps };
     case 'cancelled':
       return { kind: 'cancelled', id, requestedBy };
     case 'recovered':
-      return { kind: 'recovered', event, said, ...(asks.needsAnswer && { drainRequest: request }) };
+      return { kind: 'recovered', event, said: timestamps, ...(asks.needsAnswer && { drainRequest: request }) };
     case 'drain':
       return { kind: 'drain', request, receivedTime };
   }

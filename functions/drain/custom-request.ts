@@ -84,8 +84,8 @@ async function wait(
       ? ({ type: 'Warning', reason: EVENT_REASONS.customDrainNotServed, message } as const)
       : ({ type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain, message } as const);
   const reported = await reportNotices(context, observed, [notice], { said: active.reported });
-  const said = isStuck ? await reportStuck(context, observed, active, [notice]) : active;
-  const next: ActiveDrain = { ...said, reported };
+  const reportedDrain = isStuck ? await reportStuck(context, observed, active, [notice]) : active;
+  const next: ActiveDrain = { ...reportedDrain, reported };
   return save(observed, { ...observed.record, active: next }, withSafetyNet(observed, until));
 }
 

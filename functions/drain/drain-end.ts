@@ -54,9 +54,10 @@ export async function close(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps } = context;
-  const { active: _, ...rest } = observed.record;
+  const { active: _, ...idleRecord } = observed.record;
   const isOver = active.requests.every(({ id }) => over.includes(id));
-  const isLast = (isOver || outcome.status === 'Cancelled') && rest.requests.length === 0 && hasNoStandingEnd(rest);
+  const isLast =
+    (isOver || outcome.status === 'Cancelled') && idleRecord.requests.length === 0 && hasNoStandingEnd(idleRecord);
   const uncordon = isLast && isCordonKnown(observed.record, observed.node);
   // Also where a run that died in between has opened the node.
   const status = isLast && (uncordon || !observed.node.unschedulable) ? 'Cancelled' : outcome.status;
@@ -81,7 +82,7 @@ export async function close(
   await reportEnd(context, observed, active, outcome);
   // The mark is off: should this run die, the first that waits looks by itself.
   if (!isWaiting(active)) await wakeNext(deps, observed);
-  const saved = await saveForSweep(observed, remember(rest, ended, observed.node));
+  const saved = await saveForSweep(observed, remember(idleRecord, ended, observed.node));
   return saved.written ? ONWARD : saved;
 }
 

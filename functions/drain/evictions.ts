@@ -126,8 +126,8 @@ export async function drainNotedPods(
   const result = await carryOutPlan(context, observed, { ...active, intents: noted.askedEvictions }, plan);
   const { remaining, warnedUids, askedEvictions, isReportRepeated, firstStuckTime } = result;
   const notices = noticesOf(plan, remaining.texts);
-  const said = { said: active.reported, areBlockersDue: isReportRepeated };
-  const reported = await reportNotices(context, observed, notices, said);
+  const earlierReports = { said: active.reported, areBlockersDue: isReportRepeated };
+  const reported = await reportNotices(context, observed, notices, earlierReports);
   const next: ActiveDrain = {
     ...(isStuck ? await reportStuck(context, observed, active, notices) : active),
     tried: noted.tried,

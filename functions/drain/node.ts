@@ -159,11 +159,11 @@ export async function showDrain(
   { message, now }: { readonly message: string; readonly now: EpochMs },
 ): Promise<KubernetesObject | undefined> {
   const { name, uid, resourceVersion } = node.metadata;
-  const before = readConditions(node.status?.['conditions']);
-  if (readShownDrain(before) === shown) return node;
+  const storedConditions = readConditions(node.status?.['conditions']);
+  if (readShownDrain(storedConditions) === shown) return node;
   const time = toTimestamp(now);
   const is = (type: string, isTrue: boolean, reason: string): readonly JsonObject[] => {
-    const own = before.find(each => each.type === type);
+    const own = storedConditions.find(each => each.type === type);
     if (isTrue) {
       return [
         {

@@ -146,11 +146,11 @@ export interface ActiveDrain
 const active = z.pipe(
   storedActive,
   z.transform((stored: StoredActive): ActiveDrain => {
-    const { queue, custom: resource, fellBack, end, over = [], hold, heldEvictions = {}, gone = 0, ...rest } = stored;
-    const before = phaseStored({ queue, resource, fellBack });
-    const phase = end === undefined ? before : ({ kind: 'ending', outcome: end, over, before } as const);
+    const { queue, custom: resource, fellBack, end, over = [], hold, heldEvictions = {}, gone = 0, ...fields } = stored;
+    const openPhase = phaseStored({ queue, resource, fellBack });
+    const phase = end === undefined ? openPhase : ({ kind: 'ending', outcome: end, over, before: openPhase } as const);
     const cordon = hold && { quarantined: hold.quarantined, by: hold.cordon };
-    return { ...EMPTY, ...rest, goneCount: gone, ...(cordon && { cordon }), askedEvictions: heldEvictions, phase };
+    return { ...EMPTY, ...fields, goneCount: gone, ...(cordon && { cordon }), askedEvictions: heldEvictions, phase };
   }),
 );
 
@@ -168,9 +168,9 @@ function phaseStored({ queue, resource, fellBack }: StoredPhase): OpenPhase {
 }
 
 function toStoredActive(value: ActiveDrain): StoredActive {
-  const { phase, tried, goneCount, cordon, askedEvictions, reported, pausedFor, returns, ...rest } = value;
+  const { phase, tried, goneCount, cordon, askedEvictions, reported, pausedFor, returns, ...fields } = value;
   return {
-    ...rest,
+    ...fields,
     ...(cordon && { hold: { quarantined: cordon.quarantined, cordon: cordon.by } }),
     ...(tried.length > 0 && { tried }),
     ...(goneCount !== 0 && { gone: goneCount }),
@@ -193,8 +193,8 @@ function toStoredPhase(phase: DrainPhase): Pick<StoredActive, OfPhase> {
     case 'fallback':
       return { fellBack: phase.because };
     case 'ending': {
-      const { outcome: end, over, before } = phase;
-      return { ...toStoredPhase(before), end, ...(over.length > 0 && { over }) };
+      const { outcome: end, over, before: openPhase } = phase;
+      return { ...toStoredPhase(openPhase), end, ...(over.length > 0 && { over }) };
     }
   }
 }

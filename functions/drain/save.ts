@@ -19,12 +19,12 @@ export function save(
   wakeTime: EpochMs,
   how: Pick<RecordToSave<DrainRecord>, 'punctual' | 'goesBack'> = {},
 ) {
-  const { refusals: stored, ...rest } = record;
+  const { refusals: stored, ...fields } = record;
   forgetPods(observed.tries, stored, record.active === undefined ? [] : observed.pods);
   const refusals = observed.tries.after(stored);
   return observed.store.save({
     subject: subjectOf(observed.object),
-    value: { ...rest, ...(refusals !== undefined && { refusals }) },
+    value: { ...fields, ...(refusals !== undefined && { refusals }) },
     wakeTime,
     ...how,
   });

@@ -97,13 +97,15 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   if (annotated.length === 0 && retryTime === undefined) return { kind: 'close', node: change, counts };
 
   const { effort, refusals } = record;
-  const said = [
+  const allAnnouncements = [
     ...aboutNode(observation, until),
     ...annotated.flatMap(pod =>
       announcementsFor(pod, { policy, policyName, observed: observation.observedProtection, now }),
     ),
   ];
-  const unreported = said.filter(({ about, topic, key }) => record.announcedKeys[about.uid]?.[topic] !== key);
+  const unreported = allAnnouncements.filter(
+    ({ about, topic, key }) => record.announcedKeys[about.uid]?.[topic] !== key,
+  );
   const reportedUids = new Set([...new Set(unreported.map(({ about }) => about.uid))].slice(0, MAX_OBJECTS_PER_RUN));
   const announcements = unreported.filter(({ about }) => reportedUids.has(about.uid));
 

@@ -28,8 +28,8 @@ export const GRACE_PERIOD_CODEC: RecordCodec<GracePeriodRecord> = storedUnder(
 
 /** In version 1 an effort could be about a refusal. What is to be tried again is found out by trying. */
 function withoutOldRefusal(state: unknown): unknown {
-  const { effort, ...rest } = fieldsOf(state);
-  return fieldsOf(effort)['kind'] === 'refused' ? rest : state;
+  const { effort, ...fields } = fieldsOf(state);
+  return fieldsOf(effort)['kind'] === 'refused' ? fields : state;
 }
 
 /** The record of one node, by UID (I10). */

@@ -145,9 +145,10 @@ async function reportOnce(deps: ConfigurationDeps, refusal: RefusedConfiguration
   const { state, record, save } = refusal;
   const hash = createHash('sha256').update(canonical(refusal.data)).digest('hex');
   const now = deps.clock.now();
-  const before = state?.refused?.hash === hash ? state.refused : undefined;
-  if (before?.reported === true) return;
-  if (before !== undefined && !isDue(now, addDuration(toEpochMs(before.claimTime), RUN_ENDS_WITHIN))) return;
+  const earlierRefusal = state?.refused?.hash === hash ? state.refused : undefined;
+  if (earlierRefusal?.reported === true) return;
+  if (earlierRefusal !== undefined && !isDue(now, addDuration(toEpochMs(earlierRefusal.claimTime), RUN_ENDS_WITHIN)))
+    return;
   const next = { ...(state?.good && { good: state.good }) };
   const claim = await save({ ...next, refused: { hash, claimTime: now, reported: false } }, record?.version ?? 0);
   if (claim.kind === 'lostRace') return;

@@ -110,10 +110,10 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Everything but what field managers and `kubectl apply` note for themselves. */
 function projectMetadata(metadata: ObjectMeta): ObjectMeta {
-  const { managedFields: _, ...rest } = metadata as ObjectMeta & { readonly managedFields?: unknown };
-  if (metadata.annotations?.[LAST_APPLIED] === undefined) return rest;
+  const { managedFields: _, ...fields } = metadata as ObjectMeta & { readonly managedFields?: unknown };
+  if (metadata.annotations?.[LAST_APPLIED] === undefined) return fields;
   const annotations = Object.entries(metadata.annotations).filter(([key]) => key !== LAST_APPLIED);
-  return { ...rest, annotations: Object.fromEntries(annotations) };
+  return { ...fields, annotations: Object.fromEntries(annotations) };
 }
 
 function pick(object: JsonObject, names: readonly string[]): JsonObject {

@@ -19,6 +19,6 @@ export function withWaiter(node: KubernetesObject, name: FunctionName): string {
 
 /** The annotation's value without this waiter; null takes the annotation off. */
 export function withoutWaiter(node: KubernetesObject, name: FunctionName): string | null {
-  const left = waiters(node).filter(each => each !== name);
-  return left.length === 0 ? null : left.join(',');
+  const otherWaiters = waiters(node).filter(each => each !== name);
+  return otherWaiters.length === 0 ? null : otherWaiters.join(',');
 }

@@ -204,8 +204,8 @@ export function parseHealthEvent(detail: unknown, envelope: HealthEventEnvelope 
   if (!read.ok) return read;
   const readStatus = parsed(statusSchema().safeParse(status ?? {}), path);
   if (!readStatus.ok) return readStatus;
-  const { id, version, isFatal, recommendedAction, processingStrategy, generatedTimestamp, ...rest } = read.value;
-  const { quarantineOverrides, drainOverrides, ...fields } = rest;
+  const { id, version, isFatal, recommendedAction, processingStrategy, generatedTimestamp, ...content } = read.value;
+  const { quarantineOverrides, drainOverrides, ...fields } = content;
   const known = {
     ...fields,
     isFatal: isFatal ?? false,
@@ -268,8 +268,8 @@ function madeId(
   const { nodeName, agent, componentClass, checkName, isHealthy, errorCode, entitiesImpacted } = event;
   const codes = errorCode.toSorted();
   const entities = entitiesImpacted.map(({ entityType, entityValue }) => `${entityType}/${entityValue}`).toSorted();
-  const said = JSON.stringify([nodeName, agent, componentClass, checkName, isHealthy, codes, entities, time]);
-  return createHash('sha256').update(said).digest('hex').slice(0, ID_LENGTH);
+  const identity = JSON.stringify([nodeName, agent, componentClass, checkName, isHealthy, codes, entities, time]);
+  return createHash('sha256').update(identity).digest('hex').slice(0, ID_LENGTH);
 }
 
 function isOver(status: unknown): boolean {

@@ -23,8 +23,8 @@ export function parsedOnce<Result>(
   return (value, path) => {
     if (typeof value !== 'object' || value === null) return parse(value, path);
     const known = byIdentity.get(value) ?? new Map<string, Result>();
-    const before = known.get(path);
-    if (before !== undefined) return before;
+    const parsed = known.get(path);
+    if (parsed !== undefined) return parsed;
     const result = remembered(value, path);
     known.set(path, result);
     byIdentity.set(value, known);

@@ -150,12 +150,12 @@ const FULL_DATA = templateData({ event: SAMPLE_EVENT, podsToDrain: SAMPLE_PODS }
 const EMPTY_DATA: JsonObject = { HealthEvent: {} };
 
 function complete(settings: CustomDrainSettings, rendered: JsonObject, name: string): KubernetesManifest {
-  const { metadata: given, apiVersion: _, kind: __, ...rest } = rendered;
+  const { metadata: given, apiVersion: _, kind: __, ...fields } = rendered;
   const metadata = isJsonObject(given) ? given : {};
   return {
     apiVersion: `${settings.apiGroup}/${settings.version}`,
     kind: settings.kind,
     metadata: { ...metadata, name, namespace: settings.namespace },
-    ...rest,
+    ...fields,
   };
 }

@@ -31,13 +31,13 @@ const isDigit = (character: string | undefined): character is string =>
 export function parseGoDuration(text: string): ParsedDuration {
   const invalid = (): ParsedDuration => ({ ok: false, error: `time: invalid duration ${quote(text)}` });
   const negative = text.startsWith('-');
-  let rest = negative || text.startsWith('+') ? text.slice(1) : text;
-  if (rest === '0') return { ok: true, nanoseconds: 0n };
-  if (rest === '') return invalid();
+  let remainder = negative || text.startsWith('+') ? text.slice(1) : text;
+  if (remainder === '0') return { ok: true, nanoseconds: 0n };
+  if (remainder === '') return invalid();
 
   let total = 0n;
-  while (rest !== '') {
-    const term = parseTerm(rest);
+  while (remainder !== '') {
+    const term = parseTerm(remainder);
     if (term.kind === 'invalid') return invalid();
     if (term.kind === 'missingUnit') return { ok: false, error: `time: missing unit in duration ${quote(text)}` };
     if (term.kind === 'unknownUnit') {
@@ -45,7 +45,7 @@ export function parseGoDuration(text: string): ParsedDuration {
     }
     total = (total + term.nanoseconds) & UINT64_MASK;
     if (total > TWO_63) return invalid();
-    rest = term.rest;
+    remainder = term.rest;
   }
   if (negative) return { ok: true, nanoseconds: -total };
   return total > TWO_63 - 1n ? invalid() : { ok: true, nanoseconds: total };

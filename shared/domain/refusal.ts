@@ -114,9 +114,10 @@ export function noteRefusal(
   how?: { readonly isReportedAtOnce?: boolean | undefined },
 ): { readonly refusal: Refusal; readonly reportKind: RefusalReport | undefined } {
   const { now, message } = refused;
-  const before = stored?.[key];
-  const refusal = nextRefusal(before, refused);
-  const isSilent = how === undefined || refusal === before || !isRefusalReportDue(refusal, now, how.isReportedAtOnce);
+  const earlierRefusal = stored?.[key];
+  const refusal = nextRefusal(earlierRefusal, refused);
+  const isSilent =
+    how === undefined || refusal === earlierRefusal || !isRefusalReportDue(refusal, now, how.isReportedAtOnce);
   if (isSilent) return { refusal, reportKind: undefined };
   const others = Object.entries(stored ?? {}).filter(([other, each]) => other !== key && each.message === message);
   const elsewhere = others.find(([, each]) => !isReportDue(now, each.saidTime))?.[1];

@@ -41,8 +41,8 @@ export function startRun(clock: LimitClock, remaining: DurationMs): RunLimits {
   const limits: TimeLimit[] = [];
   const endBefore = (reserve: DurationMs): AbortSignal => {
     const controller = new AbortController();
-    const left = toDurationMs(Math.max(0, remaining - reserve));
-    limits.push(clock.startLimit(left, () => controller.abort()));
+    const remainingTime = toDurationMs(Math.max(0, remaining - reserve));
+    limits.push(clock.startLimit(remainingTime, () => controller.abort()));
     return controller.signal;
   };
   return {

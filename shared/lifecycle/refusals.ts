@@ -116,16 +116,19 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
   const known = ({ key, stored }: Pick<RefusableChange, 'key' | 'stored'>): Refusal | undefined =>
     own.has(key) ? own.get(key) : stored?.[key];
   const waiting: Tries['waiting'] = ({ key, stored, restsOn, deadline }) => {
-    const before = known({ key, stored });
-    const permission = before && permissionOf(before);
-    if (before === undefined || (permission !== undefined && allowed.has(permission))) return undefined;
+    const earlierRefusal = known({ key, stored });
+    const permission = earlierRefusal && permissionOf(earlierRefusal);
+    if (earlierRefusal === undefined || (permission !== undefined && allowed.has(permission))) return undefined;
     // One probe serves all changes of the subject.
     const others = permission === undefined ? [] : Object.values({ ...stored, ...Object.fromEntries(own) });
     const times = others.flatMap(each => (each && permissionOf(each) === permission ? [each.lastTime] : []));
-    const lastTime = times.reduce((one, other) => latest(one, other), before.lastTime);
-    const until = retryNotBefore({ ...before, lastTime }, { basis: basisOf(restsOn), now: clock.now(), deadline });
+    const lastTime = times.reduce((one, other) => latest(one, other), earlierRefusal.lastTime);
+    const until = retryNotBefore(
+      { ...earlierRefusal, lastTime },
+      { basis: basisOf(restsOn), now: clock.now(), deadline },
+    );
     if (until === undefined) return undefined;
-    const { cause, message } = before;
+    const { cause, message } = earlierRefusal;
     const error = cause === 'request' ? new TerminalError('Refused', message) : new RetryableError(message);
     return { kind: 'refused', message, until, error, goesBack: undefined };
   };
@@ -141,7 +144,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     forget: key => void own.set(key, undefined),
     async make(change, call) {
       const { key, stored, restsOn, deadline, isReportedAtOnce, maxBytes, report } = change;
-      const before = known(change);
+      const earlierRefusal = known(change);
       const now = clock.now();
       const ahead = deadline !== undefined && deadline > now ? deadline : undefined;
       const refused = waiting(change);
@@ -149,9 +152,9 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
       try {
         const outcome = await call();
         if (isLost(outcome) && ++races >= MAX_TURNS) throw new RetryableError(CONTENDED, { reason: 'Contended' });
-        if (before !== undefined && !isLost(outcome) && !isOnward(outcome)) {
+        if (earlierRefusal !== undefined && !isLost(outcome) && !isOnward(outcome)) {
           own.set(key, undefined);
-          allowed.add(permissionOf(before) ?? '');
+          allowed.add(permissionOf(earlierRefusal) ?? '');
         }
         return outcome;
       } catch (error) {
@@ -160,7 +163,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         const message = keptText(error.message, maxBytes);
         const why = { cause, message, basis: basisOf(restsOn), now };
         const { refusal: next, reportKind: say } = noteRefusal(after(stored), key, why, report && { isReportedAtOnce });
-        const isKept = next === before;
+        const isKept = next === earlierRefusal;
         // Said first: a run that dies in between says it again (I9).
         if (say === 'news' || say === 'again') await report?.(textOfRefusal(next), say === 'again');
         own.set(key, next);
@@ -215,7 +218,7 @@ export function basisOf(values: readonly unknown[]): string {
 /** Heartbeats and what we write into the status change nothing of an object that somebody could mean. */
 function withoutStatus(value: unknown): unknown {
   if (!isJsonObject(value) || !isJsonObject(value['metadata'])) return value ?? null;
-  const { status: _, metadata, ...rest } = value;
+  const { status: _, metadata, ...fields } = value;
   const { resourceVersion: __, managedFields: ___, generation: ____, ...named } = metadata as Record<string, unknown>;
-  return { ...rest, metadata: named };
+  return { ...fields, metadata: named };
 }

@@ -71,12 +71,12 @@ export async function reportLasting(
   said = '',
   { isRepeatDue = false }: { readonly isRepeatDue?: boolean } = {},
 ): Promise<string> {
-  const before = said.split('\n');
+  const earlierLines = said.split('\n');
   const lines: string[] = [];
   for (const { text, report } of all) {
     const line = text.replaceAll('\n', ' ');
     lines.push(line);
-    const isRepeated = before.includes(line);
+    const isRepeated = earlierLines.includes(line);
     if (!isRepeated || isRepeatDue) await report(isRepeated);
   }
   return lines.join('\n');

@@ -21,7 +21,7 @@ export function tiesOver(block: TiedBlock, { policies }: PolicySet): readonly Ti
     // A protection that is only observed takes nothing from one that is enforced.
     const isShadow = (other: ReadPolicy): boolean =>
       block === 'protection' && other.mode === 'Observe' && own.mode === 'Enforce';
-    const before = stating
+    const earlierPolicy = stating
       .slice(0, index)
       .find(
         other =>
@@ -29,9 +29,9 @@ export function tiesOver(block: TiedBlock, { policies }: PolicySet): readonly Ti
           specificity(other.selector) === specificity(own.selector) &&
           canBothSelect(other.selector, own.selector),
       );
-    if (before === undefined) return [];
-    const message = `NodeLifecyclePolicy ${before.object.metadata.name} has equally many requirements and comes first by name: where both select a NodePool, spec.${block} of this one has no effect`;
-    return [{ loser: own.object, winner: before.object, message }];
+    if (earlierPolicy === undefined) return [];
+    const message = `NodeLifecyclePolicy ${earlierPolicy.object.metadata.name} has equally many requirements and comes first by name: where both select a NodePool, spec.${block} of this one has no effect`;
+    return [{ loser: own.object, winner: earlierPolicy.object, message }];
   });
 }
 

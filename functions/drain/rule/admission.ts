@@ -28,11 +28,11 @@ export function admit(
   const { request: asked } = incoming;
   const request = { ...asked, said: asked.said ?? { sentTime: now }, time: startOf(asked, now) };
   const { active, requests } = record;
-  const before = endOf(record, request.id);
-  if (before !== undefined) {
+  const earlierEnd = endOf(record, request.id);
+  if (earlierEnd !== undefined) {
     // On the Node, which is not written to.
     if (request.requestedBy === NODE_ANNOTATION && mode === 'Observe') return undefined;
-    return { kind: 'answer', record, answer: before, novelty: 'repeated' };
+    return { kind: 'answer', record, answer: earlierEnd, novelty: 'repeated' };
   }
   const waiting = [...requests, ...(active?.requests ?? [])];
   if (waiting.some(({ id }) => id === request.id)) return undefined;
@@ -135,10 +135,10 @@ export function beginNext(
     const outcome = immediateOutcome(observation, request);
     if (outcome === undefined) continue;
     const answer = toFinished(request, outcome, { now, scope: FULL, drained: 0 });
-    const rest = { ...record, requests: record.requests.filter(each => each !== request) };
-    return { kind: 'answer', record: remember(rest, [answer], node), answer, novelty: 'new' };
+    const recordWithoutIt = { ...record, requests: record.requests.filter(each => each !== request) };
+    return { kind: 'answer', record: remember(recordWithoutIt, [answer], node), answer, novelty: 'new' };
   }
-  const { requests: waiting, ...rest } = withoutPause(record, now);
+  const { requests: waiting, ...fields } = withoutPause(record, now);
   const isQueued = mustWait(observation.limits, waiting);
   const requests = isQueued ? waiting : waiting.map(each => withTimeLeft(each, settings.deleteAfterTimeout, now));
   const [first] = requests;
@@ -160,7 +160,7 @@ export function beginNext(
     pausedFor: toDurationMs(0),
     returns: [],
   };
-  return { kind: 'begin', record: { ...rest, requests: [], active }, active };
+  return { kind: 'begin', record: { ...fields, requests: [], active }, active };
 }
 
 /** What is remembered of a request once its drain has ended. `drained`: pods that went by it; without a start it never began. */

@@ -65,17 +65,17 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
   const start = custom?.createdTime ?? active.startTime;
   const deadline = addDuration(start, customDrain.timeout);
 
-  const said =
+  const resourceState =
     resource.kind === 'present' && resource.isOurs ? conditionsOf(resource.object, customDrain) : IN_PROGRESS;
-  if (said.kind === 'complete') return { kind: 'finish', active, outcome: completed(plan), plan: undefined };
+  if (resourceState.kind === 'complete') return { kind: 'finish', active, outcome: completed(plan), plan: undefined };
   if (resource.kind === 'present' && !resource.isOurs) {
     return fails(
       'ForeignResource',
       `${kind} ${resource.name} was made by somebody else, and has the name of this drain's`,
     );
   }
-  if (said.kind === 'failed') {
-    const { type, status, reason, message } = said.condition;
+  if (resourceState.kind === 'failed') {
+    const { type, status, reason, message } = resourceState.condition;
     return fails('CustomDrainFailed', `${type} is ${status}: ${reason}${message === '' ? '' : `: ${message}`}`);
   }
   if (isDue(now, deadline)) return fails('TimedOut', `not complete within ${formatSeconds(customDrain.timeout)}`);
@@ -174,11 +174,16 @@ export function fail(
 }
 
 function completed(plan: PodPlan): DrainOutcome {
-  const left = stillThere(plan);
-  if (left.length === 0)
-    return { status: 'Succeeded', reason: 'CustomDrainComplete', message: 'the custom drain is complete', left };
-  const message = `the custom drain is complete, and ${left.length} of its pods still run`;
-  return { status: 'Succeeded', reason: 'CustomDrainCompleteWithPodsLeft', message, left };
+  const podNames = stillThere(plan);
+  if (podNames.length === 0)
+    return {
+      status: 'Succeeded',
+      reason: 'CustomDrainComplete',
+      message: 'the custom drain is complete',
+      left: podNames,
+    };
+  const message = `the custom drain is complete, and ${podNames.length} of its pods still run`;
+  return { status: 'Succeeded', reason: 'CustomDrainCompleteWithPodsLeft', message, left: podNames };
 }
 
 function stillThere({ acts, waits, leftPods }: PodPlan): readonly string[] {

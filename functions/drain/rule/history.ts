@@ -90,7 +90,7 @@ export function remember(record: DrainRecord, ended: readonly FinishedDrain[], n
 }
 
 function withFitting(record: DrainRecord, node: NodeMarks): DrainRecord {
-  const { finished, answered = [], ...rest } = record;
+  const { finished, answered = [], ...fields } = record;
   const newest = newestOf(finished, WHOLE_ENDS);
   const older = finished.slice(0, finished.length - newest.length);
   const stillNeeded = older.length === 0 ? older : inBounds(withoutRepeats(older, newest, node));
@@ -99,7 +99,7 @@ function withFitting(record: DrainRecord, node: NodeMarks): DrainRecord {
   if (gone.length === 0) return record;
   // One that asked for nothing is answered alike when it comes again.
   const ids = gone.filter(each => !needsNoDrain(each)).map(({ id, status, endTime }) => ({ id, status, endTime }));
-  return { ...rest, finished: [...stillNeeded, ...newest], answered: fittingIds([...answered, ...ids], node) };
+  return { ...fields, finished: [...stillNeeded, ...newest], answered: fittingIds([...answered, ...ids], node) };
 }
 
 /** Keeps one end for each fault: the one that was said last. */
@@ -111,8 +111,8 @@ function withoutRepeats(
   const last = new Map<string, FinishedDrain>();
   for (const each of [...older, ...newest].filter(isStanding)) {
     const key = JSON.stringify(each.fault);
-    const before = last.get(key);
-    if (before === undefined || !isBefore(each.said, before.said)) last.set(key, each);
+    const latestEnd = last.get(key);
+    if (latestEnd === undefined || !isBefore(each.said, latestEnd.said)) last.set(key, each);
   }
   const needed = new Set(last.values());
   const isNeeded = (each: FinishedDrain): boolean =>
@@ -160,7 +160,7 @@ export function forget(
   node: NodeMarks,
   now: EpochMs,
 ): { readonly record: DrainRecord; readonly until: EpochMs | undefined } {
-  const { finished, answered = [], ...rest } = record;
+  const { finished, answered = [], ...fields } = record;
   const kept = finished.filter(each => isReferred(each, node) || isFresh(each.endTime, now));
   const ids = answered.filter(each => isNamedOnNode(each.id, node) || isFresh(each.endTime, now));
   // What is kept because the Node refers to it is looked at again when that has changed: an event says so.
@@ -170,7 +170,7 @@ export function forget(
     .reduce<EpochMs | undefined>(earliest, undefined);
   const isSame = kept.length === finished.length && ids.length === answered.length;
   return {
-    record: isSame ? record : { ...rest, finished: kept, ...(ids.length > 0 && { answered: ids }) },
+    record: isSame ? record : { ...fields, finished: kept, ...(ids.length > 0 && { answered: ids }) },
     until,
   };
 }

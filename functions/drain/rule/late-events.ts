@@ -38,11 +38,11 @@ export function withEnds(seen: DrainObservation): DrainObservation {
   const { incoming, record, now } = seen;
   if (incoming?.kind === 'recovered') return { ...seen, record: withRecovery(record, incoming, now) };
   if (incoming?.kind !== 'unQuarantined') return seen;
-  const { said } = incoming;
-  if (said === undefined || Object.keys(said).length === 0) return seen;
-  const before = record.quarantineEnd;
-  if (before !== undefined && !isBeforeQuarantine(before.said, said)) return seen;
-  return { ...seen, record: { ...record, quarantineEnd: { said, time: now } } };
+  const { said: timestamps } = incoming;
+  if (timestamps === undefined || Object.keys(timestamps).length === 0) return seen;
+  const earlierEnd = record.quarantineEnd;
+  if (earlierEnd !== undefined && !isBeforeQuarantine(earlierEnd.said, timestamps)) return seen;
+  return { ...seen, record: { ...record, quarantineEnd: { said: timestamps, time: now } } };
 }
 
 function withRecovery(
@@ -110,14 +110,14 @@ export function rememberEnds(
   until: EpochMs | undefined,
   now: EpochMs,
 ): { readonly record: DrainRecord; readonly until: EpochMs | undefined } {
-  const { quarantineEnd, recoveries = [], staleSaid, ...rest } = record;
+  const { quarantineEnd, recoveries = [], staleSaid, ...fields } = record;
   const endOf = ({ time }: { readonly time: EpochMs }): EpochMs => addDuration(time, REMEMBERED_FOR);
   const isFresh = (each: { readonly time: EpochMs }): boolean => !isDue(now, endOf(each));
   const { needed } = splitByNeed(recoveries, record);
   const staleEnd = staleSaid && addDuration(staleSaid, REPORT_EVERY);
   const kept = recoveries.filter(each => isFresh(each) || needed.includes(each));
   const next: DrainRecord = {
-    ...rest,
+    ...fields,
     ...(quarantineEnd !== undefined && isFresh(quarantineEnd) && { quarantineEnd }),
     ...(kept.length > 0 && { recoveries: kept }),
     ...(staleEnd !== undefined && !isDue(now, staleEnd) && { staleSaid }),

@@ -248,10 +248,10 @@ export function createReturns({ returns, startTime, tried }: DrainReturns, now: 
     const isLate = creationTime !== undefined && creationTime > addDuration(startTime, CLOCK_SKEW);
     if (!isLate || tried.includes(pod.uid)) return { kind: 'stays' };
     const key = returnKeyOf(pod);
-    const before = returns.find(({ of }) => of === key);
-    const times = before?.times ?? 0;
-    if (times >= RETURNS_EVICTED && isNextReturn(pod, before)) return { kind: 'ignored' };
-    const until = addDuration(before?.time ?? creationTime, DELAYS[times] ?? minutes(1));
+    const earlierReturn = returns.find(({ of }) => of === key);
+    const times = earlierReturn?.times ?? 0;
+    if (times >= RETURNS_EVICTED && isNextReturn(pod, earlierReturn)) return { kind: 'ignored' };
+    const until = addDuration(earlierReturn?.time ?? creationTime, DELAYS[times] ?? minutes(1));
     if (until > now) return { kind: 'waits', until };
     const count = (planned.get(key) ?? 0) + 1;
     planned.set(key, count);

@@ -54,8 +54,8 @@ export function pastDeadline(
   const forced = forcedEndTime(active, limits, isCustom);
   const isGoing = acts.some(act => act.kind === 'delete') || waits.some(wait => wait.because === 'Terminating');
   if (forced !== undefined && isGoing && !isDue(now, addDuration(deadline, LAST_PODS_GO))) return undefined;
-  const left = new Map([...acts, ...waits].map(each => [each.pod.uid, each]));
-  const names = [...left.values()].map(
+  const remainingPods = new Map([...acts, ...waits].map(each => [each.pod.uid, each]));
+  const names = [...remainingPods.values()].map(
     each => `${qualifiedName(each.pod)} (${'because' in each ? each.because : 'Running'})`,
   );
   const what = names.length === 1 ? '1 pod is' : `${names.length} pods are`;
@@ -68,8 +68,8 @@ export function withProgress(active: ActiveDrain, { acts, waits }: PodPlan, now:
   const pods = new Set([...acts, ...waits].map(({ pod }) => pod.uid)).size;
   const { progress } = active;
   if (progress !== undefined && pods >= progress.pods) return active;
-  const { saidTime: _, ...rest } = progress ?? {};
-  return { ...active, progress: { ...rest, pods, time: progress === undefined ? active.startTime : now } };
+  const { saidTime: _, ...fields } = progress ?? {};
+  return { ...active, progress: { ...fields, pods, time: progress === undefined ? active.startTime : now } };
 }
 
 /** When a drain that does not move is reported; undefined: never, for it has a deadline. */
@@ -77,8 +77,10 @@ export function stuckReportTime(active: ActiveDrain, limits: DrainLimitsInForce)
   if (deadlineOf(active, limits) !== undefined) return undefined;
   const { progress, startTime } = active;
   const moved = notedResource(active)?.seen?.since ?? progress?.time ?? startTime;
-  const said = progress?.saidTime;
-  return said !== undefined && said >= moved ? addDuration(said, STUCK_AGAIN) : addDuration(moved, STUCK_AFTER);
+  const reportTime = progress?.saidTime;
+  return reportTime !== undefined && reportTime >= moved
+    ? addDuration(reportTime, STUCK_AGAIN)
+    : addDuration(moved, STUCK_AFTER);
 }
 
 /** When the deadline changes anything next. */
@@ -94,8 +96,8 @@ const OVERDUE_WAITS = minutes(10);
 /** The request as it counts when its drain begins: where its deletion is overdue, so that `min(timeout, 10 min)` are left. */
 export function withTimeLeft(request: DrainRequest, timeout: DurationMs, now: EpochMs): DrainRequest {
   if (request.time === undefined || addDuration(request.time, timeout) > now) return request;
-  const left = Math.min(timeout, OVERDUE_WAITS);
-  return { ...request, time: addDuration(now, toDurationMs(left - timeout)) };
+  const remainingMs = Math.min(timeout, OVERDUE_WAITS);
+  return { ...request, time: addDuration(now, toDurationMs(remainingMs - timeout)) };
 }
 
 /**
@@ -103,19 +105,19 @@ export function withTimeLeft(request: DrainRequest, timeout: DurationMs, now: Ep
  * paused again, that is said again.
  */
 export function withoutPause(record: DrainRecord, now: EpochMs): DrainRecord {
-  const { reported, pausedSince, active, ...rest } = record;
+  const { reported, pausedSince, active, ...fields } = record;
   if (reported === undefined && pausedSince === undefined) return record;
   const later = (request: DrainRequest): DrainRequest => ({
     ...request,
     time: postponedTime(request.time, pausedSince, now),
   });
-  const requests = rest.requests.map(later);
-  if (active === undefined) return { ...rest, requests };
-  if (pausedSince === undefined) return { ...rest, requests, active };
+  const requests = fields.requests.map(later);
+  if (active === undefined) return { ...fields, requests };
+  if (pausedSince === undefined) return { ...fields, requests, active };
   const phase = openPhaseOf(active);
   const since = latest(pausedSince, phase.kind === 'waiting' ? phase.since : active.startTime);
   const pausedFor = toDurationMs(active.pausedFor + Math.max(0, now - since));
-  return { ...rest, requests, active: { ...active, requests: active.requests.map(later), warned: [], pausedFor } };
+  return { ...fields, requests, active: { ...active, requests: active.requests.map(later), warned: [], pausedFor } };
 }
 
 /** Moves an instant on by as long as the drain was paused. Older records do not say since when. */

@@ -64,8 +64,8 @@ const SPARED: readonly ((record: CutRecord) => CutRecord)[] = [
 ];
 
 function withoutReported<Part extends Reporting>(part: Part): Omit<Part, 'reported'> {
-  const { reported: _, ...rest } = part;
-  return rest;
+  const { reported: _, ...fields } = part;
+  return fields;
 }
 
 function withActive(record: CutRecord, change: (active: CutDrain) => CutDrain): CutRecord {

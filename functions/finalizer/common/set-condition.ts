@@ -39,9 +39,9 @@ export async function setConditions(
   { conditions, now, fields = {}, mayLackSubresource = false }: StatusWrite,
 ): Promise<'ok' | 'changed' | RefusedCall> {
   if (isSomethingElse(object)) return 'ok';
-  const before = readConditions(object.status?.['conditions']);
+  const storedConditions = readConditions(object.status?.['conditions']);
   const changed = conditions.filter(change => {
-    const old = before.find(({ type }) => type === change.type);
+    const old = storedConditions.find(({ type }) => type === change.type);
     if (change.status === 'absent') return old !== undefined;
     return old?.status !== change.status || old.reason !== change.reason || old.message !== change.message;
   });
@@ -51,7 +51,7 @@ export async function setConditions(
   const { uid, resourceVersion, generation } = object.metadata;
   const written = changed.flatMap((change): JsonObject[] => {
     if (change.status === 'absent') return [];
-    const old = before.find(({ type }) => type === change.type);
+    const old = storedConditions.find(({ type }) => type === change.type);
     const since = old?.status === change.status ? old.lastTransitionTime : undefined;
     // A Node's conditions are the kubelet's, and know no generation.
     const observed = generation === undefined || object.kind === 'Node' ? {} : { observedGeneration: generation };

@@ -57,22 +57,22 @@ export async function saveAnswer(
   answer: HookAnswer,
 ): Promise<Turn> {
   const { now } = observed.observation;
-  const { message: _, ...rest } = nextEntry(observed);
+  const { message: _, ...fields } = nextEntry(observed);
   if (answer.kind === 'succeeded') {
     const saved = await saveEntry(
       observed,
-      { ...rest, phase: 'cleaned', time: now },
+      { ...fields, phase: 'cleaned', time: now },
       addDuration(now, TAKE_OVER_AFTER),
     );
     return saved.written ? again('the clean-up is done') : saved;
   }
   if (answer.kind === 'pending') {
-    const saved = await saveEntry(observed, { ...rest, phase: 'pending', time: now }, addDuration(now, LEDGER_CHECK));
+    const saved = await saveEntry(observed, { ...fields, phase: 'pending', time: now }, addDuration(now, LEDGER_CHECK));
     return saved.written ? again('a worker is at it') : saved;
   }
   const { message } = answer;
   const failureReport = reportOfFailure(entry.failureReport, message, now);
-  const next = { ...rest, phase: 'failed', time: now, message, failureReport } as const;
+  const next = { ...fields, phase: 'failed', time: now, message, failureReport } as const;
   const { longestBackoff } = observed.inForce.rule.rateLimit;
   const saved = await saveEntry(observed, next, addDuration(now, retryWait(entry.attempts, longestBackoff)));
   if (!saved.written) return saved;

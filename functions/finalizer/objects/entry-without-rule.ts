@@ -62,8 +62,8 @@ async function keepEntry(
   const isHeld = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
   if (object !== 'notKnown' && !isHeld) return endEntry(context, kept, entry, object);
   const isDeleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
-  const said = entry.withoutRule;
-  const isNews = (isDeleting && said?.deleting === false) || isReportDue(now, said?.saidTime, ONCE_A_DAY);
+  const lastReport = entry.withoutRule;
+  const isNews = (isDeleting && lastReport?.deleting === false) || isReportDue(now, lastReport?.saidTime, ONCE_A_DAY);
   // Said first: a run that dies in between says it again (I9).
   if (isNews) await reportWithoutRule(context.reporter, kept, entry, isDeleting);
   const value = isNews ? { ...entry, withoutRule: { saidTime: now, deleting: isDeleting } } : entry;

@@ -23,8 +23,8 @@ export async function addFinalizer(
 ): Promise<Turn> {
   const { observation, entry, inForce, ref } = observed;
   const { now, rule } = observation;
-  const { message: _, ...rest } = nextEntry(observed);
-  const value: LedgerEntry = { ...rest, phase: 'held', attempts: 0, time: entry?.time ?? now };
+  const { message: _, ...fields } = nextEntry(observed);
+  const value: LedgerEntry = { ...fields, phase: 'held', attempts: 0, time: entry?.time ?? now };
   const save = (next: LedgerEntry): Promise<SaveOutcome> => saveEntry(observed, next, addDuration(now, LEDGER_CHECK));
   if (carriesFinalizer(object, inForce)) return save(value);
   // Keep the refusal in the record until the change succeeds: a run may die here.

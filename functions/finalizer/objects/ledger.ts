@@ -75,10 +75,10 @@ export function entryRecord(
       if (isAlone) return record.save(wanted);
       const stored = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
       const main: LedgerRecord = { ...base, wakeTime: base.wakeTime ?? stored ?? wakeTime };
-      const before = base.rule === rule ? timeOf(main) : otherEntries[rule];
-      const isSame = before !== undefined && isDeepStrictEqual(withoutTime(before), value);
+      const storedEntry = base.rule === rule ? timeOf(main) : otherEntries[rule];
+      const isSame = storedEntry !== undefined && isDeepStrictEqual(withoutTime(storedEntry), value);
       // As with any record: an unchanged entry keeps a timer that comes in time.
-      const kept = isSame && comesInTime(before.wakeTime, wakeTime, clock.now()) ? before.wakeTime : wakeTime;
+      const kept = isSame && comesInTime(storedEntry.wakeTime, wakeTime, clock.now()) ? storedEntry.wakeTime : wakeTime;
       const next: LedgerRecord =
         base.rule === rule
           ? { ...value, wakeTime: kept, otherEntries }
@@ -88,8 +88,8 @@ export function entryRecord(
     async closeNow() {
       if (loaded.kind !== 'known') return record.closeNow();
       const { value, stored } = loaded;
-      const rest = withoutEntries(value, entry => entry.rule === rule, stored.nextWakeTime ?? clock.now());
-      return rest === undefined ? record.closeNow() : write(rest, { subject: stored.subject });
+      const remainingRecord = withoutEntries(value, entry => entry.rule === rule, stored.nextWakeTime ?? clock.now());
+      return remainingRecord === undefined ? record.closeNow() : write(remainingRecord, { subject: stored.subject });
     },
   };
 }

@@ -51,8 +51,10 @@ function forgetObject(context: FinalizerContext, id: string): Promise<void> {
   return forget(context, id, openRecord(context.deps, LEDGER_CODEC, id), {
     isOrphan: (value: LedgerRecord) => entriesOf(value).some(isOrphan),
     apply: async (record: TimedRecord<LedgerRecord>, value, subject) => {
-      const left = withoutEntries(value, isOrphan, clock.now());
-      return left === undefined ? record.closeNow() : record.save({ subject, value: left, wakeTime: clock.now() });
+      const remainingRecord = withoutEntries(value, isOrphan, clock.now());
+      return remainingRecord === undefined
+        ? record.closeNow()
+        : record.save({ subject, value: remainingRecord, wakeTime: clock.now() });
     },
   });
 }

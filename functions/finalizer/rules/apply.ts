@@ -28,10 +28,10 @@ export async function apply(context: RuleRun, decision: RuleDecision, observed: 
   const { object, record, acceptance } = observed;
   const loaded = await record.load();
   if (loaded.kind === 'newer') return DONE;
-  const before = loaded.kind === 'known' ? loaded.value : {};
-  const { watch = before.watch, wakeUp } = message;
+  const storedRecord = loaded.kind === 'known' ? loaded.value : {};
+  const { watch = storedRecord.watch, wakeUp } = message;
   const change = {
-    stored: before.refusals,
+    stored: storedRecord.refusals,
     restsOn: [object, acceptance.kind],
     report: reportWarning(reporter, object, EVENT_REASONS.changeRefused),
   };
@@ -41,9 +41,9 @@ export async function apply(context: RuleRun, decision: RuleDecision, observed: 
   ): Promise<SaveOutcome> => {
     if ((await record.load()).kind === 'newer') return { ...DONE, written: false };
     const subject = subjectOf(object);
-    const refusals = tries.after(before.refusals);
-    const isNews = watch !== undefined && (before.watch === undefined || isLater(watch, before.watch));
-    const value = { ...before, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
+    const refusals = tries.after(storedRecord.refusals);
+    const isNews = watch !== undefined && (storedRecord.watch === undefined || isLater(watch, storedRecord.watch));
+    const value = { ...storedRecord, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
     return await record.save({ subject, value, wakeTime, ...how });
   };
   // Tried also where there is nothing to add: a refusal that is remembered goes.
@@ -58,7 +58,7 @@ export async function apply(context: RuleRun, decision: RuleDecision, observed: 
   );
   if (!isRefusal(kept) && !isRefusal(outcome)) {
     // Nothing of it waits any more, unless it is being deleted.
-    const isWaiting = wakeUp !== undefined || before.refusals !== undefined;
+    const isWaiting = wakeUp !== undefined || storedRecord.refusals !== undefined;
     const isDone = outcome.kind === 'done' && isWaiting && object.metadata.deletionTimestamp === undefined;
     return isDone ? record.release() : outcome;
   }

@@ -90,8 +90,8 @@ export async function releaseRule(
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
   const { finalizers = [] } = current.metadata;
   if (!finalizers.includes(RULE_FINALIZER)) return DONE;
-  const left = finalizers.filter(name => name !== RULE_FINALIZER);
-  const outcome = await changeExactly(kubernetes, ref, current.metadata, { finalizers: left });
+  const otherFinalizers = finalizers.filter(name => name !== RULE_FINALIZER);
+  const outcome = await changeExactly(kubernetes, ref, current.metadata, { finalizers: otherFinalizers });
   if (outcome.kind === 'conflict') return RULE_CHANGED;
   await closeRuleRecord(record);
   return DONE;

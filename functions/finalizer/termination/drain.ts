@@ -76,13 +76,13 @@ async function drainNode(context: TerminationContext, node: KubernetesObject): P
   const { deps, now, deadline, observed } = context;
   const pods = await loadPodsOnNode(deps, node.metadata.name);
   const plan = planDrain({ now, pods, deadline: deadline?.time, protection: observed.protection.policy });
-  const { askedEvictions: before = {} } = context.state();
+  const { askedEvictions: storedEvictions = {} } = context.state();
   // To note first tries, too, would cost each termination a write for each round of its pods.
-  const again = plan.steps.filter(({ pod }) => before[pod.uid] !== undefined);
-  const intents = withEvictionIntents(before, again, now);
-  if (intents !== before && !(await context.saveState({ askedEvictions: intents }))) return { kind: 'others' };
-  const { endedPods, isReportRepeated } = await carryOutSteps(context, node, plan.steps, before);
-  const askedEvictions = askedEvictionsAfter(before, endedPods, now);
+  const again = plan.steps.filter(({ pod }) => storedEvictions[pod.uid] !== undefined);
+  const intents = withEvictionIntents(storedEvictions, again, now);
+  if (intents !== storedEvictions && !(await context.saveState({ askedEvictions: intents }))) return { kind: 'others' };
+  const { endedPods, isReportRepeated } = await carryOutSteps(context, node, plan.steps, storedEvictions);
+  const askedEvictions = askedEvictionsAfter(storedEvictions, endedPods, now);
   if (isDrained(context, plan, endedPods)) return { kind: 'drained', pods, askedEvictions };
   const { failures, texts, retriesAtOnce, retryTime } = remainingAfter(
     context.state().refusedEvictions,

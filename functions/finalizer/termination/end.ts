@@ -43,17 +43,17 @@ export async function handOverToNodes(
   { value, subject }: GoneTermination,
 ): Promise<readonly TerminationSubject[]> {
   if (!hasBegun(value) || value.orphanedTime !== undefined) return [];
-  const left: KubernetesObject[] = [];
+  const heldNodes: KubernetesObject[] = [];
   for (const [uid, { name }] of Object.entries(value.nodes)) {
     const node = await getNode(deps, name);
-    if (node?.metadata.uid === uid && hasFinalizerOf(value, node)) left.push(node);
+    if (node?.metadata.uid === uid && hasFinalizerOf(value, node)) heldNodes.push(node);
   }
-  await handOver(deps, left, value, subject.uid);
+  await handOver(deps, heldNodes, value, subject.uid);
   const { providerID } = value;
   if (providerID !== undefined && !(await handHooksOn(deps, value, { providerID, uid: subject.uid }))) {
     throw contended(`a NodeClaim of ${providerID}`);
   }
-  return left
+  return heldNodes
     .filter(node => !isLive(node))
     .map(({ metadata }) => ({ kind: 'Node', name: metadata.name, uid: metadata.uid }));
 }
@@ -87,8 +87,8 @@ async function handOver(
     if (!isFree) continue;
     const wakeTime = addDuration(deps.clock.now(), minutes(1));
     const noted = loaded.kind === 'known' ? loaded.value.hooks : {};
-    const left = { ...(isLive(node) ? hookCallsOf(value) : value), hooks: withLaterCalls(value.hooks, noted) };
-    const saved = await record.save({ subject: subjectOf(node), value: left, wakeTime });
+    const nodeRecord = { ...(isLive(node) ? hookCallsOf(value) : value), hooks: withLaterCalls(value.hooks, noted) };
+    const saved = await record.save({ subject: subjectOf(node), value: nodeRecord, wakeTime });
     if (!saved.written) throw contended(`Node ${name}`);
   }
 }
@@ -111,8 +111,8 @@ export async function closeFinished(
   const { metadata } = claim;
   if (isLive(claim) && Object.keys(value.hooks).length > 0) return closeUnneeded({ ...observed, stored: value });
   if ((metadata.finalizers ?? []).every(name => value.finalizerNames.includes(name))) {
-    const left = nodes.filter(node => isLive(node) && hasFinalizerOf(value, node));
-    await handOver(deps, left, value, metadata.uid);
+    const heldNodes = nodes.filter(node => isLive(node) && hasFinalizerOf(value, node));
+    await handOver(deps, heldNodes, value, metadata.uid);
     return record.closeNow();
   }
   return keepUntilGone(record, { object: claim, value, now: deps.clock.now() });

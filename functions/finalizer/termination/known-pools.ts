@@ -33,14 +33,14 @@ export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: 
   const loaded = await record.load();
   if (loaded.kind === 'newer') return;
   const { customFinalizerName, terminationGracePeriod } = parsed.ok ? parsed.value : {};
-  const before = loaded.kind === 'known' ? loaded.value : undefined;
+  const storedPool = loaded.kind === 'known' ? loaded.value : undefined;
   const value: KnownPool | undefined = parsed.ok
     ? {
         labels: { ...labels },
         ...(customFinalizerName !== undefined && { customFinalizerName }),
         ...(terminationGracePeriod !== undefined && { terminationGracePeriodSeconds: terminationGracePeriod / 1000 }),
       }
-    : before;
+    : storedPool;
   if (value !== undefined) await savePool(deps, record, name, value);
 }
 

@@ -38,7 +38,7 @@ export async function reconcileTarget(
     lostRaces: 0,
     tries: createTries(deps.clock),
   };
-  let left: readonly TerminationSubject[] = [];
+  let heldNodes: readonly TerminationSubject[] = [];
   let isKnown = false;
   const concern: Concern<ObservedTermination, TerminationDecision> = {
     what: `${target.kind} ${target.name}`,
@@ -50,7 +50,7 @@ export async function reconcileTarget(
         return { kind: 'here', observation: found.observation };
       }
       if (found.kind === 'gone') {
-        left = await handOverToNodes(context, found);
+        heldNodes = await handOverToNodes(context, found);
         await closeGone(context, run.tries, target, found);
       }
       return { kind: 'over' };
@@ -66,7 +66,7 @@ export async function reconcileTarget(
     isRequest: answers.size > 0,
   });
   // The Node goes on with the hooks, and needs the answers that came with this message.
-  await oneByOne(left, async node => void (await reconcileTarget(context, node, undefined, run.answers)));
+  await oneByOne(heldNodes, async node => void (await reconcileTarget(context, node, undefined, run.answers)));
   return isKnown;
 }
 

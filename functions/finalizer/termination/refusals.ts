@@ -35,12 +35,12 @@ export function runRefusableSteps(
   steps: readonly Step<TerminationContext>[],
   context: TerminationContext,
 ): Promise<StepsOutcome> {
-  let left: (() => StepOutcome) | undefined;
+  let failureAtEnd: (() => StepOutcome) | undefined;
   const asAnswer = (step: Step<TerminationContext>): Step<TerminationContext> => ({
     name: step.name,
     async run(): Promise<StepOutcome> {
       const role = roleOf(step.name);
-      if (role === 'end' && left !== undefined) return left();
+      if (role === 'end' && failureAtEnd !== undefined) return failureAtEnd();
       const outcome = await orNotKnown(tryStep(context, step));
       if (outcome.kind !== 'notKnown' && !isRefusal(outcome)) return outcome;
       const { error } = outcome;
@@ -57,7 +57,7 @@ export function runRefusableSteps(
         return answer();
       }
       if (error instanceof RetryableError) await reportSkippedStep(context, step.name, error.message);
-      if (next === 'passUntilEnd') left = answer;
+      if (next === 'passUntilEnd') failureAtEnd = answer;
       return stepDone;
     },
   });

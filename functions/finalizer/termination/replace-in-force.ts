@@ -43,6 +43,6 @@ export async function checkReplace(
   const reason = EVENT_REASONS.replaceNotInForce;
   // Said first: a run that dies in between says it again (I9).
   await reporter.report({ about: claim, decision: 'warn', reason, message, event: { type: 'Warning' } });
-  const said = { type: CONDITION, status: 'True', reason, message } as const;
-  await setConditions(deps, ref, outcome.object, { conditions: [said], now });
+  const condition = { type: CONDITION, status: 'True', reason, message } as const;
+  await setConditions(deps, ref, outcome.object, { conditions: [condition], now });
 }

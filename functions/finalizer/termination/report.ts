@@ -77,9 +77,9 @@ export async function reportForce(context: TerminationContext): Promise<void> {
 
 /** What becomes of the hooks, which Events of their own say. Where no instance ends with it, none is called. */
 function uncalledHooksText(context: TerminationContext): string {
-  const left = uncalledHooks(context);
-  if (left.length === 0 || shareOf(context.observed) !== 'ours') return '';
-  return `; ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} ${leftToOther(context) ?? 'called now'}`;
+  const hookNames = uncalledHooks(context);
+  if (hookNames.length === 0 || shareOf(context.observed) !== 'ours') return '';
+  return `; ${hookNames.join(', ')} ${hookNames.length === 1 ? 'is' : 'are'} ${leftToOther(context) ?? 'called now'}`;
 }
 
 /** The hooks of its policy that were not called in this termination. */
@@ -160,9 +160,9 @@ export async function reportFinish(context: TerminationContext): Promise<void> {
 }
 
 function endOfHooksText(context: TerminationContext): string {
-  const left = uncalledHooks(context);
-  if (left.length === 0) return '';
-  return `; hooks ${left.join(', ')} were ${leftToOther(context) ?? 'not called: no instance ended with it'}`;
+  const hookNames = uncalledHooks(context);
+  if (hookNames.length === 0) return '';
+  return `; hooks ${hookNames.join(', ')} were ${leftToOther(context) ?? 'not called: no instance ended with it'}`;
 }
 
 /** The Nodes that go with it, those that are gone too: one that nothing holds is gone without a line of its own. */

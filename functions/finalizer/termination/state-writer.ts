@@ -29,10 +29,10 @@ export function openStateWriter(
   const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<SaveOutcome> => {
     const subject = subjectOf(observed.object);
     const wakeTime = earliest(wanted, isAhead(nextWakeTime, observed.now));
-    const { refusals: stored, ...rest } = next;
+    const { refusals: stored, ...fields } = next;
     const refusals = tries.after(stored);
-    const nodes = withReleased(rest.nodes, releasedNodes);
-    const tried = { ...rest, nodes, ...(refusals !== undefined && { refusals }) };
+    const nodes = withReleased(fields.nodes, releasedNodes);
+    const tried = { ...fields, nodes, ...(refusals !== undefined && { refusals }) };
     // A timer that is left to the sweep gets no SQS message: each look would start another run.
     const isDirect = punctual || (wakeTime === nextWakeTime && hasOwnMessage);
     const saved = await observed.record.save({ subject, value: tried, wakeTime, punctual: isDirect });

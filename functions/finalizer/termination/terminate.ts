@@ -77,7 +77,7 @@ export async function terminate(
 ): Promise<Turn> {
   const { deadline, isForced, finalizerNames } = decision;
   const writer = openStateWriter(observed, run);
-  const before = writer.value();
+  const storedRecord = writer.value();
   const context: TerminationContext = {
     deps,
     hookOwner: { kind: 'ours' },
@@ -93,9 +93,9 @@ export async function terminate(
     saveState: async change => (await writer.saveForSweep({ ...writer.value(), ...change })).written,
   };
   // Before anything else, so that the intent is in the record when the first call is made (I4).
-  const saved = await writer.saveForSweep(withTurnIntent(before, context));
+  const saved = await writer.saveForSweep(withTurnIntent(storedRecord, context));
   if (!saved.written) return saved;
-  await reportAnswers(context, run.answers.keys(), before.hooks, writer.value().hooks);
+  await reportAnswers(context, run.answers.keys(), storedRecord.hooks, writer.value().hooks);
   run.answers.clear();
   const shown = decision.badTimestamp && cutText(decision.badTimestamp, SHOWN_CHARS);
   for (;;) {
@@ -175,6 +175,9 @@ async function waitForStep(
   if (becomesOverdue) await reportOverdue(context, on);
   if (isNews) await reportWait(context, outcome);
   if (!isNews && !becomesOverdue) return turn;
-  const said = await writer.save(withReport(becomesOverdue ? { ...record, overdue: true } : record, report), wakeTime);
-  return said.written ? turn : said;
+  const reportSaved = await writer.save(
+    withReport(becomesOverdue ? { ...record, overdue: true } : record, report),
+    wakeTime,
+  );
+  return reportSaved.written ? turn : reportSaved;
 }

@@ -26,9 +26,9 @@ export async function awaitSettings(
       ? 'no deadline is known, for it may stand there too: a person has to correct it'
       : `the deadline ${toTimestamp(deadline.time)} (${deadline.source}) forces it`;
   const text = `${message}: the termination waits until that can be read; ${end}`;
-  const before = waitOf(stored, 'unreadable');
-  const isNews = before?.message !== text;
-  const isSaid = isNews || isReportDue(now, before.saidTime);
+  const earlierWait = waitOf(stored, 'unreadable');
+  const isNews = earlierWait?.message !== text;
+  const isSaid = isNews || isReportDue(now, earlierWait.saidTime);
   if (isSaid) {
     await reportOnAll(
       { ...context, observed },
@@ -41,7 +41,7 @@ export async function awaitSettings(
       },
     );
   }
-  const unreadable = { kind: 'unreadable' as const, message: text, saidTime: isSaid ? now : before.saidTime };
+  const unreadable = { kind: 'unreadable' as const, message: text, saidTime: isSaid ? now : earlierWait.saidTime };
   const saidAgain = addDuration(unreadable.saidTime, REPORT_EVERY);
   const subject = subjectOf(object);
   const value = withWait(storedOrEmpty({ stored }), unreadable);

@@ -22,8 +22,8 @@ export const awaitVolumes = {
   async run(context: TerminationContext): Promise<StepOutcome> {
     if (terminatingNodes(context).length === 0) return stepDone;
     if (context.isForced) {
-      const left = await describeAttached(context);
-      if (left !== undefined) await showVolumesLeft(context, left);
+      const attachedText = await describeAttached(context);
+      if (attachedText !== undefined) await showVolumesLeft(context, attachedText);
       return stepDone;
     }
     const message = await describeAttached(context);

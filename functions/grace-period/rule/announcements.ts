@@ -70,15 +70,15 @@ export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonl
     about: { kind: 'Pod', namespace, name, uid },
   });
   const observed = endIfEnforced(annotated, rules);
-  const said: Announcement[] = observed === undefined ? [] : [say('observed', observed.key, observed.message)];
+  const announcements: Announcement[] = observed === undefined ? [] : [say('observed', observed.key, observed.message)];
   const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${quotedValue(value)}`;
 
   const problem = problemOf(value);
   if (problem !== undefined) {
     const explanation = `is neither "true" nor a positive Go duration such as "4h" or "1h30m" (${problem})`;
-    said.push(say('invalid', quotedValue(value), `${annotation} ${explanation}; ${effectOf(protection)}`));
+    announcements.push(say('invalid', quotedValue(value), `${annotation} ${explanation}; ${effectOf(protection)}`));
   }
-  if (protection.kind !== 'until') return said;
+  if (protection.kind !== 'until') return announcements;
 
   const { expiry, cappedTo } = protection;
   const key = toExactTimestamp(expiry);
@@ -86,18 +86,21 @@ export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonl
   if (!isActive(protection, now)) {
     // Karpenter still treats "true" as indefinite; only Curfew's protection has ended.
     const caveat = protection.source === 'True' ? '; Karpenter itself still honours the annotation' : '';
-    said.push(say('elapsed', key, `the protection by ${annotation}${limit} ended at ${key}${caveat}`));
-    return said;
+    announcements.push(say('elapsed', key, `the protection by ${annotation}${limit} ended at ${key}${caveat}`));
+    return announcements;
   }
   if (cappedTo !== undefined) {
-    said.push(say('capped', key, `${annotation} asks for more than is granted: protected until ${key}${limit}`));
+    announcements.push(
+      say('capped', key, `${annotation} asks for more than is granted: protected until ${key}${limit}`),
+    );
   }
-  if (policy.compatibility === 'Karpenter') said.push(say('until', key, `${annotation} protects the pod until ${key}`));
+  if (policy.compatibility === 'Karpenter')
+    announcements.push(say('until', key, `${annotation} protects the pod until ${key}`));
   const warnTime = warnTimeOf(expiry, policy);
   if (warnTime !== undefined && isDue(now, warnTime)) {
-    said.push(say('expiring', key, `the protection by ${annotation}${limit} ends at ${key}`));
+    announcements.push(say('expiring', key, `the protection by ${annotation}${limit} ends at ${key}`));
   }
-  return said;
+  return announcements;
 }
 
 /** What the pod's protection would be under the block that is only observed; undefined: the same, or none is active. */

@@ -34,11 +34,11 @@ const cluster = shared.extend({
 export function clusterInfo(file: string, { name, caFile }: Pick<Cluster, 'name' | 'caFile'>): JsonObject | undefined {
   const found = parseClusters(file, cluster).data?.clusters.find(each => each.name === name)?.cluster;
   if (found === undefined) return undefined;
-  const { extensions = [], ...said } = found;
+  const { extensions = [], ...clusterFields } = found;
   const config = extensions.find(each => each.name === EXTENSION)?.extension;
-  const ca = caFile && said['certificate-authority-data'] === undefined ? readFileSync(caFile) : undefined;
+  const ca = caFile && clusterFields['certificate-authority-data'] === undefined ? readFileSync(caFile) : undefined;
   const told = {
-    ...said,
+    ...clusterFields,
     ...(ca !== undefined && { 'certificate-authority-data': ca.toString('base64') }),
     ...(config !== undefined && { config }),
   };

@@ -140,8 +140,8 @@ function run(exec: unknown, options: ExecPluginOptions): Promise<Credential> {
       clearTimeout(wait);
       if (child.killed) return refuse(`gave no answer within ${timeoutMs / 1000} s: run it by hand`);
       if (code !== 0) {
-        const said = stderr?.().trim() ?? '';
-        return refuse(said === '' ? 'failed and said nothing: run it by hand' : `failed: ${said}`);
+        const errorOutput = stderr?.().trim() ?? '';
+        return refuse(errorOutput === '' ? 'failed and said nothing: run it by hand' : `failed: ${errorOutput}`);
       }
       try {
         const { status } = credential.parse(JSON.parse(stdout?.() ?? ''));

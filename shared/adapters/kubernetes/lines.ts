@@ -66,16 +66,16 @@ export async function* readLines(
 /** Answers the lines that a chunk completes; keeps what follows the last line break. */
 function createSplitter(maxChars: number): (chunk: Uint8Array) => readonly string[] {
   const decoder = new TextDecoder();
-  let rest: string[] = [];
+  let lineParts: string[] = [];
   let restChars = 0;
   return chunk => {
     const complete: string[] = [];
     const [first = '', ...more] = decoder.decode(chunk, { stream: true }).split('\n');
-    rest.push(first);
+    lineParts.push(first);
     restChars += first.length;
     for (const next of more) {
-      const line = rest.join('').trim();
-      rest = [next];
+      const line = lineParts.join('').trim();
+      lineParts = [next];
       restChars = next.length;
       if (line !== '') complete.push(line);
     }

@@ -31,10 +31,10 @@ export function readItems<Item>(
 ): ReadItems<Item> | undefined {
   const first = bytes.indexOf(ITEMS) + ITEMS.length;
   const head = headAt(bytes, first);
-  const before = toText([bytes.subarray(0, first)]);
+  const opening = toText([bytes.subarray(0, first)]);
   // Else these are items of something inside.
-  if (head === undefined || parsed(`${before}]}`) === undefined) return undefined;
-  const read = readerOf(before);
+  if (head === undefined || parsed(`${opening}]}`) === undefined) return undefined;
+  const read = readerOf(opening);
   const between = Buffer.concat([Buffer.from(BETWEEN), head]);
   const items: Item[] = [];
   let start = first;
@@ -47,8 +47,8 @@ export function readItems<Item>(
   for (let end = bytes.indexOf(END_OF_LIST, start); end >= 0; end = bytes.indexOf(END_OF_LIST, end + 1)) {
     const last = parsedItem(bytes.subarray(start, end + 1), unread);
     if (last === undefined) continue;
-    const rest = parsed(before + toText([bytes.subarray(end + 1)]));
-    return rest && { items: [...items, read(last.value)], rest: rest.value };
+    const envelope = parsed(opening + toText([bytes.subarray(end + 1)]));
+    return envelope && { items: [...items, read(last.value)], rest: envelope.value };
   }
   return undefined;
 }

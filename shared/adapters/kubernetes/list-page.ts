@@ -100,16 +100,16 @@ async function readBody(
             return item => project(parseObject(isJsonObject(item) ? { ...typeMeta, ...item } : item, doing));
           });
     if (split === undefined) return readWhole(toText([bytes]), doing, project);
-    const { items: _, ...rest } = parseList(split.rest, doing);
-    return { kind: 'read', items: split.items, rest };
+    const { items: _, ...envelope } = parseList(split.rest, doing);
+    return { kind: 'read', items: split.items, rest: envelope };
   } catch (error) {
     return { kind: 'failed', error };
   }
 }
 
 function readWhole(text: string, doing: string, project: ObjectProjection): Body {
-  const { items, ...rest } = parseList(parseJson(text, doing), doing);
-  return { kind: 'read', items: items.map(project), rest };
+  const { items, ...envelope } = parseList(parseJson(text, doing), doing);
+  return { kind: 'read', items: items.map(project), rest: envelope };
 }
 
 const identity: ObjectProjection = object => object;

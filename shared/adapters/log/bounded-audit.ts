@@ -47,14 +47,14 @@ function cutDetails(details: JsonObject): JsonObject {
   if (sizeOf(details) <= MAX_PART_BYTES) return details;
   const kept: Record<string, JsonValue> = {};
   const leftOut: string[] = [];
-  let left = MAX_PART_BYTES - MAX_FIELD_BYTES;
+  let remainingBytes = MAX_PART_BYTES - MAX_FIELD_BYTES;
   for (const [key, value] of Object.entries(details)) {
     if (value === undefined) continue;
     const short = typeof value === 'string' ? cutText(value, MAX_PART_BYTES / 4) : value;
     const size = sizeOf({ [key]: short });
-    if (size <= left) {
+    if (size <= remainingBytes) {
       kept[key] = short;
-      left -= size;
+      remainingBytes -= size;
     } else leftOut.push(key);
   }
   if (leftOut.length === 0) return kept;

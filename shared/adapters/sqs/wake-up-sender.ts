@@ -62,16 +62,16 @@ async function sendEntries(
   owner: WakeUp['owner'],
 ): Promise<void> {
   const doing = `sending wake-ups to ${owner}`;
-  let left = entries;
+  let unsent = entries;
   let code = '';
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const answer = await send(client, new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: [...left] }), doing);
+    const answer = await send(client, new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: [...unsent] }), doing);
     const failed = new Map((answer.Failed ?? []).map(failure => [failure.Id, failure.Code]));
     if (failed.size === 0) return;
-    left = left.filter(entry => failed.has(entry.Id));
+    unsent = unsent.filter(entry => failed.has(entry.Id));
     code = [...failed.values()].find(value => value !== undefined) ?? 'Unknown';
   }
-  throw new RetryableError(`${doing}: ${left.length} of ${entries.length} were refused: ${code}`, { reason: code });
+  throw new RetryableError(`${doing}: ${unsent.length} of ${entries.length} were refused: ${code}`, { reason: code });
 }
 
 async function send(client: Pick<SQSClient, 'send'>, command: SendMessageBatchCommand, doing: string) {

@@ -44,9 +44,9 @@ export function withLaterCalls(
 
 /** The progress after the answer to a call that was just made, or to a look at its custom resource. */
 export function afterAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
-  const { message: _, ...rest } = progress;
+  const { message: _, ...fields } = progress;
   return {
-    ...rest,
+    ...fields,
     phase: answer.kind,
     lastSeenTime: now,
     ...(answer.kind === 'failed' && failure(progress, answer.message, now)),
@@ -56,14 +56,14 @@ export function afterAnswer(progress: HookProgress, answer: ResourceAnswer, now:
 
 function withAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return progress;
-  const { message: _, ...rest } = progress;
+  const { message: _, ...fields } = progress;
   switch (answer.kind) {
     case 'succeeded':
-      return { ...rest, phase: 'succeeded', lastSeenTime: now };
+      return { ...fields, phase: 'succeeded', lastSeenTime: now };
     case 'failed':
       return progress.phase === 'timedOut'
         ? { ...progress, message: answer.message }
-        : { ...rest, phase: 'failed', lastSeenTime: now, ...failure(progress, answer.message, now) };
+        : { ...fields, phase: 'failed', lastSeenTime: now, ...failure(progress, answer.message, now) };
     case 'pending':
       if (progress.phase === 'timedOut') return progress;
       return {
