@@ -102,12 +102,13 @@ async function afterRefusal(
 async function noteAndReport(
   deps: PassDeps,
   { basisOf, claims, origin }: ObservedPool,
-  { granted: { finding, attempt, action }, record }: ActResult,
+  { granted: { finding, attempt, action, laterActions }, record }: ActResult,
   { cause, message, reason, isCertain }: Failure & Pick<RefusedAct, 'isCertain'>,
 ): Promise<{ readonly refused: RefusedAct; readonly noted: NotedRefusal }> {
   const before = finding.record ?? record;
   const basis = basisOf(attempt.claim && claims.get(attempt.claim.uid));
-  const refused = { now: deps.clock.now(), attempt, action, before, isCertain, cause, message, basis };
+  const act = { attempt, action, laterActions, before, isCertain };
+  const refused = { ...act, now: deps.clock.now(), cause, message, basis };
   const noted = noteRefusedAct(refused);
   const { text, reportKind } = noted;
   if (reportKind !== undefined)

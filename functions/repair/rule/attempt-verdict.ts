@@ -11,6 +11,7 @@ import { refusedUntil } from './next-action.ts';
 import { readableSettings, withSkipped } from './incident.ts';
 import type { Attempt, AttemptOf, Replacement } from '../attempt-record.ts';
 import type { NodeRecord } from '../record.ts';
+import { isStillUnhealthy } from './onsets.ts';
 import { nextPause, replacementStatusOf } from './replacement.ts';
 import {
   BLOCKED_CHECK,
@@ -205,12 +206,11 @@ function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomReso
 }
 
 /** @param seen what else is said of it */
-function judgeRecovered(
-  { record, node }: NodeFacts,
-  attempt: Attempt,
-  seen = '',
-  when = `after ${attempt.action}`,
-): Finding {
+function judgeRecovered(facts: NodeFacts, attempt: Attempt, seen = '', when = `after ${attempt.action}`): Finding {
+  const { record, node } = facts;
+  // No entry names the condition any more: nothing has helped.
+  if (isStillUnhealthy(node, { ...record, attempt }))
+    return judgeAnew({ ...facts, wasUnhealthy: true }, withoutAttempt(record, attempt));
   const message = `the node is well again ${when}, attempt ${attempt.number}${seen}`;
   return found(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
 }

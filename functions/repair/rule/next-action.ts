@@ -145,7 +145,7 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
 const RESOURCE_CHECK = seconds(30);
 
 /** A refusal that may pass is waited for five minutes, or for the timeout of a custom resource that cannot be made yet. */
-const longestWait = ({ type, timeout }: LadderAction): DurationMs =>
+export const longestWait = ({ type, timeout }: LadderAction): DurationMs =>
   type === 'CustomResource' ? timeout : TRANSIENT_FAILURE;
 
 /** Whether the action keeps its turn until the refusal passes, instead of leaving it to the next one. */

@@ -3,8 +3,9 @@ import type { Attempt } from '../attempt-record.ts';
 import type { LaunchPause, NodeRecord } from '../record.ts';
 import { withoutAttempt } from './attempt.ts';
 import { withSkipped } from './incident.ts';
-import { isWaitedFor, nextAction } from './next-action.ts';
+import { isWaitedFor, longestWait, nextAction } from './next-action.ts';
 import type { Finding, LadderAction } from './verdict.ts';
+import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { noteRefusal, type RefusalCause, type Refusals, textOfRefusal } from '../../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../../shared/domain/time.ts';
 
@@ -15,6 +16,8 @@ export interface RefusedAct {
   readonly now: EpochMs;
   readonly attempt: Attempt;
   readonly action: LadderAction;
+  /** What follows in its list. */
+  readonly laterActions: readonly LadderAction[];
   /** As it was before the act. */
   readonly before: NodeRecord;
   /** False: it may have taken effect, and is said only when it lasts. */
@@ -44,8 +47,17 @@ export function noteRefusedAct(refused: RefusedAct): NotedRefusal {
   const { refusal, reportKind } = noteRefusal(before.refusals, key, why, { isReportedAtOnce: isCertain });
   const keepsTurn = isWaitedFor(refusal, action) && before.attempt === undefined;
   const isSkipped = attempt.action === 'Replace' && !keepsTurn;
-  const text = isSkipped ? message : textOfRefusal(refusal);
+  const text = isSkipped ? message : (whatFollows(refused, keepsTurn) ?? textOfRefusal(refusal));
   return { refusals: { ...before.refusals, [key]: refusal }, reportKind, text, keepsTurn, isSkipped };
+}
+
+/** Where another action follows, none is tried again for long. undefined: it is tried again until it is accepted. */
+function whatFollows({ action, laterActions, isCertain, message }: RefusedAct, keepsTurn: boolean): string | undefined {
+  const [next] = laterActions;
+  if (next === undefined || !isCertain) return undefined;
+  return keepsTurn
+    ? `${message}; it is tried again for ${formatDuration(longestWait(action))}, then ${next.type} follows`
+    : `${message}; ${next.type} follows`;
 }
 
 /** What becomes of the node. */

@@ -61,6 +61,19 @@ describe('what is done in place', () => {
     until: at(20),
   });
 
+  it.each<[string, Attempt, typeof list]>([
+    ['a reboot', REBOOT, list],
+    ['a drain', DRAIN, [{ type: 'DrainThenTerminate', timeout: '20m' }]],
+  ])('%s has not helped where the condition still stands, and nothing counts it any more', (_, attempt, actions) => {
+    const rules = someRules({ actions: [...actions], policies: [{ conditionType: 'Ready', toleration: 'Never' }] });
+    const finding = look(attempt, { rules }, 12);
+    expect(finding).toMatchObject({
+      verdict: { kind: 'ignore', message: 'no condition of the node counts as unhealthy' },
+      takesBack: true,
+    });
+    expect(finding.record?.attempt).toBeUndefined();
+  });
+
   it('is under way until its time is over, and looked at every five minutes', () => {
     expect(look(REBOOT, { rules: rebooting }, 2)).toMatchObject({
       verdict: { kind: 'underWay', node: { name: 'n1' }, message: expect.stringContaining('Reboot is under way') },

@@ -30,6 +30,7 @@ const refusedAct = (action: LadderAction, overrides: Partial<RefusedAct> = {}): 
   now: NOW,
   attempt: attemptOf(action),
   action,
+  laterActions: [],
   before: BEFORE,
   isCertain: true,
   cause: 'request',
@@ -80,6 +81,26 @@ describe('a refusal', () => {
         now: addDuration(NOW, minutes(1)),
       }),
       { keepsTurn: false },
+    ],
+    [
+      'is followed by the next action, and is not tried again',
+      refusedAct(REBOOT, { laterActions: [TERMINATE] }),
+      { keepsTurn: false, text: 'denied; Terminate follows' },
+    ],
+    [
+      'that may pass is followed by the next action after five minutes',
+      refusedAct(REBOOT, { cause: 'passing', laterActions: [TERMINATE] }),
+      { keepsTurn: true, text: 'denied; it is tried again for 5m0s, then Terminate follows' },
+    ],
+    [
+      'of an act that may have taken effect is not followed yet',
+      refusedAct(REBOOT, {
+        cause: 'passing',
+        isCertain: false,
+        laterActions: [TERMINATE],
+        before: noted(REBOOT, addDuration(NOW, minutes(-9))),
+      }),
+      { text: 'denied; it is tried again every five minutes' },
     ],
     ['of a launch is skipped', refusedAct(REPLACE), { keepsTurn: false, isSkipped: true, text: 'denied' }],
     [
