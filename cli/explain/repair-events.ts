@@ -129,7 +129,15 @@ function stillHeld(repair: RepairExplanation, events: readonly RepairEvent[], no
   if (last === undefined || isDue(now, addDuration(last.time, HOLDS_FOR))) return repair;
   if (last.reason === nodeRepairActionFailed) return { ...repair, message: `${repair.message}; ${last.message}` };
   if (last.reason !== nodeRepairBlocked) return repair;
-  return { ...repair, kind: 'blocked', message: `${repair.message}; held: ${last.message}` };
+  return { ...repair, kind: 'blocked', message: `${repair.message}; held: ${asOf(last.message, now)}` };
+}
+
+/** The next tries of what is refused are no news, so that an Event may name one that is over. */
+function asOf(message: string, now: EpochMs): string {
+  return message.replace(/ it is tried again at (\S+)$/, (text, time: string) => {
+    const next = parseTimestamp(time);
+    return next !== undefined && isDue(now, next) ? ` it was to be tried again at ${time}` : text;
+  });
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

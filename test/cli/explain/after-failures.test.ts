@@ -29,6 +29,13 @@ it('names no deadline of a launch that has failed', async () => {
   expect(failed).not.toContain('under way');
 });
 
+it('names no try that is over as one to come', async () => {
+  const repairOf = async (at: string) =>
+    (await linesOf('deletion-is-refused', at, node('web-0'))).find(line => line.startsWith('repair: '));
+  expect(await repairOf('5m10s')).toMatch(/ it is tried again at 2024-11-01T15:06:00Z$/);
+  expect(await repairOf('18m')).toMatch(/ it was to be tried again at 2024-11-01T15:06:00Z$/);
+});
+
 it('says when the allowance of an action that an earlier incident has used up returns', async () => {
   const lines = await linesOf('allowance-used-in-earlier-incidents', '130m', node('web-0'));
   expect(lines).toContainEqual(
