@@ -61,7 +61,8 @@ async function findIn(
   { kind, namespace, name }: Pick<CustomProgress, 'kind' | 'namespace' | 'name'>,
   active: ActiveDrain,
 ): Promise<FoundResource> {
-  const found = await lookUpResource(kubernetes, { type, namespace, name }, markOf(active), kind);
+  const known = { mark: markOf(active), uid: notedResource(active)?.uid, kind };
+  const found = await lookUpResource(kubernetes, { type, namespace, name }, known);
   return found.kind === 'notServed' ? { ...found, requestedKind: { ...type, kind } } : { ...found, name, type };
 }
 

@@ -57,17 +57,27 @@ export type FoundResource =
   /** Its version is not served; the versions that are. */
   | { readonly kind: 'notServed'; readonly versions: readonly string[] };
 
-/** The custom resource of this name, in this version. @param kind where it is known: by that the versions are looked up */
+/** What is known of a custom resource that is looked for. */
+export interface KnownResource {
+  readonly mark: Mark;
+  /** That of the one that was made: it is ours also when somebody has taken its mark off. */
+  readonly uid: string | undefined;
+  /** Where it is known: by that the versions are looked up. */
+  readonly kind?: string;
+}
+
+/** The custom resource of this name, in this version. */
 export async function lookUpResource(
   kubernetes: Pick<KubernetesApi, 'get' | 'versionsOf'>,
   ref: ObjectRef,
-  mark: Mark,
-  kind?: string,
+  { mark, uid, kind }: KnownResource,
 ): Promise<FoundResource> {
   const answer = await kubernetes.get(ref);
   switch (answer.kind) {
-    case 'there':
-      return { kind: 'present', object: answer.object, isOurs: hasMark(answer.object, mark) };
+    case 'there': {
+      const { object } = answer;
+      return { kind: 'present', object, isOurs: object.metadata.uid === uid || hasMark(object, mark) };
+    }
     case 'notThere':
       return { kind: 'absent' };
     case 'notServed':

@@ -75,9 +75,9 @@ export async function followResource(
   hook: TerminationHook & { readonly target: ByResource },
   known: NonNullable<HookProgress['resource']>,
 ): Promise<ResourceAnswer> {
-  const { resource, name } = known;
+  const { resource, name, uid } = known;
   const ref = refOf(known);
-  const found = await lookUpResource(context.deps.kubernetes, ref, markOf(context, hook));
+  const found = await lookUpResource(context.deps.kubernetes, ref, { mark: markOf(context, hook), uid });
   switch (found.kind) {
     case 'present':
       if (found.isOurs) return answerOf(hook.target, ref, found.object);
@@ -94,8 +94,8 @@ function answerOf({ conditionType }: ByResource, ref: ObjectRef, object: Kuberne
     condition => condition.type === conditionType && condition.status === 'True',
   );
   if (isDone) return { kind: 'succeeded' };
-  const seenVersion = object.metadata.resourceVersion;
-  return { kind: 'pending', resource: { ...resourceNameOf(ref), seenVersion } };
+  const { uid, resourceVersion: seenVersion } = object.metadata;
+  return { kind: 'pending', resource: { ...resourceNameOf(ref), uid, seenVersion } };
 }
 
 const failed = (message: string): ResourceAnswer => ({ kind: 'failed', message });

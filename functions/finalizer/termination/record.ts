@@ -46,6 +46,7 @@ const hookProgress = z.object({
       resource: z.string(),
       namespace: z.exactOptional(z.string()),
       name: z.string(),
+      uid: z.exactOptional(z.string()),
       seenVersion: z.string(),
     }),
   ),

@@ -60,8 +60,17 @@ describe('a custom resource', () => {
       get: async () => ({ kind: 'there', object: marked(value) }),
       versionsOf: async () => ['v1'],
     });
-    expect(await lookUpResource(kubernetes, REF, MARK)).toMatchObject({ kind: 'present', isOurs: ours });
+    const known = { mark: MARK, uid: undefined };
+    expect(await lookUpResource(kubernetes, REF, known)).toMatchObject({ kind: 'present', isOurs: ours });
     expect(await uidWithMark(kubernetes, REF, MARK)).toBe(ours ? 'u1' : undefined);
+  });
+
+  it.each([
+    ['u1', true],
+    ['u2', false],
+  ])('whose mark somebody took off is ours by the UID %s: %s', async (uid, isOurs) => {
+    const kubernetes = api({ get: async () => ({ kind: 'there', object: marked('node-2') }) });
+    expect(await lookUpResource(kubernetes, REF, { mark: MARK, uid })).toMatchObject({ kind: 'present', isOurs });
   });
 
   it.each([
@@ -83,6 +92,9 @@ describe('a custom resource', () => {
 
   it('is not gone where its version is not served', async () => {
     const kubernetes = api({ get: async () => ({ kind: 'notServed' }), versionsOf: async () => ['v2'] });
-    expect(await lookUpResource(kubernetes, REF, MARK)).toEqual({ kind: 'notServed', versions: ['v2'] });
+    expect(await lookUpResource(kubernetes, REF, { mark: MARK, uid: undefined })).toEqual({
+      kind: 'notServed',
+      versions: ['v2'],
+    });
   });
 });
