@@ -21,7 +21,7 @@ export interface ActionContext<Type extends ActionType = ActionType> {
   readonly now: EpochMs;
   readonly attempt: AttemptOf<Type>;
   /** What this repair has made so far. */
-  readonly ours: RepairLeftovers | undefined;
+  readonly leftovers: RepairLeftovers | undefined;
   /** Those at this node that allowances count. */
   readonly acts: readonly Act[];
   readonly node: NodeView;
@@ -63,7 +63,7 @@ export const ACTED = { kind: 'done' } as const;
 export const CHANGED: Changed = { kind: 'changed' };
 
 /** Reason of the error for what does not pass within seconds: a kind is not served, a node is quarantined. */
-export const LASTS = 'Lasts';
+export const NOT_PASSING = 'Lasts';
 
 export async function callInstance(
   { deps, node }: Pick<ActionContext, 'deps' | 'node'>,

@@ -17,7 +17,7 @@ import { stillWanted } from './rule/second-look.ts';
 import type { ActResult, Outcome, PassDeps } from './context.ts';
 import type { GrantedRepair, PoolDecision } from './rule/pool-decision.ts';
 import { poolAfter } from './rule/pool-memory.ts';
-import { livesOn, readableSettings } from './rule/incident.ts';
+import { isRecordNeeded, readableSettings } from './rule/incident.ts';
 import { allActionsOf, isBeforeReboot } from './rule/ladder.ts';
 import { dueOf, verdictOf } from './rule/finding.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
@@ -58,7 +58,7 @@ export async function apply(
   { now, reserved }: { readonly now: EpochMs; readonly reserved: OpenReservations | undefined },
 ): Promise<void> {
   const { pool, rules, origin } = observed;
-  const needsCleanUp = decision.findings.some(({ takesBack, news }) => takesBack || news.length > 0);
+  const needsCleanUp = decision.findings.some(({ needsCleanUp, news }) => needsCleanUp || news.length > 0);
   const cleaned = needsCleanUp
     ? await cleanUp(deps, observed, decision.findings)
     : { findings: decision.findings, failures: [], time: undefined };
@@ -140,16 +140,16 @@ async function withIntent(
   const { attempt } = granted;
   switch (attempt.action) {
     case 'Replace':
-      return { ...record, ours: { ...record.ours, replacement: attempt.replacement } };
+      return { ...record, leftovers: { ...record.leftovers, replacement: attempt.replacement } };
     case 'CustomResource': {
-      const ours = await intendedResource(deps, observed, { ...granted, attempt }, record);
-      return { ...record, ...(ours && { ours }) };
+      const leftovers = await intendedResource(deps, observed, { ...granted, attempt }, record);
+      return { ...record, ...(leftovers && { leftovers }) };
     }
     case 'Reboot':
     case 'Drain':
     case 'Terminate': {
       const maintains = attempt.action === 'Reboot' || isBeforeReboot(attempt);
-      return maintains ? { ...record, ours: { ...record.ours, maintenance: true } } : record;
+      return maintains ? { ...record, leftovers: { ...record.leftovers, maintenance: true } } : record;
     }
   }
 }
@@ -227,7 +227,7 @@ async function actOn(
   const [{ repair: rules, pool: nodePool }, node, claim, pods] = looked;
   if (node?.uid !== finding.node.uid || claim?.uid !== attempt.claim?.uid) return calledOff;
   const now = deps.clock.now();
-  const { ours, acts } = record;
+  const { leftovers, acts } = record;
   const isClaimListed = listedClaim !== undefined;
   const otherRequest = dueFacts?.otherRequests.get(node.name);
   const look = { now, node, claim, rules, otherRequest, isClaimListed, isCounted };
@@ -237,10 +237,10 @@ async function actOn(
   if (still !== 'act') return { kind: still };
   const perform = actionOf(attempt, action.template);
   if (perform === undefined) return calledOff;
-  const untold = ours?.resources && (await endRemediations(deps, ours).catch(notBegun));
+  const untold = leftovers?.resources && (await endRemediations(deps, leftovers).catch(notBegun));
   if (untold !== undefined) return untold;
   const outcome = await orRefusal(() =>
-    perform({ deps, now, ours, acts, node, claim, pool, nodePool, room, pods, message, recordMade }),
+    perform({ deps, now, leftovers, acts, node, claim, pool, nodePool, room, pods, message, recordMade }),
   );
   switch (outcome.kind) {
     case 'done':
@@ -307,7 +307,7 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResul
   const { granted, record, outcome, made } = result;
   const { attempt, ladder } = granted;
   const withMade: NodeRecord =
-    Object.keys(made).length === 0 ? record : { ...record, ours: { ...record.ours, ...made } };
+    Object.keys(made).length === 0 ? record : { ...record, leftovers: { ...record.leftovers, ...made } };
   const time = addDuration(deps.clock.now(), attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
   if (outcome.kind !== 'accepted') return afterUntakenAct(deps, observed, result, { outcome, withMade, time });
   const settings = readableSettings(observed.rules.repair);
@@ -346,7 +346,7 @@ async function writeNodes(
     const { node, record } = finding;
     const stored = observed.records.get(node.uid);
     const seen = { kind: finding.kind, isSaid: verdictOf(finding) !== undefined };
-    const value = record && livesOn(record, seen) ? normalNode(record) : undefined;
+    const value = record && isRecordNeeded(record, seen) ? normalNode(record) : undefined;
     const isSame = isDeepStrictEqual(value, stored && normalNode(stored.value)) && stored?.isOld !== true;
     return isSame ? [] : [{ node, value }];
   });

@@ -44,14 +44,14 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
     toJson({ ...carried, phase: phase === 'accepted' ? phase : 'intended', time, key, until }),
   );
   const annotation = isOver ? annotationOf(attempt) : undefined;
-  const ours = {
-    ...record.ours,
+  const leftovers = {
+    ...record.leftovers,
     ...(drain !== undefined && { drain }),
     ...(resources && { resources: [...resources] }),
     ...(mayHaveMade && { mayHaveMade: [...mayHaveMade] }),
     ...(annotation && { annotation }),
   };
-  const kept = Object.keys(ours).length > 0 ? { ours } : {};
+  const kept = Object.keys(leftovers).length > 0 ? { leftovers } : {};
   if (isLeft === true) return { ...record, ...kept, name: node.name, number: Math.max(record.number, number) };
   const last = phase === 'observed' ? carried.carriedOut?.rung : carried.rung - 1;
   const before = isSame || phase === 'observed' ? ladder.slice(0, (last ?? -1) + 1) : [];

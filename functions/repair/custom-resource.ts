@@ -3,7 +3,7 @@
  * is that of node-healthcheck-operator. The resource has the node's name; condition `Succeeded` is False if the
  * remediator gives up. We annotate it when its time is over, and delete it once the node is well or gone.
  */
-import { type ActionContext, type ActionDeps, type ActOutcome, ACTED, LASTS } from './action.ts';
+import { type ActionContext, type ActionDeps, type ActOutcome, ACTED, NOT_PASSING } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import type { PassDeps } from './context.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
@@ -53,7 +53,7 @@ export async function createRemediation(context: Context, template: string): Pro
   const wanted = await renderManifest(context, template);
   if (wanted.kind !== 'known') return wanted;
   const { ref, manifest } = wanted;
-  if (!isIntended(context.ours, resourceNameOf(ref)))
+  if (!isIntended(context.leftovers, resourceNameOf(ref)))
     return { kind: 'notYet', on: `${manifest.kind} ${ref.name} has yet to be recorded` };
   const outcome = await makeResource(kubernetes, ref, manifest, markOf(context));
   switch (outcome.kind) {
@@ -100,25 +100,27 @@ export async function intendedResource(
   deps: PassDeps,
   { pool, claims }: Pick<Context, 'pool'> & { readonly claims: ReadonlyMap<string, NodeClaimView> },
   { attempt, action: { template }, finding: { node }, message }: GrantedRepair & Pick<Context, 'attempt'>,
-  { ours }: NodeRecord,
+  { leftovers }: NodeRecord,
 ): Promise<RepairLeftovers | undefined> {
-  if (template === undefined) return ours;
+  if (template === undefined) return leftovers;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   try {
     const pods = await loadPodsOnNode(deps, node.name);
     const wanted = await renderManifest({ deps, attempt, node, claim, pool, pods, message }, template);
-    if (wanted.kind !== 'known') return ours;
+    if (wanted.kind !== 'known') return leftovers;
     const name = resourceNameOf(wanted.ref);
-    return isIntended(ours, name) ? ours : { ...ours, mayHaveMade: [...(ours?.mayHaveMade ?? []), name] };
+    return isIntended(leftovers, name)
+      ? leftovers
+      : { ...leftovers, mayHaveMade: [...(leftovers?.mayHaveMade ?? []), name] };
   } catch (error) {
     // The act itself meets the same failure, and makes nothing that is not recorded. Any other error is a mistake of ours.
     if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
-    return ours;
+    return leftovers;
   }
 }
 
-const isIntended = (ours: RepairLeftovers | undefined, name: ResourceName): boolean =>
-  (ours?.mayHaveMade ?? []).some(each => isDeepStrictEqual(each, name));
+const isIntended = (leftovers: RepairLeftovers | undefined, name: ResourceName): boolean =>
+  (leftovers?.mayHaveMade ?? []).some(each => isDeepStrictEqual(each, name));
 
 /**
  * What the template describes for this attempt: Go's text/template over the data of a drain template, so that one
@@ -198,11 +200,11 @@ const markOf = ({ attempt }: Pick<Context, 'attempt'>): Mark => ({
 const isOfNode = ({ metadata }: KubernetesObject, { uid }: Pick<NodeView, 'uid'>): boolean =>
   nodeOfRequest(metadata.annotations?.[ANNOTATIONS.repair] ?? '') === uid;
 
-function remember({ ours, recordMade }: Context, ref: ObjectRef, uid: string): void {
+function remember({ leftovers, recordMade }: Context, ref: ObjectRef, uid: string): void {
   const name = resourceNameOf(ref);
-  const left = ours?.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
+  const left = leftovers?.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
   recordMade({
-    resources: [...(ours?.resources ?? []), { ...name, uid }],
+    resources: [...(leftovers?.resources ?? []), { ...name, uid }],
     mayHaveMade: left.length > 0 ? left : undefined,
   });
 }
@@ -277,5 +279,5 @@ export async function deleteRemediations(
 /** All objects of a kind are gone with its definition. */
 async function throwIfDefined(deps: Api, name: Omit<MadeResource, 'uid'>): Promise<void> {
   const { type } = refOf(name);
-  if (await isOutOfSight(deps, type, type)) throw new RetryableError(notServed(type), { reason: LASTS });
+  if (await isOutOfSight(deps, type, type)) throw new RetryableError(notServed(type), { reason: NOT_PASSING });
 }

@@ -103,12 +103,12 @@ interface RulesNow extends Pick<ExplainedNode, 'pool' | 'rules'> {
 function seenRecord(node: NodeView, { pool, rules, now }: RulesNow): NodeRecord {
   const settings = readableSettings(rules);
   const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: undefined });
-  const clocks = unhealthy.flatMap(({ key, doubt, condition: { lastTransitionTime: stated } }) =>
+  const onsets = unhealthy.flatMap(({ key, doubt, condition: { lastTransitionTime: stated } }) =>
     stated === undefined || doubt !== undefined
       ? []
       : [[key, { start: latest(stated, node.creationTime ?? stated), stated }] as const],
   );
-  return { ...newNodeOf(node, pool), clocks: Object.fromEntries(clocks) };
+  return { ...newNodeOf(node, pool), onsets: Object.fromEntries(onsets) };
 }
 
 /** What a pass would decide that remembers nothing. EC2 is not asked: what it has said is in Events. */

@@ -16,12 +16,12 @@ export async function inquire(
 ): Promise<void> {
   const providerIDs = new Map(nodes.map(({ uid, providerID }) => [uid, providerID]));
   await fewAtATime([...records], async ([uid, stored]) => {
-    const { attempt, ours } = stored.value;
+    const { attempt, leftovers } = stored.value;
     if (attempt === undefined) return;
     const update = (change: Partial<NodeRecord>): void =>
       void records.set(uid, { ...stored, value: { ...stored.value, ...change } });
     if (attempt.action === 'CustomResource' && attempt.phase === 'accepted' && attempt.answer === undefined) {
-      const answer = await remediationAnswer(deps, ours ?? {});
+      const answer = await remediationAnswer(deps, leftovers ?? {});
       if (answer !== undefined) update({ attempt: { ...attempt, answer } });
       return;
     }

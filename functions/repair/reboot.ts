@@ -3,7 +3,7 @@
  * leave, then EC2 restarts the machine. That it did shows in the Node's boot ID; that it helped, in its conditions.
  * Pods that are left ride it. When it was, and how often, stands on the Node, too, where it outlives the table.
  */
-import { type Action, type ActionContext, callInstance, CHANGED, type Changed, LASTS, notYet } from './action.ts';
+import { type Action, type ActionContext, callInstance, CHANGED, type Changed, NOT_PASSING, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
 import { isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from './rule/reboot-marks.ts';
 import type { Act } from './record.ts';
@@ -31,9 +31,9 @@ export const reboot: Action<'Reboot'> = async context => {
 
 /** What comes before the call to EC2, which alone may not be repeated. undefined: it is done. */
 async function prepare(context: ActionContext<'Reboot'>): Promise<Changed | undefined> {
-  const { acts, attempt, deps, node, now, ours } = context;
+  const { acts, attempt, deps, node, now, leftovers } = context;
   // Its time is over.
-  if (ours?.drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: ours.drain });
+  if (leftovers?.drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: leftovers.drain });
   if (node.providerID === undefined) return undefined;
   return begin(context, { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) });
 }
@@ -105,5 +105,5 @@ export async function endMaintenance(
   if (isMaintained(readConditions(object.status?.['conditions'])))
     await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));
   if (!isQuarantined) return;
-  throw new RetryableError('NVSentinel has the node quarantined', { reason: LASTS });
+  throw new RetryableError('NVSentinel has the node quarantined', { reason: NOT_PASSING });
 }

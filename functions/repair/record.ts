@@ -49,7 +49,7 @@ const episode = z.object({
 /** A time in which the node was unhealthy; one without an end goes on. */
 export type Episode = Readonly<z.output<typeof episode>>;
 
-const ours = z.object({
+const leftovers = z.object({
   /** A drain that was asked for, by its request. */
   drain: z.optional(z.string()),
   /** The action that others may have been asked for, while nothing tells: it goes on under the same request (I4). */
@@ -66,7 +66,7 @@ const ours = z.object({
 });
 
 /** What this repair has made or set, to be taken back at its end (I7). */
-export type RepairLeftovers = Readonly<z.output<typeof ours>>;
+export type RepairLeftovers = Readonly<z.output<typeof leftovers>>;
 
 const incident = z.object({
   /** Of the entry that decided last. */
@@ -84,7 +84,7 @@ const incident = z.object({
 /** It goes on until no rule has been unhealthy for a while (`rule/incident.ts`). */
 export type Incident = Readonly<z.output<typeof incident>>;
 
-const clock = z.object({
+const onset = z.object({
   /** When it began to be true. */
   start: instant,
   /** The transition time that its condition stated then, or last. */
@@ -97,13 +97,13 @@ const clock = z.object({
   statusStart: z.optional(instant),
 });
 
-export type Clock = Readonly<z.output<typeof clock>>;
+export type Onset = Readonly<z.output<typeof onset>>;
 
 export const nodeSchema = z.object({
   name: z.string(),
   pool: z.optional(z.string()),
   /** Of each statement that is true, by its key. */
-  clocks: z.record(z.string(), clock),
+  onsets: z.record(z.string(), onset),
   incident: z.optional(incident),
   /** Of the incident before: its condition type, and the action that was taken last. */
   lastIncident: z.optional(z.object({ type: z.string(), key: z.optional(z.string()), time: instant })),
@@ -114,7 +114,7 @@ export const nodeSchema = z.object({
   launched: z.optional(z.int()),
   attempt: z.optional(attempt),
   refusals: z.optional(refusalsSchema),
-  ours: z.optional(ours),
+  leftovers: z.optional(leftovers),
   episodes: list(episode),
   /** When somebody else was first seen at work on it. */
   otherWork: z.optional(z.object({ what: z.string(), time: instant })),
@@ -227,13 +227,20 @@ export const poolRecordId = (name: string | undefined): string => (name === unde
 
 /**
  * The store keeps names that the code has left: own name → stored name, for each part. An attempt has more than other
- * names there (`attemptStored`). What was said is stored in codes: `SAID` in `rule/verdict.ts`.
+ * names there (`attemptStored`). What was said is stored in codes: `REPORT_CODES` in `rule/verdict.ts`.
  */
 const STORED_NAMES = {
   pool: { oldAttempts: 'carried', holdingGuards: 'held' },
-  node: { incident: 'illness', lastIncident: 'before', otherWork: 'others', reported: 'said' },
+  node: {
+    incident: 'illness',
+    lastIncident: 'before',
+    leftovers: 'ours',
+    onsets: 'clocks',
+    otherWork: 'others',
+    reported: 'said',
+  },
   incident: { healthySince: 'wellTime', skipped: 'passed', recovering: 'settling' },
-  ours: { requested: 'asked' },
+  leftovers: { requested: 'asked' },
 } as const;
 
 const checkedNode = checkedCodec(OWNER, nodeSchema, 3, nodeOfBefore);
@@ -271,7 +278,7 @@ type Change = (object: JsonObject) => JsonObject | undefined;
 
 /** The parts of a node's record under other names: of the store, or their own again. */
 const withParts = (state: JsonObject, names: 'stored' | 'own'): JsonObject =>
-  (['incident', 'ours'] as const).reduce((now, part) => {
+  (['incident', 'leftovers'] as const).reduce((now, part) => {
     const toStored = Object.entries<string>(STORED_NAMES[part]);
     const change = new Map(names === 'stored' ? toStored : toStored.map(([own, stored]) => [stored, own]));
     return changedIn(now, part, each => renamed(each, change));
@@ -310,7 +317,7 @@ const conditionOfBefore = z.object({
   lastTransitionTime: instant,
 });
 
-const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z.output<typeof conditionOfBefore>) => ({
+const onsetOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z.output<typeof conditionOfBefore>) => ({
   [`${conditionType}=${conditionStatus}`]: { start: time, stated: time },
 });
 
@@ -319,8 +326,8 @@ const clockOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z
  * record of the pool.
  */
 function nodeOfBefore(state: JsonObject): JsonObject {
-  if (state['clocks'] !== undefined) return changedIn(withParts(state, 'own'), 'attempt', attemptRead);
+  if (state['onsets'] !== undefined) return changedIn(withParts(state, 'own'), 'attempt', attemptRead);
   const { incident: condition, pool, episodes = [] } = state;
-  const clocks = condition === undefined ? {} : clockOf(conditionOfBefore.parse(condition));
-  return { name: '', ...(pool !== undefined && { pool }), clocks, acts: [], number: 0, episodes };
+  const onsets = condition === undefined ? {} : onsetOf(conditionOfBefore.parse(condition));
+  return { name: '', ...(pool !== undefined && { pool }), onsets, acts: [], number: 0, episodes };
 }

@@ -32,14 +32,14 @@ export async function launchReplacement({
   node,
   nodePool,
   recordMade,
-  ours,
+  leftovers,
   room,
 }: ActionContext<'Replace'>): Promise<ActOutcome> {
   const { kubernetes } = deps;
   const { name } = attempt.replacement;
   if (claim === undefined || nodePool === undefined)
     return unavailable(`Node ${node.name} has no NodeClaim of a NodePool`);
-  if (ours?.replacement?.name !== name) return { kind: 'notYet', on: `NodeClaim ${name} has yet to be recorded` };
+  if (leftovers?.replacement?.name !== name) return { kind: 'notYet', on: `NodeClaim ${name} has yet to be recorded` };
   const there = await getNodeClaim(deps, name);
   if (there !== undefined) return adopt(there, node.uid, recordMade);
   const like = await getNodeClaim(deps, claim.name);

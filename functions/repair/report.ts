@@ -10,7 +10,7 @@ import type { ObservedPool } from './observe.ts';
 import type { Attempt, DueCondition } from './attempt-record.ts';
 import { poolDimension, type PoolRecord } from './record.ts';
 import { protectedNames } from './settings.ts';
-import { type GuardSetting, type NodeFinding, type NodeName, SAID, type Verdict } from './rule/verdict.ts';
+import { type GuardSetting, type NodeFinding, type NodeName, REPORT_CODES, type Verdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
@@ -65,13 +65,13 @@ export async function reportVerdicts(
     if (!isNews || left === 0) continue;
     left -= 1;
     await reportVerdict(deps, verdict, origin, { isRepeated, isSilent: isRecent });
-    next.splice(-1, 1, withSaid(finding, code, since, now));
+    next.splice(-1, 1, withReported(finding, code, since, now));
   }
   return { findings: next, time };
 }
 
 /** With what was said now; older than an hour it may be said again. */
-function withSaid(finding: NodeFinding, code: string, time: EpochMs, now: EpochMs): NodeFinding {
+function withReported(finding: NodeFinding, code: string, time: EpochMs, now: EpochMs): NodeFinding {
   const { record } = finding;
   if (record === undefined) return finding;
   const isRecent = ([, each]: readonly [string, EpochMs]): boolean => !isReportDue(now, each);
@@ -108,7 +108,7 @@ function wordingOf(verdict: Verdict): Wording {
       const { reason } = verdict;
       if (reason === 'Healthy') return { reason };
       return reason === 'NoTransitionTime'
-        ? { reason, event: BLOCKED, code: SAID.noTransitionTime }
+        ? { reason, event: BLOCKED, code: REPORT_CODES.noTransitionTime }
         : { reason, code: `ignore ${reason}` };
     }
     case 'blocked':
@@ -122,7 +122,7 @@ function wordingOf(verdict: Verdict): Wording {
     case 'retry':
       return { reason: 'ActionRefused', event: BLOCKED, code: kind };
     case 'unclaimed':
-      return { reason: 'NoNodeClaim', event: BLOCKED, code: SAID.unclaimed };
+      return { reason: 'NoNodeClaim', event: BLOCKED, code: REPORT_CODES.unclaimed };
     case 'stuck':
       return { reason: EVENT_REASONS.nodeRepairStuck, event: warning(EVENT_REASONS.nodeRepairStuck), code: kind };
     case 'vetoed': {
@@ -141,7 +141,7 @@ function wordingOf(verdict: Verdict): Wording {
     case 'finishing':
       return { reason: 'NodeClaimTerminating', code: kind };
     case 'unresolved':
-      return { reason: OUTCOME_UNKNOWN, code: SAID.unresolved };
+      return { reason: OUTCOME_UNKNOWN, code: REPORT_CODES.unresolved };
     case 'refuse':
       return { reason: 'InvalidRepairConfiguration', code: kind };
     case 'repair':

@@ -4,7 +4,7 @@
  * repair of the pool waits for it (I8).
  */
 import type { DecisionOrigin, PassDeps } from './context.ts';
-import { LASTS } from './action.ts';
+import { NOT_PASSING } from './action.ts';
 import { deleteRemediations } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
 import { afterTakeBack, type LeftBehind, leftOf, wantedBack, withoutTakenBack } from './rule/left.ts';
@@ -60,7 +60,7 @@ export async function takeBack(
     else taken = { ...taken, ...part };
   }
   // The queue tries again within seconds, which is of no use for what lasts.
-  const error = refused.find(({ goesBack }) => goesBack !== undefined && goesBack.reason !== LASTS)?.goesBack;
+  const error = refused.find(({ goesBack }) => goesBack !== undefined && goesBack.reason !== NOT_PASSING)?.goesBack;
   const { refusals: before, ...rest } = withoutTakenBack(record, taken);
   const refusals = tries.after(before);
   const next = { ...rest, ...(refusals && { refusals }) };

@@ -63,10 +63,11 @@ export async function afterUntakenAct(
       return { change: { record: { ...withMade, refusals: noted.refusals } }, time: runOver };
     }
     case 'calledOff': {
-      const known = dueOf(finding)?.unfinished ? record.ours : before.ours;
+      const known = dueOf(finding)?.unfinished ? record.leftovers : before.leftovers;
       // Its NodeClaim may have changed after it got its deadline (I7).
-      const left = attempt.action === 'Terminate' ? withoutAttempt({ ...record, ours: known }, attempt).ours : known;
-      const kept = { ...before, number: record.number, ours: left };
+      const left =
+        attempt.action === 'Terminate' ? withoutAttempt({ ...record, leftovers: known }, attempt).leftovers : known;
+      const kept = { ...before, number: record.number, leftovers: left };
       const state = before.attempt === undefined ? 'followed' : 'inFlight';
       return { change: { record: kept, verdict: undefined, state }, time: addDuration(now, LOOK_AGAIN_AFTER) };
     }
@@ -86,7 +87,7 @@ async function afterRefusal(
   const { finding, attempt, ladder } = granted;
   const { refused, noted } = await noteAndReport(deps, observed, result, { ...failure, isCertain: true });
   const after = afterRefusedAct(refused, noted, { record, ladder, pause: observed.state.launchPause });
-  const isAnnotated = after.record.ours?.annotation !== undefined;
+  const isAnnotated = after.record.leftovers?.annotation !== undefined;
   const live = attempt.claim && isAnnotated ? await getNodeClaimView(deps, attempt.claim.name) : undefined;
   const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
   const left: TakenBack = noted.keepsTurn

@@ -63,8 +63,8 @@ export function isDue(now: EpochMs, due: EpochMs): boolean {
 export const REPORT_EVERY = hours(1);
 
 /** Whether something is to be reported: it never was, or not since then. */
-export const isReportDue = (now: EpochMs, saidTime: EpochMs | undefined, every = REPORT_EVERY): boolean =>
-  saidTime === undefined || isDue(now, addDuration(saidTime, every));
+export const isReportDue = (now: EpochMs, reportedTime: EpochMs | undefined, every = REPORT_EVERY): boolean =>
+  reportedTime === undefined || isDue(now, addDuration(reportedTime, every));
 
 /** Whether a timer comes no later than wanted. One that is earlier than needed is kept: it comes once without need. */
 export const comesInTime = (armed: EpochMs | undefined, wanted: EpochMs, now: EpochMs): boolean =>

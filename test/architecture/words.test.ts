@@ -11,7 +11,6 @@ import { root, sources } from './sources.ts';
 const COINED = [
   'attempt',
   'basis',
-  'clock',
   'coalescer',
   'effort',
   'episode',
@@ -25,6 +24,7 @@ const COINED = [
   'leftovers',
   'look',
   'neighbour',
+  'onset',
   'origin',
   'orphan',
   'pass',

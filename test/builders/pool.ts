@@ -23,7 +23,7 @@ export const open = (block: JsonObject = {}, more: Partial<RepairRules> = {}): R
 /** What is remembered of a node of `aPoolNode` that is unhealthy. */
 export const remembered = (more: Partial<NodeRecord> = {}, name = 'n1'): NodeRecord => ({
   ...newNode(name, 'default'),
-  clocks: { 'Ready=False': { start: T, stated: T } },
+  onsets: { 'Ready=False': { start: T, stated: T } },
   ...more,
 });
 

@@ -158,14 +158,14 @@ function contextOf(nodes: readonly NodeView[], { claims, ...given }: Omit<Look, 
 
 /** What holds of every finding, as `Finding` says: how the node counts by what is said of it, and by its attempt. */
 export function checked<Found extends NodeFinding>(finding: Found): Found {
-  const { verdict, state, takesBack, record, node } = finding;
+  const { verdict, state, needsCleanUp, record, node } = finding;
   const kind = verdict?.kind ?? '';
   const isBroken =
     (['underWay', 'unresolved', 'repair'].includes(kind) && state !== 'inFlight') ||
     (state === 'idle' && (kind === 'stuck' || record?.attempt !== undefined)) ||
-    (kind === 'recovered' && !takesBack) ||
+    (kind === 'recovered' && !needsCleanUp) ||
     (kind === 'gone' && state !== 'idle');
-  if (isBroken) throw new Error(`${node.name} is ${state} under ${kind}, takes back ${takesBack}`);
+  if (isBroken) throw new Error(`${node.name} is ${state} under ${kind}, takes back ${needsCleanUp}`);
   return finding;
 }
 

@@ -43,7 +43,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     mistake: 'counts a status that stays anew each time that its agent writes it',
     breaks: ['I5'],
     scenario: `${STARTS}#repair-illness-whose-time-moves`,
-    mutation: remembering(held => ({ ...held, clocks: {} })),
+    mutation: remembering(held => ({ ...held, onsets: {} })),
   },
   {
     name: 'illness-in-the-future-never-starts',
@@ -77,7 +77,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
       judgeNode(context, node, held) {
         const look = rules.judgeNode(context, node, held);
         if (held === undefined || look.record === undefined) return look;
-        return { ...look, record: { ...look.record, clocks: { ...held.clocks, ...look.record.clocks } } };
+        return { ...look, record: { ...look.record, onsets: { ...held.onsets, ...look.record.onsets } } };
       },
     })),
   },

@@ -288,7 +288,7 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
       held.attempt?.action === 'Replace' &&
       held.attempt.phase === 'accepted' &&
       now >= addDuration(held.attempt.time, minutes(0))
-        ? { ...held, attempt: undefined, ours: undefined }
+        ? { ...held, attempt: undefined, leftovers: undefined }
         : held,
     ),
   },

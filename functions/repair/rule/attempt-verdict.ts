@@ -6,7 +6,7 @@ import { answerOf, awaitsReboot, describe, hasTime } from './act-under-way.ts';
 import { accepted, annotationOf, calledOff, replacementOf, judgeTime, withoutAttempt } from './attempt.ts';
 import { againAt, judgeByLadder } from './due-node.ts';
 import { allActionsOf, isBeforeReboot, terminationAfter } from './ladder.ts';
-import { dueOf, found, hasTrait } from './finding.ts';
+import { dueOf, toFinding, hasTrait } from './finding.ts';
 import { refusedUntil } from './next-action.ts';
 import { readableSettings, withSkipped } from './incident.ts';
 import type { Attempt, AttemptOf, Replacement } from '../attempt-record.ts';
@@ -44,8 +44,8 @@ const inFlight = (
   record: Finding['record'],
   verdict: Finding['verdict'],
   time: Finding['time'],
-  takesBack = false,
-): Finding => found(record, verdict, time, { state: 'inFlight', takesBack });
+  needsCleanUp = false,
+): Finding => toFinding(record, verdict, time, { state: 'inFlight', needsCleanUp });
 
 /** What became of the attempt that is remembered of the node. */
 export function judgeAttempt(facts: NodeFacts, before: Attempt): Finding {
@@ -132,7 +132,7 @@ function judgeUnfinished(facts: NodeFacts, attempt: Attempt): Finding {
   if (attempt.action === 'Terminate' && attempt.claim !== undefined && replacement !== undefined)
     return judgeReplacing(factsAfter, { ...attempt, action: 'Replace', phase: 'accepted', replacement });
   const finding = judgeByLadder(factsAfter, isEnforced(facts) ? attempt : undefined);
-  return dueOf(finding)?.unfinished === undefined ? { ...finding, takesBack: true, state: 'followed' } : finding;
+  return dueOf(finding)?.unfinished === undefined ? { ...finding, needsCleanUp: true, state: 'followed' } : finding;
 }
 
 function judgeAccepted(facts: NodeFacts, attempt: Attempt): Finding {
@@ -160,23 +160,27 @@ function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Fi
   if (claim !== undefined && claim.deletionTime === undefined)
     return judgeAnew(facts, withoutAttempt(facts.record, attempt));
   const record = { ...facts.record, attempt };
-  const takesBack = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
+  const needsCleanUp = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
   if (!isDue(now, attempt.until)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
     const verdict = isUnhealthy
       ? ({ kind: 'finishing', node, dueCondition: attempt.dueCondition, message: describe(attempt) } as const)
       : undefined;
-    return inFlight(record, verdict, time, takesBack);
+    return inFlight(record, verdict, time, needsCleanUp);
   }
   const kept = [...(claim?.finalizers ?? []).map(on('NodeClaim')), ...(node.finalizers ?? []).map(on('Node'))];
   const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(kept)}; it holds no other repair any more`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, message };
-  return found(record, verdict, addDuration(now, FOLLOW_CHECK), { takesBack });
+  return toFinding(record, verdict, addDuration(now, FOLLOW_CHECK), { needsCleanUp });
 }
 
 /** Custom resources have no use for a healthy node. A drain has, until the NodeClaim is gone. */
-function hasHelpers({ ours }: NodeRecord, isClaimGone: boolean): boolean {
-  return ours?.resources !== undefined || ours?.mayHaveMade !== undefined || (isClaimGone && ours?.drain !== undefined);
+function hasHelpers({ leftovers }: NodeRecord, isClaimGone: boolean): boolean {
+  return (
+    leftovers?.resources !== undefined ||
+    leftovers?.mayHaveMade !== undefined ||
+    (isClaimGone && leftovers?.drain !== undefined)
+  );
 }
 
 /** A reboot goes on, whatever is switched off meanwhile. */
@@ -212,7 +216,7 @@ function judgeRecovered(facts: NodeFacts, attempt: Attempt, seen = '', when = `a
   if (isStillUnhealthy(node, { ...record, attempt }))
     return judgeAnew({ ...facts, wasUnhealthy: true }, withoutAttempt(record, attempt));
   const message = `the node is well again ${when}, attempt ${attempt.number}${seen}`;
-  return found(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
+  return toFinding(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
 }
 
 /** It has time, or who was asked says that nothing follows, or repair is off; undefined: the next action may follow. */
@@ -224,13 +228,13 @@ function judgeStanding(facts: NodeFacts, attempt: Attempt): Finding | undefined 
     const verdict = isUnhealthy ? ({ kind: 'underWay', node, message: describe(attempt) } as const) : undefined;
     return inFlight(record, verdict, earliest(attempt.until, check));
   }
-  const takesBack = hasMaintenance(record);
+  const needsCleanUp = hasMaintenance(record);
   if (answerOf(attempt)?.kind === 'stopped') {
     const message = `${describe(attempt)}; no further action is set`;
     const time = addDuration(now, BLOCKED_CHECK);
-    return found(record, { kind: 'exhausted', node, message }, time, { state: 'followed', takesBack });
+    return toFinding(record, { kind: 'exhausted', node, message }, time, { state: 'followed', needsCleanUp });
   }
-  return isOn ? undefined : inFlight(record, undefined, check, takesBack);
+  return isOn ? undefined : inFlight(record, undefined, check, needsCleanUp);
 }
 
 /** The reboot, or what stands in its place. */
@@ -242,16 +246,16 @@ function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Finding {
   // The node stays cordoned only for its reboot.
   if (due === undefined) return judgeCalledOff(facts, attempt);
   const over = withoutAttempt(record, attempt);
-  return { ...judgeByLadder({ ...facts, record: over }), state: 'inFlight', takesBack: hasMaintenance(record) };
+  return { ...judgeByLadder({ ...facts, record: over }), state: 'inFlight', needsCleanUp: hasMaintenance(record) };
 }
 
 /** The next action of the ladder. */
 function judgeNext(facts: NodeFacts, finding = judgeByLadder(facts)): Finding {
   const hasNext = !hasTrait(finding.verdict, 'settled');
-  return { ...finding, state: hasNext ? 'inFlight' : 'followed', takesBack: hasMaintenance(facts.record) };
+  return { ...finding, state: hasNext ? 'inFlight' : 'followed', needsCleanUp: hasMaintenance(facts.record) };
 }
 
-const hasMaintenance = ({ ours }: NodeRecord): boolean => ours?.maintenance === true;
+const hasMaintenance = ({ leftovers }: NodeRecord): boolean => leftovers?.maintenance === true;
 
 /** The attempt counts as not taken, and begins again when it may. */
 function judgeCalledOff(facts: NodeFacts, attempt: Attempt): Finding {
@@ -260,7 +264,7 @@ function judgeCalledOff(facts: NodeFacts, attempt: Attempt): Finding {
 
 /** The attempt is over, and what it has set is taken back. */
 function judgeAnew(facts: NodeFacts, record: NodeRecord): Finding {
-  return { ...judgeByLadder({ ...facts, record }), takesBack: true };
+  return { ...judgeByLadder({ ...facts, record }), needsCleanUp: true };
 }
 
 const rebootSeen = ({ bootID }: AttemptOf<'Reboot'>, node: NodeView): string =>
@@ -274,7 +278,7 @@ const rebootSeen = ({ bootID }: AttemptOf<'Reboot'>, node: NodeView): string =>
 function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Finding {
   const { context, node, isUnhealthy, decision } = facts;
   const { now } = context;
-  const replacement = facts.record.ours?.replacement ?? attempt.replacement;
+  const replacement = facts.record.leftovers?.replacement ?? attempt.replacement;
   const { name } = replacement;
   const status = replacementStatusOf(replacement, context);
   const isReleased = replacement.releasedTime !== undefined || ('isReleased' in status && status.isReleased);
@@ -307,8 +311,8 @@ function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Findin
     }
     case 'ready': {
       if (decision.kind === 'due') {
-        const found = { ...replacement, node: status.node.name };
-        return judgeReadyReplacement(current, decision, attempt, found);
+        const ready = { ...replacement, node: status.node.name };
+        return judgeReadyReplacement(current, decision, attempt, ready);
       }
       // A veto, or somebody else at work: the replacement is kept until that is over.
       const { verdict, time } = judgeByLadder(current);
@@ -349,7 +353,7 @@ function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why:
   // As the pool's record has it after this pass.
   const context = { ...facts.context, launchPause: nextPause(launchPause, now) };
   const finding = judgeByLadder({ ...facts, record, context });
-  return { ...finding, takesBack: true, state: 'followed', news: [{ kind: 'failedLaunch', attempt, why }] };
+  return { ...finding, needsCleanUp: true, state: 'followed', news: [{ kind: 'failedLaunch', attempt, why }] };
 }
 
 /** Its Node is gone. */
@@ -360,26 +364,30 @@ export function judgeGone(
 ): GoneNode {
   const { attempt } = before;
   const node = { name: before.name, uid };
-  const gone = (...finding: Parameters<typeof found>): GoneNode => ({ ...found(...finding), kind: 'gone', node });
+  const gone = (...finding: Parameters<typeof toFinding>): GoneNode => ({
+    ...toFinding(...finding),
+    kind: 'gone',
+    node,
+  });
   const closed: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
-  const takesBack = before.ours !== undefined;
-  if (attempt === undefined) return gone(undefined, closed, undefined, { takesBack });
+  const needsCleanUp = before.leftovers !== undefined;
+  if (attempt === undefined) return gone(undefined, closed, undefined, { needsCleanUp });
   const isIntended = attempt.phase === 'intended';
   const runOver = judgeTime(attempt);
-  if (isIntended && !isDue(now, runOver)) return gone(before, undefined, runOver, { state: 'followed', takesBack });
+  if (isIntended && !isDue(now, runOver)) return gone(before, undefined, runOver, { state: 'followed', needsCleanUp });
   const news: GoneNode['news'] = isIntended ? [{ kind: 'lost', attempt }] : [];
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
     const over = isIntended ? withoutAttempt(before, attempt) : before;
-    return gone(undefined, closed, undefined, { takesBack: over.ours !== undefined, news });
+    return gone(undefined, closed, undefined, { needsCleanUp: over.leftovers !== undefined, news });
   }
   const record = isIntended ? accepted(before, attempt, []) : before;
   const check = addDuration(now, FOLLOW_CHECK);
   if (!isDue(now, attempt.until))
-    return gone(record, undefined, earliest(attempt.until, check), { state: 'followed', takesBack, news });
+    return gone(record, undefined, earliest(attempt.until, check), { state: 'followed', needsCleanUp, news });
   const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers.map(on('NodeClaim')))}`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, claim: { name: claim.name, uid: claim.uid }, message };
-  return gone(record, verdict, check, { takesBack, news });
+  return gone(record, verdict, check, { needsCleanUp, news });
 }
 
 const on = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;

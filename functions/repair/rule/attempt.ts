@@ -43,15 +43,15 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
   // A launch counts as taken once the replacement is ready.
   if (action === 'Replace') return { ...record, attempt: { ...attempt, phase: 'accepted' } };
   const { [key]: _, ...refusals } = record.refusals ?? {};
-  const { refusals: __, ours, ...rest } = record;
+  const { refusals: __, leftovers, ...rest } = record;
   // A termination takes over the annotation that an earlier attempt had set.
-  const { annotation, requested: ___, ...others } = ours ?? {};
+  const { annotation, requested: ___, ...others } = leftovers ?? {};
   const left = annotation === undefined || action === 'Terminate' ? others : { ...others, annotation };
   const act = { key, action, time: attempt.time, ...(bootID !== undefined && { bootID }) };
   return {
     ...rest,
     ...(Object.keys(refusals).length > 0 && { refusals }),
-    ...(Object.keys(left).length > 0 && { ours: left }),
+    ...(Object.keys(left).length > 0 && { leftovers: left }),
     attempt: { ...attempt, phase: 'accepted' },
     incident: {
       ...record.incident,
@@ -70,13 +70,13 @@ export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord
   const drain = attempt.action === 'Drain' ? attempt.requestId : undefined;
   const requestId = isIntended ? requestOf(attempt) : undefined;
   const annotation = isIntended ? annotationOf(attempt) : undefined;
-  const ours: RepairLeftovers = {
-    ...record.ours,
+  const leftovers: RepairLeftovers = {
+    ...record.leftovers,
     ...(annotation && { annotation }),
     ...(drain !== undefined && { drain }),
     ...(requestId !== undefined && { requested: { key: attempt.key, requestId } }),
   };
-  return Object.keys(ours).length === 0 ? record : { ...record, ours };
+  return Object.keys(leftovers).length === 0 ? record : { ...record, leftovers };
 }
 
 /** What a termination sets on its NodeClaim. */
@@ -98,7 +98,7 @@ export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
   const { finding, due, action, unfinished } = candidate;
   const { node, record } = finding;
   const claim = due.claim && { name: due.claim.name, uid: due.claim.uid };
-  const requested = record?.ours?.requested;
+  const requested = record?.leftovers?.requested;
   const base = {
     number: unfinished?.number ?? (record?.number ?? 0) + 1,
     phase: 'intended' as const,
@@ -139,12 +139,12 @@ function podsTimeOf(
   const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
   const standing = set === undefined ? undefined : parseTimestamp(set);
   // The annotation of an earlier attempt is still ours, and so is the value that it replaced.
-  const known = [annotationOf(unfinished ?? record?.attempt), record?.ours?.annotation];
-  const ours = set === undefined ? undefined : known.find(each => each?.set === set);
-  const previous = ours === undefined ? set : ours.previous;
+  const known = [annotationOf(unfinished ?? record?.attempt), record?.leftovers?.annotation];
+  const ourAnnotation = set === undefined ? undefined : known.find(each => each?.set === set);
+  const previous = ourAnnotation === undefined ? set : ourAnnotation.previous;
   const wanted = deadlineBy(claim, due.entryPolicy.drainBound, now);
   const isLater = wanted !== undefined && (standing === undefined || standing > wanted);
-  const timestamp = isLater ? toTimestamp(wanted) : ours?.set;
+  const timestamp = isLater ? toTimestamp(wanted) : ourAnnotation?.set;
   const time = earliest(standing, wanted);
   if (time === undefined) return { kind: 'unbounded' };
   const annotation = timestamp === undefined ? undefined : { set: timestamp, previous };
@@ -202,7 +202,7 @@ export const isUnbounded = (attempt: Attempt): boolean => claimTerminationOf(att
 export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
   name,
   ...(pool !== undefined && { pool }),
-  clocks: {},
+  onsets: {},
   acts: [],
   number: 0,
   episodes: [],

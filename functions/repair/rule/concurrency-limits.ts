@@ -36,7 +36,7 @@ interface Limit {
   readonly key: string;
   readonly area: string;
   readonly most: number;
-  readonly said: string;
+  readonly clause: string;
   /** Absent: no policy says so. */
   readonly setting?: { readonly source: string; readonly field: string };
 }
@@ -63,10 +63,10 @@ export function createConcurrencyLimits(
       const zone = labels[ZONE_LABEL];
       const limitsThere = known.get(zone) ?? strictest(limits, zone, nodes);
       known.set(zone, limitsThere);
-      for (const { key, area, most, said, setting } of limitsThere) {
+      for (const { key, area, most, clause, setting } of limitsThere) {
         const count = taken.get(key) ?? 0;
         if (count < most) continue;
-        const message = `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${area}, ${said}`;
+        const message = `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${area}, ${clause}`;
         const until = addDuration(now, FULL_CHECK);
         if (setting === undefined) return { kind: 'room', reason: 'ClusterConcurrencyBudget', message, until };
         const reason = key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget';
@@ -88,19 +88,19 @@ function strictest(
   nodes: readonly ZonedNode[],
 ): readonly Limit[] {
   const inZone = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone).length;
-  const found: Limit[] = [{ key: CLUSTER, area: 'the cluster', most: MOST, said: 'so many are counted at most' }];
+  const found: Limit[] = [{ key: CLUSTER, area: 'the cluster', most: MOST, clause: 'so many are counted at most' }];
   for (const { source, maxConcurrentRepairsPerZone: perZone, maxConcurrentRepairsPerCluster: perCluster } of binding) {
     if (zone !== undefined && perZone !== undefined) {
       const most = resolveNodeCount(perZone, inZone);
-      const said = `maxConcurrentRepairsPerZone of ${source} allows ${most}`;
+      const clause = `maxConcurrentRepairsPerZone of ${source} allows ${most}`;
       const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerZone' };
-      found.push({ key: zoneKey(zone), area: `zone ${zone}`, most, said, setting });
+      found.push({ key: zoneKey(zone), area: `zone ${zone}`, most, clause, setting });
     }
     if (perCluster !== undefined) {
       const most = resolveNodeCount(perCluster, nodes.length);
-      const said = `maxConcurrentRepairsPerCluster of ${source} allows ${most}`;
+      const clause = `maxConcurrentRepairsPerCluster of ${source} allows ${most}`;
       const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerCluster' };
-      found.push({ key: CLUSTER, area: 'the cluster', most, said, setting });
+      found.push({ key: CLUSTER, area: 'the cluster', most, clause, setting });
     }
   }
   const by = (key: string): readonly Limit[] =>

@@ -50,7 +50,10 @@ export function disruptionBudgetOf({
   });
   const [first, ...others] = budgets;
   if (first === undefined) return undefined;
-  const { index, allowed, said } = others.reduce((least, each) => (each.allowed < least.allowed ? each : least), first);
+  const { index, allowed, clause } = others.reduce(
+    (least, each) => (each.allowed < least.allowed ? each : least),
+    first,
+  );
   const until = budgets.reduce<EpochMs | undefined>((time, { changes }) => earliest(time, changes), undefined);
   const inside = new Set(counted.map(({ uid }) => uid));
   const ours = new Map(findings.map(finding => [finding.node.uid, finding]));
@@ -64,7 +67,7 @@ export function disruptionBudgetOf({
       return {
         kind: 'budget',
         reason: 'DisruptionBudget',
-        message: `${count} ${count === 1 ? 'node' : 'nodes'} of NodePool ${name} ${count === 1 ? 'is' : 'are'} being disrupted, spec.disruption.budgets[${index}] allows ${allowed} of ${counted.length}${said}`,
+        message: `${count} ${count === 1 ? 'node' : 'nodes'} of NodePool ${name} ${count === 1 ? 'is' : 'are'} being disrupted, spec.disruption.budgets[${index}] allows ${allowed} of ${counted.length}${clause}`,
         setting: {
           source: `NodePool ${name}`,
           field: `spec.disruption.budgets[${index}]`,
@@ -87,17 +90,17 @@ interface Limit {
   readonly allowed: number;
   /** When it comes into force, or is not any more. */
   readonly changes: EpochMs | undefined;
-  readonly said: string;
+  readonly clause: string;
 }
 
-const UNREADABLE: Limit = { allowed: 0, changes: undefined, said: ', for it cannot be read' };
+const UNREADABLE: Limit = { allowed: 0, changes: undefined, clause: ', for it cannot be read' };
 
 function limitOf(budget: unknown, total: number, { activity, now }: Pick<BudgetFacts, 'activity' | 'now'>): Limit {
   const { nodes, schedule, duration }: Readonly<Record<string, unknown>> = fieldsOf(budget);
   const count = readCount(nodes);
   if (count === undefined) return UNREADABLE;
   const allowed = resolveNodeCount(count, total);
-  if (schedule === undefined && duration === undefined) return { allowed, changes: undefined, said: '' };
+  if (schedule === undefined && duration === undefined) return { allowed, changes: undefined, clause: '' };
   const length = typeof duration === 'string' ? parseGoDuration(duration) : undefined;
   if (typeof schedule !== 'string' || length?.ok !== true) return UNREADABLE;
   const active = activity(schedule, nanosecondsToDuration(length.nanoseconds), now);
@@ -105,7 +108,7 @@ function limitOf(budget: unknown, total: number, { activity, now }: Pick<BudgetF
   return {
     allowed: active.isActive ? allowed : Infinity,
     changes: active.changes,
-    said: ` (schedule ${JSON.stringify(schedule)}, for ${String(duration)})`,
+    clause: ` (schedule ${JSON.stringify(schedule)}, for ${String(duration)})`,
   };
 }
 

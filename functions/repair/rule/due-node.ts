@@ -1,6 +1,6 @@
 /** A node at which nothing is under way: what is said of it, and which action of its ladder it gets. Pure. */
 import type { Attempt } from '../attempt-record.ts';
-import { found } from './finding.ts';
+import { toFinding } from './finding.ts';
 import { keyOf } from './ladder.ts';
 import { carriedReturns, nextAction, takenBefore } from './next-action.ts';
 import { judgeUndue } from './undue-node.ts';
@@ -24,11 +24,11 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
     case 'refuse': {
       const undue = judgeUndue(facts, decision);
       // While repair is off, what an attempt has set is taken back at once.
-      const hasMarks = !isOn && (record.ours?.annotation !== undefined || record.ours?.drain !== undefined);
-      return found(undue.record, undue.verdict, undue.time, { takesBack: undue.takesBack || hasMarks });
+      const hasMarks = !isOn && (record.leftovers?.annotation !== undefined || record.leftovers?.drain !== undefined);
+      return toFinding(undue.record, undue.verdict, undue.time, { needsCleanUp: undue.needsCleanUp || hasMarks });
     }
     case 'tolerate':
-      return found(record, { ...decision, node }, decision.dueCondition.dueTime);
+      return toFinding(record, { ...decision, node }, decision.dueCondition.dueTime);
     case 'unclaimed':
     case 'blocked':
     case 'vetoed':
@@ -36,7 +36,7 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
       const isOthers = decision.kind === 'blocked' && decision.reason === 'BeingDisrupted';
       const check = addDuration(now, isOthers ? OTHERS_CHECK : BLOCKED_CHECK);
       const ends = decision.kind === 'vetoed' ? decision.veto.until : undefined;
-      return found(record, { ...decision, node }, earliest(ends, check));
+      return toFinding(record, { ...decision, node }, earliest(ends, check));
     }
     case 'due':
       return judgeDue(facts, decision, unfinished);
@@ -51,7 +51,7 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
   const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
   const { skipped } = incident ?? {};
   const basis = context.basisOf(claim);
-  const requested = ladder.findIndex(each => keyOf(each) === record.ours?.requested?.key);
+  const requested = ladder.findIndex(each => keyOf(each) === record.leftovers?.requested?.key);
   const left = ladder.slice(Math.max(0, requested));
   const launchesFrom = launchPause?.until;
   const next = nextAction({ ladder: left, taken, acts, refusals, basis, skipped, launchesFrom }, now);
@@ -61,21 +61,21 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       if (action.type === 'Terminate' && claim !== undefined && endsAnyway(claim, decision.entryPolicy, now)) {
         const message = `NodeClaim ${claim.name} is being deleted already, and a repair would not end it sooner`;
         const verdict = { kind: 'finishing', node, dueCondition, message } as const;
-        return found(record, verdict, addDuration(now, BLOCKED_CHECK));
+        return toFinding(record, verdict, addDuration(now, BLOCKED_CHECK));
       }
       const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
       const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
-      return found(begun, { kind: 'due', due: decision, action, laterActions, unfinished: same });
+      return toFinding(begun, { kind: 'due', due: decision, action, laterActions, unfinished: same });
     }
     case 'refused': {
       const message = `${decision.message}; refused: ${next.message}; ${againAt(next.until)}`;
-      return found(record, { kind: 'retry', node, message }, next.until);
+      return toFinding(record, { kind: 'retry', node, message }, next.until);
     }
     case 'unavailable': {
       const message = `${decision.message}; no replacement can be launched: ${againAt(next.until)}`;
       const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
-      return found(record, verdict, next.until);
+      return toFinding(record, verdict, next.until);
     }
     case 'exhausted': {
       const carried = incident === undefined ? carriedReturns(record, taken, ladder, now) : undefined;
@@ -85,7 +85,7 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
       const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
       const time = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
-      return found(record, { kind: 'exhausted', node, message }, time);
+      return toFinding(record, { kind: 'exhausted', node, message }, time);
     }
   }
 }

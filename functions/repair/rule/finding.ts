@@ -17,15 +17,15 @@ export const hasTrait = (verdict: NodeFinding['verdict'], trait: VerdictTrait): 
   verdict !== undefined && VERDICT_TRAITS[verdict.kind].includes(trait);
 
 /** What is found of a node by what is said of it. @param more what its attempt and its marks add to that */
-export function found(
+export function toFinding(
   record: Finding['record'],
   verdict: Finding['verdict'],
   time?: Finding['time'],
-  more?: Partial<Pick<Finding, 'state' | 'takesBack' | 'news'>>,
+  more?: Partial<Pick<Finding, 'state' | 'needsCleanUp' | 'news'>>,
 ): Finding {
   const state = (['inFlight', 'followed'] as const).find(each => hasTrait(verdict, each)) ?? 'idle';
-  const takesBack = hasTrait(verdict, 'takesBack');
-  return { record, verdict, time, state, takesBack, news: [], ...more };
+  const needsCleanUp = hasTrait(verdict, 'needsCleanUp');
+  return { record, verdict, time, state, needsCleanUp, news: [], ...more };
 }
 
 /** What is decided of the node. */

@@ -48,7 +48,7 @@ export type Health =
       readonly dueSince: EpochMs;
     };
 
-/** A statement with its clock, and when it is due. */
+/** A statement with its onset, and when it is due. */
 interface Timed {
   readonly entry: UnhealthyStatement;
   readonly start: EpochMs;
@@ -75,10 +75,10 @@ export function judgeHealth(
   if (some === undefined) return { kind: 'healthy' };
   const timed = unhealthy
     .flatMap((entry): Timed[] => {
-      const { start, statement, clock } = entry;
+      const { start, statement, onset } = entry;
       if (start === undefined) return [];
       const tolerated = addDuration(start, statement.toleration);
-      const seenTime = clock?.seenTime;
+      const seenTime = onset?.seenTime;
       const dueTime = seenTime === undefined ? tolerated : latest(tolerated, addDuration(seenTime, HEARD_WITHIN));
       return [{ entry, start, dueTime }];
     })
@@ -139,7 +139,7 @@ export const isMended = ({ incident }: Pick<NodeRecord, 'incident'>): boolean =>
 
 /** What has to be followed of a node although its repair is over: that it was mended, and the marks of a replacement. */
 export const outlastsRepair = (record: NodeRecord | undefined): boolean =>
-  record !== undefined && (isMended(record) || record.ours?.replacement !== undefined);
+  record !== undefined && (isMended(record) || record.leftovers?.replacement !== undefined);
 
 /** How much of a node is seen when it is told whether its record lives on. */
 export type SeenNode =
@@ -157,18 +157,18 @@ const ACTS_KEPT_FOR = hours(24);
  * Whether the record of a node lives on: it says something that the live Node does not. What is not taken back is never
  * forgotten (I7).
  */
-export function livesOn(
-  { attempt, ours, incident, otherWork, episodes, clocks, acts, reported }: NodeRecord,
+export function isRecordNeeded(
+  { attempt, leftovers, incident, otherWork, episodes, onsets, acts, reported }: NodeRecord,
   seen: SeenNode,
 ): boolean {
-  if (attempt !== undefined || ours !== undefined) return true;
+  if (attempt !== undefined || leftovers !== undefined) return true;
   if (seen.kind === 'gone') return false;
   if (incident !== undefined || otherWork !== undefined || episodes.length > 0) return true;
-  const hasClocks = Object.keys(clocks).length > 0;
-  if (seen.kind === 'present') return acts.length > 0 || reported !== undefined || (hasClocks && !seen.isSaid);
+  const hasOnsets = Object.keys(onsets).length > 0;
+  if (seen.kind === 'present') return acts.length > 0 || reported !== undefined || (hasOnsets && !seen.isSaid);
   const { now } = seen;
   const isSaidLately = reported !== undefined && !isReportDue(now, reported.time);
-  return hasClocks || isSaidLately || acts.some(({ time }) => !isDue(now, addDuration(time, ACTS_KEPT_FOR)));
+  return hasOnsets || isSaidLately || acts.some(({ time }) => !isDue(now, addDuration(time, ACTS_KEPT_FOR)));
 }
 
 /** The incident with an action that is left out of its list from now on. */

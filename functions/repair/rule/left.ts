@@ -1,7 +1,7 @@
 /** What is left of repairs that are over, or of attempts that were not carried out: what of it is to be taken back (I7). Pure. */
 import type { NodeRecord, RepairLeftovers } from '../record.ts';
 import { replacementOf, withoutAttempt } from './attempt.ts';
-import { livesOn, outlastsRepair } from './incident.ts';
+import { isRecordNeeded, outlastsRepair } from './incident.ts';
 import { isRebootUnderWay } from './ladder.ts';
 import { unmarkTime } from './replacement.ts';
 import type { NodeFinding } from './verdict.ts';
@@ -13,10 +13,10 @@ import { type EpochMs, isDue } from '../../../shared/domain/time.ts';
  * @param stored as the table has it: of a node that is gone, what its last attempt has set is to be taken back, too
  */
 export function leftOf(
-  { record, takesBack }: Pick<NodeFinding, 'record' | 'takesBack'>,
+  { record, needsCleanUp }: Pick<NodeFinding, 'record' | 'needsCleanUp'>,
   stored: NodeRecord | undefined,
 ): NodeRecord | undefined {
-  if (!takesBack) return undefined;
+  if (!needsCleanUp) return undefined;
   return record ?? (stored?.attempt === undefined ? stored : withoutAttempt(stored, stored.attempt));
 }
 
@@ -29,10 +29,10 @@ export interface LeftBehind {
 
 /** Of what the repair has made: what nothing needs any more. */
 export function wantedBack(
-  { record: { ours = {}, attempt, incident }, claims, isGone = false }: LeftBehind,
+  { record: { leftovers = {}, attempt, incident }, claims, isGone = false }: LeftBehind,
   now: EpochMs,
 ): RepairLeftovers | undefined {
-  const { annotation, requested, drain, maintenance, resources, mayHaveMade, replacement } = ours;
+  const { annotation, requested, drain, maintenance, resources, mayHaveMade, replacement } = leftovers;
   const unmarks = replacement && unmarkTime(replacement);
   const isUnused = unmarks === undefined && replacementOf(attempt) === undefined;
   const isDone = isGone || isUnused || (unmarks !== undefined && isDue(now, unmarks));
@@ -53,9 +53,9 @@ export function wantedBack(
 }
 
 /** The record once that is taken back. */
-export function withoutTakenBack({ ours = {}, ...rest }: NodeRecord, taken: RepairLeftovers): NodeRecord {
-  const kept = Object.entries(ours).filter(([key]) => !(key in taken));
-  return { ...rest, ...(kept.length > 0 && { ours: Object.fromEntries(kept) }) };
+export function withoutTakenBack({ leftovers = {}, ...rest }: NodeRecord, taken: RepairLeftovers): NodeRecord {
+  const kept = Object.entries(leftovers).filter(([key]) => !(key in taken));
+  return { ...rest, ...(kept.length > 0 && { leftovers: Object.fromEntries(kept) }) };
 }
 
 /**
@@ -63,7 +63,7 @@ export function withoutTakenBack({ ours = {}, ...rest }: NodeRecord, taken: Repa
  * @param isOwed something could not be taken back, and is tried again
  */
 export function afterTakeBack(finding: NodeFinding, record: NodeRecord, isOwed: boolean): NodeFinding {
-  const kept = finding.record !== undefined || livesOn(record, { kind: 'gone' }) ? record : undefined;
+  const kept = finding.record !== undefined || isRecordNeeded(record, { kind: 'gone' }) ? record : undefined;
   const isOver = kept?.attempt === undefined && finding.verdict?.kind !== 'stuck';
   const isFollowed = isOwed || outlastsRepair(kept) || (finding.state === 'followed' && !isOver);
   const state = finding.state === 'inFlight' ? finding.state : isFollowed ? 'followed' : 'idle';

@@ -6,9 +6,9 @@
 import { judgeByLadder } from './due-node.ts';
 import { dueOf } from './finding.ts';
 import {
-  type ClockContext,
-  clocksOf,
-  clocksStill,
+  type OnsetContext,
+  onsetsOf,
+  onsetsStill,
   doubtsOf,
   isStillUnhealthy,
   unhealthyStatementsOf,
@@ -32,7 +32,7 @@ import {
   type NodeDecision,
   type NodeFacts,
   type PresentNode,
-  SAID,
+  REPORT_CODES,
 } from './verdict.ts';
 import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
@@ -61,12 +61,12 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
   const since = other && (known.otherWork?.what === other.what ? known.otherWork.time : now);
   const record: NodeRecord = {
     ...rememberedOf(known, context, node, isUnhealthy),
-    clocks: settings === undefined ? clocksStill(node, known) : clocksOf(unhealthy),
+    onsets: settings === undefined ? onsetsStill(node, known) : onsetsOf(unhealthy),
     episodes: [...episodes],
     ...(other && since !== undefined && { otherWork: { what: other.what, time: since } }),
   };
   const isOn = rules.gateOpen && settings !== undefined;
-  const wasUnhealthy = Object.keys(known.clocks).length > 0;
+  const wasUnhealthy = Object.keys(known.onsets).length > 0;
   const facts: NodeFacts = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
   const judgement = record.attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, record.attempt);
   const othersEnd = other && since !== undefined ? addDuration(since, other.inFlightFor) : undefined;
@@ -79,10 +79,10 @@ function newsOf(
   { observedTimes, changesTime, isUnprompted }: JudgeContext,
   { uid }: NodeView,
   before: NodeRecord | undefined,
-): Pick<ClockContext, 'ownTime' | 'observedTime' | 'isUnprompted'> {
+): Pick<OnsetContext, 'ownTime' | 'observedTime' | 'isUnprompted'> {
   const ownTime = observedTimes.get(uid);
   // A condition that gets the time it lacked has not changed.
-  const wasWithoutTime = before?.reported?.code === SAID.noTransitionTime;
+  const wasWithoutTime = before?.reported?.code === REPORT_CODES.noTransitionTime;
   const observedTime = wasWithoutTime ? undefined : (ownTime ?? changesTime);
   return { ownTime, observedTime, isUnprompted: isUnprompted?.(uid) === true };
 }
@@ -95,15 +95,15 @@ function rememberedOf(
   isUnhealthy: boolean,
 ): Omit<NodeRecord, 'otherWork'> {
   const { now, pool } = context;
-  const { incident: _, otherWork: __, pool: ___, ours: ____, ...rest } = known;
-  const ours = withMarks(known, node);
-  const replacement = ours?.replacement && replacementNow(ours.replacement, context, now);
+  const { incident: _, otherWork: __, pool: ___, leftovers: ____, ...rest } = known;
+  const leftovers = withMarks(known, node);
+  const replacement = leftovers?.replacement && replacementNow(leftovers.replacement, context, now);
   const incident = incidentAt(known.incident, isUnhealthy, now);
   return {
     ...rest,
     name: node.name,
     ...(pool !== undefined && { pool }),
-    ...(ours && { ours: replacement ? { ...ours, replacement } : ours }),
+    ...(leftovers && { leftovers: replacement ? { ...leftovers, replacement } : leftovers }),
     ...(replacement && known.attempt && { attempt: withReplacement(known.attempt, replacement) }),
     ...(incident && { incident }),
     ...(known.incident !== undefined && incident === undefined && endOf(known)),
@@ -127,10 +127,10 @@ function finish(
   othersUntil: EpochMs | undefined,
 ): PresentNode {
   const { record } = finding;
-  const { attempt, refusals, ours } = record ?? {};
+  const { attempt, refusals, leftovers } = record ?? {};
   const healthySince = record && (record.incident?.healthySince ?? incident?.healthySince);
   const wellEnds = healthySince && addDuration(healthySince, HEALTHY_FOR);
-  const { replacement, annotation, maintenance } = ours ?? {};
+  const { replacement, annotation, maintenance } = leftovers ?? {};
   const unmarks = replacement && unmarkTime(replacement);
   const isUnmarkDue = unmarks !== undefined && isDue(now, unmarks);
   const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(attempt) === undefined;
@@ -143,7 +143,7 @@ function finish(
     ...finding,
     kind: 'present',
     node,
-    takesBack: finding.takesBack || isUnmarkDue || (isLeft && dueOf(finding) === undefined),
+    needsCleanUp: finding.needsCleanUp || isUnmarkDue || (isLeft && dueOf(finding) === undefined),
     state: othersUntil !== undefined && isOn ? 'inFlight' : own,
     time: [wellEnds, unmarks, othersUntil].reduce(earliest, finding.time),
   };

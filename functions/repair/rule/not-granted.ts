@@ -12,11 +12,11 @@ export function blockedNode({ finding, due }: Candidate, blocker: Blocker, rank:
   // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
-    return { ...finding, record: opened, verdict, time, takesBack: true, state: 'followed' };
+    return { ...finding, record: opened, verdict, time, needsCleanUp: true, state: 'followed' };
   }
   // The annotation of an earlier attempt is taken back while the node is held.
-  const takesBack = finding.takesBack || record?.ours?.annotation !== undefined;
-  return { ...finding, verdict, time, takesBack };
+  const needsCleanUp = finding.needsCleanUp || record?.leftovers?.annotation !== undefined;
+  return { ...finding, verdict, time, needsCleanUp };
 }
 
 /** Says what would be done if the mode were Enforce. */

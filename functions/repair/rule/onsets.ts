@@ -1,9 +1,9 @@
 /**
- * Since when a node is unhealthy (docs/node-repair.md). Each statement that is true has a clock of its own. The clock
- * starts at the condition's transition, but never before the Node was made, and at the first look if that time cannot
- * be right. The record keeps the clock: an agent may write a new time with each report. Pure.
+ * Since when a node is unhealthy (docs/node-repair.md). Each statement that is true has an onset of its own: the time
+ * of the condition's transition, but never before the Node was made, and the first look if that time cannot be right.
+ * The record keeps the onset: an agent may write a new time with each report. Pure.
  */
-import type { Clock, NodeRecord } from '../record.ts';
+import type { Onset, NodeRecord } from '../record.ts';
 import type { UnhealthyStatement } from './verdict.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import {
@@ -31,10 +31,10 @@ const LONGEST_LAG = minutes(10);
 /** An event about a transition that is no older is about that very transition. */
 const FRESH = minutes(1);
 
-export interface ClockContext {
+export interface OnsetContext {
   readonly now: EpochMs;
   readonly settings: RepairSettings;
-  readonly record: Pick<NodeRecord, 'clocks' | 'episodes'> | undefined;
+  readonly record: Pick<NodeRecord, 'onsets' | 'episodes'> | undefined;
   /** When the forwarder saw the change that asked for this look; undefined: no change asked for it. */
   readonly observedTime?: EpochMs | undefined;
   /** The same, if this very node has changed. */
@@ -43,18 +43,18 @@ export interface ClockContext {
   readonly isUnprompted?: boolean;
 }
 
-/** Every statement that is true of the node, with its clock. */
+/** Every statement that is true of the node, with its onset. */
 export function unhealthyStatementsOf(
   node: Pick<NodeView, 'conditions' | 'creationTime'>,
-  observed: ClockContext,
+  observed: OnsetContext,
 ): readonly UnhealthyStatement[] {
   return matchStatements(node, statementsOf(observed.settings)).map((match): UnhealthyStatement => {
     const key = keyOfStatement(match.statement);
-    const kept = observed.record?.clocks[key];
+    const kept = observed.record?.onsets[key];
     const { lastTransitionTime: stated } = match.condition;
     if (kept !== undefined && stated !== undefined) {
-      const clock = clockAfter(kept, stated, observed);
-      if (clock !== undefined) return { ...match, key, start: clock.start, clock };
+      const onset = onsetAfter(kept, stated, observed);
+      if (onset !== undefined) return { ...match, key, start: onset.start, onset };
     }
     const statusStart = statusStartOf(match, key, observed.record);
     const { start, doubt } = startOf(match, node, observed, statusStart);
@@ -63,7 +63,7 @@ export function unhealthyStatementsOf(
     const mayHaveStayed = stated === undefined || !isBefore(ownTime, stated);
     const first = mayHaveStayed ? (kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined)) : undefined;
     const isUnheard = statusStart === undefined && isUnprompted && observedTime === undefined && isOlder(stated, now);
-    const clock =
+    const onset =
       start === undefined
         ? undefined
         : {
@@ -73,15 +73,15 @@ export function unhealthyStatementsOf(
             ...(isUnheard && { seenTime: now }),
             ...(statusStart !== undefined && statusStart < start && { statusStart }),
           };
-    return { ...match, key, start, clock, doubt };
+    return { ...match, key, start, onset, doubt };
   });
 }
 
 /**
- * The clock of a statement that was true at the last look. Its condition may get a new time although its status stayed;
+ * The onset of a statement that was true at the last look. Its condition may get a new time although its status stayed;
  * its own event, which comes at once, proves that. Without such an event the node may have been healthy for a while (I3).
  *
- * | the time that is stated | the event of the node | the clock |
+ * | the time that is stated | the event of the node | the onset |
  * |---|---|---|
  * | is kept, and no event has named it | of that change: the time was written by a clock that is behind | starts anew |
  * | | none, and none has named the node since | stays |
@@ -92,7 +92,7 @@ export function unhealthyStatementsOf(
  * | is later | fresh | goes on from its first start |
  * | | any other | starts anew |
  */
-function clockAfter(kept: Clock, stated: EpochMs, observed: ClockContext): Clock | undefined {
+function onsetAfter(kept: Onset, stated: EpochMs, observed: OnsetContext): Onset | undefined {
   const { now, ownTime, isUnprompted = false } = observed;
   const { seenTime, ...heard } = kept;
   const { first, ...certain } = kept;
@@ -120,10 +120,10 @@ function clockAfter(kept: Clock, stated: EpochMs, observed: ClockContext): Clock
 function statusStartOf(
   { statement: { type, status }, condition }: UnhealthyMatch,
   key: string,
-  record: ClockContext['record'],
+  record: OnsetContext['record'],
 ): EpochMs | undefined {
   const ofStatus = keyOfStatement({ type, status });
-  const starts = Object.entries(record?.clocks ?? {}).flatMap(([each, { start, stated, statusStart = start }]) => {
+  const starts = Object.entries(record?.onsets ?? {}).flatMap(([each, { start, stated, statusStart = start }]) => {
     const isSame = stated !== undefined && stated === condition.lastTransitionTime;
     return isSame && each !== key && (each === ofStatus || each.startsWith(`${ofStatus}~`)) ? [statusStart] : [];
   });
@@ -134,7 +134,7 @@ function statusStartOf(
 function startOf(
   { statement, condition }: UnhealthyMatch,
   { creationTime }: Pick<NodeView, 'creationTime'>,
-  { now, observedTime }: ClockContext,
+  { now, observedTime }: OnsetContext,
   statusStart: EpochMs | undefined,
 ): Pick<UnhealthyStatement, 'start' | 'doubt'> {
   const { lastTransitionTime: stated } = condition;
@@ -164,18 +164,18 @@ export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly str
       : [`the clock that wrote ${type} is ${doubt}: its time is ${time === undefined ? '(none)' : toTimestamp(time)}`],
   );
 
-/** What is remembered of the clocks after this look. */
-export const clocksOf = (unhealthy: readonly UnhealthyStatement[]): NodeRecord['clocks'] =>
-  Object.fromEntries(unhealthy.flatMap(({ key, clock }) => (clock === undefined ? [] : [[key, clock]])));
+/** What is remembered of the onsets after this look. */
+export const onsetsOf = (unhealthy: readonly UnhealthyStatement[]): NodeRecord['onsets'] =>
+  Object.fromEntries(unhealthy.flatMap(({ key, onset }) => (onset === undefined ? [] : [[key, onset]])));
 
-/** Clocks whose conditions still have their status: all that can be said without settings. */
-export const clocksStill = ({ conditions }: NodeView, { clocks }: NodeRecord): NodeRecord['clocks'] =>
+/** Onsets whose conditions still have their status: all that can be said without settings. */
+export const onsetsStill = ({ conditions }: NodeView, { onsets }: NodeRecord): NodeRecord['onsets'] =>
   Object.fromEntries(
-    Object.entries(clocks).filter(([key]) => conditions.some(({ type, status }) => key === `${type}=${status}`)),
+    Object.entries(onsets).filter(([key]) => conditions.some(({ type, status }) => key === `${type}=${status}`)),
   );
 
 export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean => {
   const { conditionType, conditionStatus } = record.attempt?.dueCondition ?? {};
   const isOfAttempt = node.conditions.some(({ type, status }) => type === conditionType && status === conditionStatus);
-  return isOfAttempt || Object.keys(clocksStill(node, record)).length > 0;
+  return isOfAttempt || Object.keys(onsetsStill(node, record)).length > 0;
 };

@@ -79,7 +79,7 @@ export interface NodeObservation {
   readonly node: NodeView;
   readonly owner: Owner;
   readonly rules: RepairRules;
-  /** The statements that are true, with their clocks; empty where the rules have no settings. */
+  /** The statements that are true, with their onsets; empty where the rules have no settings. */
   readonly unhealthy: readonly UnhealthyStatement[];
   /** What is remembered of earlier unhealthy times. */
   readonly episodes: readonly Episode[];

@@ -41,7 +41,7 @@ export function nextPoolState(
   decided: Decided,
 ): PoolDecision {
   const { granted, inFlight, holdingGuards } = decided;
-  const findings = decided.findings.map(each => (isLeftMarked(each) ? { ...each, takesBack: true } : each));
+  const findings = decided.findings.map(each => (isLeftMarked(each) ? { ...each, needsCleanUp: true } : each));
   const window = windowOf(rules);
   const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
   const newPlaces = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
@@ -76,7 +76,7 @@ export function nextPoolState(
 
 /** A refused attempt has left marks, and nothing is about to be tried that would use them. */
 const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
-  record?.ours !== undefined &&
+  record?.leftovers !== undefined &&
   record.attempt === undefined &&
   verdict !== undefined &&
   !(verdict.kind === 'notAllowed' && verdict.blocker.kind === 'others') &&

@@ -7,7 +7,7 @@ import { dueOf } from './finding.ts';
 import { readableSettings } from './incident.ts';
 import type { judgeNode } from './node-verdict.ts';
 import type { DueFacts, PoolFacts } from './pool-facts.ts';
-import { type JudgeContext, type NodeFinding, type NodeName, type PresentNode, SAID } from './verdict.ts';
+import { type JudgeContext, type NodeFinding, type NodeName, type PresentNode, REPORT_CODES } from './verdict.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -88,7 +88,7 @@ export function nextRead(facts: PoolFacts, { present }: JudgedPool): NextRead | 
   return nodes.length === 0 ? undefined : { kind: 'nodes', nodes };
 }
 
-const UNOWNED: readonly (string | undefined)[] = [SAID.unclaimed, SAID.ambiguous];
+const UNOWNED: readonly (string | undefined)[] = [REPORT_CODES.unclaimed, REPORT_CODES.ambiguous];
 
 function isDoubtful({ verdict, record }: NodeFinding): boolean {
   const isUnowned =

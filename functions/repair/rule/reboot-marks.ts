@@ -75,10 +75,10 @@ export const isMarked = ({ annotations, conditions }: Pick<NodeView, 'annotation
  * (I7).
  */
 export function withMarks(
-  { ours }: Pick<NodeRecord, 'ours'>,
+  { leftovers }: Pick<NodeRecord, 'leftovers'>,
   node: Pick<NodeView, 'annotations' | 'conditions'>,
 ): RepairLeftovers | undefined {
-  return isMarked(node) ? { ...ours, maintenance: true } : ours;
+  return isMarked(node) ? { ...leftovers, maintenance: true } : leftovers;
 }
 
 /** Curfew rebooted the node in the last hour. */

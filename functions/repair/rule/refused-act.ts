@@ -88,7 +88,7 @@ export function afterRefusedAct(
   const { incident } = over;
   const undone: NodeRecord = {
     ...over,
-    ours: { ...record.ours, ...over.ours },
+    leftovers: { ...record.leftovers, ...over.leftovers },
     number: record.number,
     ...(record.launched !== undefined && { launched: record.launched }),
     ...(isSkipped ? { incident: incident && withSkipped(incident, attempt.key) } : { refusals }),

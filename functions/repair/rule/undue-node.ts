@@ -2,7 +2,7 @@
  * A node that nothing is due at: it is healthy, or it cannot be judged. What is taken back there, what is remembered of
  * it, and for how long. Pure.
  */
-import { livesOn, readableSettings } from './incident.ts';
+import { isRecordNeeded, readableSettings } from './incident.ts';
 import { BLOCKED_CHECK, type Finding, type NodeDecision, type NodeFacts } from './verdict.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
@@ -14,21 +14,21 @@ const FAULT_CHECK = minutes(60);
 export function judgeUndue(
   { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: NodeFacts,
   decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
-): Pick<Finding, 'record' | 'verdict' | 'time' | 'takesBack'> {
+): Pick<Finding, 'record' | 'verdict' | 'time' | 'needsCleanUp'> {
   const verdict = { ...decision, node };
   if (decision.kind === 'refuse' || decision.reason === 'NoTransitionTime')
-    return { record, verdict, time: addDuration(now, FAULT_CHECK), takesBack: false };
-  const takesBack = record.ours !== undefined;
+    return { record, verdict, time: addDuration(now, FAULT_CHECK), needsCleanUp: false };
+  const needsCleanUp = record.leftovers !== undefined;
   const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
   const check = decision.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
-  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, takesBack };
+  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, needsCleanUp };
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
   return {
-    record: livesOn(record, { kind: 'healthy', now }) ? record : undefined,
+    record: isRecordNeeded(record, { kind: 'healthy', now }) ? record : undefined,
     verdict: wasUnhealthy ? verdict : undefined,
     time,
-    takesBack,
+    needsCleanUp,
   };
 }

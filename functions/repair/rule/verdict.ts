@@ -24,7 +24,7 @@ export const LAUNCH_CHECK = seconds(30);
 export const BLOCKED_CHECK = minutes(5);
 
 /** Codes in which records keep what was said of a node. Stored records have them, so they stay as they are. */
-export const SAID = {
+export const REPORT_CODES = {
   noTransitionTime: 'ignore',
   unclaimed: 'unclaimed',
   ambiguous: 'blocked AmbiguousNodeClaim',
@@ -99,7 +99,7 @@ export interface UnhealthyStatement extends UnhealthyMatch {
   readonly key: string;
   /** undefined: its condition does not say. */
   readonly start: EpochMs | undefined;
-  readonly clock: NodeRecord['clocks'][string] | undefined;
+  readonly onset: NodeRecord['onsets'][string] | undefined;
   /** What is wrong with the time that the condition states. */
   readonly doubt?: 'behind' | 'ahead' | undefined;
 }
@@ -274,8 +274,8 @@ export type VerdictTrait =
   /** As `Finding.state` says. */
   | 'inFlight'
   | 'followed'
-  /** As `Finding.takesBack` says. */
-  | 'takesBack';
+  /** As `Finding.needsCleanUp` says. */
+  | 'needsCleanUp';
 
 export const VERDICT_TRAITS: Readonly<Record<(Verdict | DueAction)['kind'], readonly VerdictTrait[]>> = {
   ignore: [],
@@ -294,7 +294,7 @@ export const VERDICT_TRAITS: Readonly<Record<(Verdict | DueAction)['kind'], read
   retry: ['held', 'settled', 'reuses'],
   exhausted: ['held', 'settled'],
   stuck: ['settled', 'followed'],
-  recovered: ['settled', 'takesBack'],
+  recovered: ['settled', 'needsCleanUp'],
   gone: [],
 };
 
@@ -314,7 +314,7 @@ export type News =
 
 /**
  * What a pass finds of a node, whether or not the Node is there. `verdict` is what is said, `state` is who is counted,
- * `takesBack` is what is undone: both follow from the verdict (`found`), and an attempt or a mark may add to that.
+ * `needsCleanUp` whether something is undone: both follow from the verdict (`toFinding`), and an attempt or a mark may add to that.
  */
 export interface Finding {
   /** As it is to be remembered; undefined: not at all. */
@@ -329,7 +329,7 @@ export interface Finding {
    */
   readonly state: 'idle' | 'followed' | 'inFlight';
   /** What the repair made is to be taken back. */
-  readonly takesBack: boolean;
+  readonly needsCleanUp: boolean;
   /** In the order in which it is reported. */
   readonly news: readonly News[];
 }

@@ -91,7 +91,7 @@ describe('an attempt of before', () => {
     const intended = carry({ phase: 'intended', rung: 1, action: 'Drain', requestId: 'r1' });
     expect(intended).toMatchObject({
       attempt: { phase: 'intended', requestId: 'r1' },
-      ours: { drain: 'r1' },
+      leftovers: { drain: 'r1' },
       acts: [],
     });
   });
@@ -109,12 +109,12 @@ describe('an attempt of before', () => {
   it('I7: what it has made or set is still known as ours', () => {
     const resources = [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1', uid: 'uid-f' }];
     const mayHaveMade = [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n2' }];
-    expect(carry({ isLeft: true, action: 'CustomResource', resources, mayHaveMade }).ours).toEqual({
+    expect(carry({ isLeft: true, action: 'CustomResource', resources, mayHaveMade }).leftovers).toEqual({
       resources,
       mayHaveMade,
     });
     const set = { action: 'Terminate', rung: 2, terminationTimestamp: '2024-11-01T15:00:00Z' } as const;
-    expect(carry({ ...set, phase: 'refused', previousTimestamp: 'x' }).ours?.annotation).toEqual({
+    expect(carry({ ...set, phase: 'refused', previousTimestamp: 'x' }).leftovers?.annotation).toEqual({
       claim: { name: 'c1', uid: 'uid-c1' },
       set: '2024-11-01T15:00:00Z',
       previous: 'x',
@@ -170,7 +170,7 @@ describe('a stored record of any version', () => {
       lastTransitionTime: number;
     };
     if (state['clocks'] === undefined) {
-      expect(node.clocks).toEqual({
+      expect(node.onsets).toEqual({
         [`${condition.conditionType}=${condition.conditionStatus}`]: {
           start: condition.lastTransitionTime,
           stated: condition.lastTransitionTime,

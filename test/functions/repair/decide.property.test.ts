@@ -54,7 +54,7 @@ function decisionOf(pool: Pool, mode: 'Enforce' | 'Observe' = 'Enforce') {
   const records = Object.fromEntries(
     going.map(({ name, uid }): [string, NodeRecord] => [
       uid,
-      { ...newNode(name, 'default'), attempt: anAttempt(name, { time: ago(5) }), clocks: {} },
+      { ...newNode(name, 'default'), attempt: anAttempt(name, { time: ago(5) }), onsets: {} },
     ]),
   );
   const claims = nodes.map(node => claimOf(node, going.includes(node) ? { deletionTime: ago(5) } : {}));

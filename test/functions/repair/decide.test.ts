@@ -92,7 +92,12 @@ describe('what a pool allows', () => {
     const later = addDuration(now, seconds(1));
     expect(granted).toHaveLength(100);
     expect(wakeTime).toBe(later);
-    expect(findings.at(-1)).toMatchObject({ time: later, verdict: { kind: 'due' }, state: 'idle', takesBack: false });
+    expect(findings.at(-1)).toMatchObject({
+      time: later,
+      verdict: { kind: 'due' },
+      state: 'idle',
+      needsCleanUp: false,
+    });
   });
 
   it('has five thousand in flight at most, and says so of the rest', () => {

@@ -187,7 +187,7 @@ describe('of the nodes that are due', () => {
     const rules = open({ actions: [{ type: 'DrainThenTerminate', timeout: '20m' }] });
     const { findings } = aDecision([N1], { rules, records });
     expect(findings).toMatchObject([
-      { record: { ours: { drain: 'r1' }, attempt: { action: 'Terminate', number: 2 } } },
+      { record: { leftovers: { drain: 'r1' }, attempt: { action: 'Terminate', number: 2 } } },
     ]);
   });
 });
@@ -221,13 +221,13 @@ describe('a node that is held', () => {
     aDecision([N1], { rules, records: { 'uid-n1': remembered(more) } }).findings[0];
 
   it('has its annotation of before taken back, also beside an attempt, and nothing where there is none', () => {
-    expect(held({ ours: { annotation } })).toMatchObject({ takesBack: true, state: 'idle' });
+    expect(held({ leftovers: { annotation } })).toMatchObject({ needsCleanUp: true, state: 'idle' });
     const after = open({ actions: [REBOOT, TERMINATE], maxUnhealthy: 0 });
-    expect(held({ ours: { annotation }, attempt: OVER, number: 1 }, after)).toMatchObject({
-      takesBack: true,
+    expect(held({ leftovers: { annotation }, attempt: OVER, number: 1 }, after)).toMatchObject({
+      needsCleanUp: true,
       record: { attempt: OVER },
     });
-    expect(held({})).toMatchObject({ takesBack: false, time: at(5) });
+    expect(held({})).toMatchObject({ needsCleanUp: false, time: at(5) });
   });
 
   it('is opened again meanwhile where it was drained for its reboot', () => {
@@ -242,10 +242,10 @@ describe('a node that is held', () => {
     const rules = open({ actions: [REBOOT], terminationGracePeriod: '10m', maxUnhealthy: 0 });
     const finding = held({ attempt: drain, number: 1, incident: { type: 'Ready', taken: [key] } }, rules);
     expect(finding).toMatchObject({
-      takesBack: true,
+      needsCleanUp: true,
       state: 'followed',
       verdict: { kind: 'notAllowed' },
-      record: { ours: { drain: 'r1' }, incident: { taken: [] } },
+      record: { leftovers: { drain: 'r1' }, incident: { taken: [] } },
     });
     expect(finding?.record?.attempt).toBeUndefined();
   });
@@ -255,14 +255,16 @@ describe('a node that is held', () => {
     expect(held({ attempt: OVER, number: 1 }, rules)).toMatchObject({
       verdict: { kind: 'notAllowed' },
       state: 'inFlight',
-      takesBack: false,
+      needsCleanUp: false,
       record: { attempt: OVER },
     });
   });
 
   it('has the cordon of its reboot taken back as before', () => {
     const rules = open({ actions: [REBOOT, TERMINATE], maxUnhealthy: 0 });
-    expect(held({ attempt: OVER, number: 1, ours: { maintenance: true } }, rules)).toMatchObject({ takesBack: true });
+    expect(held({ attempt: OVER, number: 1, leftovers: { maintenance: true } }, rules)).toMatchObject({
+      needsCleanUp: true,
+    });
   });
 });
 

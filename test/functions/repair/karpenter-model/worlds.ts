@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { newNode, podsUntil } from '../../../../functions/repair/rule/attempt.ts';
 import { decide } from '../../../../functions/repair/decide.ts';
-import { clocksOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
+import { onsetsOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
 import { dueOf } from '../../../../functions/repair/rule/finding.ts';
 import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
 import type { NodeRecord } from '../../../../functions/repair/record.ts';
@@ -73,11 +73,11 @@ function recordOf(cluster: Cluster, node: NodeView, settings: RepairSettings, ha
   const first = node.conditions.filter(
     ({ type }, index) => node.conditions.findIndex(each => each.type === type) === index,
   );
-  const clocks = first.map(condition => {
+  const onsets = first.map(condition => {
     const { lastTransitionTime: time } = condition;
     if (time === undefined || !hasSeen) return {};
     const { creationTime } = node;
-    return clocksOf(
+    return onsetsOf(
       unhealthyStatementsOf({ conditions: [condition], creationTime }, { now: time, settings, record: undefined }),
     );
   });
@@ -88,7 +88,7 @@ function recordOf(cluster: Cluster, node: NodeView, settings: RepairSettings, ha
     action: 'Reboot' as const,
     time: addDuration(T, toDurationMs(time - T)),
   }));
-  return { ...newNode(node.name, node.labels[POOL]), clocks: Object.assign({}, ...clocks), acts };
+  return { ...newNode(node.name, node.labels[POOL]), onsets: Object.assign({}, ...onsets), acts };
 }
 
 const nodePoolOf = (name: string, budgets: readonly Budget[] | undefined) => ({

@@ -28,7 +28,7 @@ const WELL: NodeView = { ...NODE, conditions: [aCondition('Ready', 'True', addDu
 
 const remembered = (attempt: Attempt, more: Partial<NodeRecord> = {}): NodeRecord => ({
   ...newNode('n1', 'default'),
-  clocks: { 'Ready=False': { start: T, stated: T } },
+  onsets: { 'Ready=False': { start: T, stated: T } },
   number: attempt.number,
   attempt,
   incident: { type: 'Ready', taken: attempt.phase === 'accepted' ? [attempt.key] : [] },
@@ -53,7 +53,9 @@ describe('an attempt of which no run said how it ended', () => {
     for (const rules of [someRules(OPEN), someRules(OPEN, { mode: 'Observe' }), someRules({}, { gateOpen: false })]) {
       const decision = after(intended, { ...early, rules });
       expect(verdictsOf(decision)).toEqual(['unresolved n1']);
-      expect(decision.findings).toMatchObject([{ state: 'inFlight', takesBack: false, record: { attempt: intended } }]);
+      expect(decision.findings).toMatchObject([
+        { state: 'inFlight', needsCleanUp: false, record: { attempt: intended } },
+      ]);
       expect(decision.granted).toEqual([]);
     }
     expect(after(intended, early).wakeTime).toBe(SETTLED);
@@ -102,7 +104,7 @@ describe('an attempt of which no run said how it ended', () => {
   ])('I7 is taken back, with what it has set, where %s', (_, nodes, rules) => {
     const { findings } = after(intended, { now: SETTLED, nodes, rules });
     expect(findings).toMatchObject([
-      { takesBack: true, record: { ours: { annotation: { set, previous: DEADLINE } } } },
+      { needsCleanUp: true, record: { leftovers: { annotation: { set, previous: DEADLINE } } } },
     ]);
     expect(findings[0]?.record?.attempt).toBeUndefined();
   });
@@ -156,7 +158,7 @@ describe('a reboot under way', () => {
     ];
     for (const given of cases) {
       const early = after(reboot, { ...given, now: addDuration(NOW, minutes(5)) });
-      expect(early.findings).toMatchObject([{ state: 'inFlight', takesBack: false }]);
+      expect(early.findings).toMatchObject([{ state: 'inFlight', needsCleanUp: false }]);
       expect(after(reboot, { ...given, now: until }).granted).toEqual([]);
     }
   });
@@ -181,7 +183,9 @@ describe('a drain under way', () => {
     ['its block is gone', rules({ settings: undefined })],
   ])('I7 is called off, and not taken, where %s', (_, closed) => {
     const { findings } = after(drain, { rules: closed, now: addDuration(NOW, minutes(5)) });
-    expect(findings).toMatchObject([{ takesBack: true, record: { ours: { drain: 'r1' }, incident: { taken: [] } } }]);
+    expect(findings).toMatchObject([
+      { needsCleanUp: true, record: { leftovers: { drain: 'r1' }, incident: { taken: [] } } },
+    ]);
     expect(findings[0]?.record?.attempt).toBeUndefined();
   });
 
@@ -190,7 +194,9 @@ describe('a drain under way', () => {
       rules: rules({ settings: { invalid: 'a typo' } }),
       now: addDuration(NOW, minutes(5)),
     });
-    expect(findings).toMatchObject([{ state: 'inFlight', takesBack: false, record: { attempt: { action: 'Drain' } } }]);
+    expect(findings).toMatchObject([
+      { state: 'inFlight', needsCleanUp: false, record: { attempt: { action: 'Drain' } } },
+    ]);
   });
 
   it('is followed by the termination at once when it has ended, and by nothing when a person took it back', () => {

@@ -61,10 +61,10 @@ const acts = (key: string, ...times: readonly number[]): readonly Act[] =>
 
 /** The node is due, with these actions. */
 function look(actions: string, more: Partial<NodeRecord> = {}, given: Look = {}): PresentNode {
-  const clocks = { 'Ready=False': { start: T, stated: T } };
+  const onsets = { 'Ready=False': { start: T, stated: T } };
   return aFinding(NODE, {
     rules: someRules({ actions: listOf(actions) }),
-    record: { ...newNode('n1', 'default'), clocks, ...more },
+    record: { ...newNode('n1', 'default'), onsets, ...more },
     ...given,
   });
 }

@@ -33,7 +33,7 @@ const CLOSED = {
 describe('is closed', () => {
   it.each<[string, NodeRecord, readonly NodeClaimView[], boolean, readonly object[]]>([
     ['where nothing was under way', remembered(), [], false, []],
-    ['where nothing was under way, and what is ours is taken back', remembered({ ours: OURS }), [], true, []],
+    ['where nothing was under way, and what is ours is taken back', remembered({ leftovers: OURS }), [], true, []],
     ['once its NodeClaim is gone too', remembered({ attempt: TERMINATE }), [], false, []],
     [
       'where its NodeClaim stays, and is not being deleted',
@@ -64,9 +64,9 @@ describe('is closed', () => {
       true,
       [{ kind: 'lost', attempt: { action: 'Terminate', number: 1 } }],
     ],
-  ])('%s', (_, record, claims, takesBack, news) => {
+  ])('%s', (_, record, claims, needsCleanUp, news) => {
     const gone = judge(record, 5, ...claims);
-    expect(gone).toMatchObject({ ...CLOSED, takesBack });
+    expect(gone).toMatchObject({ ...CLOSED, needsCleanUp });
     expect(gone.news).toHaveLength(news.length);
     expect(gone.news).toMatchObject(news);
   });

@@ -275,7 +275,7 @@ describe('settling', () => {
     const settling = (totalMs: number, since?: EpochMs) => ({
       'uid-n1': {
         ...newNode('n1', 'default'),
-        clocks: { 'Ready=False': { start: T, stated: T } },
+        onsets: { 'Ready=False': { start: T, stated: T } },
         incident: { type: 'Ready', taken: [], recovering: { totalMs, ...(since !== undefined && { since }) } },
       },
     });

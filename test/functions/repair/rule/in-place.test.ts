@@ -30,7 +30,7 @@ describe('a request of which no run said whether it was made', () => {
     const key = 'Drain||1200000';
     const attempt = anAttempt('n1', { action: 'Drain', key, phase: 'intended', requestId: 'r1', time: ACTED });
     const finding = look(attempt, { rules: someRules({ actions }), more: refused(key, 3) });
-    expect(finding).toMatchObject({ takesBack: true, state: 'followed', record: { ours: { drain: 'r1' } } });
+    expect(finding).toMatchObject({ needsCleanUp: true, state: 'followed', record: { leftovers: { drain: 'r1' } } });
     expect(finding.record?.attempt).toBeUndefined();
   });
 
@@ -69,7 +69,7 @@ describe('what is done in place', () => {
     const finding = look(attempt, { rules }, 12);
     expect(finding).toMatchObject({
       verdict: { kind: 'ignore', message: 'no condition of the node counts as unhealthy' },
-      takesBack: true,
+      needsCleanUp: true,
     });
     expect(finding.record?.attempt).toBeUndefined();
   });
@@ -99,7 +99,7 @@ describe('what is done in place', () => {
         attempt: { action: attempt.action },
         message: `the node is well again after ${words}`,
       },
-      takesBack: true,
+      needsCleanUp: true,
       // What has mended a node is known for as long as its recovery may settle others.
       state: isOver ? 'idle' : 'followed',
     });
@@ -120,7 +120,11 @@ describe('what is done in place', () => {
   it('is followed by the next action in the same place once its time is over', () => {
     const finding = look(REBOOT, { rules: rebooting }, 10);
     expect(nextOf(finding)).toBe('Terminate||3600000');
-    expect(finding).toMatchObject({ state: 'inFlight', takesBack: false, record: { attempt: { action: 'Reboot' } } });
+    expect(finding).toMatchObject({
+      state: 'inFlight',
+      needsCleanUp: false,
+      record: { attempt: { action: 'Reboot' } },
+    });
   });
 
   it.each<[string, Partial<NodeRecord>, RepairRules, object]>([
@@ -148,15 +152,15 @@ describe('what is done in place', () => {
   });
 
   it('I7 opens the node again once it is over, where it had closed it', () => {
-    for (const [ours, expected] of [
+    for (const [leftovers, expected] of [
       [{ maintenance: true }, true],
       [{ drain: 'r1' }, false],
       [undefined, false],
     ] as const) {
-      const more = { ...(ours && { ours }) };
-      expect(look(REBOOT, { rules: rebooting, more }, 10).takesBack).toBe(expected);
+      const more = { ...(leftovers && { leftovers }) };
+      expect(look(REBOOT, { rules: rebooting, more }, 10).needsCleanUp).toBe(expected);
       const closed = someRules({ actions: list }, { gateOpen: false });
-      expect(look(REBOOT, { rules: closed, more }, 10).takesBack).toBe(expected);
+      expect(look(REBOOT, { rules: closed, more }, 10).needsCleanUp).toBe(expected);
     }
   });
 
@@ -169,11 +173,14 @@ describe('what is done in place', () => {
 
   it('by a custom resource goes on in mode Observe, and so does a drain whose time is over', () => {
     const observed = { mode: 'Observe' } as const;
-    expect(look(FIX, { rules: { ...fixing, ...observed } })).toMatchObject({ state: 'inFlight', takesBack: false });
+    expect(look(FIX, { rules: { ...fixing, ...observed } })).toMatchObject({ state: 'inFlight', needsCleanUp: false });
     const over = look(DRAIN, { rules: { ...draining, ...observed } }, 20);
     expect(nextOf(over)).toBe('Terminate||3600000');
     const called = look(DRAIN, { rules: { ...draining, ...observed } }, 19);
-    expect(called).toMatchObject({ takesBack: true, record: { incident: { taken: [] }, ours: { drain: 'r1' } } });
+    expect(called).toMatchObject({
+      needsCleanUp: true,
+      record: { incident: { taken: [] }, leftovers: { drain: 'r1' } },
+    });
   });
 
   describe('by a drain', () => {
@@ -198,7 +205,7 @@ describe('what is done in place', () => {
         verdict: { kind: 'exhausted', node: { name: 'n1' }, message: 'Drain is over: told; no further action is set' },
         time: at(10),
         state: 'followed',
-        takesBack: false,
+        needsCleanUp: false,
       });
     });
   });
@@ -216,15 +223,19 @@ describe('what is done in place', () => {
     it('leads to the reboot in the same place', () => {
       const finding = look(BEFORE, { rules: own });
       expect(nextOf(finding)).toBe('Reboot||600000');
-      expect(finding).toMatchObject({ state: 'inFlight', takesBack: false, record: { attempt: { action: 'Drain' } } });
+      expect(finding).toMatchObject({
+        state: 'inFlight',
+        needsCleanUp: false,
+        record: { attempt: { action: 'Drain' } },
+      });
     });
 
     it('is over, with its cordon, where something else follows', () => {
       const rules = someRules({ terminationGracePeriod: '5m', actions: list.slice(1) });
-      const more = { ours: { maintenance: true } as const };
+      const more = { leftovers: { maintenance: true } as const };
       const finding = look(BEFORE, { rules, more });
       expect(nextOf(finding)).toBe('Terminate||3600000');
-      expect(finding).toMatchObject({ state: 'inFlight', takesBack: true, record: { ours: { drain: 'r1' } } });
+      expect(finding).toMatchObject({ state: 'inFlight', needsCleanUp: true, record: { leftovers: { drain: 'r1' } } });
       expect(finding.record?.attempt).toBeUndefined();
     });
 
@@ -232,8 +243,8 @@ describe('what is done in place', () => {
       const finding = look(BEFORE, { rules: own, node: VETOED });
       expect(finding).toMatchObject({
         verdict: { kind: 'vetoed' },
-        takesBack: true,
-        record: { incident: { taken: [] }, ours: { drain: 'r1' } },
+        needsCleanUp: true,
+        record: { incident: { taken: [] }, leftovers: { drain: 'r1' } },
       });
       expect(finding.record?.attempt).toBeUndefined();
     });
@@ -248,7 +259,7 @@ describe('what is done in place', () => {
 
     it('is called off also after its time where repair does not act any more: the node stays cordoned for no reboot', () => {
       const rules = { ...own, mode: 'Observe' } as const;
-      expect(look(BEFORE, { rules }, 5)).toMatchObject({ takesBack: true, record: { ours: { drain: 'r1' } } });
+      expect(look(BEFORE, { rules }, 5)).toMatchObject({ needsCleanUp: true, record: { leftovers: { drain: 'r1' } } });
     });
   });
 });

@@ -1,9 +1,9 @@
 /** When an incident starts, by which entry, and when it ends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ClockContext, clocksOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
+import { type OnsetContext, onsetsOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
 import { incidentAt, judgeHealth } from '../../../../functions/repair/rule/incident.ts';
-import type { Clock, Incident } from '../../../../functions/repair/record.ts';
+import type { Onset, Incident } from '../../../../functions/repair/record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
 import { aCondition, aNode, someSettings, T } from '../../../builders/repair.ts';
@@ -23,7 +23,7 @@ interface Given {
   readonly kept?: readonly [start: number, stated: number, first?: number];
   /** When the forwarder saw the change of this very node. */
   readonly own?: number;
-  readonly settings?: ClockContext['settings'];
+  readonly settings?: OnsetContext['settings'];
 }
 
 const ready = (since: number): NodeCondition => aCondition('Ready', 'False', at(since));
@@ -31,7 +31,7 @@ const disk = (since: number): NodeCondition => ({ ...aCondition('Disk', 'True', 
 
 function unhealthyAt({ condition = ready(0), creation, now, kept, own, settings = PLAIN }: Given) {
   const [start, stated, first] = kept ?? [];
-  const clock: Clock | undefined =
+  const onset: Onset | undefined =
     start === undefined || stated === undefined
       ? undefined
       : { start: at(start), stated: at(stated), ...(first !== undefined && { first: at(first) }) };
@@ -41,8 +41,8 @@ function unhealthyAt({ condition = ready(0), creation, now, kept, own, settings 
   const [unhealthy] = unhealthyStatementsOf(node, {
     now: at(now),
     settings,
-    record: { clocks: clock === undefined ? {} : { [key]: clock }, episodes: [] },
-    observedTime: clock === undefined ? observed : undefined,
+    record: { onsets: onset === undefined ? {} : { [key]: onset }, episodes: [] },
+    observedTime: onset === undefined ? observed : undefined,
     ownTime: observed,
   });
   return { start: minutesOf(unhealthy?.start), doubt: unhealthy?.doubt };
@@ -112,13 +112,13 @@ describe('an incident starts', () => {
     ],
     ['anew if a change before it is told of in between', [[20], [20.1, 19.5], [20.2, 20.1]], 20],
   ])('(c) when its time has moved to the minute 20: %s', (_, looks, start) => {
-    let clocks: Readonly<Record<string, Clock>> = { 'Ready=False': { start: at(0), stated: at(0) } };
+    let onsets: Readonly<Record<string, Onset>> = { 'Ready=False': { start: at(0), stated: at(0) } };
     for (const [now, own] of looks) {
-      const context = { now: at(now), settings: PLAIN, record: { clocks, episodes: [] } };
+      const context = { now: at(now), settings: PLAIN, record: { onsets, episodes: [] } };
       const ownTime = own === undefined ? undefined : at(own);
-      clocks = clocksOf(unhealthyStatementsOf(aNode([ready(20)]), { ...context, ownTime }));
+      onsets = onsetsOf(unhealthyStatementsOf(aNode([ready(20)]), { ...context, ownTime }));
     }
-    expect(minutesOf(clocks['Ready=False']?.start)).toBe(start);
+    expect(minutesOf(onsets['Ready=False']?.start)).toBe(start);
   });
 
   it('at no time that anybody knows where its condition has none', () => {
@@ -138,36 +138,36 @@ describe('an incident starts', () => {
       ],
     });
     const reasons = reason === 'Other' ? ['SsdSlow', 'Other'] : ['Other', 'SsdSlow'];
-    const look = (minute: number, index: number, clocks: Readonly<Record<string, Clock>>, seen?: number) =>
+    const look = (minute: number, index: number, onsets: Readonly<Record<string, Onset>>, seen?: number) =>
       unhealthyStatementsOf(aNode([{ ...disk(0), reason: reasons[index % 2] ?? '' }]), {
         now: at(minute),
         settings,
-        record: { clocks, episodes: [] },
+        record: { onsets, episodes: [] },
         ...(seen === undefined ? { isUnprompted: true } : { ownTime: at(seen), observedTime: at(seen) }),
       });
-    let clocks = clocksOf(look(0, 0, {}, 0));
-    const changed = look(now, 1, clocks, own);
+    let onsets = onsetsOf(look(0, 0, {}, 0));
+    const changed = look(now, 1, onsets, own);
     expect(changed).toMatchObject([{ start: at(start), doubt: undefined }]);
-    clocks = clocksOf(look(now + 0.1, 1, clocksOf(changed), now));
-    expect(Object.values(clocks)).toMatchObject([{ start: at(start) }]);
+    onsets = onsetsOf(look(now + 0.1, 1, onsetsOf(changed), now));
+    expect(Object.values(onsets)).toMatchObject([{ start: at(start) }]);
     // There and back again: its status has stayed all the time.
-    for (const index of [2, 3, 4, 5]) clocks = clocksOf(look(now + index, index, clocks, now + index));
-    expect(Object.values(clocks)).toMatchObject([{ start: at(reason === 'Other' ? 0 : now + 5) }]);
+    for (const index of [2, 3, 4, 5]) onsets = onsetsOf(look(now + index, index, onsets, now + index));
+    expect(Object.values(onsets)).toMatchObject([{ start: at(reason === 'Other' ? 0 : now + 5) }]);
   });
 
   it('for each statement by itself, and anew each time that it begins to hold', () => {
     const node = aNode([ready(0), disk(0)]);
     const settings = OF_REASON;
-    const first = clocksOf(unhealthyStatementsOf(node, { now: at(0), settings, record: undefined }));
+    const first = onsetsOf(unhealthyStatementsOf(node, { now: at(0), settings, record: undefined }));
     const other = { ...disk(0), reason: 'Firmware' };
     const between = unhealthyStatementsOf(aNode([ready(0), other]), {
       now: at(10),
       settings,
-      record: { clocks: first, episodes: [] },
+      record: { onsets: first, episodes: [] },
     });
-    const clocks = clocksOf(between);
-    expect(Object.keys(clocks)).toEqual(['Ready=False']);
-    const again = unhealthyStatementsOf(node, { now: at(15), settings, record: { clocks, episodes: [] } });
+    const onsets = onsetsOf(between);
+    expect(Object.keys(onsets)).toEqual(['Ready=False']);
+    const again = unhealthyStatementsOf(node, { now: at(15), settings, record: { onsets, episodes: [] } });
     expect(again.map(({ key, start }) => [key, minutesOf(start)])).toEqual([
       ['Ready=False', 0],
       ['Disk=True~Ssd', 15],
@@ -191,16 +191,16 @@ describe('an incident starts', () => {
         fc.pre(creation <= firstLook && (own ?? 0) <= firstLook);
         const settings = reason ? OF_REASON : PLAIN;
         const node = aNode([reason ? disk(since) : ready(since)], { creationTime: at(creation) });
-        let clocks: Readonly<Record<string, Clock>> = {};
+        let onsets: Readonly<Record<string, Onset>> = {};
         const starts = findings.map((look, index) => {
           const observedTime = own === undefined || index > 0 ? undefined : at(own);
           const [unhealthy] = unhealthyStatementsOf(node, {
             now: at(look),
             settings,
-            record: { clocks, episodes: [] },
+            record: { onsets, episodes: [] },
             observedTime,
           });
-          clocks = clocksOf(unhealthy === undefined ? [] : [unhealthy]);
+          onsets = onsetsOf(unhealthy === undefined ? [] : [unhealthy]);
           return unhealthy?.start ?? at(-1);
         });
         const [first = at(-1)] = starts;
@@ -216,19 +216,19 @@ describe('an incident starts', () => {
 describe('a condition that a pass sees by chance', () => {
   /** Looks in their order: each minute, whether by chance, and when the change of this node was seen. */
   function looks(since: number, ...each: readonly (readonly [now: number, isUnprompted: boolean, own?: number])[]) {
-    let clocks: Readonly<Record<string, Clock>> = {};
+    let onsets: Readonly<Record<string, Onset>> = {};
     let unhealthy: ReturnType<typeof unhealthyStatementsOf> = [];
     for (const [now, isUnprompted, own] of each) {
       const observed = own === undefined ? undefined : at(own);
       unhealthy = unhealthyStatementsOf(aNode([ready(since)]), {
         now: at(now),
         settings: PLAIN,
-        record: { clocks, episodes: [] },
+        record: { onsets, episodes: [] },
         observedTime: observed,
         ownTime: observed,
         isUnprompted,
       });
-      clocks = clocksOf(unhealthy);
+      onsets = onsetsOf(unhealthy);
     }
     const now = at(each.at(-1)?.[0] ?? 0);
     const health = judgeHealth(unhealthy, { now, settings: PLAIN, episodes: [] });

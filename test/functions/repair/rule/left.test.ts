@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { RepairLeftovers, NodeRecord } from '../../../../functions/repair/record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { afterTakeBack, leftOf, wantedBack, withoutTakenBack } from '../../../../functions/repair/rule/left.ts';
-import { found } from '../../../../functions/repair/rule/finding.ts';
+import { toFinding } from '../../../../functions/repair/rule/finding.ts';
 import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import { anAttempt, aPoolNode, claimOf, T } from '../../../builders/repair.ts';
 
-const NOTHING = found(undefined, undefined);
+const NOTHING = toFinding(undefined, undefined);
 const NOW = addDuration(T, minutes(40));
 const node = aPoolNode('n1');
 const CLAIM = claimOf(node);
@@ -42,7 +42,7 @@ const EVERYTHING = ['annotation', 'drain', 'maintenance', 'mayHaveMade', 'replac
 
 describe('what nothing needs any more', () => {
   it.each<readonly [string, Seen, readonly string[] | undefined]>([
-    ['of a node of which nothing is left', { record: { ours: undefined } }, undefined],
+    ['of a node of which nothing is left', { record: { leftovers: undefined } }, undefined],
     ['without an attempt', { record: {} }, EVERYTHING],
     ['of a drain that goes on', { record: { attempt: drain } }, ['annotation', 'maintenance', 'replacement']],
     ['of a reboot that goes on', { record: { attempt: reboot } }, ['annotation', 'replacement']],
@@ -71,17 +71,17 @@ describe('what nothing needs any more', () => {
     ],
     [
       'of a replacement that was opened for long',
-      { record: { attempt: opened, ours: released(addDuration(NOW, hours(-1))) } },
+      { record: { attempt: opened, leftovers: released(addDuration(NOW, hours(-1))) } },
       ['annotation', 'maintenance', 'replacement'],
     ],
     [
       'of a replacement that was opened just now',
-      { record: { ours: released(addDuration(NOW, minutes(-59))) } },
+      { record: { leftovers: released(addDuration(NOW, minutes(-59))) } },
       EVERYTHING.filter(key => key !== 'replacement'),
     ],
   ])('%s', (_, { record, isClaimGone = false, isGone = false }, expected) => {
     const claims = new Map(isClaimGone ? [] : [[CLAIM.uid, CLAIM]]);
-    const wanted = wantedBack({ record: { ...NEW, ours: ALL, ...record }, claims, isGone }, NOW);
+    const wanted = wantedBack({ record: { ...NEW, leftovers: ALL, ...record }, claims, isGone }, NOW);
     expect(wanted && Object.keys(wanted).toSorted()).toEqual(expected);
   });
 });
@@ -91,30 +91,30 @@ describe('the record of a node', () => {
 
   it.each<readonly [string, Partial<PresentNode>, NodeRecord | undefined, object | undefined]>([
     ['that takes nothing back', { record: NEW }, stored, undefined],
-    ['as it was found', { record: NEW, takesBack: true }, stored, NEW],
-    ['that was never stored', { takesBack: true }, undefined, undefined],
-    ['that is to be forgotten', { takesBack: true }, NEW, NEW],
+    ['as it was found', { record: NEW, needsCleanUp: true }, stored, NEW],
+    ['that was never stored', { needsCleanUp: true }, undefined, undefined],
+    ['that is to be forgotten', { needsCleanUp: true }, NEW, NEW],
     [
       'that is to be forgotten, with what its attempt has set',
-      { takesBack: true },
+      { needsCleanUp: true },
       stored,
-      { ...NEW, ours: { annotation: ALL.annotation } },
+      { ...NEW, leftovers: { annotation: ALL.annotation } },
     ],
-  ])('%s', (_, found, known, expected) => {
-    expect(leftOf({ record: undefined, takesBack: false, ...found }, known)).toEqual(expected);
+  ])('%s', (_, toFinding, known, expected) => {
+    expect(leftOf({ record: undefined, needsCleanUp: false, ...toFinding }, known)).toEqual(expected);
   });
 
   it('keeps what is still needed', () => {
     const { drain: requested, ...others } = ALL;
-    expect(withoutTakenBack({ ...NEW, ours: ALL }, others)).toEqual({ ...NEW, ours: { drain: requested } });
-    expect(withoutTakenBack({ ...NEW, ours: ALL }, ALL)).toEqual(NEW);
+    expect(withoutTakenBack({ ...NEW, leftovers: ALL }, others)).toEqual({ ...NEW, leftovers: { drain: requested } });
+    expect(withoutTakenBack({ ...NEW, leftovers: ALL }, ALL)).toEqual(NEW);
   });
 });
 
 describe('after the try', () => {
   const stuck = { kind: 'stuck' } as PresentNode['verdict'];
   const withAttempt = { ...NEW, attempt: termination };
-  const marked = { ...NEW, ours: { replacement: { name: 'new' } } };
+  const marked = { ...NEW, leftovers: { replacement: { name: 'new' } } };
   const mended = { ...NEW, incident: { ...healthy, taken: ['CustomResource||1'] } };
 
   it.each<readonly [string, Partial<PresentNode>, NodeRecord, boolean, string, boolean]>([
@@ -127,14 +127,14 @@ describe('after the try', () => {
     ['one that was mended a moment ago is followed', { record: NEW }, mended, false, 'followed', true],
     ['one whose replacement is still marked is followed', { record: NEW }, marked, false, 'followed', true],
     ['one in flight stays so', { record: NEW, state: 'inFlight' }, NEW, true, 'inFlight', true],
-  ])('%s', (_, found, record, isOwed, state, isKept) => {
+  ])('%s', (_, toFinding, record, isOwed, state, isKept) => {
     const finding: PresentNode = {
       ...NOTHING,
       kind: 'present',
       node,
       record: undefined,
-      takesBack: true,
-      ...found,
+      needsCleanUp: true,
+      ...toFinding,
     };
     const after = afterTakeBack(finding, record, isOwed);
     expect(after).toEqual({ ...finding, record: isKept ? record : undefined, state });

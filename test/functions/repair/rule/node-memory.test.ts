@@ -24,7 +24,7 @@ const WELL = aPoolNode('n1', aCondition('Ready', 'True', at(-60)));
 const VETOED: NodeView = { ...NODE, annotations: { 'curfew.dev/do-not-repair': 'true' } };
 const FLAPPING = someRules({ flapping: { window: '2h', unhealthyFor: '90m' } });
 const NO_BLOCK = someRules({}, { settings: undefined });
-const CLOCKS = { clocks: { 'Ready=False': { start: T, stated: T } } };
+const ONSETS = { onsets: { 'Ready=False': { start: T, stated: T } } };
 const remembered = (more: Partial<NodeRecord> = {}): NodeRecord => ({ ...newNode('n1', 'default'), ...more });
 
 it('remembers its name and its pool, and no pool of a node without one', () => {
@@ -55,7 +55,7 @@ describe('unhealthy times', () => {
   const episodes = [{ startTime: at(-60), endTime: at(-50) }];
   it('are counted while `flapping` is on, kept while no block can be read, and forgotten without `flapping`', () => {
     const episodesBy = (rules: Look['rules']) =>
-      aFinding(NODE, { ...(rules && { rules }), record: remembered({ ...CLOCKS, episodes }) }).record?.episodes;
+      aFinding(NODE, { ...(rules && { rules }), record: remembered({ ...ONSETS, episodes }) }).record?.episodes;
     expect(episodesBy(FLAPPING)).toEqual([...episodes, { startTime: T, began: [{ type: 'Ready', status: 'False' }] }]);
     expect(episodesBy(NO_BLOCK)).toEqual(episodes);
     expect(episodesBy(someRules())).toEqual([]);
@@ -67,7 +67,7 @@ describe('an incident', () => {
   const lastIncident = { type: 'Disk', key: 'Reboot||1', time: at(-600) };
   const incident = { type: 'Ready', taken: ['Reboot||600000'] };
   const memory = (node: NodeView, more: Partial<NodeRecord>) =>
-    aFinding(node, { record: remembered({ ...CLOCKS, acts: [...acts], lastIncident, ...more }) }).record;
+    aFinding(node, { record: remembered({ ...ONSETS, acts: [...acts], lastIncident, ...more }) }).record;
 
   it.each<[string, NodeView, Partial<NodeRecord>, Partial<NodeRecord>]>([
     ['that goes on is no earlier one', NODE, { incident }, { incident, lastIncident }],
@@ -101,7 +101,7 @@ describe('somebody else at work on the node', () => {
   const LEASE: Look = { otherRequests: new Map([['n1', 'Lease a/n1']]) };
   const rebooting: Look = { claims: [claimOf(NODE, { conditions: [aCondition('Rebooting', 'True')] })] };
   const seenSince = (what: string, minute: number): Look => ({
-    record: remembered({ ...CLOCKS, otherWork: { what, time: at(minute) } }),
+    record: remembered({ ...ONSETS, otherWork: { what, time: at(minute) } }),
   });
 
   it.each<[string, Look, NodeRecord['otherWork']]>([
@@ -152,40 +152,55 @@ describe('somebody else at work on the node', () => {
 
 describe('the replacement of an earlier launch', () => {
   const CLAIM = claimOf(aPoolNode('new'), { name: 'r1', uid: 'uid-r1', nodeName: undefined });
-  const ours = (releasedTime?: EpochMs) => ({
+  const leftovers = (releasedTime?: EpochMs) => ({
     replacement: { name: 'r1', uid: 'uid-r1', ...(releasedTime !== undefined && { releasedTime }) },
   });
   const look = (node: NodeView, more: Partial<NodeRecord>, given: Look = {}) =>
-    aFinding(node, { claims: [claimOf(NODE), CLAIM], record: remembered({ ...CLOCKS, ...more }), ...given });
+    aFinding(node, { claims: [claimOf(NODE), CLAIM], record: remembered({ ...ONSETS, ...more }), ...given });
 
   it.each<[string, boolean, NodeView, Partial<NodeRecord>]>([
-    ['that nothing uses is taken back while the node is held', true, VETOED, { ours: ours() }],
-    ['that is open stays while the node is held', false, VETOED, { ours: ours(at(-59)) }],
-    ['that is open loses its marks after an hour, although the node is held', true, VETOED, { ours: ours(at(-60)) }],
-    ['that is open loses its marks after an hour, although the node is due', true, NODE, { ours: ours(at(-60)) }],
-    ['that nothing uses is kept where the node is due, for the launch that begins', false, NODE, { ours: ours() }],
+    ['that nothing uses is taken back while the node is held', true, VETOED, { leftovers: leftovers() }],
+    ['that is open stays while the node is held', false, VETOED, { leftovers: leftovers(at(-59)) }],
+    [
+      'that is open loses its marks after an hour, although the node is held',
+      true,
+      VETOED,
+      { leftovers: leftovers(at(-60)) },
+    ],
+    [
+      'that is open loses its marks after an hour, although the node is due',
+      true,
+      NODE,
+      { leftovers: leftovers(at(-60)) },
+    ],
+    [
+      'that nothing uses is kept where the node is due, for the launch that begins',
+      false,
+      NODE,
+      { leftovers: leftovers() },
+    ],
   ])('%s', (_, expected, node, more) => {
     const finding = look(node, more);
-    expect(finding.takesBack).toBe(expected);
+    expect(finding.needsCleanUp).toBe(expected);
     expect(finding.state).toBe('followed');
   });
 
   it('is followed, and looked at when its marks go', () => {
-    expect(look(VETOED, { ours: ours(at(-58)) }).time).toBe(at(2));
-    expect(look(VETOED, { ours: ours(at(-10)) }).time).toBe(at(5));
+    expect(look(VETOED, { leftovers: leftovers(at(-58)) }).time).toBe(at(2));
+    expect(look(VETOED, { leftovers: leftovers(at(-10)) }).time).toBe(at(5));
     expect(look(VETOED, {}).state).toBe('idle');
-    expect(look(NODE, {}, { rules: someRules() })).toMatchObject({ state: 'idle', takesBack: false });
+    expect(look(NODE, {}, { rules: someRules() })).toMatchObject({ state: 'idle', needsCleanUp: false });
   });
 
   it('is remembered with its UID, and with the time since when it is open', () => {
     const node = { ...aPoolNode('new'), taints: [] };
     const claims = [claimOf(NODE), { ...CLAIM, nodeName: 'new' }];
-    const finding = look(NODE, { ours: { drain: 'r0', ...ours() } }, { claims, others: [node] });
-    expect(finding.record?.ours).toEqual({
+    const finding = look(NODE, { leftovers: { drain: 'r0', ...leftovers() } }, { claims, others: [node] });
+    expect(finding.record?.leftovers).toEqual({
       drain: 'r0',
       replacement: { name: 'r1', uid: 'uid-r1', releasedTime: NOW },
     });
-    expect(look(NODE, { ours: { drain: 'r0' } }).record?.ours).toEqual({ drain: 'r0' });
+    expect(look(NODE, { leftovers: { drain: 'r0' } }).record?.leftovers).toEqual({ drain: 'r0' });
   });
 
   it('is not taken back while its termination is under way', () => {
@@ -195,7 +210,7 @@ describe('the replacement of an earlier launch', () => {
       until: addDuration(NOW, hours(1)),
     });
     const claims = [claimOf(NODE, { deletionTime: NOW }), CLAIM];
-    expect(look(NODE, { ours: ours(), attempt }, { claims }).takesBack).toBe(false);
+    expect(look(NODE, { leftovers: leftovers(), attempt }, { claims }).needsCleanUp).toBe(false);
   });
 });
 
@@ -203,7 +218,7 @@ it('I7 the deadline of an earlier attempt stays while another act is under way',
   const annotation = { claim: { name: 'claim-n1', uid: 'uid-claim-n1' }, set: '2024-11-01T15:02:48Z' };
   const attempt = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', time: NOW, until: at(10) });
   const look = (more: Partial<NodeRecord>) =>
-    aFinding(VETOED, { record: remembered({ ...CLOCKS, ours: { annotation }, ...more }) }).takesBack;
+    aFinding(VETOED, { record: remembered({ ...ONSETS, leftovers: { annotation }, ...more }) }).needsCleanUp;
   expect(look({ attempt })).toBe(false);
   expect(look({})).toBe(true);
 });

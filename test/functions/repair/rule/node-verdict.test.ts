@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { endsBy } from '../../../../shared/domain/node-claim.ts';
-import { clocksOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
+import { onsetsOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
 import { readableSettings } from '../../../../functions/repair/rule/incident.ts';
 import type { NodeObservation } from '../../../../functions/repair/rule/pool-facts.ts';
 import { decideNode } from '../../../../functions/repair/rule/node-verdict.ts';
@@ -53,13 +53,13 @@ function check(block: JsonObject, conditions: readonly NodeCondition[], expected
   const node = aNode(conditions);
   const settings = someSettings(block);
   const first = conditions.flatMap(({ lastTransitionTime }) => lastTransitionTime ?? []).reduce(latest, T);
-  const clocks = clocksOf(unhealthyStatementsOf(node, { now: first, settings, record: undefined }));
+  const onsets = onsetsOf(unhealthyStatementsOf(node, { now: first, settings, record: undefined }));
   const ask = (now: EpochMs): string =>
     decide({
       node,
       rules,
       now,
-      unhealthy: unhealthyStatementsOf(node, { now, settings, record: { clocks, episodes: [] } }),
+      unhealthy: unhealthyStatementsOf(node, { now, settings, record: { onsets, episodes: [] } }),
     }).kind;
   if (expected === 'never') {
     expect(ask(after(hours(1000)))).toBe('ignore');

@@ -201,23 +201,23 @@ describe('a pool is in an outage', () => {
 });
 
 describe('I7 what a refused attempt has left', () => {
-  const ours: NodeRecord['ours'] = { drain: 'r1' };
+  const leftovers: NodeRecord['leftovers'] = { drain: 'r1' };
   const key = 'Terminate||3600000';
   const refusal = { cause: 'request', message: 'no', basis: '', count: 1, firstTime: NOW, lastTime: NOW } as const;
-  const left = (given: Partial<PoolWorld>, more: Partial<NodeRecord> = { ours }) => {
+  const left = (given: Partial<PoolWorld>, more: Partial<NodeRecord> = { leftovers }) => {
     const records = { 'uid-n1': remembered(more) };
     return aDecision(given.nodes ?? [N1], { rules: open(), records, ...given }).findings[0];
   };
   it.each<[string, boolean, string | undefined, Partial<PoolWorld>, Partial<NodeRecord>?]>([
     ['is used by the attempt that begins', false, 'repair', {}],
-    ['is used by the one that is tried again', false, 'retry', {}, { ours, refusals: { [key]: refusal } }],
+    ['is used by the one that is tried again', false, 'retry', {}, { leftovers, refusals: { [key]: refusal } }],
     [
       'is used by the one that is under way',
       false,
       'finishing',
       { claims: terminating(5).claims },
       {
-        ours,
+        leftovers,
         attempt: anAttempt('n1', { time: at(-5) }),
       },
     ],
@@ -227,13 +227,13 @@ describe('I7 what a refused attempt has left', () => {
   ])('%s', (_, expected, kind, given, more) => {
     const finding = left(given, more);
     expect(finding?.verdict?.kind).toBe(kind);
-    expect(finding?.takesBack).toBe(expected);
+    expect(finding?.needsCleanUp).toBe(expected);
   });
 
   it('is left alone where another Node has its name by now', () => {
     const nameless: typeof decide = observed =>
       decide({ ...observed, findings: observed.findings.map(each => ({ ...each, verdict: undefined })) });
-    expect(left({ decide: nameless })).toMatchObject({ record: { ours }, takesBack: false });
+    expect(left({ decide: nameless })).toMatchObject({ record: { leftovers }, needsCleanUp: false });
   });
 });
 

@@ -171,9 +171,13 @@ describe('the node of a refused act', () => {
 
   it('remembers the refusal, the number of the attempt and what it was to make', () => {
     const refused = refusedAct(TERMINATE);
-    const { record } = after({ refused, ladder: [TERMINATE], intent: { launched: 2, ours: { drain: 'a drain' } } });
+    const { record } = after({
+      refused,
+      ladder: [TERMINATE],
+      intent: { launched: 2, leftovers: { drain: 'a drain' } },
+    });
     expect(record).toMatchObject({ number: 1, launched: 2, attempt: undefined, incident: BEFORE.incident });
-    expect(Object.keys(record.ours ?? {}).toSorted()).toEqual(['annotation', 'drain']);
+    expect(Object.keys(record.leftovers ?? {}).toSorted()).toEqual(['annotation', 'drain']);
     expect(record.refusals).toEqual(noteRefusedAct(refused).refusals);
   });
 

@@ -41,7 +41,7 @@ const launching = (more: Partial<NodeRecord> = {}): NodeRecord =>
     number: 1,
     attempt: attempt(),
     incident: { type: 'Ready', taken: [] },
-    ours: { replacement: MADE },
+    leftovers: { replacement: MADE },
     ...more,
   });
 
@@ -77,9 +77,9 @@ describe('while it is launched, the repair', () => {
       },
       state: 'inFlight',
       time: at(5.5),
-      takesBack: false,
+      needsCleanUp: false,
       news: [],
-      record: { attempt: { action: 'Replace' }, ours: { replacement: MADE } },
+      record: { attempt: { action: 'Replace' }, leftovers: { replacement: MADE } },
     });
     expect(look(given, 14.75).time).toBe(at(15));
   });
@@ -102,7 +102,7 @@ describe('while it is launched, the repair', () => {
   ])('has failed where %s: not taken, and the next action follows at once', (_, given, minute, why) => {
     const finding = look(given, minute);
     expect(finding).toMatchObject({
-      takesBack: true,
+      needsCleanUp: true,
       state: 'followed',
       news: [{ kind: 'failedLaunch', attempt: { number: 1 }, why }],
       record: { incident: { type: 'Ready', taken: [], skipped: [KEY] } },
@@ -149,7 +149,7 @@ describe('once its replacement is open, the repair', () => {
   /** As its attempt was stored: before the replacement was made. */
   const record = launching({ attempt: attempt({ replacement: { name: NAME } }) });
   const opened = look({ ...RELEASED, record }).record;
-  const unmarked = { ...opened, ours: undefined } as NodeRecord;
+  const unmarked = { ...opened, leftovers: undefined } as NodeRecord;
 
   it('still knows it when its marks are gone, and terminates the node', () => {
     expect(opened?.attempt).toMatchObject({ replacement: { ...MADE, releasedTime: at(5) } });
@@ -179,7 +179,7 @@ describe('once it is ready, the repair', () => {
     expect(finding).toMatchObject({
       state: 'inFlight',
       time: at(5.5),
-      takesBack: false,
+      needsCleanUp: false,
       record: { attempt: { action: 'Replace' } },
     });
   });
@@ -209,16 +209,16 @@ describe('once it is ready, the repair', () => {
     expect(look(given, 5, node)).toMatchObject({
       ...expected,
       state: 'inFlight',
-      takesBack: false,
+      needsCleanUp: false,
       news: [],
-      record: { attempt: { action: 'Replace' }, ours: { replacement: MADE } },
+      record: { attempt: { action: 'Replace' }, leftovers: { replacement: MADE } },
     });
   });
 
   it('gives the replacement up where the list has no such action any more', () => {
     const finding = look({ ...READY_RESERVED, rules: someRules({ actions: [{ type: 'Terminate' }] }) });
     expect(finding).toMatchObject({
-      takesBack: true,
+      needsCleanUp: true,
       news: [{ kind: 'failedLaunch', why: 'its list has no such action any more' }],
     });
     expect(nextOf(finding)).toBe(TERMINATE);
@@ -243,7 +243,7 @@ describe('once it is ready, the repair', () => {
       },
       time: at(6),
       state: 'inFlight',
-      takesBack: false,
+      needsCleanUp: false,
       record: { attempt: { action: 'Replace' } },
     });
     expect(nextOf(look({ ...READY_RESERVED, record, basisOf }, 6))).toBe(KEY);
@@ -265,7 +265,7 @@ describe('a node that gets well meanwhile', () => {
         attempt: { number: 1 },
         message: `the node is well again while it was being replaced, attempt 1: ${words}`,
       },
-      takesBack: true,
+      needsCleanUp: true,
       news: [],
     });
     expect(finding.record?.attempt).toBeUndefined();
@@ -275,7 +275,7 @@ describe('a node that gets well meanwhile', () => {
 describe('its replacement is known', () => {
   it.each<[string, Partial<NodeRecord>]>([
     ['by what is ours, where its attempt names another one', { attempt: attempt({ replacement: { name: 'before' } }) }],
-    ['by its attempt, where nothing of ours is noted', { ours: undefined }],
+    ['by its attempt, where nothing of ours is noted', { leftovers: undefined }],
   ])('%s', (_name, more) => {
     const record = launching(more);
     expect(look({ ...RELEASED, record }, 5, WELL).verdict).toMatchObject({
@@ -292,7 +292,7 @@ describe('I7 the replacement is taken back where', () => {
     ['no block applies any more', someRules({}, { settings: undefined })],
   ])('%s', (_, rules) => {
     const finding = look({ ...READY_RESERVED, rules });
-    expect(finding.takesBack).toBe(true);
+    expect(finding.needsCleanUp).toBe(true);
     expect(finding.record?.attempt).toBeUndefined();
     expect(finding.news).toEqual([]);
   });
@@ -309,17 +309,17 @@ describe('a launch of which no run said how it ended', () => {
 
   it('I4 was carried out where its NodeClaim is there, known by its name and our mark', () => {
     const claim = newClaim({ nodeName: undefined, annotations: { 'curfew.dev/replaces': 'uid-n1' } });
-    const record = launching({ attempt: ASKED, ours: { replacement: { name: NAME } } });
+    const record = launching({ attempt: ASKED, leftovers: { replacement: { name: NAME } } });
     const finding = look({ claims: [claimOf(NODE), claim], record });
     expect(finding).toMatchObject({
       news: [{ kind: 'carriedOut', attempt: { action: 'Replace' } }],
       verdict: { kind: 'underWay' },
-      record: { attempt: { phase: 'accepted' }, ours: { replacement: { name: NAME, uid: 'uid-new' } } },
+      record: { attempt: { phase: 'accepted' }, leftovers: { replacement: { name: NAME, uid: 'uid-new' } } },
     });
   });
 
   it('I4 was not where its NodeClaim is not there, and is taken over', () => {
-    const record = launching({ attempt: ASKED, ours: {} });
+    const record = launching({ attempt: ASKED, leftovers: {} });
     const finding = look({ ...GONE, record });
     expect(finding.news).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Replace' }, unfinished: { number: 1 } });

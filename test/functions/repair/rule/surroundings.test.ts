@@ -6,7 +6,7 @@ import { surroundingsIn, toBeConfirmed } from '../../../../functions/repair/rule
 import type { Surroundings } from '../../../../functions/repair/rule/guards.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { found } from '../../../../functions/repair/rule/finding.ts';
+import { toFinding } from '../../../../functions/repair/rule/finding.ts';
 import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
 import { NEW_POOL } from '../../../../functions/repair/record.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
@@ -34,9 +34,9 @@ const surroundings = (given: Partial<Counted> = {}): Surroundings => {
   const { block = {}, cluster, nodePool, present = [], nodes = [NODE, LONE], ...more } = given;
   const rules = { repair: someRules(block), pool: nodePool };
   const dueFacts = cluster && { cluster, otherRequests: new Map() };
-  const found = surroundingsIn(someFacts(nodes, { rules, dueFacts, ...more }, [LONE, TWIN]), { present });
-  if (found === undefined) throw new Error('nothing is counted');
-  return found;
+  const toFinding = surroundingsIn(someFacts(nodes, { rules, dueFacts, ...more }, [LONE, TWIN]), { present });
+  if (toFinding === undefined) throw new Error('nothing is counted');
+  return toFinding;
 };
 
 describe('a guard counts', () => {
@@ -85,7 +85,7 @@ it('a node that an action has mended a moment ago counts as acted upon; one that
   const mendedBy = (...taken: string[]) => {
     const incident = { type: 'Ready', taken, healthySince: NOW };
     const finding = {
-      ...found(undefined, undefined),
+      ...toFinding(undefined, undefined),
       kind: 'present',
       node: LONE,
       record: { ...newNode('n3', 'default'), incident },
@@ -99,7 +99,7 @@ it('a node that somebody else has mended came back by itself, though it took a p
   const state = { ...NEW_POOL, inFlight: { [LONE.uid]: NOW } };
   const isActedUpon = (otherWorkTime?: typeof NOW) => {
     const finding = {
-      ...found(undefined, undefined),
+      ...toFinding(undefined, undefined),
       kind: 'present',
       node: LONE,
       record: undefined,
@@ -160,9 +160,9 @@ describe('of a pass', () => {
 
   it('the guards count what was read', () => {
     const known = facts([silent('a'), aPoolNode('b', READY)]);
-    const found = surroundingsIn(known, judgePool(known, judgeNode));
-    expect(found).toMatchObject({ now: NOW, area: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
-    expect(found?.claimOf(silent('a'))?.name).toBe('claim-a');
+    const toFinding = surroundingsIn(known, judgePool(known, judgeNode));
+    expect(toFinding).toMatchObject({ now: NOW, area: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
+    expect(toFinding?.claimOf(silent('a'))?.name).toBe('claim-a');
     const early = facts([silent('a')], someRules(CONFIRMS), { dueFacts: undefined });
     expect(surroundingsIn(early, judgePool(early, judgeNode))).toMatchObject({ nodes: undefined });
   });

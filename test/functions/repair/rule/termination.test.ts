@@ -25,7 +25,7 @@ describe('a termination', () => {
       },
       time: at(10),
       state: 'inFlight',
-      takesBack: false,
+      needsCleanUp: false,
     });
     expect(look(TERMINATE, { claims: [GOING] }, 58).time).toBe(at(60));
     expect(look(TERMINATE, { claims: [GOING], node: WELL }).verdict).toBeUndefined();
@@ -59,7 +59,7 @@ describe('a termination', () => {
   it('that the NodeClaim does not know of is over: it begins anew, and what is ours goes', () => {
     const finding = look(TERMINATE, { more: { incident: { type: 'Ready', taken: [] } } });
     expect(nextOf(finding)).toBe('Terminate||3600000');
-    expect(finding).toMatchObject({ takesBack: true, state: 'idle' });
+    expect(finding).toMatchObject({ needsCleanUp: true, state: 'idle' });
     expect(finding.record?.attempt).toBeUndefined();
   });
 
@@ -76,15 +76,17 @@ describe('a termination', () => {
     ['the drain of a node that is well and whose NodeClaim is gone', true, { drain: 'r1' }, { claims: [], node: WELL }],
     ['nothing where nothing is ours', false, undefined, { claims: [], node: WELL }],
     ['nothing else that is ours', false, { maintenance: true }, { claims: [], node: WELL }],
-  ])('I7 takes back %s', (_, expected, ours, given) => {
+  ])('I7 takes back %s', (_, expected, leftovers, given) => {
     for (const minute of [5, 60])
-      expect(look(TERMINATE, { ...given, more: { ...(ours && { ours }) } }, minute).takesBack).toBe(expected);
+      expect(look(TERMINATE, { ...given, more: { ...(leftovers && { leftovers }) } }, minute).needsCleanUp).toBe(
+        expected,
+      );
   });
 
   it('I7 keeps the drain of an instance without a NodeClaim, which has not ended', () => {
     const alone = anAttempt('n1', { time: ACTED, claim: undefined });
-    const given = { claims: [], node: { ...WELL, labels: {} }, more: { ours: { drain: 'r1' } } };
-    expect(look(alone, given)).toMatchObject({ takesBack: false, state: 'inFlight' });
+    const given = { claims: [], node: { ...WELL, labels: {} }, more: { leftovers: { drain: 'r1' } } };
+    expect(look(alone, given)).toMatchObject({ needsCleanUp: false, state: 'inFlight' });
     expect(look(alone, { ...given, node: { ...NODE, labels: {} } }).verdict).toMatchObject({
       message: 'the instance was terminated in its Auto Scaling group, since 2024-11-01T15:32:48Z',
     });
@@ -141,7 +143,7 @@ describe('a termination of which no run said how it ended', () => {
       verdict: { kind: 'retry', node: { name: 'n1' }, message: 'no; it is tried again at 2024-11-01T15:39:48Z' },
       time: at(7),
       state: 'inFlight',
-      takesBack: false,
+      needsCleanUp: false,
       record: { attempt: { phase: 'intended' } },
     });
     expect(dueOf(look(INTENDED, { more }, 7))?.unfinished).toMatchObject({ number: 1 });
@@ -156,20 +158,24 @@ describe('a termination of which no run said how it ended', () => {
   ])('I7 and that is refused waits no longer where %s: its deadline goes', (_, given) => {
     const finding = look(INTENDED, { more: refused(INTENDED.key, 3), ...given });
     expect(finding.record?.attempt).toBeUndefined();
-    expect(finding).toMatchObject({ takesBack: true, state: 'followed', record: { ours: { annotation: { set } } } });
+    expect(finding).toMatchObject({
+      needsCleanUp: true,
+      state: 'followed',
+      record: { leftovers: { annotation: { set } } },
+    });
   });
 
   it('and that was refused on another basis is tried at once', () => {
     const basisOf = () => 'another';
     const finding = look(INTENDED, { more: refused(INTENDED.key, 3), basisOf });
     expect(dueOf(finding)?.unfinished).toMatchObject({ number: 1 });
-    expect(finding).toMatchObject({ takesBack: false, state: 'idle', news: [] });
+    expect(finding).toMatchObject({ needsCleanUp: false, state: 'idle', news: [] });
   });
 
   it('gives way to another action where the list has another one by now', () => {
     const rules = someRules({ actions: [{ type: 'Reboot', timeout: '10m' }] });
     const finding = look(INTENDED, { rules });
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Reboot' }, unfinished: undefined });
-    expect(finding).toMatchObject({ takesBack: true, state: 'followed' });
+    expect(finding).toMatchObject({ needsCleanUp: true, state: 'followed' });
   });
 });

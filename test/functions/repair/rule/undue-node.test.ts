@@ -25,7 +25,7 @@ const GOING = claimOf(NODE, {
 });
 
 const remembered = (more: Partial<NodeRecord> = {}): NodeRecord => ({ ...newNode('n1', 'default'), ...more });
-const CLOCKS = { clocks: { 'Ready=False': { start: T, stated: T } } };
+const ONSETS = { onsets: { 'Ready=False': { start: T, stated: T } } };
 
 /** Minutes until the next look; undefined: when something changes. */
 const nextLook = (node: NodeView, look: Look): number | undefined => {
@@ -134,14 +134,14 @@ describe('says', () => {
     [
       'once that a node was reserved as a replacement meanwhile',
       RESERVED,
-      { record: remembered(CLOCKS) },
+      { record: remembered(ONSETS) },
       { kind: 'ignore', message: 'the node is the replacement of another one, and not in use yet' },
     ],
     ['nothing of one that was well before', WELL, { record: remembered() }, undefined],
     [
       'once that it is well again',
       WELL,
-      { record: remembered(CLOCKS) },
+      { record: remembered(ONSETS) },
       { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' },
     ],
   ])('%s', (_, node, look, expected) => {
@@ -155,7 +155,7 @@ describe('is remembered once it is well', () => {
   const act = (time: EpochMs): Act => ({ key: 'Reboot||600000', action: 'Reboot', time });
   const day = 24 * 60;
   it.each<[string, boolean, NodeView, Look]>([
-    ['not, where nothing was done', false, WELL, { record: remembered(CLOCKS) }],
+    ['not, where nothing was done', false, WELL, { record: remembered(ONSETS) }],
     ['while its incident lasts', true, WELL, { record: remembered({ incident: { type: 'Ready', taken: ['a'] } }) }],
     [
       'not, where its incident had no action',
@@ -163,7 +163,7 @@ describe('is remembered once it is well', () => {
       WELL,
       { record: remembered({ incident: { type: 'R', taken: [] } }) },
     ],
-    ['while something of ours stands', true, WELL, { record: remembered({ ours: { drain: 'r1' } }) }],
+    ['while something of ours stands', true, WELL, { record: remembered({ leftovers: { drain: 'r1' } }) }],
     [
       'while `flapping` counts an unhealthy time',
       true,
@@ -192,22 +192,22 @@ describe('is remembered once it is well', () => {
 
   it('or cannot be repaired, while it is unhealthy', () => {
     for (const rules of [CLOSED, NO_BLOCK, TYPO]) {
-      expect(aFinding(NODE, { rules, record: remembered(CLOCKS) }).record).toMatchObject(CLOCKS);
+      expect(aFinding(NODE, { rules, record: remembered(ONSETS) }).record).toMatchObject(ONSETS);
     }
-    expect(aFinding(STOPPED, { record: remembered(CLOCKS) }).record).toMatchObject(CLOCKS);
+    expect(aFinding(STOPPED, { record: remembered(ONSETS) }).record).toMatchObject(ONSETS);
     expect(aFinding(TIMELESS, { record: remembered() }).record).toMatchObject({ name: 'n1' });
   });
 });
 
 describe('I7 has what is ours taken back', () => {
-  const drain = { ours: { drain: 'r1' } };
-  const annotation = { ours: { annotation: { claim: { name: 'c', uid: 'u' }, set: '2024-11-01T15:02:48Z' } } };
+  const drain = { leftovers: { drain: 'r1' } };
+  const annotation = { leftovers: { annotation: { claim: { name: 'c', uid: 'u' }, set: '2024-11-01T15:02:48Z' } } };
   const resources = {
-    ours: { resources: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1', uid: 'f1' }] },
+    leftovers: { resources: [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1', uid: 'f1' }] },
   };
   it.each<[string, boolean, NodeView, Look]>([
     ['once it is well', true, WELL, { record: remembered(drain) }],
-    ['not, where there is nothing', false, WELL, { record: remembered(CLOCKS) }],
+    ['not, where there is nothing', false, WELL, { record: remembered(ONSETS) }],
     ['while the gate is closed', true, NODE, { rules: CLOSED, record: remembered(resources) }],
     ['where no block applies any more', true, NODE, { rules: NO_BLOCK, record: remembered(resources) }],
     ['while its instance is stopped', true, STOPPED, { record: remembered(resources) }],
@@ -224,7 +224,7 @@ describe('I7 has what is ours taken back', () => {
     ['a deadline not while it is due, where it is used again', false, NODE, { record: remembered(annotation) }],
     ['no drain while it is due', false, NODE, { record: remembered(drain) }],
   ])('%s', (_, expected, node, look) => {
-    expect(aFinding(node, look).takesBack).toBe(expected);
+    expect(aFinding(node, look).needsCleanUp).toBe(expected);
   });
 
   it('of a healthy node keeps nothing but what is to be taken back', () => {
@@ -235,7 +235,7 @@ describe('I7 has what is ours taken back', () => {
 });
 
 it('an incident is over five minutes after the node got well, and is looked at then', () => {
-  const taken = remembered({ ...CLOCKS, incident: { type: 'Ready', taken: ['Reboot||600000'] } });
+  const taken = remembered({ ...ONSETS, incident: { type: 'Ready', taken: ['Reboot||600000'] } });
   const first = aFinding(WELL, { record: taken });
   expect(first).toMatchObject({ time: at(5), record: { incident: { healthySince: NOW } } });
   const after = (minute: number) => aFinding(WELL, { record: first.record, now: at(minute) });
