@@ -27,13 +27,13 @@ export interface SearchOptions {
 
 const DEFAULT_SEEDS = '1..50';
 const DEFAULT_VARIATIONS = 200;
-const MOST = 1_000_000;
+const MAX_VARIATIONS = 1_000_000;
 
 /** Exit code 0: every invariant held. 1: one did not. Throws `UsageError`. */
 export async function searchCommand(options: SearchOptions, output: CommandOutput): Promise<number> {
   const corpus = await readCorpus(options.corpus);
   const seeds = parseSeeds({ seeds: options.seeds ?? DEFAULT_SEEDS });
-  const variations = numberFrom('--variations', options.variations, DEFAULT_VARIATIONS, [0, MOST]);
+  const variations = numberFrom('--variations', options.variations, DEFAULT_VARIATIONS, [0, MAX_VARIATIONS]);
   const jobs = jobsFrom(options.jobs);
   const seed = seedFrom(options.seed);
   if (options.corpus !== undefined) checkWritable(options.corpus, '--corpus');

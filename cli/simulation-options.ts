@@ -22,7 +22,7 @@ const DEFAULT_SEED = 1;
 const MAX_SEEDS = 1_000_000;
 
 /** So many processes at most. */
-const MOST_JOBS = 64;
+const MAX_JOBS = 64;
 
 /** The number of an option. Throws `UsageError` that names the option and its bounds. */
 export function numberFrom(
@@ -40,7 +40,7 @@ export function numberFrom(
 
 /** `--jobs`: processes at a time; as many as there are cores unless it says so. */
 export const jobsFrom = (text: string | undefined): number =>
-  numberFrom('--jobs', text, Math.min(availableParallelism(), MOST_JOBS), [1, MOST_JOBS]);
+  numberFrom('--jobs', text, Math.min(availableParallelism(), MAX_JOBS), [1, MAX_JOBS]);
 
 /** `--seed`. Throws `UsageError`. */
 export function seedFrom(text = String(DEFAULT_SEED)): number {

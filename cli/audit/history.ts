@@ -26,7 +26,7 @@ export interface HistoryQuery {
 }
 
 /** A page holds its lines, and a browser reads them at once. */
-const MOST_CHARACTERS = 64_000_000;
+const MAX_CHARACTERS = 64_000_000;
 /** Of one line; CloudWatch takes no more than 1 MB. What is longer is cut, and so no JSON. */
 const LONGEST_LINE = 16_000_000;
 const SHORTER = 'give a shorter time with --since, or one node with --node';
@@ -34,9 +34,9 @@ const SHORTER = 'give a shorter time with --since, or one node with --node';
 /** Throws `UsageError`. */
 export async function historyOfFile(file: string, wanted: HistoryQuery): Promise<History> {
   const bytes = await sizeOf(file);
-  if (bytes > MOST_CHARACTERS && wanted.span === undefined && wanted.node === undefined) {
+  if (bytes > MAX_CHARACTERS && wanted.span === undefined && wanted.node === undefined) {
     throw new UsageError(
-      `${file} has ${(bytes / 1e6).toFixed(0)} MB, and a page takes ${MOST_CHARACTERS / 1e6} MB: ${SHORTER}`,
+      `${file} has ${(bytes / 1e6).toFixed(0)} MB, and a page takes ${MAX_CHARACTERS / 1e6} MB: ${SHORTER}`,
     );
   }
   return historyOf(linesOf(createReadStream(file, 'utf8'), LONGEST_LINE), basename(file), wanted);
@@ -49,7 +49,7 @@ export async function historyOfFile(file: string, wanted: HistoryQuery): Promise
 export async function historyOf(
   texts: AsyncIterable<string>,
   name: string,
-  { span, node, longest = MOST_CHARACTERS }: HistoryQuery & Pick<ReadOptions, 'longest'>,
+  { span, node, longest = MAX_CHARACTERS }: HistoryQuery & Pick<ReadOptions, 'longest'>,
 ): Promise<History> {
   let read: ReadTrace;
   let others = 0;

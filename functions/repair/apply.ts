@@ -44,7 +44,7 @@ import { joinFailures, messageOf, RetryableError, TerminalError } from '../../sh
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 
 /** One pass writes this many records of nodes, beside those that it acts on. */
-const MOST_WRITES = 200;
+const MAX_WRITES = 200;
 /** A pool that is remembered and waits for nothing is looked at again after this long. */
 const IDLE_POOL_CHECK = hours(1);
 /** What is remembered of a node is looked at again after this long, whether or not it is unhealthy. */
@@ -352,11 +352,11 @@ async function writeNodes(
   });
   const first = wanted.filter(({ node }) => acted.has(node.uid));
   const rest = wanted.filter(({ node }) => !acted.has(node.uid));
-  await fewAtATime([...first, ...rest.slice(0, MOST_WRITES)], async ({ node, value }) => {
+  await fewAtATime([...first, ...rest.slice(0, MAX_WRITES)], async ({ node, value }) => {
     if (value === undefined) await observed.recordOf(node.uid).closeNow();
     else await saveNode(deps, observed, node, value);
   });
-  return rest.length <= MOST_WRITES;
+  return rest.length <= MAX_WRITES;
 }
 
 /** Writes the pool's record with the time of the next pass, or closes it when nothing is left to remember. */

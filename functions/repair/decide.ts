@@ -21,10 +21,10 @@ import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs, minutes, seconds, toDurationMs } from '../../shared/domain/time.ts';
 
 /** One pass acts on so many nodes; the others have the next. */
-const MOST_ACTS = 100;
+const MAX_ACTS = 100;
 
 /** A pool has so many repairs in flight at most, for its record is limited. */
-const MOST_IN_FLIGHT = 5_000;
+const MAX_IN_FLIGHT = 5_000;
 
 /** Nodes that have just come back hold another one for no longer than this in one incident. */
 const LONGEST_HELD_BY_RECOVERING = minutes(15);
@@ -94,7 +94,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly G
     if (blocker !== undefined) return { finding: blockedNode(judged, blocker, rank) };
     if (!isObserving && ramp !== undefined && granted >= rampAllows(ramp))
       return { finding: blockedNode(judged, rampBlocker(ramp, now), rank) };
-    if (!isObserving && granted >= MOST_ACTS)
+    if (!isObserving && granted >= MAX_ACTS)
       return { finding: { ...judged.finding, time: addDuration(now, seconds(1)) } };
     places.take(judged);
     if (isObserving) return { finding: observedNode(judged, now) };
@@ -134,7 +134,7 @@ function blockerOf({ finding, due, action }: Candidate, { observation, surroundi
 function createPlaces({ observation, surroundings, inFlight }: Granting) {
   const { settings, area, poolNodes, budget, now } = surroundings;
   const most = settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
-  const limit = Math.min(most ?? MOST_IN_FLIGHT, MOST_IN_FLIGHT);
+  const limit = Math.min(most ?? MAX_IN_FLIGHT, MAX_IN_FLIGHT);
   const concurrencyLimits = observation.concurrencyLimits?.(inFlight);
   const disrupted = new Set(budget?.disrupted);
   const needsPlace = ({ finding: { node } }: Candidate): boolean => !inFlight.has(node.uid);

@@ -31,7 +31,7 @@ import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import { settingPath } from '../../shared/policies/setting-path.ts';
 
 /** One pass says Events about so many nodes; the others have the next. */
-const MOST_SAID = 200;
+const MAX_REPORTS = 200;
 /** A node that was terminated counts as not replaced after this long. */
 const REPLACED_WITHIN = minutes(15);
 
@@ -42,7 +42,7 @@ export async function reportVerdicts(
   findings: readonly NodeFinding[],
   now: EpochMs,
 ): Promise<{ readonly findings: readonly NodeFinding[]; readonly time: EpochMs | undefined }> {
-  let left = MOST_SAID;
+  let left = MAX_REPORTS;
   let time: EpochMs | undefined;
   const next: NodeFinding[] = [];
   for (const finding of findings) {

@@ -40,7 +40,7 @@ function cronOf(schedule: string): Cron | undefined {
   if (known.has(schedule)) return known.get(schedule);
   const pattern = patternOf(NAMED[schedule] ?? schedule);
   const cron = pattern === undefined ? undefined : new Cron(pattern, { timezone: 'UTC', mode: '5-part', paused: true });
-  if (known.size >= MOST_KNOWN) known.clear();
+  if (known.size >= MAX_KNOWN) known.clear();
   known.set(schedule, cron);
   return cron;
 }
@@ -84,7 +84,7 @@ function valueOf(text: string, { least, greatest, names }: Field): number | unde
   return value >= least && value <= greatest ? value : undefined;
 }
 
-const MOST_KNOWN = 1_000;
+const MAX_KNOWN = 1_000;
 
 /** A time in which it is in force, and when that changes next; undefined: it cannot be read. */
 export function activity(

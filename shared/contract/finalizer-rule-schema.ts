@@ -37,7 +37,7 @@ const cleanupSchema = z.madeOnce(() =>
 /** Bounds of `rateLimit`; the definition has the same. */
 const RATE_LIMIT = { perSecond: { least: 0.01, most: 100 }, concurrent: { least: 1, most: 100 } } as const;
 const LEAST_BACKOFF = seconds(5);
-const MOST_BACKOFF = hours(24);
+const MAX_BACKOFF = hours(24);
 
 const rateLimitSchema = z.madeOnce(() =>
   z.strictObject({
@@ -51,7 +51,7 @@ const rateLimitSchema = z.madeOnce(() =>
     ),
     longestBackoff: z._default(
       positiveDuration.check(
-        z.refine(value => value >= LEAST_BACKOFF && value <= MOST_BACKOFF, 'must be from 5s to 24h'),
+        z.refine(value => value >= LEAST_BACKOFF && value <= MAX_BACKOFF, 'must be from 5s to 24h'),
       ),
       DEFAULT_RATE_LIMIT.longestBackoff,
     ),

@@ -28,7 +28,7 @@ import { atMost, LIMITS, parsed, positiveDuration, readDuration, type Parsed } f
 import { compileRegularExpression } from './regular-expression.ts';
 
 /** Most of any action within its time. */
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 
 const toleration = z.pipe(
   z.union([z.literal('Never'), z.string().check(atMost(LIMITS.durationLength))], {
@@ -104,7 +104,7 @@ const action = z.madeOnce(() =>
     .strictObject({
       type: z.enum(REPAIR_ACTIONS),
       timeout: z.exactOptional(positiveDuration),
-      attempts: z._default(z.int().check(z.minimum(1), z.maximum(MOST_ATTEMPTS)), DEFAULT_ATTEMPTS),
+      attempts: z._default(z.int().check(z.minimum(1), z.maximum(MAX_ATTEMPTS)), DEFAULT_ATTEMPTS),
       within: z._default(positiveDuration, DEFAULT_WITHIN),
       /** The key of the ConfigMap `curfew/curfew-config` with the template of the custom resource. */
       template: z.exactOptional(z.string().check(z.minLength(1), atMost(LIMITS.key))),

@@ -41,10 +41,10 @@ export function addDuration(instant: EpochMs, duration: DurationMs): EpochMs {
 
 /** How long a try waits that follows so many in a row: `first`, then twice as long each time, `longest` at most. @param times from 1 */
 export function doubledWait(first: DurationMs, times: number, longest: DurationMs): DurationMs {
-  return Math.min(first * 2 ** Math.min(Math.max(times - 1, 0), MOST_DOUBLINGS), longest) as DurationMs;
+  return Math.min(first * 2 ** Math.min(Math.max(times - 1, 0), MAX_DOUBLINGS), longest) as DurationMs;
 }
 
-const MOST_DOUBLINGS = 30;
+const MAX_DOUBLINGS = 30;
 
 /** How long what failed and may soon succeed waits for its next try: 5 s, 10 s, 20 s … the longest. @param times that it failed, from 1 */
 export const retryWait = (times: number, longest = minutes(1)): DurationMs => doubledWait(seconds(5), times, longest);

@@ -30,7 +30,7 @@ const LEAST_DRAIN = seconds(5);
 const ISSUED_WITHIN = minutes(5);
 const BACK_WITHIN = minutes(20);
 /** So many of one NodeClaim within a day: then it is replaced. */
-const MOST_REBOOTS = 2;
+const MAX_REBOOTS = 2;
 const REMEMBERED_FOR = hours(24);
 
 export interface KarpenterReboots {
@@ -128,7 +128,7 @@ export function createKarpenterReboots(
   };
 
   return {
-    isAllowed: (managed, now) => requestsOf(managed, now).length < MOST_REBOOTS,
+    isAllowed: (managed, now) => requestsOf(managed, now).length < MAX_REBOOTS,
     request(managed, bound, now) {
       const { claim } = managed;
       const grace = bound === undefined ? null : formatDuration(bound);

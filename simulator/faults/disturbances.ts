@@ -20,7 +20,7 @@ const LONGEST_OUTAGE = minutes(10);
 /** A pod that was killed is back after this long at most. */
 const LONGEST_DOWNTIME = minutes(1);
 /** Of a forwarder in one run, as a rule: each publishes the whole cluster, and in a run of days there would be little else. */
-const MOST_RESTARTS = 24;
+const MAX_RESTARTS = 24;
 
 export interface DisturbanceTargets {
   readonly scheduler: Scheduler;
@@ -46,7 +46,7 @@ export function planDisturbances(injector: FaultInjector, random: Random, target
     }
   }
   const restartTimes = random.stream('restarts');
-  const most = (MOST_RESTARTS * hours(1)) / durationBetween(scheduler.now(), end);
+  const most = (MAX_RESTARTS * hours(1)) / durationBetween(scheduler.now(), end);
   for (const time of arrivals(restartTimes, Math.min(perHour.forwarderRestart, most), scheduler.now(), end)) {
     const downtime = toDurationMs(restartTimes.integer(0, LONGEST_DOWNTIME));
     scheduler.at(time, () => {

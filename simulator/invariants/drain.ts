@@ -18,7 +18,7 @@ import { does, failedReads, isKubernetes, lastGet, lastList, lastSeen, seenPod, 
 
 const MARK = 'curfew.dev/drain';
 /** The first one, and one more when somebody removed it. */
-const MOST_RESOURCES = 2;
+const MAX_RESOURCES = 2;
 
 export const checkDrain: MakeCheck = context => {
   const { now, quietSince, violate } = context;
@@ -94,7 +94,7 @@ export const checkDrain: MakeCheck = context => {
       if (verb === 'create' && after !== undefined) {
         const times = (made.get(after.metadata.name) ?? 0) + 1;
         made.set(after.metadata.name, times);
-        if (times > MOST_RESOURCES) violate('I4', `drain makes ${nameOf(after)} for the ${times}. time`);
+        if (times > MAX_RESOURCES) violate('I4', `drain makes ${nameOf(after)} for the ${times}. time`);
       }
       if (verb === 'delete' && before !== undefined && annotationOf(before, MARK) === undefined) {
         violate('I7', `drain deletes ${nameOf(before)}, which it has not made`);

@@ -8,7 +8,7 @@ import { isKubernetes, isStoredAfter, targetOf } from './run-journal.ts';
 
 const HOUR = 3_600_000;
 /** One at the end of the hour, and what runs say that wrote a record of something else. */
-const MOST = 4;
+const MAX_EVENTS = 4;
 const SETTINGS: readonly string[] = ['NodeLifecyclePolicy', 'NodePool', 'FinalizerRule', 'ConfigMap'];
 
 interface Said {
@@ -36,7 +36,7 @@ export const checkEventsSaid: MakeCheck = ({ now, quietSince, memoryOf, violate 
         each.run !== run && each.time >= since && memoryOf(each.time) === 'whole' && isStoredAfter(each.call, each.run);
       const before = (said.get(key) ?? []).filter(counts);
       said.set(key, [...before, { time: now(), run, call }]);
-      if (before.length < MOST) return;
+      if (before.length < MAX_EVENTS) return;
       violate('I11', `${run.by} says ${reason} of ${kind} ${name} ${before.length + 1} times in an hour: ${message}`);
       said.delete(key);
     },

@@ -13,7 +13,7 @@ const HOUR = 60 * MINUTE;
 type Why = 'denied' | 'forbidden' | 'failed' | 'blocked';
 
 /** In an hour; each change of the object, and each new answer, may add one. */
-const MOST_IN_AN_HOUR: Readonly<Record<Why, number>> = {
+const MAX_IN_AN_HOUR: Readonly<Record<Why, number>> = {
   // 1, 2, 4 … 60 min come to 7 in the first hour.
   denied: 30,
   forbidden: 75,
@@ -23,11 +23,11 @@ const MOST_IN_AN_HOUR: Readonly<Record<Why, number>> = {
   blocked: Infinity,
 };
 /** One in 10 s; two runs that look at the same time both ask. */
-const MOST_EVICTIONS_IN_A_MINUTE = 9;
+const MAX_EVICTIONS_IN_A_MINUTE = 9;
 /** A first try is noted when it is answered: runs that began before that all ask, and count as one. */
 const FIRST_TRIES = 5_000;
 /** In an hour; a run that dies forgets what it was answered. */
-const MOST_SECOND_PROBES = 10;
+const MAX_SECOND_PROBES = 10;
 
 interface Refused {
   readonly time: number;
@@ -52,7 +52,7 @@ export const checkRefusedCalls: MakeCheck = ({ now, quietSince, violate }) => {
     const what = `${run.by} ${does(call)}`;
     const times = [...(second.get(what) ?? []).filter(time => now() - time < HOUR), now()];
     second.set(what, times);
-    if (times.length !== MOST_SECOND_PROBES + 1) return;
+    if (times.length !== MAX_SECOND_PROBES + 1) return;
     violate('I8', `${what} several pods a minute, although it must not ${call.method} any`);
   };
   return {
@@ -69,12 +69,12 @@ export const checkRefusedCalls: MakeCheck = ({ now, quietSince, violate }) => {
       const same = recent.filter(each => each.why === why).length;
       // What fails otherwise is left to the queue, but for pods and instances.
       const isJudged = why !== 'failed' || call.port === 'instances' || targetOf(call).resource === 'pods';
-      if (isJudged && same === MOST_IN_AN_HOUR[why] + 1) violate('I8', `${what}: ${why} ${same} times within an hour`);
+      if (isJudged && same === MAX_IN_AN_HOUR[why] + 1) violate('I8', `${what}: ${why} ${same} times within an hour`);
       const from = Math.max(now() - MINUTE, quietSince() ?? Infinity);
       const firstTries = (recent[0]?.time ?? 0) + FIRST_TRIES;
       const later = recent.filter(({ time }) => time > from && time > firstTries).length;
       const lately = later + (firstTries > from ? 1 : 0);
-      if (call.method === 'evict' && lately > MOST_EVICTIONS_IN_A_MINUTE)
+      if (call.method === 'evict' && lately > MAX_EVICTIONS_IN_A_MINUTE)
         violate('I8', `${what}: not granted ${lately} times within a minute`);
     },
   };

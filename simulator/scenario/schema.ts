@@ -130,8 +130,8 @@ const step = z
   .strictObject({ at: moment, ...optionals(STEP_ACTIONS) })
   .superRefine(exactlyOneOf(Object.keys(STEP_ACTIONS)));
 
-const MOST_NODES = 10_000;
-const COUNT = `must be a whole number from 1 to ${MOST_NODES}`;
+const MAX_NODES = 10_000;
+const COUNT = `must be a whole number from 1 to ${MAX_NODES}`;
 /** At most 40 characters, so that a number has room in the names and the label. */
 const poolName = z
   .string()
@@ -148,7 +148,7 @@ const labelValue = z
 
 const nodes = z.strictObject({
   pool: poolName,
-  count: z.int(COUNT).min(1, COUNT).max(MOST_NODES, COUNT).default(1),
+  count: z.int(COUNT).min(1, COUNT).max(MAX_NODES, COUNT).default(1),
   zones: z.array(labelValue.min(1)).min(1, 'must name a zone, or be left out').optional(),
   labels: z
     .record(z.string(), labelValue)

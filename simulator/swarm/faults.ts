@@ -67,14 +67,14 @@ function withOneFailure(kinds: readonly FaultKind[]): readonly FaultKind[] {
 const isCallFault = (kind: FaultKind): boolean => CALL_FAULTS.some(each => each === kind);
 
 const MORE = 8;
-const MOST_PROBABLE = 0.25;
+const MAX_PROBABLE = 0.25;
 
 /** What a run is given. */
 export function toFaultMix({ mix: name, without, more, clocksAhead }: SeedFaults): FaultMixName | FaultMix {
   const named = FAULT_MIXES[name];
   if (named === undefined || (without.length === 0 && more.length === 0 && !clocksAhead)) return name;
   const mix = clocksAhead ? withClocksAhead(named) : named;
-  const often = (rate: number): number => Math.max(rate, Math.min(MORE * rate, MOST_PROBABLE));
+  const often = (rate: number): number => Math.max(rate, Math.min(MORE * rate, MAX_PROBABLE));
   return {
     ...mix,
     probability: changed(changed(mix.probability, more, often), without, () => 0),

@@ -41,7 +41,7 @@ const STATED: readonly Stated[] = [
   {
     document: decision('0024'),
     text: 'holds {} reservations',
-    constant: 'functions/repair/rule/concurrency-limits.ts: MOST',
+    constant: 'functions/repair/rule/concurrency-limits.ts: MAX_RESERVATIONS',
   },
   {
     document: decision('0032'),
@@ -84,7 +84,7 @@ const STATED: readonly Stated[] = [
   {
     document: 'CONTRIBUTING.md',
     text: 'refuses more than {} lines',
-    constant: 'test/architecture/figures.test.ts: MOST_LINES',
+    constant: 'test/architecture/figures.test.ts: MAX_LINES',
   },
   { document: 'CONTRIBUTING.md', text: '{} hostile cases', constant: 'test/fuzz/hostile.ts: RUNS' },
 ];

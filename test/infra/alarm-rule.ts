@@ -7,7 +7,7 @@ export type AlarmState = 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
 export type StateOf = (alarm: string) => AlarmState;
 
 /** Most characters and different alarms of a rule, and most elements: alarms, TRUE or FALSE, and brackets. */
-export const MOST = { characters: 10_240, alarms: 100, elements: 500 };
+export const LIMITS = { characters: 10_240, alarms: 100, elements: 500 };
 
 export interface ParsedRule {
   /** Each alarm that it names, as often as it does. */

@@ -1,7 +1,7 @@
 /** *Curfew impaired*: its rule names alarms that there are, and rings when one of them does, and for no other. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { MOST, parseAlarmRule, type AlarmState } from './alarm-rule.ts';
+import { LIMITS, parseAlarmRule, type AlarmState } from './alarm-rule.ts';
 import { synthesize } from './synthesized.ts';
 
 const STATES: readonly AlarmState[] = ['OK', 'ALARM', 'INSUFFICIENT_DATA'];
@@ -87,8 +87,10 @@ describe.each([
   it('is within the bounds, with the longest names that CloudFormation gives', () => {
     const arn = `arn:aws-us-gov:cloudwatch:us-gov-west-1:123456789012:alarm:`;
     const stack = 'S'.repeat(128);
-    expect(filledIn(id => `${arn}${`${stack}-${id}-ABCDEFGHIJKL`.slice(0, 255)}`).length).toBeLessThan(MOST.characters);
-    expect(rule.alarms.length).toBeLessThan(MOST.alarms);
-    expect(rule.elements).toBeLessThan(MOST.elements);
+    expect(filledIn(id => `${arn}${`${stack}-${id}-ABCDEFGHIJKL`.slice(0, 255)}`).length).toBeLessThan(
+      LIMITS.characters,
+    );
+    expect(rule.alarms.length).toBeLessThan(LIMITS.alarms);
+    expect(rule.elements).toBeLessThan(LIMITS.elements);
   });
 });

@@ -11,7 +11,7 @@ export interface MessageFault {
   readonly message: string;
 }
 
-const MOST_WORDS = 35;
+const MAX_WORDS = 35;
 /** A text between quotes on one line; a part that is filled in counts as one word. */
 const TEXTS = /'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\\n]|\\.)*)`/g;
 
@@ -22,7 +22,7 @@ export function faultsOfSource(file: string, source: string): readonly MessageFa
     return [...text.matchAll(TEXTS)].flatMap(([, plain, template]) => {
       const said = (plain ?? template ?? '').replaceAll(/\$\{[^}]*\}/g, 'X');
       if (countWords(said) < 4) return [];
-      const long = said.split(/[.;:](?:\s|$)/).filter(sentence => countWords(sentence) > MOST_WORDS);
+      const long = said.split(/[.;:](?:\s|$)/).filter(sentence => countWords(sentence) > MAX_WORDS);
       const unplain = PLAIN_WORDS.filter(({ pattern }) => pattern.test(said));
       return [
         ...long.map(sentence => ({ file, line: index + 1, message: `${countWords(sentence)} words: ${sentence}` })),

@@ -25,7 +25,7 @@ const FOLDERS = ['../../examples/scenarios/', './scenarios/'].map(path => new UR
 const RUNS_ON = minutes(30);
 const LARGEST_CLUSTER = 40;
 /** Of one phase; some are in every record that is written. */
-const MOST_KNOWN = 100;
+const MAX_KNOWN = 100;
 
 interface Instant {
   readonly scenario: Scenario;
@@ -77,7 +77,7 @@ async function findInstants(scenarios: readonly Scenario[]): Promise<ReadonlyMap
       if (isDisturbed(scenario, parts.time.now())) return;
       for (const phase of instant.phases) {
         const known = found.get(phase) ?? [];
-        if (known.length < MOST_KNOWN) found.set(phase, [...known, instant]);
+        if (known.length < MAX_KNOWN) found.set(phase, [...known, instant]);
       }
     });
   }

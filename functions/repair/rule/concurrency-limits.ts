@@ -88,7 +88,9 @@ function strictest(
   nodes: readonly ZonedNode[],
 ): readonly Limit[] {
   const inZone = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone).length;
-  const found: Limit[] = [{ key: CLUSTER, area: 'the cluster', most: MOST, clause: 'so many are counted at most' }];
+  const found: Limit[] = [
+    { key: CLUSTER, area: 'the cluster', most: MAX_RESERVATIONS, clause: 'so many are counted at most' },
+  ];
   for (const { source, maxConcurrentRepairsPerZone: perZone, maxConcurrentRepairsPerCluster: perCluster } of binding) {
     if (zone !== undefined && perZone !== undefined) {
       const most = resolveNodeCount(perZone, inZone);
@@ -115,4 +117,4 @@ function strictest(
 const FULL_CHECK = seconds(30);
 
 /** One record has the reservations of all pools, and its size is limited. */
-const MOST = 1_000;
+const MAX_RESERVATIONS = 1_000;

@@ -22,7 +22,7 @@ import {
 /** Terminations are remembered for this long, or for the window of `futility` if that is longer. */
 const TERMINATIONS_KEPT_FOR = hours(24);
 
-const MOST_TERMINATIONS = 100;
+const MAX_TERMINATIONS = 100;
 
 interface Decided extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'> {
   readonly ramp: PoolRecord['ramp'];
@@ -58,7 +58,7 @@ export function nextPoolState(
     followed: findings.filter(each => isFollowed(each, places)).map(({ node }) => node.uid),
     holdingGuards: holdingGuards.toSorted(),
     ...(pause && { launchPause: pause }),
-    terminations: state.terminations.filter(kept).slice(-MOST_TERMINATIONS),
+    terminations: state.terminations.filter(kept).slice(-MAX_TERMINATIONS),
     counts: { held: findings.filter(isHeld).length, repairing: findings.filter(isRepairing).length },
   };
   const begun = before.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));

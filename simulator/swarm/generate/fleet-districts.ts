@@ -31,7 +31,7 @@ const FOCUSES: Weighted<Focus> = [
 ];
 const DISTRICT_LABEL = 'example.com/district';
 /** Nodes of a district that an episode is about. */
-const MOST_IN_VIEW = 10;
+const MAX_IN_VIEW = 10;
 /** With one Karpenter moves it elsewhere, and the node is gone. */
 const PODS_PER_NODE = 2;
 const DEAD_SHARE = 0.005;
@@ -71,11 +71,11 @@ export const ofFleet = (fleet: Model, own: Model): Model => ({
 
 /** A few of its nodes and what runs on them: stories meet there. */
 export function viewOf(random: Random, model: Model): Model {
-  const from = random.integer(0, Math.max(0, model.nodes.length - MOST_IN_VIEW));
+  const from = random.integer(0, Math.max(0, model.nodes.length - MAX_IN_VIEW));
   // As a rule those that are not calm.
   const nodes = random.chance(0.6)
-    ? model.nodes.slice(0, MOST_IN_VIEW)
-    : model.nodes.slice(from, from + random.integer(2, MOST_IN_VIEW));
+    ? model.nodes.slice(0, MAX_IN_VIEW)
+    : model.nodes.slice(from, from + random.integer(2, MAX_IN_VIEW));
   const known = new Set(nodes.map(({ name }) => name));
   return ofFleet(model, { ...model, nodes, pods: model.pods.filter(({ node }) => known.has(node)) });
 }

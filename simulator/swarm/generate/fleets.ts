@@ -31,8 +31,8 @@ import { LONG_PREFIX, newModel, START, type Draft, type Model } from './model.ts
 export const FLEETS_FROM = 600_000;
 
 const FEWEST_NODES = 300;
-const MOST_NODES = 2_000;
-const MOST_DISTRICTS = 12;
+const MAX_NODES = 2_000;
+const MAX_DISTRICTS = 12;
 /** In a district and for so many nodes, as a rule, one in the whole run. */
 const NODES_PER_EPISODE = 500;
 const FEWEST_EPISODES = 3;
@@ -43,7 +43,7 @@ const CALM_END = minutes(40);
 export function generateFleet(seed: number): Scenario {
   const root = createRandom(seed).stream('fleet');
   const shape = root.stream('shape');
-  const size = shape.integer(FEWEST_NODES, MOST_NODES);
+  const size = shape.integer(FEWEST_NODES, MAX_NODES);
   const duration = drawDuration(shape, hours(96), hours(240));
   const callDuration = shape.chance(0.2) ? drawCallDuration(root.stream('calls')) : undefined;
   const fleet = newModel({
@@ -53,7 +53,7 @@ export function generateFleet(seed: number): Scenario {
     policies: [],
   });
   const config = drawFleetConfig(root.stream('config'), fleet);
-  const count = shape.integer(3, MOST_DISTRICTS);
+  const count = shape.integer(3, MAX_DISTRICTS);
   const districts = times(count).map(index =>
     drawDistrict(root.stream(`district ${index}`), fleet, index, Math.floor(size / count)),
   );

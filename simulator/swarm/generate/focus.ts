@@ -53,7 +53,7 @@ export interface Focus {
 export const OPEN_GATE = '[featureGates]\nnodeRepair = true\n';
 const WITH_PROFILE = `providerPolicies = "aws-1.15"\n${OPEN_GATE}`;
 /** Small clusters, where stories meet at the same nodes, and some as large as those that need pages and batches. */
-const MOST_NODES: Weighted<number> = [
+const MAX_NODES: Weighted<number> = [
   [4, 8],
   [8, 30],
   [3, 150],
@@ -89,7 +89,7 @@ function drawObjects(random: Random, model: Model, start: EpochMs, shape: Random
     ...model.pools.map(name => drawPool(random, name, model.durations)),
     ...model.policies.map(name => drawPolicy(random, name, model.durations)),
   ];
-  for (const _ of times(random.integer(1, pickWeighted(shape, MOST_NODES)))) {
+  for (const _ of times(random.integer(1, pickWeighted(shape, MAX_NODES)))) {
     const node = drawNode(random, model, start);
     model.nodes.push(node);
     manifests.push(nodeManifest(random, node));

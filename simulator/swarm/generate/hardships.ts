@@ -191,7 +191,7 @@ function kindsOf({ config, pools }: HardshipContext): Weighted<Story> {
   ];
 }
 
-const MOST = 4;
+const MAX_HARDSHIPS = 4;
 
 export interface HardshipContext {
   readonly model: Model;
@@ -209,7 +209,7 @@ export function drawHardships(random: Random, context: HardshipContext): readonl
   // What is about to be due is drawn from these.
   if (model.durations.length === 0) model.durations.push(minutes(5));
   const stories = kindsOf(context);
-  return times(random.integer(1, MOST)).flatMap(index => {
+  return times(random.integer(1, MAX_HARDSHIPS)).flatMap(index => {
     const own = random.stream(String(index));
     const time = addDuration(start, drawDuration(own, seconds(0), span));
     return pickWeighted(own, stories)({ random: own, model, time });

@@ -25,7 +25,7 @@ export const KARPENTERS_FROM = 400_000;
 /** From here on they also draw what 1.15 reboots, and budgets with schedules. */
 export const KARPENTER_REBOOTS_FROM = 500_000;
 
-const MOST_DRIFTS = 6;
+const MAX_DRIFTS = 6;
 
 /** @param reboots 1.15 is there as a rule */
 export function drawKarpenters(random: Random, reboots: boolean): readonly Actor[] {
@@ -96,7 +96,7 @@ const SCHEDULED: readonly (readonly [weight: number, budgets: JsonValue])[] = [
 
 /** NodeClaims that drift from their NodePool. */
 export function drawDrifts(random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] {
-  return times(random.integer(0, MOST_DRIFTS)).flatMap((): readonly Draft[] => {
+  return times(random.integer(0, MAX_DRIFTS)).flatMap((): readonly Draft[] => {
     const time = addDuration(start, drawDuration(random, seconds(0), span));
     const claims = model.nodes.flatMap(({ claim }) => claim ?? []);
     if (claims.length === 0) return [];
@@ -109,7 +109,7 @@ export function drawDrifts(random: Random, model: Model, start: EpochMs, span: D
 
 /** Codes that a reboot may heal and others, and reboots that somebody else asks Karpenter for. */
 export function drawReboots(random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] {
-  return times(random.integer(1, MOST_FAULTS)).flatMap((): readonly Draft[] => {
+  return times(random.integer(1, MAX_FAULTS)).flatMap((): readonly Draft[] => {
     if (model.nodes.length === 0) return [];
     const node = random.pick(model.nodes);
     // Early enough that tolerations pass.
@@ -121,7 +121,7 @@ export function drawReboots(random: Random, model: Model, start: EpochMs, span: 
   });
 }
 
-const MOST_FAULTS = 5;
+const MAX_FAULTS = 5;
 const ACCELERATOR_REASONS = [
   'NvidiaXID48Error',
   'NvidiaXID95Error',

@@ -9,7 +9,7 @@ import { FIX_NAMESPACE, foreignFix, NODE_FIXES } from './ladders.ts';
 import type { Draft, Model, NodePlan, Story } from './model.ts';
 import { flip, patchNode } from './node-stories.ts';
 
-const MOST_TURNS = 3;
+const MAX_TURNS = 3;
 
 /** A node that stays unhealthy, gets well, or is unhealthy in another way by the time of each action; its remediator may answer in between. */
 const climb: Story = ({ random, model, time }) => {
@@ -17,7 +17,7 @@ const climb: Story = ({ random, model, time }) => {
   const { type, status } = random.chance(0.8) ? { type: 'Ready', status: 'False' } : drawTrouble(random);
   const drafts = [flip(random, node, time, { type, status })];
   let next = time;
-  for (let turn = 0; turn < MOST_TURNS && random.chance(0.75); turn++) {
+  for (let turn = 0; turn < MAX_TURNS && random.chance(0.75); turn++) {
     // About when an action begins, or its time is over.
     next = drawNear(random, next, random.pick([...model.durations, minutes(1)]));
     const status = pickWeighted(random, [

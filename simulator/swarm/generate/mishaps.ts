@@ -20,7 +20,7 @@ export const MISHAPS_FROM = 200_000;
 /** From here on etcd may go back to a snapshot as well. */
 export const CLUSTER_RESTORES_FROM = 300_000;
 
-const MOST = 3;
+const MAX_MISHAPS = 3;
 
 /** What one call of Curfew's takes; undefined: no time at all. */
 export function drawCallDuration(random: Random): DurationMs | undefined {
@@ -94,7 +94,7 @@ interface Drawn {
 
 export function drawMishaps(random: Random, { seed, start, span }: Drawn): readonly Draft[] {
   const mishaps = seed >= CLUSTER_RESTORES_FROM ? MISHAPS_AND_RESTORES : MISHAPS;
-  return times(random.integer(1, MOST)).flatMap(index => {
+  return times(random.integer(1, MAX_MISHAPS)).flatMap(index => {
     const own = random.stream(String(index));
     const offset = drawDuration(own, seconds(0), span);
     const context = { random: own, time: addDuration(start, offset), left: toDurationMs(span - offset) };

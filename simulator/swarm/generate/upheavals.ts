@@ -91,11 +91,11 @@ export const UPHEAVALS: readonly (readonly [weight: number, story: Story])[] = [
   [3, tidied],
 ];
 
-const MOST = 5;
+const MAX_UPHEAVALS = 5;
 
 export function drawUpheavals(random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] {
   if (model.nodes.length === 0 || !random.chance(0.3)) return [];
-  return times(random.integer(1, MOST)).flatMap(index => {
+  return times(random.integer(1, MAX_UPHEAVALS)).flatMap(index => {
     const time = addDuration(start, drawDuration(random, seconds(0), span));
     const story = pickWeighted(random, UPHEAVALS);
     return story({ random: random.stream(String(index)), model, time });

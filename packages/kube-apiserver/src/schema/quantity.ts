@@ -5,7 +5,7 @@ const NANO_DIGITS = 9;
 const DECIMAL_POWERS: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const BINARY_SUFFIXES = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 /** With a binary suffix, what is more is this much: the largest signed 64-bit number of units. */
-const MOST_UNITS = 2n ** 63n - 1n;
+const MAX_UNITS = 2n ** 63n - 1n;
 const UNIT = 10n ** BigInt(NANO_DIGITS);
 const MAX_EXPONENT = 100;
 
@@ -42,7 +42,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   const significand = BigInt(`${whole}${fraction}` || '0') * factor;
   const shift = power - fraction.length + NANO_DIGITS;
   const nanos = shift >= 0 ? significand * 10n ** BigInt(shift) : divideUp(significand, 10n ** BigInt(-shift));
-  const size = binary !== undefined && nanos > MOST_UNITS * UNIT ? MOST_UNITS * UNIT : nanos;
+  const size = binary !== undefined && nanos > MAX_UNITS * UNIT ? MAX_UNITS * UNIT : nanos;
   return new Quantity(sign === '-' ? -size : size);
 }
 
