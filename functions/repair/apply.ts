@@ -71,8 +71,8 @@ export async function apply(
   const wroteAll = await writeNodes(deps, observed, reported.findings, changes);
   const after = poolAfter(decision.state, results, findings, deps.clock.now());
   const missing = await reportMissing(deps, observed, after, now);
-  const rest = wroteAll ? undefined : addDuration(now, PASS_SPACING);
-  const times = [decision.wakeTime, cleaned.time, reported.time, missing.time, rest];
+  const restTime = wroteAll ? undefined : addDuration(now, PASS_SPACING);
+  const times = [decision.wakeTime, cleaned.time, reported.time, missing.time, restTime];
   const wakeTime = [...times, ...[...changes.values()].map(({ time }) => time)].reduce(earliest, undefined);
   await writePool(deps, observed, { ...after, ...missing.state }, wakeTime);
   if (reserved !== undefined) await reserved.release(new Set(Object.keys(after.inFlight)));
@@ -97,14 +97,14 @@ async function act(
   reserved: OpenReservations | undefined,
 ): Promise<readonly ActResult[]> {
   if (granted.length === 0) return [];
-  const { pool, record, state: before } = observed;
+  const { pool, record, state: poolBefore } = observed;
   // If this pass dies while it acts, the next one goes on.
   const wakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
   const value = normalPool({
     ...state,
-    ramp: before.ramp,
-    counts: before.counts,
-    oldAttempts: before.oldAttempts,
+    ramp: poolBefore.ramp,
+    counts: poolBefore.counts,
+    oldAttempts: poolBefore.oldAttempts,
   });
   const saved = await record.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
   if (!saved.written) throw contended();
@@ -120,11 +120,11 @@ async function act(
   });
   const results = await carryOut(deps, observed, intended, reserved !== undefined);
   const lostRaces = granted.filter(each => !intended.has(each));
-  const left = lostRaces.map((each): ActResult => {
+  const lostResults = lostRaces.map((each): ActResult => {
     const own = each.finding.record ?? newNode(each.finding.node.name, pool);
     return { granted: each, record: own, made: {}, outcome: { kind: 'calledOff' } };
   });
-  return [...results, ...left];
+  return [...results, ...lostResults];
 }
 
 /**
@@ -179,8 +179,8 @@ async function carryOut(
       made = change;
     };
     // The launches of this pass count, in their order.
-    const before = Math.max(0, launches.indexOf(granted));
-    const room = { claims: living.length + before, unknown: unlaunched.length + before };
+    const earlier = Math.max(0, launches.indexOf(granted));
+    const room = { claims: living.length + earlier, unknown: unlaunched.length + earlier };
     const { attempt } = granted;
     const listedClaim =
       attempt.action === 'Terminate' && attempt.claim ? observed.claims.get(attempt.claim.uid) : undefined;
@@ -351,12 +351,12 @@ async function writeNodes(
     return isSame ? [] : [{ node, value }];
   });
   const first = wanted.filter(({ node }) => acted.has(node.uid));
-  const rest = wanted.filter(({ node }) => !acted.has(node.uid));
-  await fewAtATime([...first, ...rest.slice(0, MAX_WRITES)], async ({ node, value }) => {
+  const untouched = wanted.filter(({ node }) => !acted.has(node.uid));
+  await fewAtATime([...first, ...untouched.slice(0, MAX_WRITES)], async ({ node, value }) => {
     if (value === undefined) await observed.recordOf(node.uid).closeNow();
     else await saveNode(deps, observed, node, value);
   });
-  return rest.length <= MAX_WRITES;
+  return untouched.length <= MAX_WRITES;
 }
 
 /** Writes the pool's record with the time of the next pass, or closes it when nothing is left to remember. */

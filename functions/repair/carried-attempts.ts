@@ -16,9 +16,9 @@ export function carryOver(
   settings: RepairSettings | undefined,
 ): PoolRecord['oldAttempts'] {
   const present = new Set(nodes.map(({ uid }) => uid));
-  const left = carried.filter(each => !isNothingLeft(each, present));
-  if (settings === undefined) return left.length === 0 ? undefined : left;
-  for (const each of left) {
+  const stillCarried = carried.filter(each => !isNothingLeft(each, present));
+  if (settings === undefined) return stillCarried.length === 0 ? undefined : stillCarried;
+  for (const each of stillCarried) {
     const { uid, name } = each.node;
     const known = records.get(uid)?.value ?? newNode(name, undefined);
     records.set(uid, { value: intoNode(known, each, ladderOf(settings)), isOld: true });
@@ -54,9 +54,9 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
   const kept = Object.keys(leftovers).length > 0 ? { leftovers } : {};
   if (isLeft === true) return { ...record, ...kept, name: node.name, number: Math.max(record.number, number) };
   const last = phase === 'observed' ? carried.carriedOut?.rung : carried.rung - 1;
-  const before = isSame || phase === 'observed' ? ladder.slice(0, (last ?? -1) + 1) : [];
+  const takenActions = isSame || phase === 'observed' ? ladder.slice(0, (last ?? -1) + 1) : [];
   const isTaken = !isOver && phase === 'accepted';
-  const taken = [...before.map(keyOf), ...(isTaken ? [key] : [])];
+  const taken = [...takenActions.map(keyOf), ...(isTaken ? [key] : [])];
   const acts = isTaken ? [{ key, action, time, ...(carried.bootID !== undefined && { bootID: carried.bootID }) }] : [];
   return {
     ...record,

@@ -202,10 +202,10 @@ const isOfNode = ({ metadata }: KubernetesObject, { uid }: Pick<NodeView, 'uid'>
 
 function remember({ leftovers, recordMade }: Context, ref: ObjectRef, uid: string): void {
   const name = resourceNameOf(ref);
-  const left = leftovers?.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
+  const otherNames = leftovers?.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
   recordMade({
     resources: [...(leftovers?.resources ?? []), { ...name, uid }],
-    mayHaveMade: left.length > 0 ? left : undefined,
+    mayHaveMade: otherNames.length > 0 ? otherNames : undefined,
   });
 }
 

@@ -48,11 +48,11 @@ export function decide(observation: PoolObservation): PoolDecision {
   const guards = createGuards(surroundings);
   const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
-  const before = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
+  const standingRamp = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
   const isAnythingDue = candidates.length > 0;
-  const mayRamp = before !== undefined || state.holdingGuards.length > 0;
+  const mayRamp = standingRamp !== undefined || state.holdingGuards.length > 0;
   const ramp = mayRamp
-    ? nextRamp({ ramp: before, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
+    ? nextRamp({ ramp: standingRamp, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
     : undefined;
   const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
@@ -164,10 +164,10 @@ function begun(candidate: RememberedCandidate, rank: Rank, now: EpochMs): Grant 
   const { node, record } = finding;
   const { message, ladder } = candidate.due;
   const attempt = createAttempt(candidate, now);
-  const before = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
+  const recordBefore = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
   const launches = action.type === 'Replace' && unfinished === undefined;
   const launched = launches ? (record.launched ?? 0) + 1 : record.launched;
-  const next = { ...before, ...(launched !== undefined && { launched }), attempt, number: attempt.number };
+  const next = { ...recordBefore, ...(launched !== undefined && { launched }), attempt, number: attempt.number };
   const verdict: Verdict = { kind: 'repair', node, attempt, message };
   return {
     finding: { ...finding, record: next, verdict, state: 'inFlight' },
@@ -181,8 +181,11 @@ function heldByRecovering(
   guards: Guards,
   now: EpochMs,
 ): { readonly incident: Incident; readonly blocker?: Blocker } {
-  const { recovering: before, ...incident } = record?.incident ?? { type: dueCondition.conditionType, taken: [] };
-  const { totalMs = 0, since } = before ?? {};
+  const { recovering: recoveringBefore, ...incident } = record?.incident ?? {
+    type: dueCondition.conditionType,
+    taken: [],
+  };
+  const { totalMs = 0, since } = recoveringBefore ?? {};
   const spent = totalMs + (since === undefined ? 0 : now - since);
   const toleration = toDurationMs(Math.max(0, dueCondition.dueTime - dueCondition.lastTransitionTime));
   const blocker = spent >= LONGEST_HELD_BY_RECOVERING ? undefined : guards.withRecovering(node, toleration);

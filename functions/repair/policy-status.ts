@@ -128,25 +128,27 @@ const looksOf = (deps: Deps): Coalescer =>
 async function look(deps: Deps): Promise<DurationMs> {
   const record = openRecord(deps, statusCodec, NAME);
   const begun = deps.clock.now();
-  let before: StatusRecord | undefined;
+  let statusBefore: StatusRecord | undefined;
   let countTime = begun;
   const keep = async (refused: Partial<StatusRecord> | undefined, wakeTime: EpochMs): Promise<Turn> => {
     const value: StatusRecord = { ...refused, lookTime: begun, countTime };
     return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime }));
   };
   await updateRecord(WHAT, record, async loaded => {
-    before = loaded.kind === 'known' ? loaded.value : undefined;
-    const last = before && countTimeOf(before);
+    statusBefore = loaded.kind === 'known' ? loaded.value : undefined;
+    const last = statusBefore && countTimeOf(statusBefore);
     countTime = last === undefined || isDue(begun, addDuration(last, COUNT_SPACING)) ? begun : last;
-    return keep(before, addDuration(begun, CHECK));
+    return keep(statusBefore, addDuration(begun, CHECK));
   });
   const outcome = await writeStatuses(deps, countTime === begun);
-  const { refused: left = [], waits = false } = outcome ?? {};
+  const { refused: refusedWrites = [], waits = false } = outcome ?? {};
   // Said before it is recorded: a run that dies in between says it again (I9).
-  const isRepeatDue = isReportDue(begun, before?.refusedTime);
-  const text = await reportLasting(left, before?.refused, { isRepeatDue });
+  const isRepeatDue = isReportDue(begun, statusBefore?.refusedTime);
+  const text = await reportLasting(refusedWrites, statusBefore?.refused, { isRepeatDue });
   const refused =
-    left.length > 0 ? { ...before, refused: text, ...(isRepeatDue && { refusedTime: begun }) } : undefined;
+    refusedWrites.length > 0
+      ? { ...statusBefore, refused: text, ...(isRepeatDue && { refusedTime: begun }) }
+      : undefined;
   await updateRecord(WHAT, record, async loaded => {
     if (loaded.kind !== 'known') return DONE;
     if (outcome === undefined) return record.release();

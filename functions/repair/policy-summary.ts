@@ -223,14 +223,16 @@ function warning(
   // What is refused is not in force, or not where it says.
   const reach = fault === undefined ? unstatedReach(object.spec ?? {}) : undefined;
   const unstated = reach === undefined ? [] : [{ reason: 'ReachNotStated', message: `${reach}: state both` }];
-  const left = uncounted.map(({ pool }) => (pool === undefined ? 'the nodes without a NodePool' : kindAndName(pool)));
+  const uncountedNames = uncounted.map(({ pool }) =>
+    pool === undefined ? 'the nodes without a NodePool' : kindAndName(pool),
+  );
   const notCounted =
-    left.length === 0
+    uncountedNames.length === 0
       ? []
       : [
           {
             reason: 'NotCounted',
-            message: `held and repairing leave out ${left.join(', ')}: a newer version counts there`,
+            message: `held and repairing leave out ${uncountedNames.join(', ')}: a newer version counts there`,
           },
         ];
   const all = [
@@ -294,8 +296,8 @@ export function decideStatus(
 function newWarning({ status }: KubernetesObject, { conditions }: PolicySummary): PolicyCondition | undefined {
   const warning = conditions.find(({ type }) => type === 'Warning');
   if (warning === undefined || !SAID_HERE.includes(warning.reason)) return undefined;
-  const before = conditionsOf(status).find(({ type }) => type === 'Warning');
-  const isSaid = before?.['reason'] === warning.reason && before['message'] === warning.message;
+  const warningBefore = conditionsOf(status).find(({ type }) => type === 'Warning');
+  const isSaid = warningBefore?.['reason'] === warning.reason && warningBefore['message'] === warning.message;
   return isSaid ? undefined : warning;
 }
 
@@ -308,9 +310,9 @@ function statusOf(
   now: EpochMs,
 ): JsonObject | undefined {
   const observedGeneration = metadata.generation ?? 0;
-  const before = conditionsOf(status);
+  const conditionsBefore = conditionsOf(status);
   const conditions = summary.conditions.map((condition): JsonObject => {
-    const old = before.find(({ type }) => type === condition.type);
+    const old = conditionsBefore.find(({ type }) => type === condition.type);
     const since = old?.['status'] === condition.status ? old['lastTransitionTime'] : undefined;
     return { ...condition, observedGeneration, lastTransitionTime: since ?? toTimestamp(now) };
   });
@@ -320,11 +322,11 @@ function statusOf(
 }
 
 /** Nothing but numbers does, and neither `held` nor `repairing` becomes zero or ceases to be. */
-function differsByNumbers(before: JsonObject | undefined, next: JsonObject): boolean {
+function differsByNumbers(statusBefore: JsonObject | undefined, next: JsonObject): boolean {
   const isAny = (status: JsonObject | undefined, key: string): boolean => (status?.[key] ?? 0) !== 0;
   return (
-    ['conditions', 'observedGeneration'].every(key => isDeepStrictEqual(before?.[key], next[key])) &&
-    ['held', 'repairing'].every(key => isAny(before, key) === isAny(next, key))
+    ['conditions', 'observedGeneration'].every(key => isDeepStrictEqual(statusBefore?.[key], next[key])) &&
+    ['held', 'repairing'].every(key => isAny(statusBefore, key) === isAny(next, key))
   );
 }
 

@@ -25,8 +25,8 @@ export const drainBeforeReboot: Action<'Drain'> = async context => {
 };
 
 export const reboot: Action<'Reboot'> = async context => {
-  const before = await prepare(context).catch(notYet);
-  return before ?? callInstance(context, (instances, providerID) => instances.reboot(providerID));
+  const obstacle = await prepare(context).catch(notYet);
+  return obstacle ?? callInstance(context, (instances, providerID) => instances.reboot(providerID));
 };
 
 /** What comes before the call to EC2, which alone may not be repeated. undefined: it is done. */
@@ -41,13 +41,13 @@ async function prepare(context: ActionContext<'Reboot'>): Promise<Changed | unde
 /** Cordons the Node in the version that was looked at, and says that it is maintained. undefined: it is done. */
 async function begin(
   { deps, node, now }: Pick<ActionContext, 'deps' | 'node' | 'now'>,
-  said: Readonly<Record<string, string>>,
+  marks: Readonly<Record<string, string>>,
 ): Promise<Changed | undefined> {
   const { kubernetes } = deps;
   const ref = { type: RESOURCES.Node, name: node.name };
   // A cordon that somebody sets meanwhile is theirs, and one that is well meanwhile is not rebooted.
   const isOpen = node.unschedulable !== true;
-  const annotations = { ...said, ...(isOpen && { [CORDONED_BY_REPAIR_ANNOTATION]: 'true' }) };
+  const annotations = { ...marks, ...(isOpen && { [CORDONED_BY_REPAIR_ANNOTATION]: 'true' }) };
   const change = { annotations, ...(isOpen && { spec: { unschedulable: true } }) };
   const outcome = await changeExactly(kubernetes, ref, node, change);
   if (outcome.kind !== 'ok') return CHANGED;

@@ -259,7 +259,7 @@ export const poolCodec: RecordCodec<PoolRecord> = storedUnder(
 export function poolOfBefore(state: JsonObject): JsonObject {
   if (!Array.isArray(state['attempts'])) return state;
   const attempts = listIn(state, 'attempts').map(each => carriedAttempt.parse(each));
-  const left = listIn(state, 'left').flatMap(each =>
+  const leftAttempts = listIn(state, 'left').flatMap(each =>
     isJsonObject(each) ? [{ ...carriedAttempt.parse(each['attempt']), isLeft: true as const }] : [],
   );
   const under = attempts.filter(({ phase }) => phase !== 'observed');
@@ -270,7 +270,7 @@ export function poolOfBefore(state: JsonObject): JsonObject {
     ...(ramp !== undefined && { ramp }),
     terminations: repairs,
     counts: { held: 0, repairing: under.length },
-    oldAttempts: [...attempts, ...left],
+    oldAttempts: [...attempts, ...leftAttempts],
   });
 }
 
@@ -285,17 +285,17 @@ const withParts = (state: JsonObject, names: 'stored' | 'own'): JsonObject =>
   }, state);
 
 /** What is set for the time of the pods stands beside an attempt in the store. */
-const attemptStored: Change = ({ dueCondition: incident, pods, ...rest }) => {
+const attemptStored: Change = ({ dueCondition: incident, pods, ...otherFields }) => {
   const { annotation, time: podsUntil } = fieldsOf(pods);
   const { set: terminationTimestamp, previous: previousTimestamp } = fieldsOf(annotation);
-  return { ...rest, ...toJson({ incident, terminationTimestamp, previousTimestamp, podsUntil }) };
+  return { ...otherFields, ...toJson({ incident, terminationTimestamp, previousTimestamp, podsUntil }) };
 };
-const attemptRead: Change = ({ incident, terminationTimestamp: set, previousTimestamp, podsUntil, ...rest }) => {
+const attemptRead: Change = ({ incident, terminationTimestamp: set, previousTimestamp, podsUntil, ...otherFields }) => {
   // An earlier version began launches where there was nothing to replace: they launched nothing.
-  if (rest['action'] === 'Replace' && rest['replacement'] === undefined) return undefined;
+  if (otherFields['action'] === 'Replace' && otherFields['replacement'] === undefined) return undefined;
   const annotation = set === undefined ? undefined : { set, previous: previousTimestamp };
   const kind = podsUntil !== undefined ? 'until' : annotation === undefined ? 'unbounded' : 'none';
-  return toJson({ ...rest, dueCondition: incident, pods: { kind, time: podsUntil, annotation } });
+  return toJson({ ...otherFields, dueCondition: incident, pods: { kind, time: podsUntil, annotation } });
 };
 
 /** An attempt by its stored form; undefined: it was none. */
@@ -305,10 +305,10 @@ export function readAttempt(stored: JsonObject): Attempt | undefined {
 }
 
 const changedIn = (state: JsonObject, part: string, change: Change): JsonObject => {
-  const { [part]: object, ...rest } = state;
+  const { [part]: object, ...otherParts } = state;
   if (!isJsonObject(object)) return state;
   const changed = change(object);
-  return changed === undefined ? rest : { ...rest, [part]: changed };
+  return changed === undefined ? otherParts : { ...otherParts, [part]: changed };
 };
 
 const conditionOfBefore = z.object({

@@ -82,10 +82,10 @@ export async function openReplacement(
   const node = await nodeOf(deps, claim);
   if (node === undefined) return CHANGED;
   const taints = listIn(node.spec, 'taints');
-  const left = taints.filter(taint => fieldsOf(taint)['key'] !== RESERVED_TAINT);
-  if (left.length === taints.length) return undefined;
+  const otherTaints = taints.filter(taint => fieldsOf(taint)['key'] !== RESERVED_TAINT);
+  if (otherTaints.length === taints.length) return undefined;
   const ref = { type: RESOURCES.Node, name: node.metadata.name };
-  const outcome = await changeExactly(deps.kubernetes, ref, node.metadata, { spec: { taints: left } });
+  const outcome = await changeExactly(deps.kubernetes, ref, node.metadata, { spec: { taints: otherTaints } });
   return outcome.kind === 'ok' ? undefined : CHANGED;
 }
 

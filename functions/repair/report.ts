@@ -42,7 +42,7 @@ export async function reportVerdicts(
   findings: readonly NodeFinding[],
   now: EpochMs,
 ): Promise<{ readonly findings: readonly NodeFinding[]; readonly time: EpochMs | undefined }> {
-  let left = MAX_REPORTS;
+  let reportsLeft = MAX_REPORTS;
   let time: EpochMs | undefined;
   const next: NodeFinding[] = [];
   for (const finding of findings) {
@@ -60,10 +60,10 @@ export async function reportVerdicts(
     const isRecent = last !== undefined && !isReportDue(now, last);
     const isNews = !(isRepeated && isRecent);
     const since = isRecent ? last : now;
-    if (isNews && left === 0) time = earliest(time, addDuration(now, seconds(1)));
+    if (isNews && reportsLeft === 0) time = earliest(time, addDuration(now, seconds(1)));
     else if (hasEvent(verdict)) time = earliest(time, addDuration(since, REPORT_EVERY));
-    if (!isNews || left === 0) continue;
-    left -= 1;
+    if (!isNews || reportsLeft === 0) continue;
+    reportsLeft -= 1;
     await reportVerdict(deps, verdict, origin, { isRepeated, isSilent: isRecent });
     next.splice(-1, 1, withReported(finding, code, since, now));
   }
@@ -177,8 +177,8 @@ async function reportVerdict(
   const decision = DECISIONS[kind] ?? kind;
   const about = kind === 'stuck' && verdict.claim !== undefined ? aboutClaim(verdict.claim) : aboutNode(node);
   const details = { ...originOf(origin), ...detailsOf(verdict, origin) };
-  const said = { about, decision, reason, message, details, metric: metricOf(decision, origin) };
-  await deps.reporter.report({ ...said, isRepeated, ...(event && !isSilent && { event }) });
+  const line = { about, decision, reason, message, details, metric: metricOf(decision, origin) };
+  await deps.reporter.report({ ...line, isRepeated, ...(event && !isSilent && { event }) });
   if (kind !== 'vetoed' || !verdict.veto.invalid || isRepeated) return;
   // Who wrote a veto that cannot be read is told where it stands.
   const { by, message: fault } = verdict.veto;
@@ -228,8 +228,8 @@ export async function reportMissing(
   const [were, have] = missing === 1 ? ['node that was', 'has'] : ['nodes that were', 'have'];
   const message = `${missing} ${were} terminated by repairs ${have} not been replaced: no node of the pool was made since`;
   const details = { ...originOf(origin), missing };
-  const said = { about: pool, decision: 'warn', reason: EVENT_REASONS.nodesNotReplaced, message, details };
-  await reporter.report({ ...said, event: WARNING, isRepeated: next !== undefined });
+  const line = { about: pool, decision: 'warn', reason: EVENT_REASONS.nodesNotReplaced, message, details };
+  await reporter.report({ ...line, event: WARNING, isRepeated: next !== undefined });
   return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPORT_EVERY)) };
 }
 
@@ -252,21 +252,21 @@ function missingOf({ terminations }: PoolRecord, nodes: readonly NodeView[], now
 /** Counts how the pool stands, once that is recorded. */
 export async function countRepairs(
   { metrics, repairsChanged }: PassDeps,
-  { pool, rules: { policies }, state: { counts: before } }: ObservedPool,
-  { counts: after }: PoolRecord,
+  { pool, rules: { policies }, state: { counts: countsBefore } }: ObservedPool,
+  { counts: countsAfter }: PoolRecord,
   findings: readonly NodeFinding[],
 ): Promise<void> {
   const verdicts = findings.flatMap(finding => verdictOf(finding) ?? []);
   const held = verdicts.filter(each => hasTrait(each, 'held')).map(each => wordingOf(each).reason);
   for (const [reason, { length }] of Map.groupBy(held, each => each))
     metrics.count(REPAIR_METRICS.held, length, { nodePool: poolDimension(pool), reason });
-  metrics.count(REPAIR_METRICS.underWay, after.repairing, { nodePool: poolDimension(pool) });
-  const changed = (['held', 'repairing'] as const).filter(key => before[key] !== after[key]);
+  metrics.count(REPAIR_METRICS.underWay, countsAfter.repairing, { nodePool: poolDimension(pool) });
+  const changed = (['held', 'repairing'] as const).filter(key => countsBefore[key] !== countsAfter[key]);
   // Without a policy there is no status that says so.
   if (changed.length === 0 || policies.policies.length + policies.faults.length === 0) return;
   const becameZero = (key: 'held' | 'repairing'): boolean =>
-    changed.includes(key) && (before[key] === 0 || after[key] === 0);
-  const isZero = becameZero('held') || (before.held > 0 && after.held > 0 && becameZero('repairing'));
+    changed.includes(key) && (countsBefore[key] === 0 || countsAfter[key] === 0);
+  const isZero = becameZero('held') || (countsBefore.held > 0 && countsAfter.held > 0 && becameZero('repairing'));
   await repairsChanged(isZero ? 'zero' : 'count');
 }
 

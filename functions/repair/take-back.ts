@@ -42,10 +42,10 @@ export interface TakenBack {
 export async function takeBack(
   deps: PassDeps,
   origin: DecisionOrigin,
-  left: LeftBehind & { readonly node: NodeName },
+  leftBehind: LeftBehind & { readonly node: NodeName },
 ): Promise<TakenBack> {
-  const { node, record } = left;
-  const parts = Object.entries(wantedBack(left, deps.clock.now()) ?? {});
+  const { node, record } = leftBehind;
+  const parts = Object.entries(wantedBack(leftBehind, deps.clock.now()) ?? {});
   const tries = createTries(deps.clock);
   // An earlier version had one for all.
   for (const key of owedKeys(record)) if (!parts.some(([name]) => key === keyOf(name))) tries.forget(key);
@@ -55,15 +55,15 @@ export async function takeBack(
   for (const [name, value] of parts) {
     const part: RepairLeftovers = { [name]: value };
     const change = { key: keyOf(name), stored: record.refusals, restsOn: [JSON.stringify(part)], report };
-    const outcome = await tries.make(change, () => takePartBack(deps, origin, left, part));
+    const outcome = await tries.make(change, () => takePartBack(deps, origin, leftBehind, part));
     if (isRefusal(outcome)) refused.push(outcome);
     else taken = { ...taken, ...part };
   }
   // The queue tries again within seconds, which is of no use for what lasts.
   const error = refused.find(({ goesBack }) => goesBack !== undefined && goesBack.reason !== NOT_PASSING)?.goesBack;
-  const { refusals: before, ...rest } = withoutTakenBack(record, taken);
-  const refusals = tries.after(before);
-  const next = { ...rest, ...(refusals && { refusals }) };
+  const { refusals: refusalsBefore, ...recordAfter } = withoutTakenBack(record, taken);
+  const refusals = tries.after(refusalsBefore);
+  const next = { ...recordAfter, ...(refusals && { refusals }) };
   return { record: next, time: joinRefusals(refused).until, failure: error && { error } };
 }
 
@@ -98,12 +98,13 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
     }
     try {
       const isGone = each.kind === 'gone';
-      const left = await takeBack(deps, observed.origin, { node, record, claims: observed.claims, isGone });
-      time = earliest(time, left.time);
-      if (left.failure === undefined) next.push(afterTakeBack(each, left.record, owedKeys(left.record).length > 0));
+      const takenBack = await takeBack(deps, observed.origin, { node, record, claims: observed.claims, isGone });
+      time = earliest(time, takenBack.time);
+      if (takenBack.failure === undefined)
+        next.push(afterTakeBack(each, takenBack.record, owedKeys(takenBack.record).length > 0));
       else {
-        failures.push(left.failure.error);
-        next.push({ ...each, record: left.record });
+        failures.push(takenBack.failure.error);
+        next.push({ ...each, record: takenBack.record });
       }
     } catch (error) {
       failures.push(error);

@@ -48,11 +48,11 @@ export async function afterUntakenAct(
   const { granted, record } = result;
   const { finding, attempt } = granted;
   const now = deps.clock.now();
-  const before = finding.record ?? record;
+  const recordBefore = finding.record ?? record;
   switch (outcome.kind) {
     case 'overtaken':
       // Somebody else's act is not recorded as ours.
-      return { change: { record: { ...before, attempt: undefined } }, time };
+      return { change: { record: { ...recordBefore, attempt: undefined } }, time };
     case 'unknown': {
       const runOver = judgeTime(attempt);
       const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
@@ -63,12 +63,12 @@ export async function afterUntakenAct(
       return { change: { record: { ...withMade, refusals: noted.refusals } }, time: runOver };
     }
     case 'calledOff': {
-      const known = dueOf(finding)?.unfinished ? record.leftovers : before.leftovers;
+      const known = dueOf(finding)?.unfinished ? record.leftovers : recordBefore.leftovers;
       // Its NodeClaim may have changed after it got its deadline (I7).
-      const left =
+      const leftovers =
         attempt.action === 'Terminate' ? withoutAttempt({ ...record, leftovers: known }, attempt).leftovers : known;
-      const kept = { ...before, number: record.number, leftovers: left };
-      const state = before.attempt === undefined ? 'followed' : 'inFlight';
+      const kept = { ...recordBefore, number: record.number, leftovers: leftovers };
+      const state = recordBefore.attempt === undefined ? 'followed' : 'inFlight';
       return { change: { record: kept, verdict: undefined, state }, time: addDuration(now, LOOK_AGAIN_AFTER) };
     }
     case 'refused':
@@ -90,13 +90,13 @@ async function afterRefusal(
   const isAnnotated = after.record.leftovers?.annotation !== undefined;
   const live = attempt.claim && isAnnotated ? await getNodeClaimView(deps, attempt.claim.name) : undefined;
   const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
-  const left: TakenBack = noted.keepsTurn
+  const takenBack: TakenBack = noted.keepsTurn
     ? { record: after.record, time: undefined }
     : await takeBack(deps, observed.origin, { node: finding.node, record: after.record, claims }).catch(
         (error: unknown) => ({ record: after.record, time: undefined, failure: { error } }),
       );
   const { state, time } = after;
-  return { change: { record: left.record, verdict: undefined, state }, time, failure: left.failure };
+  return { change: { record: takenBack.record, verdict: undefined, state }, time, failure: takenBack.failure };
 }
 
 /** Says it where that is news. Answers what is to be remembered. */

@@ -48,9 +48,9 @@ const inFlight = (
 ): Finding => toFinding(record, verdict, time, { state: 'inFlight', needsCleanUp });
 
 /** What became of the attempt that is remembered of the node. */
-export function judgeAttempt(facts: NodeFacts, before: Attempt): Finding {
+export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Finding {
   const { context, record, node } = facts;
-  const attempt = withDrainEnd(before, context, node.uid);
+  const attempt = withDrainEnd(storedAttempt, context, node.uid);
   if (attempt.phase === 'accepted') return judgeAccepted(facts, attempt);
   const runOver = judgeTime(attempt);
   if (!isDue(context.now, runOver)) {
@@ -359,29 +359,30 @@ function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why:
 /** Its Node is gone. */
 export function judgeGone(
   uid: string,
-  before: NodeRecord,
+  recordBefore: NodeRecord,
   { now, claims }: Pick<JudgeContext, 'now' | 'claims'>,
 ): GoneNode {
-  const { attempt } = before;
-  const node = { name: before.name, uid };
+  const { attempt } = recordBefore;
+  const node = { name: recordBefore.name, uid };
   const gone = (...finding: Parameters<typeof toFinding>): GoneNode => ({
     ...toFinding(...finding),
     kind: 'gone',
     node,
   });
   const closed: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
-  const needsCleanUp = before.leftovers !== undefined;
+  const needsCleanUp = recordBefore.leftovers !== undefined;
   if (attempt === undefined) return gone(undefined, closed, undefined, { needsCleanUp });
   const isIntended = attempt.phase === 'intended';
   const runOver = judgeTime(attempt);
-  if (isIntended && !isDue(now, runOver)) return gone(before, undefined, runOver, { state: 'followed', needsCleanUp });
+  if (isIntended && !isDue(now, runOver))
+    return gone(recordBefore, undefined, runOver, { state: 'followed', needsCleanUp });
   const news: GoneNode['news'] = isIntended ? [{ kind: 'lost', attempt }] : [];
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
-    const over = isIntended ? withoutAttempt(before, attempt) : before;
+    const over = isIntended ? withoutAttempt(recordBefore, attempt) : recordBefore;
     return gone(undefined, closed, undefined, { needsCleanUp: over.leftovers !== undefined, news });
   }
-  const record = isIntended ? accepted(before, attempt, []) : before;
+  const record = isIntended ? accepted(recordBefore, attempt, []) : recordBefore;
   const check = addDuration(now, FOLLOW_CHECK);
   if (!isDue(now, attempt.until))
     return gone(record, undefined, earliest(attempt.until, check), { state: 'followed', needsCleanUp, news });

@@ -43,15 +43,15 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
   // A launch counts as taken once the replacement is ready.
   if (action === 'Replace') return { ...record, attempt: { ...attempt, phase: 'accepted' } };
   const { [key]: _, ...refusals } = record.refusals ?? {};
-  const { refusals: __, leftovers, ...rest } = record;
+  const { refusals: __, leftovers, ...otherFields } = record;
   // A termination takes over the annotation that an earlier attempt had set.
   const { annotation, requested: ___, ...others } = leftovers ?? {};
-  const left = annotation === undefined || action === 'Terminate' ? others : { ...others, annotation };
+  const leftoversAfter = annotation === undefined || action === 'Terminate' ? others : { ...others, annotation };
   const act = { key, action, time: attempt.time, ...(bootID !== undefined && { bootID }) };
   return {
-    ...rest,
+    ...otherFields,
     ...(Object.keys(refusals).length > 0 && { refusals }),
-    ...(Object.keys(left).length > 0 && { leftovers: left }),
+    ...(Object.keys(leftoversAfter).length > 0 && { leftovers: leftoversAfter }),
     attempt: { ...attempt, phase: 'accepted' },
     incident: {
       ...record.incident,
@@ -64,8 +64,8 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
 }
 
 /** The attempt is over; what it has made or set is still known as ours. */
-export function withoutAttempt(before: NodeRecord, attempt: Attempt): NodeRecord {
-  const { attempt: _, ...record } = before;
+export function withoutAttempt(recordBefore: NodeRecord, attempt: Attempt): NodeRecord {
+  const { attempt: _, ...record } = recordBefore;
   const isIntended = attempt.phase === 'intended';
   const drain = attempt.action === 'Drain' ? attempt.requestId : undefined;
   const requestId = isIntended ? requestOf(attempt) : undefined;
@@ -87,8 +87,8 @@ export function annotationOf(attempt: Attempt | undefined): RepairLeftovers['ann
 }
 
 /** The attempt is called off: not taken. */
-export function calledOff(before: NodeRecord, attempt: Attempt): NodeRecord {
-  const record = withoutAttempt(before, attempt);
+export function calledOff(recordBefore: NodeRecord, attempt: Attempt): NodeRecord {
+  const record = withoutAttempt(recordBefore, attempt);
   if (record.incident === undefined) return record;
   const taken = record.incident.taken.filter(each => each !== attempt.key);
   return { ...record, incident: { ...record.incident, taken } };

@@ -52,9 +52,9 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
   const { skipped } = incident ?? {};
   const basis = context.basisOf(claim);
   const requested = ladder.findIndex(each => keyOf(each) === record.leftovers?.requested?.key);
-  const left = ladder.slice(Math.max(0, requested));
+  const openActions = ladder.slice(Math.max(0, requested));
   const launchesFrom = launchPause?.until;
-  const next = nextAction({ ladder: left, taken, acts, refusals, basis, skipped, launchesFrom }, now);
+  const next = nextAction({ ladder: openActions, taken, acts, refusals, basis, skipped, launchesFrom }, now);
   switch (next.kind) {
     case 'next': {
       const { action } = next;

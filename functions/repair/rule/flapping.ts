@@ -78,14 +78,14 @@ const MAX_EPISODES = 100;
 export function nextEpisodes(
   node: Pick<NodeView, 'conditions'>,
   settings: RepairSettings,
-  before: readonly Episode[],
+  episodesBefore: readonly Episode[],
   now: EpochMs,
 ): readonly Episode[] {
   const rule = settings.flapping;
   if (rule === undefined) return [];
   const matches = matchStatements(node, statementsOf(settings));
   const since = unhealthySince(matches);
-  const closed = before.map((episode): Episode => {
+  const closed = episodesBefore.map((episode): Episode => {
     const { startTime, endTime } = episode;
     if (endTime !== undefined || (since !== undefined && since <= startTime)) return episode;
     return { startTime, endTime: episodeEnd(node, episode, { since, now }) };

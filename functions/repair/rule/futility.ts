@@ -15,21 +15,21 @@ export function futility(
   terminations: readonly { readonly condition: string; readonly time: EpochMs }[],
 ): Blocker | undefined {
   if (rule === undefined || creationTime === undefined) return undefined;
-  const before = terminations
+  const similar = terminations
     .filter(
       ({ condition, time }) =>
         condition === failure && time <= creationTime && !isDue(now, addDuration(time, rule.window)),
     )
     .toSorted((a, b) => a.time - b.time);
   // When this one has left the window, too few are left in it.
-  const last = before.at(-rule.repairs);
+  const last = similar.at(-rule.repairs);
   if (last === undefined) return undefined;
   const until = addDuration(last.time, rule.window);
   return {
     kind: 'futility',
     reason: 'FutileRepairs',
-    message: `${before.length} repairs in ${area} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
-    setting: { field: 'spec.repair.futility', numbers: { repairs: before.length, allowed: rule.repairs } },
+    message: `${similar.length} repairs in ${area} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
+    setting: { field: 'spec.repair.futility', numbers: { repairs: similar.length, allowed: rule.repairs } },
     until,
   };
 }

@@ -28,18 +28,23 @@ export function ladderOf(
   own?: DurationMs,
 ): readonly LadderAction[] {
   return actions.flatMap((action: RepairAction): LadderAction[] => {
-    const { type, ...rest } = action;
-    if (type === 'ReplaceThenTerminate') return [{ ...rest, type: 'Replace' }];
+    const { type, ...details } = action;
+    if (type === 'ReplaceThenTerminate') return [{ ...details, type: 'Replace' }];
     if (type === 'Reboot') {
-      const bound = drainBound === 'Inherit' ? (own ?? rest.timeout) : (drainBound ?? NO_TIME);
+      const bound = drainBound === 'Inherit' ? (own ?? details.timeout) : (drainBound ?? NO_TIME);
       const timeout = toDurationMs(Math.min(bound, own ?? bound));
-      const drain: LadderAction = { ...rest, type: 'Drain', timeout, key: `${DRAIN_BEFORE_REBOOT}|${rest.timeout}` };
-      return [...(timeout > 0 ? [drain] : []), { ...rest, type }];
+      const drain: LadderAction = {
+        ...details,
+        type: 'Drain',
+        timeout,
+        key: `${DRAIN_BEFORE_REBOOT}|${details.timeout}`,
+      };
+      return [...(timeout > 0 ? [drain] : []), { ...details, type }];
     }
-    if (type !== 'DrainThenTerminate') return [{ ...rest, type }];
+    if (type !== 'DrainThenTerminate') return [{ ...details, type }];
     return [
-      { ...rest, type: 'Drain' },
-      { ...rest, type: 'Terminate', timeout: STUCK_AFTER },
+      { ...details, type: 'Drain' },
+      { ...details, type: 'Terminate', timeout: STUCK_AFTER },
     ];
   });
 }

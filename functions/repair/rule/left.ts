@@ -53,9 +53,9 @@ export function wantedBack(
 }
 
 /** The record once that is taken back. */
-export function withoutTakenBack({ leftovers = {}, ...rest }: NodeRecord, taken: RepairLeftovers): NodeRecord {
+export function withoutTakenBack({ leftovers = {}, ...otherFields }: NodeRecord, taken: RepairLeftovers): NodeRecord {
   const kept = Object.entries(leftovers).filter(([key]) => !(key in taken));
-  return { ...rest, ...(kept.length > 0 && { leftovers: Object.fromEntries(kept) }) };
+  return { ...otherFields, ...(kept.length > 0 && { leftovers: Object.fromEntries(kept) }) };
 }
 
 /**

@@ -40,15 +40,15 @@ import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
 import { termsOf } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs, isDue } from '../../../shared/domain/time.ts';
 
-/** What a pass finds of one node. @param before what is remembered of it */
-export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRecord | undefined): PresentNode {
+/** What a pass finds of one node. @param recordBefore what is remembered of it */
+export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: NodeRecord | undefined): PresentNode {
   const { now, rules, pool } = context;
   const settings = readableSettings(rules);
-  const known = before ?? newNodeOf(node, pool);
+  const known = recordBefore ?? newNodeOf(node, pool);
   const unhealthy =
     settings === undefined
       ? []
-      : unhealthyStatementsOf(node, { now, settings, record: before, ...newsOf(context, node, before) });
+      : unhealthyStatementsOf(node, { now, settings, record: recordBefore, ...newsOf(context, node, recordBefore) });
   const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : unhealthy.length > 0;
   const isFlapping = settings?.flapping !== undefined;
   const forgotten = settings === undefined ? known.episodes : [];
@@ -78,11 +78,11 @@ export function judgeNode(context: JudgeContext, node: NodeView, before: NodeRec
 function newsOf(
   { observedTimes, changesTime, isUnprompted }: JudgeContext,
   { uid }: NodeView,
-  before: NodeRecord | undefined,
+  recordBefore: NodeRecord | undefined,
 ): Pick<OnsetContext, 'ownTime' | 'observedTime' | 'isUnprompted'> {
   const ownTime = observedTimes.get(uid);
   // A condition that gets the time it lacked has not changed.
-  const wasWithoutTime = before?.reported?.code === REPORT_CODES.noTransitionTime;
+  const wasWithoutTime = recordBefore?.reported?.code === REPORT_CODES.noTransitionTime;
   const observedTime = wasWithoutTime ? undefined : (ownTime ?? changesTime);
   return { ownTime, observedTime, isUnprompted: isUnprompted?.(uid) === true };
 }
@@ -95,12 +95,12 @@ function rememberedOf(
   isUnhealthy: boolean,
 ): Omit<NodeRecord, 'otherWork'> {
   const { now, pool } = context;
-  const { incident: _, otherWork: __, pool: ___, leftovers: ____, ...rest } = known;
+  const { incident: _, otherWork: __, pool: ___, leftovers: ____, ...otherFields } = known;
   const leftovers = withMarks(known, node);
   const replacement = leftovers?.replacement && replacementNow(leftovers.replacement, context, now);
   const incident = incidentAt(known.incident, isUnhealthy, now);
   return {
-    ...rest,
+    ...otherFields,
     name: node.name,
     ...(pool !== undefined && { pool }),
     ...(leftovers && { leftovers: replacement ? { ...leftovers, replacement } : leftovers }),

@@ -37,7 +37,7 @@ function windowOf({ settings }: RepairRules): DurationMs | undefined {
 
 /** What the next pass must know. */
 export function nextPoolState(
-  { now, rules, state, findings: before }: PoolObservation,
+  { now, rules, state, findings: findingsBefore }: PoolObservation,
   decided: Decided,
 ): PoolDecision {
   const { granted, inFlight, holdingGuards } = decided;
@@ -48,11 +48,11 @@ export function nextPoolState(
   const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newPlaces]);
   const kept = ({ time }: { readonly time: EpochMs }) => window === undefined || !isDue(now, addDuration(time, window));
   const hasFailed = findings.some(({ news }) => news.some(({ kind }) => kind === 'failedLaunch'));
-  const { launchPause, ramp: _, ...rest } = state;
+  const { launchPause, ramp: _, ...otherMemory } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
   const ramp = decided.ramp && rampAt(decided.ramp, now);
   const next: PoolRecord = {
-    ...rest,
+    ...otherMemory,
     ...(ramp && { ramp }),
     inFlight: places,
     followed: findings.filter(each => isFollowed(each, places)).map(({ node }) => node.uid),
@@ -61,7 +61,7 @@ export function nextPoolState(
     terminations: state.terminations.filter(kept).slice(-MAX_TERMINATIONS),
     counts: { held: findings.filter(isHeld).length, repairing: findings.filter(isRepairing).length },
   };
-  const begun = before.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
+  const begun = findingsBefore.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
   const [oldest] = next.terminations;
   const times = [
     ...findings.map(({ time }) => time),
@@ -70,7 +70,8 @@ export function nextPoolState(
     oldest && window && addDuration(oldest.time, window),
     ramp && rampTime(ramp, now),
   ];
-  const isOutage = holdingGuards.some(guard => guard !== 'threshold') && before.some(each => dueOf(each) !== undefined);
+  const isOutage =
+    holdingGuards.some(guard => guard !== 'threshold') && findingsBefore.some(each => dueOf(each) !== undefined);
   return { findings, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
 }
 
@@ -129,11 +130,11 @@ export function poolAfter(
     attempt.action === 'Terminate' ? [terminationOf(finding.node.uid, attempt)] : [],
   );
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
-  const { ramp: before, launchPause, ...rest } = state;
-  const ramp = before && withoutUndone(before, undone.size);
+  const { ramp: rampBefore, launchPause, ...otherMemory } = state;
+  const ramp = rampBefore && withoutUndone(rampBefore, undone.size);
   const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
   return {
-    ...rest,
+    ...otherMemory,
     ...(pause && { launchPause: pause }),
     ...(ramp && { ramp }),
     inFlight,

@@ -23,8 +23,8 @@ export interface JudgedPool {
 
 const NO_REQUESTS: DueFacts['otherRequests'] = new Map();
 
-/** @param before the judgement of the round before: a node is judged again only if what was read since is about it */
-export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: JudgedPool): JudgedPool {
+/** @param judgedBefore the judgement of the round before: a node is judged again only if what was read since is about it */
+export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefore?: JudgedPool): JudgedPool {
   const { now, pool, rules, state, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
   const { cluster, otherRequests = NO_REQUESTS } = dueFacts ?? {};
   const owners = indexOwners(cluster === undefined ? facts.labelled : withAll(cluster.nodes, nodes), [
@@ -43,11 +43,11 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, before?: Ju
     launchPause: state.launchPause,
     otherRequests,
   };
-  const known = new Map(before?.present.map(finding => [finding.node.uid, finding]));
+  const known = new Map(judgedBefore?.present.map(finding => [finding.node.uid, finding]));
   const isAsSaid = (node: NodeView): boolean =>
-    before !== undefined &&
-    otherRequests.get(node.name) === before.otherRequests.get(node.name) &&
-    isSameOwner(ownerOf(node, owners), ownerOf(node, before.owners));
+    judgedBefore !== undefined &&
+    otherRequests.get(node.name) === judgedBefore.otherRequests.get(node.name) &&
+    isSameOwner(ownerOf(node, owners), ownerOf(node, judgedBefore.owners));
   const present = facts.concerned.map((node): PresentNode => {
     const record = records.get(node.uid)?.value;
     const last = known.get(node.uid);

@@ -15,11 +15,11 @@ const KEPT_FOR = hours(24);
 
 /** The ramp of this pass; undefined: repairs are not slowed down. @param holdingGuards those that hold a due repair now */
 export function nextRamp(
-  { ramp, holdingGuards: before }: Pick<PoolRecord, 'ramp' | 'holdingGuards'>,
+  { ramp, holdingGuards: guardsBefore }: Pick<PoolRecord, 'ramp' | 'holdingGuards'>,
   { holdingGuards, isAnythingDue }: { readonly holdingGuards: readonly string[]; readonly isAnythingDue: boolean },
   now: EpochMs,
 ): Ramp | undefined {
-  if (before.some(guard => !holdingGuards.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
+  if (guardsBefore.some(guard => !holdingGuards.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
   if (ramp === undefined || rampAt(ramp, now) === undefined) return undefined;
   const isStepOver = ramp.granted > 0 && isDue(now, addDuration(ramp.stepTime, STEP));
   if (!isStepOver) return ramp;

@@ -32,8 +32,8 @@ const MAX_COUNT = 20;
  * throws.
  */
 function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReboot | undefined {
-  const { time: said, count, bootID } = fieldsOf(readJson(annotations[LAST_REBOOT_ANNOTATION]));
-  const time = typeof said === 'string' ? parseTimestamp(said) : undefined;
+  const { time: timeText, count, bootID } = fieldsOf(readJson(annotations[LAST_REBOOT_ANNOTATION]));
+  const time = typeof timeText === 'string' ? parseTimestamp(timeText) : undefined;
   if (time === undefined) return undefined;
   const isCount = typeof count === 'number' && Number.isInteger(count);
   return {
