@@ -18,9 +18,9 @@ import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { createTries, type Tries } from '../../shared/lifecycle/refusals.ts';
+import type { Tries } from '../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
-import { forOnlyCopy, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { forOnlyCopy, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
@@ -32,7 +32,7 @@ import { toDrainedNode } from './drained-node.ts';
 import { requestOnNode } from './rule/node-annotations.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './rule/observation.ts';
 import { goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
-import { DRAIN_CODEC, NO_DRAINS, OWNER, recordIdOf, type DrainRecord } from './record.ts';
+import { NO_DRAINS, OWNER, type DrainRecord } from './record.ts';
 import type { DrainRequest } from './request-record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
 import { readNeighbours } from './wake-ups.ts';
@@ -64,54 +64,61 @@ export interface ObservedDrain extends DrainObservation {
   readonly template: string | undefined;
 }
 
-/** One for each run. @param wakeUp the one that the run is about */
-export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
-  const records = openRecords(deps, DRAIN_CODEC, wakeUp);
-  const tries = createTries(deps.clock);
+/** What all looks of one run share. */
+export interface DrainLooks {
+  /** By UID of the Node. */
+  readonly recordOf: (uid: string) => TimedRecord<DrainRecord>;
+  readonly tries: Tries;
+}
 
-  return async (target: SoughtNode, incoming: Incoming | undefined): Promise<Lookup<ObservedDrain, DrainRecord>> => {
-    const { name, uid, onlyIfKnown, eventVersion } = target;
-    const found = await findSubject(deps, {
-      ref: { type: RESOURCES.Node, name },
-      uid,
-      onlyIfKnown,
-      recordOf: id => {
-        const record = records(recordIdOf(id));
-        return incoming === undefined ? record : forOnlyCopy(record, name);
-      },
-      isUnchanged: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
-    });
-    if (found.kind !== 'here') return found;
-    const { object, record: store, loaded } = found;
-    if (isSentBefore(object, target)) return { kind: 'nothing' };
-    const record = loaded.kind === 'known' ? loaded.value : NO_DRAINS;
-    const node = toDrainedNode(object);
-    const asked = incoming ?? requestOnNode(node, record);
-    if (loaded.kind === 'none' && asked === undefined && !isLeftOver(node)) return { kind: 'nothing' };
-    const base = {
-      object,
-      store,
-      tries,
-      armed: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
-      record,
-      incoming: asked,
-      now: deps.clock.now(),
-      node,
-      rules: undefined,
-      maxEventAge: DEFAULT_CONFIG.healthEvents.maxEventAge,
-      template: undefined,
-      mode: 'Enforce',
-      unreadable: undefined,
-      limits: NO_DRAIN_LIMITS,
-      neighbours: undefined,
-      pods: [],
-      protection: DEFAULT_PROTECTION_POLICY,
-      isProtectionOverridden: false,
-      resource: { kind: 'notAsked' },
-    } as const satisfies ObservedDrain;
-    const isIdle = record.active === undefined && record.requests.length === 0 && asked === undefined;
-    return { kind: 'here', observation: isIdle ? base : await withSurroundings(deps, base) };
-  };
+/** One look. @param incoming the message in hand, until it is in the record */
+export async function observe(
+  deps: DrainDeps,
+  { recordOf, tries }: DrainLooks,
+  target: SoughtNode,
+  incoming: Incoming | undefined,
+): Promise<Lookup<ObservedDrain, DrainRecord>> {
+  const { name, uid, onlyIfKnown, eventVersion } = target;
+  const found = await findSubject(deps, {
+    ref: { type: RESOURCES.Node, name },
+    uid,
+    onlyIfKnown,
+    recordOf: id => {
+      const record = recordOf(id);
+      return incoming === undefined ? record : forOnlyCopy(record, name);
+    },
+    isUnchanged: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
+  });
+  if (found.kind !== 'here') return found;
+  const { object, record: store, loaded } = found;
+  if (isSentBefore(object, target)) return { kind: 'nothing' };
+  const record = loaded.kind === 'known' ? loaded.value : NO_DRAINS;
+  const node = toDrainedNode(object);
+  const asked = incoming ?? requestOnNode(node, record);
+  if (loaded.kind === 'none' && asked === undefined && !isLeftOver(node)) return { kind: 'nothing' };
+  const base = {
+    object,
+    store,
+    tries,
+    armed: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
+    record,
+    incoming: asked,
+    now: deps.clock.now(),
+    node,
+    rules: undefined,
+    maxEventAge: DEFAULT_CONFIG.healthEvents.maxEventAge,
+    template: undefined,
+    mode: 'Enforce',
+    unreadable: undefined,
+    limits: NO_DRAIN_LIMITS,
+    neighbours: undefined,
+    pods: [],
+    protection: DEFAULT_PROTECTION_POLICY,
+    isProtectionOverridden: false,
+    resource: { kind: 'notAsked' },
+  } as const satisfies ObservedDrain;
+  const isIdle = record.active === undefined && record.requests.length === 0 && asked === undefined;
+  return { kind: 'here', observation: isIdle ? base : await withSurroundings(deps, base) };
 }
 
 /** What a drain has put on a Node and is not true any more, where no record knows of it. The mark would keep a place of the pool for ever. */

@@ -3,10 +3,11 @@ import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { isRepublished, leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
+import { createTries } from '../../shared/lifecycle/refusals.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
-import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { openRecords, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
@@ -16,11 +17,11 @@ import { decide } from './decide.ts';
 import type { DrainDecision } from './rule/decision.ts';
 import { answerGone, closeGone } from './drain-end.ts';
 import type { Incoming } from './rule/observation.ts';
-import { createObserver, type DrainDeps, type ObservedDrain, type SoughtNode } from './observe.ts';
+import { observe, type DrainDeps, type ObservedDrain, type SoughtNode } from './observe.ts';
 import { beginsNothing } from './request-end.ts';
 import { DRAIN_BLOCKS } from './settings.ts';
 import { reportDrainFaults } from './settings-faults.ts';
-import { OWNER } from './record.ts';
+import { DRAIN_CODEC, OWNER, recordIdOf } from './record.ts';
 import type { DrainRun } from './context.ts';
 import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
 
@@ -131,14 +132,15 @@ async function reconcileNode(
   wakeUp?: UsedWakeUp,
 ): Promise<boolean> {
   const { deps, reporter } = context;
-  const observe = createObserver(deps, wakeUp);
+  const records = openRecords(deps, DRAIN_CODEC, wakeUp);
+  const looks = { recordOf: (uid: string) => records(recordIdOf(uid)), tries: createTries(deps.clock) };
   const run: DrainRun = { isMessageDone: incoming === undefined, endedDrainId: undefined };
   let isHere = false;
   let target = first;
   const concern: Concern<ObservedDrain, DrainDecision> = {
     what: `node ${first.name}`,
     async observe(): Promise<Observed<ObservedDrain>> {
-      const found = await observe(target, run.isMessageDone ? undefined : incoming);
+      const found = await observe(deps, looks, target, run.isMessageDone ? undefined : incoming);
       isHere = found.kind === 'here';
       // I10: from now on this node is meant, not its name.
       if (found.kind === 'here') target = { name: target.name, uid: found.observation.object.metadata.uid };

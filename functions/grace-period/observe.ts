@@ -38,15 +38,19 @@ export interface ObservedNode {
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'clock'>;
 
-/**
- * Reads the Node, its record and, where it may matter, its pods and settings.
- * @param announcements of this run so far, in its record or not
- */
+/** What a look gets from its run. */
+export interface GracePeriodLooks {
+  /** By UID of the Node. */
+  readonly recordOf: (uid: string) => TimedRecord<GracePeriodRecord>;
+  /** Of this run so far, in its record or not. */
+  readonly announcements: readonly Announcement[];
+}
+
+/** One look: reads the Node, its record and, where it may matter, its pods and settings. */
 export async function observe(
   deps: Deps,
+  { recordOf, announcements }: GracePeriodLooks,
   target: SoughtNode,
-  recordOf: (uid: string) => TimedRecord<GracePeriodRecord>,
-  announcements: readonly Announcement[],
 ): Promise<Lookup<ObservedNode, GracePeriodRecord>> {
   const found = await findSubject(deps, {
     ref: { type: RESOURCES.Node, name: target.name },

@@ -123,7 +123,7 @@ async function reconcileNode(context: ReconcileContext, first: SoughtNode, wakeU
   const concern: Concern<FoundNode, NextStep> = {
     what: `node ${first.name}`,
     async observe() {
-      const found = await observe(deps, target, recordOf, run.announcements);
+      const found = await observe(deps, { recordOf, announcements: run.announcements }, target);
       if (found.kind === 'nothing') return { kind: 'over' };
       // I10: from now on this node is meant, not its name.
       if (found.kind === 'here') target = { ...target, uid: found.observation.object.metadata.uid };

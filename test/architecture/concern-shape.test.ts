@@ -58,6 +58,7 @@ describe.each(Object.entries(PARTS))('%s', (part, without) => {
     ['decide', /^export function decide[(<]|^export const decide\b/m],
     ['apply', /^export (?:async )?function apply\(|^export const apply\b/m],
     ['observe', /^export interface Observed[A-Z]\w+/m],
+    ['observe', /^export async function observe\(/m],
   ] as const)('exports from %s.ts what the name says', (role, exported) => {
     const file = `${part}/${role}.ts`;
     if (!files.includes(file)) return;

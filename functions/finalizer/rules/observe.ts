@@ -15,12 +15,19 @@ export interface ObservedRule {
   readonly acceptance: RuleAcceptance;
 }
 
-/** @param wakeUp of the timer of a rule: the record of one that is gone is closed */
+/** What all looks of one run share. */
+export interface RuleLooks {
+  /** By UID of the rule. */
+  readonly recordOf: (uid: string) => TimedRecord<RuleRecord>;
+  /** Of the timer of a rule: the record of one that is gone is closed. */
+  readonly wakeUp: SubjectWakeUp | undefined;
+}
+
+/** One look. */
 export async function observe(
   deps: FinalizerDeps,
+  { recordOf, wakeUp }: RuleLooks,
   name: string,
-  recordOf: (uid: string) => TimedRecord<RuleRecord>,
-  wakeUp: SubjectWakeUp | undefined,
 ): Promise<Observed<ObservedRule>> {
   const all = await loadRules(deps);
   const object = all.find(({ metadata }) => metadata.name === name);

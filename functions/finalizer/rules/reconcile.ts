@@ -18,11 +18,11 @@ import { acceptedCondition } from './status.ts';
 export async function reconcileRule(context: RuleContext, name: string, message: RuleMessage): Promise<void> {
   const { deps } = context;
   const { wakeUp } = message;
-  const recordOf = openRuleRecords(deps, wakeUp);
+  const looks = { recordOf: openRuleRecords(deps, wakeUp), wakeUp };
   const run: RuleRun = { ...context, tries: createTries(deps.clock), message };
   await settle<ObservedRule, RuleDecision>({
     what: `FinalizerRule ${name}`,
-    observe: () => observe(deps, name, recordOf, wakeUp),
+    observe: () => observe(deps, looks, name),
     decide,
     apply: (decision, observed) => apply(run, decision, observed),
   });

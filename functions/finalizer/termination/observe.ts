@@ -10,7 +10,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { findSubject, type Lookup } from '../../../shared/lifecycle/subject.ts';
-import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../../shared/cluster/kept-policies.ts';
 import {
@@ -26,14 +26,7 @@ import { endingClaim, withoutStrays } from './rule/instance.ts';
 import { isManaged, toTerminatedClaim, toTerminatedObject } from './rule/objects.ts';
 import { whileUnread, type UnreadObservation } from './rule/settings-in-force.ts';
 import { loadPool } from '../../../shared/cluster/known-pool.ts';
-import {
-  EMPTY_TERMINATION,
-  hasBegun,
-  TERMINATION_CODEC,
-  terminationRecordId,
-  waitOf,
-  type TerminationRecord,
-} from './record.ts';
+import { EMPTY_TERMINATION, hasBegun, waitOf, type TerminationRecord } from './record.ts';
 import type { PolicySet } from '../../../shared/policies/policy-set.ts';
 import { effectiveTermination, takesBackDeadline, TERMINATION_BLOCK, type EffectiveTermination } from './settings.ts';
 import { orNotKnown, OutOfSight, type NotKnown } from '../../../shared/ports/read-answer.ts';
@@ -81,71 +74,69 @@ export interface ObservedTermination {
 
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
 
-/** One for each run. @param wakeUp the one that the run is about @param onRecord hears which record is looked at, and of which object once that is found */
-export function createObserver(
-  deps: Deps,
-  wakeUp: UsedWakeUp | undefined,
-  onRecord: (record: TimedRecord<TerminationRecord>, object?: KubernetesObject) => void = () => undefined,
-) {
-  const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
-  const recordOf = (kind: TerminationSubject['kind']) => (uid: string) => {
-    const record = records(terminationRecordId(kind, uid));
-    onRecord(record);
-    return record;
-  };
+/** What all looks of one run share. */
+export interface TerminationLooks {
+  /** By UID of the NodeClaim or Node. */
+  readonly recordOf: (uid: string) => TimedRecord<TerminationRecord>;
+  /** Hears what was found, before anything is read that may not be served. */
+  readonly onFound: (record: TimedRecord<TerminationRecord>, object: KubernetesObject) => void;
+}
 
-  return async (target: TerminationSubject): Promise<Lookup<ObservedTermination, TerminationRecord>> => {
-    const { kind, name, uid, onlyIfKnown } = target;
-    const ref = { type: TYPES[kind], name };
-    const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf: recordOf(kind) });
-    if (found.kind !== 'here') return found;
-    const { object, record, loaded } = found;
-    onRecord(record, object);
-    const stored = loaded.kind === 'known' ? loaded.value : undefined;
-    const providerID = providerIDOf(object);
-    const pool = nodePoolOf(object.metadata);
-    const named = { state: stored, viaNode: target.viaNode };
-    const [namedNodes, ofPool, ofPolicies] = await inParallel([
-      kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
-      orNotKnown(loadPool(deps, pool).then(value => ({ kind: 'known', value }) as const)),
-      orNotKnown(loadPolicySets(deps, OWNER, BLOCKS).then(value => ({ kind: 'known', value }) as const)),
-    ]);
-    const failure = [ofPool, ofPolicies].find(answer => answer.kind === 'notKnown');
-    const poolObject = ofPool.kind === 'known' ? ofPool.value : undefined;
-    const [policies, protections] = ofPolicies.kind === 'known' ? ofPolicies.value : [NO_POLICIES, NO_POLICIES];
-    const unread =
-      failure && settingsWhileUnread(failure, stored, { now: deps.clock.now(), object, nodes: namedNodes });
-    const termination = unread ?? effectiveTermination(poolObject, policies);
-    // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
-    const isOurs = termination.kind !== 'none' || stored !== undefined || [object, ...namedNodes].some(isManaged);
-    const sharing =
-      kind === 'Node' || !isOurs
-        ? { nodes: namedNodes, sharedWith: [], endedWith: undefined }
-        : await nodesAndSharing(deps, object, { ...named, namedNodes, pool });
-    const { sharedWith, endedWith } = sharing;
-    // A Node that several NodeClaims name is terminated only with the claim that ends the instance.
-    const nodes = sharedWith.length > 0 || endedWith !== undefined ? [] : withoutStrays(object, sharing.nodes);
-    const observed: ObservedTermination = {
-      now: deps.clock.now(),
-      target,
-      object,
-      claim: kind === 'NodeClaim' ? object : undefined,
-      nodes,
-      sharedWith,
-      endedWith: endedWith === undefined ? undefined : { name: endedWith, nodes: sharing.nodes },
-      providerID,
-      pool,
-      nodePool: poolObject,
-      termination,
-      isDeadlineTakenBack: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
-      protection: effectiveProtection(poolObject, protections),
-      record,
-      stored,
-      nextWakeTime: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
-      hasOwnMessage: loaded.kind === 'known' && loaded.stored.direct === true,
-    };
-    return { kind: 'here', observation: observed };
+/** One look. */
+export async function observe(
+  deps: Deps,
+  { recordOf, onFound }: TerminationLooks,
+  target: TerminationSubject,
+): Promise<Lookup<ObservedTermination, TerminationRecord>> {
+  const { kind, name, uid, onlyIfKnown } = target;
+  const ref = { type: TYPES[kind], name };
+  const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf });
+  if (found.kind !== 'here') return found;
+  const { object, record, loaded } = found;
+  onFound(record, object);
+  const stored = loaded.kind === 'known' ? loaded.value : undefined;
+  const providerID = providerIDOf(object);
+  const pool = nodePoolOf(object.metadata);
+  const named = { state: stored, viaNode: target.viaNode };
+  const [namedNodes, ofPool, ofPolicies] = await inParallel([
+    kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
+    orNotKnown(loadPool(deps, pool).then(value => ({ kind: 'known', value }) as const)),
+    orNotKnown(loadPolicySets(deps, OWNER, BLOCKS).then(value => ({ kind: 'known', value }) as const)),
+  ]);
+  const failure = [ofPool, ofPolicies].find(answer => answer.kind === 'notKnown');
+  const poolObject = ofPool.kind === 'known' ? ofPool.value : undefined;
+  const [policies, protections] = ofPolicies.kind === 'known' ? ofPolicies.value : [NO_POLICIES, NO_POLICIES];
+  const unread = failure && settingsWhileUnread(failure, stored, { now: deps.clock.now(), object, nodes: namedNodes });
+  const termination = unread ?? effectiveTermination(poolObject, policies);
+  // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
+  const isOurs = termination.kind !== 'none' || stored !== undefined || [object, ...namedNodes].some(isManaged);
+  const sharing =
+    kind === 'Node' || !isOurs
+      ? { nodes: namedNodes, sharedWith: [], endedWith: undefined }
+      : await nodesAndSharing(deps, object, { ...named, namedNodes, pool });
+  const { sharedWith, endedWith } = sharing;
+  // A Node that several NodeClaims name is terminated only with the claim that ends the instance.
+  const nodes = sharedWith.length > 0 || endedWith !== undefined ? [] : withoutStrays(object, sharing.nodes);
+  const observed: ObservedTermination = {
+    now: deps.clock.now(),
+    target,
+    object,
+    claim: kind === 'NodeClaim' ? object : undefined,
+    nodes,
+    sharedWith,
+    endedWith: endedWith === undefined ? undefined : { name: endedWith, nodes: sharing.nodes },
+    providerID,
+    pool,
+    nodePool: poolObject,
+    termination,
+    isDeadlineTakenBack: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
+    protection: effectiveProtection(poolObject, protections),
+    record,
+    stored,
+    nextWakeTime: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
+    hasOwnMessage: loaded.kind === 'known' && loaded.stored.direct === true,
   };
+  return { kind: 'here', observation: observed };
 }
 
 /** What the rule decides on. */

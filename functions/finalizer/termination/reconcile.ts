@@ -5,14 +5,26 @@ import { subjectOf, type KubernetesObject } from '../../../shared/domain/kuberne
 import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { again, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
-import type { TimedRecord, UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { apply } from './apply.ts';
 import type { TerminationRun, TargetContext } from './context.ts';
 import type { TerminationDecision } from './decide.ts';
 import { closeGone, handOverToNodes } from './end.ts';
 import { claimUnderWay } from './hook-owner.ts';
-import { createObserver, toObservation, type ObservedTermination, type TerminationSubject } from './observe.ts';
-import { EMPTY_TERMINATION, withWait, type TerminationRecord } from './record.ts';
+import {
+  observe,
+  toObservation,
+  type ObservedTermination,
+  type TerminationLooks,
+  type TerminationSubject,
+} from './observe.ts';
+import {
+  EMPTY_TERMINATION,
+  TERMINATION_CODEC,
+  terminationRecordId,
+  withWait,
+  type TerminationRecord,
+} from './record.ts';
 
 /** A Node that waits for its NodeClaim's termination looks this often. */
 const CLAIM_CHECK = minutes(1);
@@ -29,7 +41,15 @@ export async function reconcileTarget(
 ): Promise<boolean> {
   const { deps } = context;
   let opened: { readonly record: TimedRecord<TerminationRecord>; readonly object?: KubernetesObject } | undefined;
-  const observe = createObserver(deps, wakeUp, (record, object) => (opened = { record, ...(object && { object }) }));
+  const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
+  const looks: TerminationLooks = {
+    recordOf(uid) {
+      const record = records(terminationRecordId(target.kind, uid));
+      opened = { record };
+      return record;
+    },
+    onFound: (record, object) => void (opened = { record, object }),
+  };
   const run: TerminationRun = {
     ownAttempt: undefined,
     ownHooks: new Set(),
@@ -43,7 +63,7 @@ export async function reconcileTarget(
   const concern: Concern<ObservedTermination, TerminationDecision> = {
     what: `${target.kind} ${target.name}`,
     async observe(): Promise<Observed<ObservedTermination>> {
-      const found = await observe(target);
+      const found = await observe(deps, looks, target);
       isKnown ||= found.kind !== 'nothing';
       if (found.kind === 'here') {
         if (found.observation.claim !== undefined) context.hints.note(found.observation.claim);
