@@ -233,16 +233,19 @@ export async function reportMissing(
   return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPORT_EVERY)) };
 }
 
-/** Terminations without a node that was made since, each counted once. */
+/** Nodes that are gone without one that was made since their terminations began, each counted once. */
 function missingOf({ terminations }: PoolRecord, nodes: readonly NodeView[], now: EpochMs) {
   const made = nodes.flatMap(({ creationTime }) => creationTime ?? []).toSorted((a, b) => a - b);
   let missing = 0;
   let time: EpochMs | undefined;
-  for (const { time: ended } of terminations
+  for (const { time: ended, node } of terminations
     .filter(({ isReplaced }) => isReplaced !== true)
     .toSorted((a, b) => a.time - b.time)) {
     const index = made.findIndex(each => each >= ended);
+    // One that is not gone, such as while its pods have time, leaves no place yet. Its end asks for the next pass.
+    const isThere = nodes.some(({ uid }) => uid === node);
     if (index >= 0) made.splice(index, 1);
+    else if (isThere) continue;
     else if (isDue(now, addDuration(ended, REPLACED_WITHIN))) missing += 1;
     else time = earliest(time, addDuration(ended, REPLACED_WITHIN));
   }
