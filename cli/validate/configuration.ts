@@ -84,7 +84,7 @@ function contentOf(data: ConfigurationSource['data']): unknown {
 function longerThanRemembered(data: ConfigurationSource['data']): ConfigFault {
   const key = 'maxEventAge';
   const parsed = parseConfig(data[CONFIG_MAP.key] ?? '');
-  const place = parsed.ok ? parsed.placeOf([key]) : { line: 1 };
+  const place = parsed.ok ? parsed.positionOf([key]) : { line: 1 };
   const days = MESSAGE_LIFETIME / hours(24);
   const message = `how drains ended is remembered for ${days} days, more than that counts as ${formatDuration(MESSAGE_LIFETIME)}`;
   return { ...place, key, message };

@@ -106,9 +106,7 @@ export function decidedBy({ policy, source }: SourcedProtection, pods: readonly 
     return policy.maxDurations.has(pod.namespace) ? 'spec.protection.namespaces' : 'spec.protection.maxDuration';
   });
   const rules = policy.compatibility === 'Karpenter' && pods.length > 0 ? ['spec.protection.compatibility'] : [];
-  return [...new Set([...rules, ...caps])]
-    .map(field => settingPath(source, field))
-    .filter(place => place !== undefined);
+  return [...new Set([...rules, ...caps])].map(field => settingPath(source, field)).filter(path => path !== undefined);
 }
 
 /** Says that the API server refuses a change of the Node. */

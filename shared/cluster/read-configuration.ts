@@ -47,14 +47,14 @@ export function readConfiguration(data: Readonly<Record<string, string>>): ReadC
 function readData(data: Readonly<Record<string, string>>): ReadConfiguration {
   const parsed = parseConfig(data[CONFIG_MAP.key] ?? '');
   if (!parsed.ok) return parsed;
-  const { value: config, content, placeOf } = parsed;
+  const { value: config, content, positionOf } = parsed;
   const file = config.drain?.customDrain?.templateFileName;
   const template = file === undefined ? undefined : Object.hasOwn(data, file) ? data[file] : undefined;
   if (file !== undefined) {
     const path = ['customDrain', 'templateFileName'];
     const fault = (message: string): ReadConfiguration => ({
       ok: false,
-      faults: [{ ...placeOf(path), key: path.join('.'), message }],
+      faults: [{ ...positionOf(path), key: path.join('.'), message }],
     });
     if (template === undefined) {
       const others = Object.keys(data).filter(key => key !== CONFIG_MAP.key);

@@ -11,7 +11,7 @@ import { hours } from '../domain/time.ts';
 import { duration, exactName } from './drain-fields.ts';
 import { drainKeys, toDrainSettings } from './drain-schema.ts';
 import { formatKeyPath } from './key-path.ts';
-import { MAX_KEY_PARTS, tomlPlaces, type TomlPlace } from './toml-places.ts';
+import { MAX_KEY_PARTS, tomlPositions, type TomlPosition } from './toml-positions.ts';
 import * as z from './zod.ts';
 
 const MAX_EVENT_AGE = hours(1);
@@ -66,7 +66,7 @@ export type ParsedConfig =
       readonly value: CurfewConfig;
       /** What was parsed, without comments: `readConfig` reads it again. */
       readonly content: Readonly<Record<string, unknown>>;
-      readonly placeOf: (path: readonly PropertyKey[]) => TomlPlace;
+      readonly positionOf: (path: readonly PropertyKey[]) => TomlPosition;
     }
   | { readonly ok: false; readonly faults: readonly ConfigFault[] };
 
@@ -86,15 +86,15 @@ export function parseConfig(text: string): ParsedConfig {
       ok: true,
       value: toConfig(result.data, content),
       content,
-      placeOf: path => tomlPlaces(text).placeOf(path),
+      positionOf: path => tomlPositions(text).positionOf(path),
     };
   }
-  const { placeOf, tooDeep } = tomlPlaces(text);
+  const { positionOf, tooDeep } = tomlPositions(text);
   if (tooDeep !== undefined) {
     const message = `a key of ${tooDeep.parts} parts, at most ${MAX_KEY_PARTS} are read`;
     return { ok: false, faults: [{ line: tooDeep.line, key: '', message }] };
   }
-  const faults = issuesOf(content).flatMap(issue => toFaults(issue, content, placeOf));
+  const faults = issuesOf(content).flatMap(issue => toFaults(issue, content, positionOf));
   return { ok: false, faults: faults.toSorted((a, b) => a.line - b.line) };
 }
 
@@ -132,8 +132,8 @@ const LISTED_FAULTS = 10;
 export function formatConfigFaults(faults: readonly ConfigFault[]): string {
   const listed = faults.slice(0, LISTED_FAULTS).map(({ file, line, column, key, message }) => {
     // Text that is no TOML has no key to look for.
-    const place = column === undefined || key !== '' ? `line ${line}` : `line ${line}, column ${column}`;
-    return [file === undefined ? place : `${file} ${place}`, ...(key === '' ? [] : [key]), message].join(': ');
+    const position = column === undefined || key !== '' ? `line ${line}` : `line ${line}, column ${column}`;
+    return [file === undefined ? position : `${file} ${position}`, ...(key === '' ? [] : [key]), message].join(': ');
   });
   const more = faults.length - listed.length;
   return [...listed, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
@@ -142,10 +142,10 @@ export function formatConfigFaults(faults: readonly ConfigFault[]): string {
 function toFaults(
   issue: z.core.$ZodIssue,
   content: unknown,
-  placeOf: (path: readonly PropertyKey[]) => TomlPlace,
+  positionOf: (path: readonly PropertyKey[]) => TomlPosition,
 ): ConfigFault[] {
   const fault = (path: readonly PropertyKey[], message: string): ConfigFault => ({
-    ...placeOf(path),
+    ...positionOf(path),
     key: formatKeyPath(path),
     message,
   });

@@ -133,7 +133,7 @@ async function releaseUnclean(
   return (await removeFinalizer(context, observed, object)) === 'changed' ? again('it changed') : DONE;
 }
 
-/** Notes the next call down, or takes a place in the queue of its rule. */
+/** Notes the next call down, or takes a slot in the queue of its rule. */
 async function intend(context: ObjectRun, observed: ObservedObject): Promise<Turn> {
   const { deps, takeSlot } = context;
   const { entry, observation, inForce } = observed;

@@ -1,4 +1,4 @@
-/** How often the clean-up of one rule is called, whatever fails: places in a queue that all of its objects share. */
+/** How often the clean-up of one rule is called, whatever fails: slots in a queue that all of its objects share. */
 import { OWNER } from '../common/context.ts';
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
@@ -26,10 +26,10 @@ export const CALL_RATE_CODEC: RecordCodec<CallQueue> = storedUnder<CallQueue>(
 type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
 
 /**
- * Takes the next place and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError`: `Contended` when
+ * Takes the next slot and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError`: `Contended` when
  * others are always first, `NewerRecord` when a newer version of Curfew counts the calls.
  *
- * @param isSlotDue the place that the object had taken before has come. `now`: when the object was looked at. So a free place has come,
+ * @param isSlotDue the slot that the object had taken before has come. `now`: when the object was looked at. So a free slot has come,
  * however long the queue takes to be read. `takeSlot`: the rule
  */
 export async function reserveCall(

@@ -15,7 +15,7 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 
-/** What the ledger says of the object. `slotTime`: its place in the queue of the rule; `effort`: the finalizer was put back. */
+/** What the ledger says of the object. `slotTime`: its slot in the queue of the rule; `effort`: the finalizer was put back. */
 export type ObservedEntry = { readonly effort?: Effort } & (
   | { readonly phase: 'held'; readonly slotTime?: EpochMs }
   /** A call was noted down then, or a worker has been at it since then. */

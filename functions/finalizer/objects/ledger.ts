@@ -11,7 +11,7 @@ import { LEDGER_CHECK } from './decide.ts';
 import type { ObservedObject } from './observe.ts';
 import { entriesOf, type LedgerEntry, type LedgerRecord, type TimedEntry } from './record.ts';
 
-/** The entry as it stands, under the rule that is in force, without a place in its queue. */
+/** The entry as it stands, under the rule that is in force, without a slot in its queue. */
 export function nextEntry({ inForce, observation, entry }: ObservedObject): LedgerEntry {
   const {
     slotTime: _,

@@ -20,7 +20,7 @@ const entry = {
   attempts: z.int().check(z.minimum(0)),
   /** When the phase changed last. */
   time: instant,
-  /** When the next call may be made: a place in the rule's queue. */
+  /** When the next call may be made: a slot in the rule's queue. */
   slotTime: z.exactOptional(instant),
   message: z.exactOptional(z.string()),
   /** The last Event of a clean-up that failed. */

@@ -5,17 +5,17 @@ import { addDuration, isDue, toDurationMs, type EpochMs } from '../../../../shar
 
 /** The calls of one rule. */
 export interface CallQueue {
-  /** When the next place is free; absent: now. */
+  /** When the next slot is free; absent: now. */
   readonly nextSlotTime?: EpochMs;
   /** Of the calls under way, by UID of the object: when they count as over. */
   readonly callEndTimes?: Readonly<Record<string, EpochMs>>;
 }
 
 /**
- * A place in a rule's queue: as many at once as may be under way, then one each interval. A place that has come takes up one of those that
+ * A slot in a rule's queue: as many at once as may be under way, then one each interval. A slot that has come takes up one of those that
  * may be under way; where all are, it is behind the others again.
  *
- * @param own whose place it is: a UID; `isSlotDue`: its place has come
+ * @param own whose slot it is: a UID; `isSlotDue`: its slot has come
  */
 export function takeSlot(
   { nextSlotTime, callEndTimes = {} }: CallQueue,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse, stringify } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { tomlPlaces } from '../../../shared/contract/toml-places.ts';
+import { tomlPositions } from '../../../shared/contract/toml-positions.ts';
 import { anyText } from '../../builders/any-text.ts';
 
 const TEXT = `# a comment with [a.table] in it
@@ -35,8 +35,8 @@ last = """a quote at the end """"
 end = true
 `;
 
-describe('tomlPlaces', () => {
-  const { placeOf } = tomlPlaces(TEXT);
+describe('tomlPositions', () => {
+  const { positionOf } = tomlPositions(TEXT);
 
   it.each<[readonly (string | number)[], number]>([
     [['top'], 2],
@@ -60,7 +60,7 @@ describe('tomlPlaces', () => {
     [['nowhere'], 1],
   ])('%j stands in line %d', (path, line) => {
     expect(() => parse(TEXT)).not.toThrow();
-    expect(placeOf(path).line).toBe(line);
+    expect(positionOf(path).line).toBe(line);
   });
 
   it('finds every key of any text that is valid TOML', () => {
@@ -73,11 +73,11 @@ describe('tomlPlaces', () => {
       fc.property(fc.dictionary(key, fc.oneof(table, fc.array(table), anyText())), content => {
         const text = stringify(content);
         const lines = text.split('\n');
-        const places = tomlPlaces(text);
+        const positions = tomlPositions(text);
         // A key that stands at the start of its line stands in the line that is named.
         for (const [name, value] of Object.entries(parse(text))) {
           if (typeof value === 'string') {
-            const line = lines[places.placeOf([name]).line - 1] ?? '';
+            const line = lines[positions.positionOf([name]).line - 1] ?? '';
             expect(line.startsWith(name) || line.startsWith(JSON.stringify(name)) || /^["']/.test(line)).toBe(true);
           }
         }
@@ -91,13 +91,13 @@ describe('tomlPlaces', () => {
       unit: fc.constantFrom('a', '[', ']', '{', '}', '=', '"', "'", '\\', '#', '\n', ',', '.'),
     });
     fc.assert(
-      fc.property(anyText, text => tomlPlaces(text).placeOf(['a']).line >= 1),
+      fc.property(anyText, text => tomlPositions(text).positionOf(['a']).line >= 1),
       { numRuns: 10_000 },
     );
   });
 
   it('reports a key of too many parts in place of following it', () => {
-    expect(tomlPlaces(`\na${'.a'.repeat(20_000)} = 1`).tooDeep).toEqual({ line: 2, parts: 20_001 });
-    expect(tomlPlaces('a.b.c = 1').tooDeep).toBeUndefined();
+    expect(tomlPositions(`\na${'.a'.repeat(20_000)} = 1`).tooDeep).toEqual({ line: 2, parts: 20_001 });
+    expect(tomlPositions('a.b.c = 1').tooDeep).toBeUndefined();
   });
 });
