@@ -1,5 +1,6 @@
 /** What no file shows by itself: policies, NodePools and rules that stand side by side. Pure. */
 import { listed } from '../../shared/domain/cut-text.ts';
+import { fieldsOf, textOrEmpty } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { selects, specificity, valueOf } from '../../shared/domain/label-selector.ts';
@@ -12,7 +13,6 @@ import type { Path } from '../../simulator/scenario/places.ts';
 import type { PlacedObject } from './objects.ts';
 
 const BLOCKS: readonly Block[] = ['repair', 'repairLimits', 'drain', 'termination', 'protection'];
-/** Names that a message lists. */
 
 /** @param objects those that are accepted, in the order in which they are applied */
 export function acrossFiles(objects: readonly PlacedObject[]): ReadonlyMap<PlacedObject, readonly Finding[]> {
@@ -32,6 +32,7 @@ export function acrossFiles(objects: readonly PlacedObject[]): ReadonlyMap<Place
   const tied = policyTies(set, pools);
   const found = [
     ...namesTaken(objects),
+    ...kindsTaken(inForce),
     ...tied.flatMap(({ loser, message, severity }) => at(loser, ['spec', 'nodePoolSelector'], message, severity)),
     ...(pools.length === 0
       ? []
@@ -71,6 +72,23 @@ function namesTaken(objects: readonly PlacedObject[]): readonly PlacedFinding[] 
     const message = `${kind} ${metadata.name} stands at ${file}:${line} too, and says something else: what is applied last is in force`;
     return [{ placed: object, finding: findingAt(object.placeOf(['metadata', 'name']), message, 'warning') }];
   });
+}
+
+/** Of two FinalizerRules of one kind the cluster refuses the younger; which one that is no file shows. */
+function kindsTaken(objects: readonly PlacedObject[]): readonly PlacedFinding[] {
+  const rules = objects.filter(({ manifest }) => manifest.kind === 'FinalizerRule');
+  return rules.flatMap((rule, index) => {
+    const kind = ruledKind(rule);
+    const first = rules.slice(0, index).find(each => ruledKind(each) === kind);
+    if (first === undefined) return [];
+    const message = `FinalizerRule ${first.manifest.metadata.name} has ${kind} too: the older of the two is in force, the other one puts its finalizer on nothing new`;
+    return [{ placed: rule, finding: findingAt(rule.placeOf(['spec', 'kind']), message, 'warning') }];
+  });
+}
+
+function ruledKind({ manifest }: PlacedObject): string {
+  const { group, kind } = fieldsOf(manifest['spec']);
+  return [kind, group].map(textOrEmpty).filter(Boolean).join('.');
 }
 
 interface PolicyTie {

@@ -207,6 +207,20 @@ describe('files side by side', () => {
     ]);
   });
 
+  it('two FinalizerRules of one kind', async () => {
+    const rule = (name: string, version: string, kind: string): string =>
+      `apiVersion: curfew.dev/v1alpha1\nkind: FinalizerRule\nmetadata: { name: ${name} }\nspec: { group: example.com, version: ${version}, kind: ${kind}, finalizerName: example.com/${name}, cleanup: { lambda: { functionName: f } } }\n`;
+    const files = { 'a.yaml': rule('a', 'v1', 'Database'), 'b.yaml': rule('b', 'v1', 'Bucket') };
+    expect((await found(files)).findings).toEqual([]);
+    expect((await found({ ...files, 'c.yaml': rule('c', 'v2', 'Database') })).findings).toEqual([
+      'warning c.yaml:4 spec.kind: FinalizerRule a has Database.example.com too: the older of the two is in force, the other one puts its finalizer on nothing new',
+    ]);
+    const core = (name: string): string => rule(name, 'v1', 'ConfigMap').replace('group: example.com, ', '');
+    expect((await found({ 'a.yaml': core('a'), 'b.yaml': core('b'), 'c.yaml': '' })).findings).toEqual([
+      expect.stringContaining('b.yaml:4 spec.kind: FinalizerRule a has ConfigMap too:'),
+    ]);
+  });
+
   it('two policies of one selector', async () => {
     const { findings } = await found({
       'a.yaml': policy('a', ON('{ team: x }', 'repair: {}, protection: {}')),

@@ -279,7 +279,7 @@ config.toml: Configuration config.toml is accepted, with 1 warning
       `apiVersion: curfew.dev/v1alpha1\nkind: FinalizerRule\nmetadata: { name: r }\nspec:\n  version: v1\n  kind: ConfigMap\n  finalizerName: a.example/f\n  cleanup: { event: { detailType: ${detailType} } }\n`;
     const { code, out } = await validate({
       'a.yaml': rule('DrainRequested'),
-      'b.yaml': rule('Cleanup').replace('name: r', 'name: s'),
+      'b.yaml': rule('Cleanup').replace('name: r', 'name: s').replace('kind: ConfigMap', 'kind: Secret'),
       'c.yaml': POLICY(
         '  termination:\n    builtin: Replace\n    hooks:\n      - { name: a, at: before-drain, event: { detailType: Mine } }\n      - { name: b, at: before-drain, event: { detailType: HealthEvent } }\n',
       ),
