@@ -139,7 +139,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     force: ['TerminationForced', 'TerminationHooksForced'],
     passOver: ['ConditionNotWritten', 'NodeChangeRefused'],
     release: ['FinalizationSucceeded', 'TerminationFinished', OTHERS],
-    retry: ['FinalizationError', 'InstanceTerminationFailed', OTHERS],
+    retry: ['ChangeRefused', 'FinalizationError', 'InstanceTerminationFailed', OTHERS],
     refuse: [
       'InvalidFinalizerRule',
       'InvalidTerminationConfiguration',
