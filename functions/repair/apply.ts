@@ -58,7 +58,7 @@ export async function apply(
   { now, reserved }: { readonly now: EpochMs; readonly reserved: OpenReservations | undefined },
 ): Promise<void> {
   const { pool, rules, origin } = observed;
-  const needsCleanUp = decision.findings.some(({ needsCleanUp, news }) => needsCleanUp || news.length > 0);
+  const needsCleanUp = decision.findings.some(finding => finding.needsCleanUp || finding.news.length > 0);
   const cleaned = needsCleanUp
     ? await cleanUp(deps, observed, decision.findings)
     : { findings: decision.findings, failures: [], time: undefined };

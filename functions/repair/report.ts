@@ -236,16 +236,16 @@ export async function reportMissing(
 /** Nodes that are gone without one that was made since their terminations began, each counted once. */
 function missingOf({ terminations }: PoolRecord, nodes: readonly NodeView[], now: EpochMs) {
   const made = nodes.flatMap(({ creationTime }) => creationTime ?? []).toSorted((a, b) => a - b);
+  const present = new Set(nodes.map(({ uid }) => uid));
   let missing = 0;
   let time: EpochMs | undefined;
   for (const { time: ended, node } of terminations
     .filter(({ isReplaced }) => isReplaced !== true)
     .toSorted((a, b) => a.time - b.time)) {
     const index = made.findIndex(each => each >= ended);
-    // One that is not gone, such as while its pods have time, leaves no place yet. Its end asks for the next pass.
-    const isThere = nodes.some(({ uid }) => uid === node);
     if (index >= 0) made.splice(index, 1);
-    else if (isThere) continue;
+    // One that is not gone, such as while its pods have time, leaves no place yet. Its end asks for the next pass.
+    else if (node !== undefined && present.has(node)) continue;
     else if (isDue(now, addDuration(ended, REPLACED_WITHIN))) missing += 1;
     else time = earliest(time, addDuration(ended, REPLACED_WITHIN));
   }
