@@ -3,6 +3,7 @@
  * table knows (earlier unhealthy times, a clock of the machine that is wrong), what holds it. The API server forgets Events after an hour or
  * so; marks on the Node say what they can after that.
  */
+import { asOf } from '../../functions/repair/explain.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
@@ -130,14 +131,6 @@ function stillHeld(repair: RepairExplanation, events: readonly RepairEvent[], no
   if (last.reason === nodeRepairActionFailed) return { ...repair, message: `${repair.message}; ${last.message}` };
   if (last.reason !== nodeRepairBlocked) return repair;
   return { ...repair, kind: 'blocked', message: `${repair.message}; held: ${asOf(last.message, now)}` };
-}
-
-/** The next tries of what is refused are no news, so that an Event may name one that is over. */
-function asOf(message: string, now: EpochMs): string {
-  return message.replace(/ it is tried again at (\S+)$/, (text, time: string) => {
-    const next = parseTimestamp(time);
-    return next !== undefined && isDue(now, next) ? ` it was to be tried again at ${time}` : text;
-  });
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -27,6 +27,7 @@ import { type EpochMs, latest } from '../../shared/domain/time.ts';
 
 export { nodeOfRequest } from './drain.ts';
 export { endReplacement } from './replace.ts';
+export { asOf } from './rule/due-node.ts';
 export { poolOf } from './rule/node-verdict.ts';
 export { effectiveRepair, unwatchedTypes } from './settings.ts';
 

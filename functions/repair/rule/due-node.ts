@@ -7,7 +7,15 @@ import { judgeUndue } from './undue-node.ts';
 import { BLOCKED_CHECK, type DueNode, type EntryPolicy, type Finding, type NodeFacts } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { deadlineBy, endsBy, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import { addDuration, earliest, type EpochMs, minutes, toTimestamp } from '../../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  type EpochMs,
+  isDue,
+  minutes,
+  parseTimestamp,
+  toTimestamp,
+} from '../../../shared/domain/time.ts';
 
 /** No message says that others have ended their work. */
 const OTHERS_CHECK = minutes(1);
@@ -91,6 +99,14 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
 }
 
 export const againAt = (until: EpochMs): string => `it is tried again at ${toTimestamp(until)}`;
+
+/** A message that may end in `againAt`, as it reads at `now`: the next tries are no news, so that it may name one that is over. */
+export function asOf(message: string, now: EpochMs): string {
+  return message.replace(/ it is tried again at (\S+)$/, (text, time: string) => {
+    const next = parseTimestamp(time);
+    return next !== undefined && isDue(now, next) ? ` it was to be tried again at ${time}` : text;
+  });
+}
 
 /** Whether the NodeClaim is being deleted, and no deadline of a repair would bring its end forward. */
 function endsAnyway(claim: NodeClaimView, { drainBound }: Pick<EntryPolicy, 'drainBound'>, now: EpochMs): boolean {
