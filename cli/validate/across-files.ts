@@ -62,12 +62,25 @@ const toObject = ({ manifest }: PlacedObject): KubernetesObject => ({
   metadata: { ...manifest.metadata, uid: '', resourceVersion: '', creationTimestamp: '' },
 });
 
+/** Each object that has the key of an earlier one, with the first of them. */
+function withEarlier(
+  objects: readonly PlacedObject[],
+  key: (object: PlacedObject) => string,
+): readonly (readonly [PlacedObject, PlacedObject])[] {
+  const first = new Map<string, PlacedObject>();
+  return objects.flatMap(object => {
+    const earlier = first.get(key(object));
+    if (earlier !== undefined) return [[object, earlier] as const];
+    first.set(key(object), object);
+    return [];
+  });
+}
+
 /** A copy that says the same, as a chart has one, is no second object. */
 function namesTaken(objects: readonly PlacedObject[]): readonly PlacedFinding[] {
-  return objects.flatMap((object, index) => {
+  return withEarlier(objects, keyOf).flatMap(([object, first]) => {
     const { kind, metadata } = object.manifest;
-    const first = objects.slice(0, index).find(each => keyOf(each) === keyOf(object));
-    if (first === undefined || metadata.name === '' || isDeepStrictEqual(first.manifest, object.manifest)) return [];
+    if (metadata.name === '' || isDeepStrictEqual(first.manifest, object.manifest)) return [];
     const { file, line } = first.placeOf(['metadata', 'name']);
     const message = `${kind} ${metadata.name} stands at ${file}:${line} too, and says something else: what is applied last is in force`;
     return [{ placed: object, finding: findingAt(object.placeOf(['metadata', 'name']), message, 'warning') }];
@@ -77,12 +90,9 @@ function namesTaken(objects: readonly PlacedObject[]): readonly PlacedFinding[] 
 /** Of two FinalizerRules of one kind the cluster refuses the younger; which one that is no file shows. */
 function kindsTaken(objects: readonly PlacedObject[]): readonly PlacedFinding[] {
   const rules = objects.filter(({ manifest }) => manifest.kind === 'FinalizerRule');
-  return rules.flatMap((rule, index) => {
-    const kind = ruledKind(rule);
-    const first = rules.slice(0, index).find(each => ruledKind(each) === kind);
-    if (first === undefined) return [];
-    const message = `FinalizerRule ${first.manifest.metadata.name} has ${kind} too: the older of the two is in force, the other one puts its finalizer on nothing new`;
-    return [{ placed: rule, finding: findingAt(rule.placeOf(['spec', 'kind']), message, 'warning') }];
+  return withEarlier(rules, ruledKind).map(([rule, first]) => {
+    const message = `FinalizerRule ${first.manifest.metadata.name} has ${ruledKind(rule)} too: the older of the two is in force, the other one puts its finalizer on nothing new`;
+    return { placed: rule, finding: findingAt(rule.placeOf(['spec', 'kind']), message, 'warning') };
   });
 }
 
