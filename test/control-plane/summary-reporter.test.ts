@@ -1,6 +1,8 @@
 /** The summary counts contract cases by server. */
 import { describe, expect, it } from 'vitest';
-import { countContractCases, formatSummary, formatTimes } from './summary-reporter.ts';
+import config from '../../vitest.control-plane.config.ts';
+import { releasesInUse } from './go.ts';
+import { countContractCases, formatSummary, formatTimes, releaseOf } from './summary-reporter.ts';
 
 const counted = countContractCases([
   { suites: ['reading', 'API server: embedded'], state: 'passed' },
@@ -54,4 +56,12 @@ it('says where the time of a run goes', () => {
     '     4 s  b.test.ts (oldest)',
     '     1 s  a.test.ts (main)',
   ]);
+});
+
+it('knows the release of each project', () => {
+  const tests = (config.test?.projects ?? []).flatMap(project =>
+    typeof project === 'object' && 'test' in project && project.test ? [project.test] : [],
+  );
+  expect(tests).toHaveLength(2 + 2 * releasesInUse().length);
+  for (const { name, env } of tests) expect(releaseOf(name as string)).toBe(env?.['CURFEW_TEST_RELEASE']);
 });

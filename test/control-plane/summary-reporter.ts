@@ -2,7 +2,7 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { DIFFERENCES, type Difference } from '../contract/differences.ts';
 import { ensureControlPlaneBinaries } from './build.ts';
-import { OTHER_RELEASES, readPins } from './go.ts';
+import { OTHER_RELEASES, readPins, type OtherRelease } from './go.ts';
 
 /** Suites that are contracts, by the beginning of their names; what follows is the server. */
 const CONTRACTS = [
@@ -97,22 +97,26 @@ const suitesOf = (test: TestCase): readonly string[] => {
   return names;
 };
 
+/** The release of a project of `vitest.control-plane.config.ts`, by its name; none is the main one. */
+export const releaseOf = (project: string): OtherRelease | undefined =>
+  OTHER_RELEASES.find(release => project === release || project === `${release}-timed`);
+
 export default class SummaryReporter implements Reporter {
   async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
     const { versions } = await ensureControlPlaneBinaries(() => undefined);
     const { others } = await readPins();
     const cases = modules.flatMap(module => [...module.children.allTests()]);
-    const releaseOf = (test: TestCase): string | undefined => {
-      const release = OTHER_RELEASES.find(name => name === test.project.config.env['CURFEW_TEST_RELEASE']);
+    const versionOf = (test: TestCase): string | undefined => {
+      const release = releaseOf(test.project.name);
       return release && others[release].version;
     };
     const counted = countContractCases(
       cases.map(test => {
-        const release = releaseOf(test);
+        const release = versionOf(test);
         return { suites: suitesOf(test), state: test.result().state, ...(release !== undefined && { release }) };
       }),
     );
-    const releases = new Set(cases.flatMap(test => releaseOf(test) ?? []));
+    const releases = new Set(cases.flatMap(test => versionOf(test) ?? []));
     const named = {
       'kube-apiserver': [versions.kubernetes, ...releases].join(' and '),
       etcd: versions.etcd,
