@@ -9,7 +9,7 @@ import { type RepairSettings, statementsOf } from '../../shared/domain/repair-po
 import { addDuration, type EpochMs, hours, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import { decide } from '../../functions/repair/decide.ts';
 import type { PoolDecision } from '../../functions/repair/rule/pool-decision.ts';
-import { judgeGone } from '../../functions/repair/rule/attempt-verdict.ts';
+import { judgeGone } from '../../functions/repair/rule/gone-node.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { verdictOf } from '../../functions/repair/rule/finding.ts';
 import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';

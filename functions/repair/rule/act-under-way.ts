@@ -31,3 +31,10 @@ export function describe(attempt: Attempt): string {
     ? `the instance was terminated in its Auto Scaling group, ${since}`
     : `NodeClaim ${claim.name} is being terminated, ${since}`;
 }
+
+/** Why a termination does not end, by the finalizers of its NodeClaim and of its Node. */
+export function stuckBy(ofClaim: readonly string[], ofNode: readonly string[]): string {
+  const on = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;
+  const finalizers = [...ofClaim.map(on('NodeClaim')), ...ofNode.map(on('Node'))];
+  return finalizers.length === 0 ? 'no finalizer holds it' : `held by finalizer ${finalizers.join(', ')}`;
+}

@@ -28,6 +28,14 @@ export function toFinding(
   return { record, verdict, time, state, needsCleanUp, news: [], ...more };
 }
 
+/** A finding of a node whose repair is under way. */
+export const inFlight = (
+  record: Finding['record'],
+  verdict: Finding['verdict'],
+  time: Finding['time'],
+  needsCleanUp = false,
+): Finding => toFinding(record, verdict, time, { state: 'inFlight', needsCleanUp });
+
 /** What is decided of the node. */
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>
   verdict?.kind === 'due' ? undefined : verdict;

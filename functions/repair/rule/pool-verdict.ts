@@ -2,7 +2,7 @@
  * What a pass finds of all nodes of a pool, and what has to be read before anything is decided: what only due nodes need
  * is not read while none is due. Pure.
  */
-import { judgeGone } from './attempt-verdict.ts';
+import { judgeGone } from './gone-node.ts';
 import { dueOf } from './finding.ts';
 import { readableSettings } from './incident.ts';
 import type { judgeNode } from './node-verdict.ts';

@@ -1,7 +1,7 @@
 /** What becomes of what is remembered of a node, once its Node is gone. */
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { judgeGone } from '../../../../functions/repair/rule/attempt-verdict.ts';
+import { judgeGone } from '../../../../functions/repair/rule/gone-node.ts';
 import type { NodeRecord, RepairLeftovers } from '../../../../functions/repair/record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';

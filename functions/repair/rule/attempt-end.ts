@@ -1,0 +1,42 @@
+/** How an attempt ends: the node has recovered, or the attempt is called off, or nobody wants it any more. Pure. */
+import type { Attempt } from '../attempt-record.ts';
+import type { Finding, NodeFacts } from './verdict.ts';
+import type { NodeRecord } from '../record.ts';
+import { calledOff, withoutAttempt } from './attempt.ts';
+import { isStillUnhealthy } from './onsets.ts';
+import { judgeByLadder } from './due-node.ts';
+import { toFinding } from './finding.ts';
+
+/** Repair is on and enforces: an attempt may go on. */
+export const isEnforced = ({ context, isOn }: NodeFacts): boolean => isOn && context.rules.mode === 'Enforce';
+
+/** An attempt goes on also while the block cannot be read: a mistake stops nothing that was begun. */
+export function isWanted(facts: NodeFacts): boolean {
+  const { gateOpen, settings } = facts.context.rules;
+  return isEnforced(facts) || (gateOpen && settings !== undefined && 'invalid' in settings);
+}
+
+/** @param seen what else is said of it */
+export function judgeRecovered(
+  facts: NodeFacts,
+  attempt: Attempt,
+  seen = '',
+  when = `after ${attempt.action}`,
+): Finding {
+  const { record, node } = facts;
+  // No entry names the condition any more: nothing has helped.
+  if (isStillUnhealthy(node, { ...record, attempt }))
+    return judgeAnew({ ...facts, wasUnhealthy: true }, withoutAttempt(record, attempt));
+  const message = `the node is well again ${when}, attempt ${attempt.number}${seen}`;
+  return toFinding(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
+}
+
+/** The attempt counts as not taken, and begins again when it may. */
+export function judgeCalledOff(facts: NodeFacts, attempt: Attempt): Finding {
+  return judgeAnew(facts, calledOff({ ...facts.record, attempt }, attempt));
+}
+
+/** The attempt is over, and what it has set is taken back. */
+export function judgeAnew(facts: NodeFacts, record: NodeRecord): Finding {
+  return { ...judgeByLadder({ ...facts, record }), needsCleanUp: true };
+}

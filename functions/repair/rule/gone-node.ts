@@ -1,0 +1,42 @@
+/** What a pass finds of a Node that is gone: its incident is closed, or its termination is still followed. Pure. */
+import { FOLLOW_CHECK, type GoneNode, type JudgeContext, type Verdict } from './verdict.ts';
+import type { NodeRecord } from '../record.ts';
+import { accepted, judgeTime, withoutAttempt } from './attempt.ts';
+import { stuckBy } from './act-under-way.ts';
+import { toFinding } from './finding.ts';
+import { addDuration, earliest, isDue, toTimestamp } from '../../../shared/domain/time.ts';
+
+/** The Node is gone; its NodeClaim may still be there. */
+export function judgeGone(
+  uid: string,
+  recordBefore: NodeRecord,
+  { now, claims }: Pick<JudgeContext, 'now' | 'claims'>,
+): GoneNode {
+  const { attempt } = recordBefore;
+  const node = { name: recordBefore.name, uid };
+  const gone = (...finding: Parameters<typeof toFinding>): GoneNode => ({
+    ...toFinding(...finding),
+    kind: 'gone',
+    node,
+  });
+  const closed: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
+  const needsCleanUp = recordBefore.leftovers !== undefined;
+  if (attempt === undefined) return gone(undefined, closed, undefined, { needsCleanUp });
+  const isIntended = attempt.phase === 'intended';
+  const runOver = judgeTime(attempt);
+  if (isIntended && !isDue(now, runOver))
+    return gone(recordBefore, undefined, runOver, { state: 'followed', needsCleanUp });
+  const news: GoneNode['news'] = isIntended ? [{ kind: 'lost', attempt }] : [];
+  const claim = attempt.claim && claims.get(attempt.claim.uid);
+  if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
+    const over = isIntended ? withoutAttempt(recordBefore, attempt) : recordBefore;
+    return gone(undefined, closed, undefined, { needsCleanUp: over.leftovers !== undefined, news });
+  }
+  const record = isIntended ? accepted(recordBefore, attempt, []) : recordBefore;
+  const check = addDuration(now, FOLLOW_CHECK);
+  if (!isDue(now, attempt.until))
+    return gone(record, undefined, earliest(attempt.until, check), { state: 'followed', needsCleanUp, news });
+  const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers, [])}`;
+  const verdict: Verdict = { kind: 'stuck', node, attempt, claim: { name: claim.name, uid: claim.uid }, message };
+  return gone(record, verdict, check, { needsCleanUp, news });
+}

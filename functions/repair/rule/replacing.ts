@@ -1,0 +1,95 @@
+/** A replacement was launched: it is waited for, given up, or takes the place of the unhealthy node. Pure. */
+import type { AttemptOf, Replacement } from '../attempt-record.ts';
+import { type DueNode, type Finding, LAUNCH_CHECK, type NodeFacts } from './verdict.ts';
+import { againAt, judgeByLadder } from './due-node.ts';
+import { inFlight } from './finding.ts';
+import { isWanted, judgeAnew, judgeRecovered } from './attempt-end.ts';
+import { nextPause, replacementStatusOf } from './replacement.ts';
+import { refusedUntil } from './next-action.ts';
+import { terminationAfter } from './ladder.ts';
+import { withSkipped } from './incident.ts';
+import { withoutAttempt } from './attempt.ts';
+import { formatDuration } from '../../../shared/domain/go-duration.ts';
+import { addDuration, earliest, isDue, toDurationMs, toTimestamp } from '../../../shared/domain/time.ts';
+
+/** A replacement was launched: repair waits for it, gives it up, or terminates the unhealthy node. */
+export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Finding {
+  const { context, node, isUnhealthy, decision } = facts;
+  const { now } = context;
+  const replacement = facts.record.leftovers?.replacement ?? attempt.replacement;
+  const { name } = replacement;
+  const status = replacementStatusOf(replacement, context);
+  const isReleased = replacement.releasedTime !== undefined || ('isReleased' in status && status.isReleased);
+  const record = { ...facts.record, attempt };
+  const current = { ...facts, record };
+  if (!isUnhealthy) {
+    const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
+    return judgeRecovered(current, attempt, `: ${stays}`, 'while it was being replaced');
+  }
+  if (!isWanted(facts)) return judgeAnew(facts, withoutAttempt(record, attempt));
+  const check = addDuration(now, LAUNCH_CHECK);
+  switch (status.kind) {
+    case 'gone':
+      return judgeFailedLaunch(
+        facts,
+        attempt,
+        `NodeClaim ${name} is gone: ${isReleased ? '' : 'Karpenter has no capacity for it, or '}it was deleted`,
+      );
+    case 'launching':
+    case 'unready': {
+      if (isDue(now, attempt.until) && !isReleased) {
+        const had = formatDuration(toDurationMs(attempt.until - attempt.time));
+        return judgeFailedLaunch(facts, attempt, `NodeClaim ${name} is not ready after ${had}`);
+      }
+      const isLate = isDue(now, attempt.until);
+      const message = isLate
+        ? `NodeClaim ${name} is in use and not ready: the repair waits until it is`
+        : `NodeClaim ${name} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
+      return inFlight(record, { kind: 'underWay', node, message }, isLate ? check : earliest(attempt.until, check));
+    }
+    case 'ready': {
+      if (decision.kind === 'due') {
+        const ready = { ...replacement, node: status.node.name };
+        return judgeReadyReplacement(current, decision, attempt, ready);
+      }
+      // A veto, or somebody else at work: the replacement is kept until that is over.
+      const { verdict, time } = judgeByLadder(current);
+      return inFlight(record, verdict, time ?? check);
+    }
+  }
+}
+
+/** The replacement is ready: the unhealthy NodeClaim may go. */
+function judgeReadyReplacement(
+  facts: NodeFacts,
+  decision: DueNode,
+  attempt: AttemptOf<'Replace'>,
+  replacement: Replacement,
+): Finding {
+  const { record, context, node } = facts;
+  const { now } = context;
+  const action = terminationAfter(attempt.key, decision.ladder);
+  if (action === undefined) return judgeFailedLaunch(facts, attempt, 'its list has no such action any more');
+  const basis = context.basisOf(decision.claim);
+  const waits = refusedUntil({ refusals: record.refusals, basis }, action, now);
+  if (waits === undefined) {
+    const opening = { ...action, replacement };
+    const verdict = { kind: 'due', due: decision, action: opening, laterActions: [], unfinished: undefined } as const;
+    return inFlight(record, verdict, addDuration(now, LAUNCH_CHECK));
+  }
+  const { until } = waits;
+  const message = `${decision.message}; the termination was refused: ${againAt(until)}`;
+  return inFlight(record, { kind: 'retry', node, message }, until);
+}
+
+/** The launch counts as not taken. The next action follows at once, and the pool launches nothing for a while. */
+function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why: string): Finding {
+  const { incident } = facts.record;
+  const failed = withoutAttempt({ ...facts.record, attempt }, attempt);
+  const record = { ...failed, ...(incident && { incident: withSkipped(incident, attempt.key) }) };
+  const { now, launchPause } = facts.context;
+  // As the pool's record has it after this pass.
+  const context = { ...facts.context, launchPause: nextPause(launchPause, now) };
+  const finding = judgeByLadder({ ...facts, record, context });
+  return { ...finding, needsCleanUp: true, state: 'followed', news: [{ kind: 'failedLaunch', attempt, why }] };
+}
