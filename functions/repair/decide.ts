@@ -2,7 +2,7 @@
  * The rule of repair for a whole pool: which due nodes are repaired now, in their rank, as far as guards, budgets,
  * limits and the ramp allow, and what the pool remembers. Pure.
  */
-import { dueOf } from './rule/finding.ts';
+import { type Candidate, dueOf, type PresentNode } from './rule/finding.ts';
 import { inFlightOf } from './rule/in-flight.ts';
 import type { GrantedRepair, PoolDecision, PoolObservation } from './rule/pool-decision.ts';
 import { nextPoolState } from './rule/pool-memory.ts';
@@ -16,7 +16,7 @@ import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { blockedNode, observedNode } from './rule/not-granted.ts';
 import { advanceRamp, nextRamp, rampAllows, rampBlocker, undoneOf, withoutUndone } from './rule/ramp.ts';
 import type { Incident, NodeRecord, PoolRecord } from './record.ts';
-import type { Blocker, Candidate, PresentNode, Rank, Verdict } from './rule/verdict.ts';
+import type { Blocker, Rank, Verdict } from './rule/verdict.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs, minutes, seconds, toDurationMs } from '../../shared/domain/time.ts';
 

@@ -5,12 +5,12 @@
 import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
-import { hasTrait, verdictOf } from './rule/finding.ts';
+import { hasTrait, type NodeFinding, verdictOf } from './rule/finding.ts';
 import type { ObservedPool } from './observe.ts';
 import type { Attempt, DueCondition } from './attempt-record.ts';
 import { poolDimension, type PoolRecord } from './record.ts';
 import { protectedNames } from './settings.ts';
-import { type GuardSetting, type NodeFinding, type NodeName, REPORT_CODES, type Verdict } from './rule/verdict.ts';
+import { type GuardSetting, type NodeName, REPORT_CODES, type Verdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';

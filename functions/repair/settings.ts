@@ -2,7 +2,7 @@
  * Which repair block is in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific
  * policy over a general one, ties by name. Pure.
  */
-import type { EffectiveRepair, RepairLimitsInForce, RepairRules, StatedLimits } from './rule/verdict.ts';
+import type { EffectiveRepair, RepairLimitsInForce, RepairRules, StatedLimits } from './rule/settings-in-force.ts';
 import { readableSettings } from './rule/incident.ts';
 import type { BlockGroup } from '../../shared/cluster/kept-policies.ts';
 import type { Configuration } from '../../shared/cluster/read-configuration.ts';

@@ -14,9 +14,8 @@ import {
 } from './rule/refused-act.ts';
 import { takeBack, type TakenBack } from './take-back.ts';
 import { judgeTime, withoutAttempt } from './rule/attempt.ts';
-import { dueOf } from './rule/finding.ts';
+import { dueOf, type NodeFinding } from './rule/finding.ts';
 import type { NodeRecord } from './record.ts';
-import type { NodeFinding } from './rule/verdict.ts';
 import { getNodeClaimView } from '../../shared/cluster/lists.ts';
 import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';

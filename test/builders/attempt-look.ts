@@ -1,9 +1,8 @@
 /** A look at a node with an attempt: what tests of attempts share. */
-import { dueOf } from '../../functions/repair/rule/finding.ts';
+import { dueOf, type PresentNode } from '../../functions/repair/rule/finding.ts';
 import { keyOf } from '../../functions/repair/rule/ladder.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../functions/repair/record.ts';
-import type { PresentNode } from '../../functions/repair/rule/verdict.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { Refusal } from '../../shared/domain/refusal.ts';
 import { at, NOW, remembered } from './pool.ts';

@@ -1,6 +1,6 @@
 /** What tests of a whole pool share: the time of its pass, its actions, a block that holds nobody, its objects. */
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { RepairRules } from '../../functions/repair/rule/verdict.ts';
+import type { RepairRules } from '../../functions/repair/rule/settings-in-force.ts';
 import { addDuration, type EpochMs, minutes, toDurationMs } from '../../shared/domain/time.ts';
 import { newNode } from '../../functions/repair/rule/attempt.ts';
 import type { NodeRecord } from '../../functions/repair/record.ts';

@@ -11,13 +11,14 @@ import { decide } from '../../functions/repair/decide.ts';
 import type { PoolDecision } from '../../functions/repair/rule/pool-decision.ts';
 import { judgeGone } from '../../functions/repair/rule/gone-node.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
-import { verdictOf } from '../../functions/repair/rule/finding.ts';
+import { type NodeFinding, type PresentNode, verdictOf } from '../../functions/repair/rule/finding.ts';
 import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';
 import { surroundingsIn } from '../../functions/repair/rule/surroundings.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
 import type { ConcurrencyLimits } from '../../functions/repair/rule/concurrency-limits.ts';
-import type { JudgeContext, NodeFinding, PresentNode, RepairRules } from '../../functions/repair/rule/verdict.ts';
+import type { JudgeContext } from '../../functions/repair/rule/pool-facts.ts';
+import type { RepairRules } from '../../functions/repair/rule/settings-in-force.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
   const instant = parseTimestamp(text);

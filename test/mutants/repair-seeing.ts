@@ -1,7 +1,7 @@
 /** The rules of repair, shown something else than what was seen. */
 import type { PoolObservation } from '../../functions/repair/rule/pool-decision.ts';
 import type { NodeRecord } from '../../functions/repair/record.ts';
-import type { RepairRules } from '../../functions/repair/rule/verdict.ts';
+import type { RepairRules } from '../../functions/repair/rule/settings-in-force.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';

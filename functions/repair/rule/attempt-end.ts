@@ -1,11 +1,11 @@
 /** How an attempt ends: the node has recovered, or the attempt is called off, or nobody wants it any more. Pure. */
 import type { Attempt } from '../attempt-record.ts';
-import type { Finding, NodeFacts } from './verdict.ts';
+import type { NodeFacts } from './pool-facts.ts';
 import type { NodeRecord } from '../record.ts';
 import { calledOff, withoutAttempt } from './attempt.ts';
 import { isStillUnhealthy } from './onsets.ts';
 import { judgeByLadder } from './due-node.ts';
-import { toFinding } from './finding.ts';
+import { type Finding, toFinding } from './finding.ts';
 
 /** Repair is on and enforces: an attempt may go on. */
 export const isEnforced = ({ context, isOn }: NodeFacts): boolean => isOn && context.rules.mode === 'Enforce';

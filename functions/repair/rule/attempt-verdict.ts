@@ -6,19 +6,13 @@ import { answerOf, awaitsReboot, describe, hasTime, stuckBy } from './act-under-
 import { accepted, annotationOf, judgeTime, replacementOf, withoutAttempt } from './attempt.ts';
 import { againAt, judgeByLadder } from './due-node.ts';
 import { allActionsOf, isBeforeReboot } from './ladder.ts';
-import { dueOf, hasTrait, inFlight, toFinding } from './finding.ts';
+import { dueOf, type Finding, hasTrait, inFlight, toFinding } from './finding.ts';
 import { readableSettings } from './incident.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../record.ts';
 import { replacementStatusOf } from './replacement.ts';
-import {
-  BLOCKED_CHECK,
-  type Finding,
-  FOLLOW_CHECK,
-  type JudgeContext,
-  type NodeFacts,
-  type Verdict,
-} from './verdict.ts';
+import { BLOCKED_CHECK, FOLLOW_CHECK, type Verdict } from './verdict.ts';
+import type { JudgeContext, NodeFacts } from './pool-facts.ts';
 import { isEnforced, isWanted, judgeAnew, judgeCalledOff, judgeRecovered } from './attempt-end.ts';
 import { judgeReplacing } from './replacing.ts';
 import { endsBy } from '../../../shared/domain/node-claim.ts';

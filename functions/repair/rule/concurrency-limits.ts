@@ -2,7 +2,8 @@
  * How many repairs may be in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster
  * (`repairLimits`). Pure.
  */
-import { BLOCKED_CHECK, type Blocker, type RepairLimitsInForce } from './verdict.ts';
+import { BLOCKED_CHECK, type Blocker } from './verdict.ts';
+import type { RepairLimitsInForce } from './settings-in-force.ts';
 import { type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import { resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, seconds } from '../../../shared/domain/time.ts';

@@ -1,10 +1,11 @@
 /** A node at which nothing is under way: what is said of it, and which action of its ladder it gets. Pure. */
 import type { Attempt } from '../attempt-record.ts';
-import { toFinding } from './finding.ts';
+import { type Finding, toFinding } from './finding.ts';
 import { keyOf } from './ladder.ts';
 import { carriedReturns, nextAction, takenBefore } from './next-action.ts';
 import { judgeUndue } from './undue-node.ts';
-import { BLOCKED_CHECK, type DueNode, type EntryPolicy, type Finding, type NodeFacts } from './verdict.ts';
+import { BLOCKED_CHECK, type DueNode, type EntryPolicy } from './verdict.ts';
+import type { NodeFacts } from './pool-facts.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { deadlineBy, endsBy, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {

@@ -1,12 +1,60 @@
-/** What is found of a node, by what is said of it. Pure. */
-import {
-  type DueAction,
-  type Finding,
-  type NodeFinding,
-  type Verdict,
-  VERDICT_TRAITS,
-  type VerdictTrait,
-} from './verdict.ts';
+/** What a pass finds of a node: its record, its verdict, and what follows from that verdict. Pure. */
+import { type DueAction, type NodeName, type Verdict, VERDICT_TRAITS, type VerdictTrait } from './verdict.ts';
+import type { Attempt } from '../attempt-record.ts';
+import type { NodeRecord } from '../record.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
+
+/** What happened and no run has reported. */
+export type News =
+  /** An attempt of a run that ended without saying so: it took place, or nothing can show that it did not. */
+  | { readonly kind: 'carriedOut'; readonly attempt: Attempt }
+  /** The same, and the Node is gone: nothing else will report it. */
+  | { readonly kind: 'lost'; readonly attempt: Attempt }
+  /** Its replacement did not become ready. */
+  | { readonly kind: 'failedLaunch'; readonly attempt: Attempt; readonly why: string };
+
+/**
+ * What a pass finds of a node, whether or not the Node is there. `verdict` is what is said, `state` is who is counted,
+ * `needsCleanUp` whether something is undone: both follow from the verdict (`toFinding`), and an attempt or a mark may add to that.
+ */
+export interface Finding {
+  /** As it is to be remembered; undefined: not at all. */
+  readonly record: NodeRecord | undefined;
+  /** What is decided of it, or that it is due and the pool decides; undefined: nothing that is to be said. */
+  readonly verdict: Verdict | DueAction | undefined;
+  /** When to look again; undefined: when something changes. */
+  readonly time: EpochMs | undefined;
+  /**
+   * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`:
+   * something is still to be followed, though nobody waits for it.
+   */
+  readonly state: 'idle' | 'followed' | 'inFlight';
+  /** What the repair made is to be taken back. */
+  readonly needsCleanUp: boolean;
+  /** In the order in which it is reported. */
+  readonly news: readonly News[];
+}
+
+export interface PresentNode extends Finding {
+  readonly kind: 'present';
+  readonly node: NodeView;
+  /** When somebody else was first seen at work on it, as the pass before has recorded it. */
+  readonly otherWorkTime?: EpochMs | undefined;
+}
+
+/** What is remembered of a Node that is gone. */
+export interface GoneNode extends Finding {
+  readonly kind: 'gone';
+  readonly node: NodeName;
+}
+
+export type NodeFinding = PresentNode | GoneNode;
+
+/** A node that may be repaired now. */
+export interface Candidate extends DueAction {
+  readonly finding: PresentNode;
+}
 
 /** The action that the node is due for, before the pool has decided. */
 export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | undefined =>

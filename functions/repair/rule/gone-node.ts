@@ -1,9 +1,10 @@
 /** What a pass finds of a Node that is gone: its incident is closed, or its termination is still followed. Pure. */
-import { FOLLOW_CHECK, type GoneNode, type JudgeContext, type Verdict } from './verdict.ts';
+import { FOLLOW_CHECK, type Verdict } from './verdict.ts';
+import type { JudgeContext } from './pool-facts.ts';
 import type { NodeRecord } from '../record.ts';
 import { accepted, judgeTime, withoutAttempt } from './attempt.ts';
 import { stuckBy } from './act-under-way.ts';
-import { toFinding } from './finding.ts';
+import { type GoneNode, toFinding } from './finding.ts';
 import { addDuration, earliest, isDue, toTimestamp } from '../../../shared/domain/time.ts';
 
 /** The Node is gone; its NodeClaim may still be there. */

@@ -1,7 +1,6 @@
 /** Which nodes of a pool count as in flight, and since when. Pure. */
 import type { PoolRecord } from '../record.ts';
-import { hasTrait } from './finding.ts';
-import type { NodeFinding } from './verdict.ts';
+import { hasTrait, type NodeFinding } from './finding.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, isDue } from '../../../shared/domain/time.ts';
 

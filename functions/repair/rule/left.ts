@@ -4,7 +4,7 @@ import { replacementOf, withoutAttempt } from './attempt.ts';
 import { isRecordNeeded, outlastsRepair } from './incident.ts';
 import { isRebootUnderWay } from './ladder.ts';
 import { unmarkTime } from './replacement.ts';
-import type { NodeFinding } from './verdict.ts';
+import type { NodeFinding } from './finding.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type EpochMs, isDue } from '../../../shared/domain/time.ts';
 

@@ -4,7 +4,7 @@
  * somebody else is at work on it. What a whole pool allows is `functions/repair/decide.ts`. Pure.
  */
 import { judgeByLadder } from './due-node.ts';
-import { dueOf } from './finding.ts';
+import { dueOf, type Finding, type PresentNode } from './finding.ts';
 import {
   type OnsetContext,
   onsetsOf,
@@ -23,17 +23,9 @@ import { endOf, HEALTHY_FOR, incidentAt, judgeHealth, outlastsRepair, readableSe
 import { isRebootTried, isRebootUnderWay, ladderOf, possibleOf } from './ladder.ts';
 import type { Attempt, Replacement } from '../attempt-record.ts';
 import type { NodeRecord } from '../record.ts';
-import type { NodeObservation } from './pool-facts.ts';
+import type { JudgeContext, NodeFacts, NodeObservation } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
-import {
-  type EntryPolicy,
-  type Finding,
-  type JudgeContext,
-  type NodeDecision,
-  type NodeFacts,
-  type PresentNode,
-  REPORT_CODES,
-} from './verdict.ts';
+import { type EntryPolicy, type NodeDecision, REPORT_CODES } from './verdict.ts';
 import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';

@@ -1,7 +1,8 @@
 /** What a pass finds of a due node that it does not repair: the pool blocks it, or the mode is Observe. Pure. */
 import { calledOff, createAttempt } from './attempt.ts';
 import { isBeforeReboot } from './ladder.ts';
-import { type Blocker, type Candidate, FOLLOW_CHECK, type PresentNode, type Rank, type Verdict } from './verdict.ts';
+import { type Blocker, FOLLOW_CHECK, type Rank, type Verdict } from './verdict.ts';
+import type { Candidate, PresentNode } from './finding.ts';
 import { addDuration, type EpochMs } from '../../../shared/domain/time.ts';
 
 export function blockedNode({ finding, due }: Candidate, blocker: Blocker, rank: Rank): PresentNode {

@@ -1,5 +1,4 @@
 /** Who else is at work on a node, by the marks that they leave on it. Pure. */
-import type { OtherWork } from './verdict.ts';
 import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
@@ -13,6 +12,14 @@ import {
   minutes,
   toEpochMs,
 } from '../../../shared/domain/time.ts';
+
+/** Somebody else at work on the node. */
+export interface OtherWork {
+  /** Whose mark it is, e.g. `taint karpenter.sh/disrupted`. */
+  readonly what: string;
+  /** For so long after it was first seen. After that it stops the repair of its own node alone. */
+  readonly inFlightFor: DurationMs;
+}
 
 const IN_FLIGHT_FOR = hours(1);
 

@@ -3,7 +3,9 @@ import type { Attempt } from '../attempt-record.ts';
 import type { PoolRecord } from '../record.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import type { Surroundings } from './guards.ts';
-import type { LadderAction, NodeFinding, PresentNode, Rank, RepairRules } from './verdict.ts';
+import type { LadderAction, Rank } from './verdict.ts';
+import type { NodeFinding, PresentNode } from './finding.ts';
+import type { RepairRules } from './settings-in-force.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 
 export interface PoolObservation {

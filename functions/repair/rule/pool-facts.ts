@@ -1,12 +1,51 @@
 /** What was read of a pool, which its nodes are judged by. Types only. */
-import type { Episode, NodeRecord, PoolRecord, StoredNode } from '../record.ts';
-import type { JudgeContext, RepairRules, UnhealthyStatement } from './verdict.ts';
+import type { Episode, LaunchPause, NodeRecord, PoolRecord, StoredNode } from '../record.ts';
+import type { NodeDecision, UnhealthyStatement } from './verdict.ts';
+import type { RepairRules } from './settings-in-force.ts';
+import type { EndedDrain } from '../attempt-record.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import type { Owner } from '../../../shared/domain/node-owner.ts';
+import type { Owner, OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairStatement } from '../../../shared/domain/repair-policy.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
+
+/** What nodes are judged by. */
+export interface JudgeContext {
+  readonly now: EpochMs;
+  readonly pool: string | undefined;
+  readonly rules: RepairRules;
+  readonly owners: OwnerIndex;
+  readonly claims: ReadonlyMap<string, NodeClaimView>;
+  /** By UID: when the forwarder saw the change of the node that this pass is for. */
+  readonly observedTimes: ReadonlyMap<string, EpochMs>;
+  /** The same for every node, where the pass is for changes alone. */
+  readonly changesTime: EpochMs | undefined;
+  /** Whether no event has named the node since the last pass; absent: this pass treats no node so. */
+  readonly isUnprompted?: ((uid: string) => boolean) | undefined;
+  /** By UID: how a drain that was asked for ended. */
+  readonly drainEnds: ReadonlyMap<string, EndedDrain>;
+  readonly nodesByName: ReadonlyMap<string, NodeView>;
+  /** Until when the pool launches no replacement; undefined: it launches. */
+  readonly launchPause?: LaunchPause | undefined;
+  /** What stands for a node in other systems, by its name. */
+  readonly otherRequests: ReadonlyMap<string, string>;
+  /** What a refused act rests on, beside its NodeClaim. */
+  readonly basisOf: (claim: NodeClaimView | undefined) => string;
+}
+
+/** One node, while it is judged. */
+export interface NodeFacts {
+  readonly context: JudgeContext;
+  readonly node: NodeView;
+  readonly record: NodeRecord;
+  /** A statement was true at the last look. */
+  readonly wasUnhealthy: boolean;
+  readonly decision: NodeDecision;
+  readonly isUnhealthy: boolean;
+  /** Something may be repaired. */
+  readonly isOn: boolean;
+}
 
 /** All nodes of the cluster. */
 export interface ClusterNodes {

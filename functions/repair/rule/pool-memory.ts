@@ -2,11 +2,12 @@
 import type { Attempt } from '../attempt-record.ts';
 import type { PoolRecord } from '../record.ts';
 import { replacementOf, terminationOf } from './attempt.ts';
-import { dueOf, hasTrait } from './finding.ts';
+import { dueOf, hasTrait, type NodeFinding } from './finding.ts';
 import type { PoolDecision, PoolObservation } from './pool-decision.ts';
 import { rampAt, rampTime, withoutUndone } from './ramp.ts';
 import { nextPause, pauseAt } from './replacement.ts';
-import { FOLLOW_CHECK, type NodeFinding, type RepairRules } from './verdict.ts';
+import { FOLLOW_CHECK } from './verdict.ts';
+import type { RepairRules } from './settings-in-force.ts';
 import type { RefusalCause } from '../../../shared/domain/refusal.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {

@@ -3,11 +3,11 @@
  * is not read while none is due. Pure.
  */
 import { judgeGone } from './gone-node.ts';
-import { dueOf } from './finding.ts';
+import { dueOf, type NodeFinding, type PresentNode } from './finding.ts';
 import { readableSettings } from './incident.ts';
 import type { judgeNode } from './node-verdict.ts';
-import type { DueFacts, PoolFacts } from './pool-facts.ts';
-import { type JudgeContext, type NodeFinding, type NodeName, type PresentNode, REPORT_CODES } from './verdict.ts';
+import type { DueFacts, JudgeContext, PoolFacts } from './pool-facts.ts';
+import { type NodeName, REPORT_CODES } from './verdict.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';

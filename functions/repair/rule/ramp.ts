@@ -3,7 +3,8 @@
  */
 import { begunTime } from './in-flight.ts';
 import type { PoolRecord, Ramp } from '../record.ts';
-import type { Blocker, NodeFinding } from './verdict.ts';
+import type { Blocker } from './verdict.ts';
+import type { NodeFinding } from './finding.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 

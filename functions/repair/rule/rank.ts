@@ -1,5 +1,6 @@
 /** Which of the nodes that are due comes first. Pure. */
-import type { Candidate, DueNode } from './verdict.ts';
+import type { DueNode } from './verdict.ts';
+import type { Candidate } from './finding.ts';
 import { type EpochMs, minutes } from '../../../shared/domain/time.ts';
 
 const AGES_BY = minutes(30);

@@ -1,8 +1,9 @@
 /** A replacement was launched: it is waited for, given up, or takes the place of the unhealthy node. Pure. */
 import type { AttemptOf, Replacement } from '../attempt-record.ts';
-import { type DueNode, type Finding, LAUNCH_CHECK, type NodeFacts } from './verdict.ts';
+import { type DueNode, LAUNCH_CHECK } from './verdict.ts';
+import type { NodeFacts } from './pool-facts.ts';
 import { againAt, judgeByLadder } from './due-node.ts';
-import { inFlight } from './finding.ts';
+import { type Finding, inFlight } from './finding.ts';
 import { isWanted, judgeAnew, judgeRecovered } from './attempt-end.ts';
 import { nextPause, replacementStatusOf } from './replacement.ts';
 import { refusedUntil } from './next-action.ts';

@@ -3,7 +3,9 @@
  * it, and for how long. Pure.
  */
 import { isRecordNeeded, readableSettings } from './incident.ts';
-import { BLOCKED_CHECK, type Finding, type NodeDecision, type NodeFacts } from './verdict.ts';
+import { BLOCKED_CHECK, type NodeDecision } from './verdict.ts';
+import type { Finding } from './finding.ts';
+import type { NodeFacts } from './pool-facts.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 

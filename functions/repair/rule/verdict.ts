@@ -1,20 +1,14 @@
 /**
- * What a pass finds out about one node, and what it may begin there: types, how often things are looked at, and what
- * records say of it.
+ * What is decided of one node and what is said of it, why a node that is due is not repaired now, and how often a node
+ * is looked at again. Types and constants.
  */
-import type { ActionType, Attempt, DueCondition, EndedDrain, Replacement } from '../attempt-record.ts';
-import type { LaunchPause, NodeRecord } from '../record.ts';
+import type { ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
+import type { NodeRecord } from '../record.ts';
+import type { Veto } from './vetoes.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import type { OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import type {
-  RepairAction,
-  RepairLimits,
-  RepairSettings,
-  termsOf,
-  UnhealthyMatch,
-} from '../../../shared/domain/repair-policy.ts';
-import { type DurationMs, type EpochMs, minutes, seconds } from '../../../shared/domain/time.ts';
+import type { RepairAction, termsOf, UnhealthyMatch } from '../../../shared/domain/repair-policy.ts';
+import { type EpochMs, minutes, seconds } from '../../../shared/domain/time.ts';
 
 /** A node with something under way is looked at this often. */
 export const FOLLOW_CHECK = minutes(5);
@@ -30,69 +24,6 @@ export const REPORT_CODES = {
   ambiguous: 'blocked AmbiguousNodeClaim',
   unresolved: 'settle',
 } as const;
-
-/** Which repair block is in force for a pool. */
-export interface EffectiveRepair {
-  /** undefined: no block applies; `invalid`: one applies that cannot be read. */
-  readonly settings: RepairSettings | { readonly invalid: string } | undefined;
-  readonly mode: 'Enforce' | 'Observe';
-  /** Where the block stands, e.g. `NodePool default`. */
-  readonly source: string | undefined;
-  /** The `repairLimits` of policies; absent while no policy has any. */
-  readonly limits?: RepairLimitsInForce | undefined;
-}
-
-/** What applies to the nodes of one pool. */
-export interface RepairRules extends EffectiveRepair {
-  readonly gateOpen: boolean;
-  /** The veto of the pool itself. */
-  readonly poolVeto: VetoCarrier | undefined;
-}
-
-/** What one policy says. */
-export interface StatedLimits extends RepairLimits {
-  /** `NodeLifecyclePolicy edge`. */
-  readonly source: string;
-}
-
-/** The limits on repairs that hold for one pool. */
-export interface RepairLimitsInForce {
-  /**
-   * The policies of the cluster that have limits, each with its generation. Between two times without any limit, and
-   * between two with this one, nothing was left uncounted.
-   */
-  readonly basis: string;
-  /** Those that bind the pool. */
-  readonly binding: readonly StatedLimits[];
-  /** A policy that selects the pool has limits that cannot be read: they might forbid what the others allow (I6). */
-  readonly fault?: string | undefined;
-}
-
-/** An object that may carry a person's veto against the repair of a node. */
-export interface VetoCarrier {
-  readonly kind: 'Node' | 'NodeClaim' | 'NodePool';
-  readonly name: string;
-  readonly uid: string;
-  /** The value of `curfew.dev/do-not-repair`; undefined: no veto. */
-  readonly value: string | undefined;
-}
-
-export interface Veto {
-  /** When it ends; undefined: when somebody takes it away. */
-  readonly until: EpochMs | undefined;
-  readonly message: string;
-  /** The value says nothing that can be read; it counts nevertheless. */
-  readonly invalid: boolean;
-  readonly by: VetoCarrier;
-}
-
-/** Somebody else at work on the node. */
-export interface OtherWork {
-  /** Whose mark it is, e.g. `taint karpenter.sh/disrupted`. */
-  readonly what: string;
-  /** For so long after it was first seen. After that it stops the repair of its own node alone. */
-  readonly inFlightFor: DurationMs;
-}
 
 /** A statement that is true, and since when. */
 export interface UnhealthyStatement extends UnhealthyMatch {
@@ -297,91 +228,3 @@ export const VERDICT_TRAITS: Readonly<Record<(Verdict | DueAction)['kind'], read
   recovered: ['settled', 'needsCleanUp'],
   gone: [],
 };
-
-/** A node that may be repaired now. */
-export interface Candidate extends DueAction {
-  readonly finding: PresentNode;
-}
-
-/** What happened and no run has reported. */
-export type News =
-  /** An attempt of a run that ended without saying so: it took place, or nothing can show that it did not. */
-  | { readonly kind: 'carriedOut'; readonly attempt: Attempt }
-  /** The same, and the Node is gone: nothing else will report it. */
-  | { readonly kind: 'lost'; readonly attempt: Attempt }
-  /** Its replacement did not become ready. */
-  | { readonly kind: 'failedLaunch'; readonly attempt: Attempt; readonly why: string };
-
-/**
- * What a pass finds of a node, whether or not the Node is there. `verdict` is what is said, `state` is who is counted,
- * `needsCleanUp` whether something is undone: both follow from the verdict (`toFinding`), and an attempt or a mark may add to that.
- */
-export interface Finding {
-  /** As it is to be remembered; undefined: not at all. */
-  readonly record: NodeRecord | undefined;
-  /** What is decided of it, or that it is due and the pool decides; undefined: nothing that is to be said. */
-  readonly verdict: Verdict | DueAction | undefined;
-  /** When to look again; undefined: when something changes. */
-  readonly time: EpochMs | undefined;
-  /**
-   * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`:
-   * something is still to be followed, though nobody waits for it.
-   */
-  readonly state: 'idle' | 'followed' | 'inFlight';
-  /** What the repair made is to be taken back. */
-  readonly needsCleanUp: boolean;
-  /** In the order in which it is reported. */
-  readonly news: readonly News[];
-}
-
-export interface PresentNode extends Finding {
-  readonly kind: 'present';
-  readonly node: NodeView;
-  /** When somebody else was first seen at work on it, as the pass before has recorded it. */
-  readonly otherWorkTime?: EpochMs | undefined;
-}
-
-/** What is remembered of a Node that is gone. */
-export interface GoneNode extends Finding {
-  readonly kind: 'gone';
-  readonly node: NodeName;
-}
-
-export type NodeFinding = PresentNode | GoneNode;
-
-/** What nodes are judged by. */
-export interface JudgeContext {
-  readonly now: EpochMs;
-  readonly pool: string | undefined;
-  readonly rules: RepairRules;
-  readonly owners: OwnerIndex;
-  readonly claims: ReadonlyMap<string, NodeClaimView>;
-  /** By UID: when the forwarder saw the change of the node that this pass is for. */
-  readonly observedTimes: ReadonlyMap<string, EpochMs>;
-  /** The same for every node, where the pass is for changes alone. */
-  readonly changesTime: EpochMs | undefined;
-  /** Whether no event has named the node since the last pass; absent: this pass treats no node so. */
-  readonly isUnprompted?: ((uid: string) => boolean) | undefined;
-  /** By UID: how a drain that was asked for ended. */
-  readonly drainEnds: ReadonlyMap<string, EndedDrain>;
-  readonly nodesByName: ReadonlyMap<string, NodeView>;
-  /** Until when the pool launches no replacement; undefined: it launches. */
-  readonly launchPause?: LaunchPause | undefined;
-  /** What stands for a node in other systems, by its name. */
-  readonly otherRequests: ReadonlyMap<string, string>;
-  /** What a refused act rests on, beside its NodeClaim. */
-  readonly basisOf: (claim: NodeClaimView | undefined) => string;
-}
-
-/** One node, while it is judged. */
-export interface NodeFacts {
-  readonly context: JudgeContext;
-  readonly node: NodeView;
-  readonly record: NodeRecord;
-  /** A statement was true at the last look. */
-  readonly wasUnhealthy: boolean;
-  readonly decision: NodeDecision;
-  readonly isUnhealthy: boolean;
-  /** Something may be repaired. */
-  readonly isOn: boolean;
-}

@@ -1,9 +1,26 @@
 /** The vetoes of people and of Karpenter against the repair of a node. Pure. */
-import type { Veto, VetoCarrier } from './verdict.ts';
 import { quoteCut } from '../../../shared/domain/cut-text.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION, type NodeView } from '../../../shared/domain/node.ts';
 import { type EpochMs, isDue, parseTimestamp, toTimestamp } from '../../../shared/domain/time.ts';
+
+/** An object that may carry a person's veto against the repair of a node. */
+export interface VetoCarrier {
+  readonly kind: 'Node' | 'NodeClaim' | 'NodePool';
+  readonly name: string;
+  readonly uid: string;
+  /** The value of `curfew.dev/do-not-repair`; undefined: no veto. */
+  readonly value: string | undefined;
+}
+
+export interface Veto {
+  /** When it ends; undefined: when somebody takes it away. */
+  readonly until: EpochMs | undefined;
+  readonly message: string;
+  /** The value says nothing that can be read; it counts nevertheless. */
+  readonly invalid: boolean;
+  readonly by: VetoCarrier;
+}
 
 /** Karpenter's own, on Nodes and NodeClaims; exactly `"true"`. */
 const KARPENTER_VETO = 'karpenter.sh/do-not-repair';

@@ -10,11 +10,11 @@ import {
   possibleOf,
   terminationAfter,
 } from '../../../../functions/repair/rule/ladder.ts';
-import { dueOf, verdictOf } from '../../../../functions/repair/rule/finding.ts';
+import { dueOf, type PresentNode, verdictOf } from '../../../../functions/repair/rule/finding.ts';
 import { nextAction, refusedUntil, takenBefore } from '../../../../functions/repair/rule/next-action.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { Act, NodeRecord } from '../../../../functions/repair/record.ts';
-import type { LadderAction, PresentNode } from '../../../../functions/repair/rule/verdict.ts';
+import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { Refusal } from '../../../../shared/domain/refusal.ts';

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RepairLeftovers, NodeRecord } from '../../../../functions/repair/record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { afterTakeBack, leftOf, wantedBack, withoutTakenBack } from '../../../../functions/repair/rule/left.ts';
-import { toFinding } from '../../../../functions/repair/rule/finding.ts';
-import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
+import { type PresentNode, toFinding } from '../../../../functions/repair/rule/finding.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import { anAttempt, aPoolNode, claimOf, T } from '../../../builders/repair.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { NodeRecord } from '../../../../functions/repair/record.ts';
-import type { PresentNode } from '../../../../functions/repair/rule/verdict.ts';
+import type { PresentNode } from '../../../../functions/repair/rule/finding.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, hours, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
 import {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ranked } from '../../../../functions/repair/rule/rank.ts';
-import type { Candidate } from '../../../../functions/repair/rule/verdict.ts';
+import type { Candidate } from '../../../../functions/repair/rule/finding.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
 import { aNode, at } from '../../../builders/repair.ts';
 

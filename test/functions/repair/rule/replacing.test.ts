@@ -1,9 +1,9 @@
 /** What becomes of `ReplaceThenTerminate` while its replacement is launched, and once that is ready. */
 import { describe, expect, it } from 'vitest';
-import { dueOf } from '../../../../functions/repair/rule/finding.ts';
+import { dueOf, type PresentNode } from '../../../../functions/repair/rule/finding.ts';
 import type { AttemptOf, Replacement } from '../../../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/record.ts';
-import type { PresentNode, RepairRules } from '../../../../functions/repair/rule/verdict.ts';
+import type { RepairRules } from '../../../../functions/repair/rule/settings-in-force.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import type { Refusal } from '../../../../shared/domain/refusal.ts';

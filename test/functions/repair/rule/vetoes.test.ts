@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createGuards } from '../../../../functions/repair/rule/guards.ts';
 import { isStopped, otherWorkOn } from '../../../../functions/repair/rule/other-work.ts';
-import { vetoOf } from '../../../../functions/repair/rule/vetoes.ts';
-import type { VetoCarrier } from '../../../../functions/repair/rule/verdict.ts';
+import { type VetoCarrier, vetoOf } from '../../../../functions/repair/rule/vetoes.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
