@@ -6,10 +6,12 @@ import {
   type DrainRules,
   type OutOfScope,
   type DrainUnderWay,
+  type DeletionTimes,
   compileSettings,
   podDrainability,
   podRules,
   readUnderWay,
+  timedDeletionOf,
 } from '../../functions/drain/explain.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
@@ -22,7 +24,6 @@ import { kubeletSilentSince } from '../../shared/domain/node.ts';
 import { isActive, protectionOf } from '../../shared/domain/protection.ts';
 import {
   addDuration,
-  earliest,
   toDurationMs,
   toExactTimestamp,
   type DurationMs,
@@ -105,6 +106,9 @@ export function planDrain(
     now,
     deleteTime: addDuration(drain.since, settings.deleteAfterTimeout),
     forcedEndTime: deadline?.kind === 'force' ? deadline.time : undefined,
+    deadline: deadline?.kind === 'turn' ? undefined : deadline?.time,
+    protection: observation.protection.policy,
+    isProtectionOverridden: false,
     isCustom: custom !== undefined,
     isHeld: held !== undefined,
     rules: podRules({ ...drain, phase: { kind: 'draining' } }, rules, {
@@ -153,12 +157,9 @@ export const NO_CONFIGURATION =
 const heldBy = (message: string): string =>
   `the configuration is not valid: ${message}. A drain follows the last valid one, or waits if there was none; which one that is cannot be seen here`;
 
-interface PlanContext {
+interface PlanContext extends DeletionTimes {
   readonly observation: NodeObservation;
   readonly now: EpochMs;
-  readonly deleteTime: EpochMs;
-  /** The deadline that deletes what it may; undefined: none does. */
-  readonly forcedEndTime: EpochMs | undefined;
   readonly isCustom: boolean;
   readonly isHeld: boolean;
   readonly rules: ReturnType<typeof podRules>;
@@ -199,15 +200,10 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
   const protections = isActive(held, now) ? [`protected${protectedUntil}`] : [];
   const note = drainability.kind === 'leftBehind' ? '; is not ready: not waited for' : '';
   if (drainability.mode === 'DeleteAfterTimeout') {
-    if (isHeld) {
-      const because = `deleted when its time is over, which stands still while the drain is held${note}`;
-      return planned('delete', because, { blockers: protections });
-    }
-    const deleteTime = earliest(situation.deleteTime, forcedTime) ?? situation.deleteTime;
-    return planned('delete', `deleted at ${toExactTimestamp(deleteTime)} unless it ends before${note}`, {
-      time: deleteTime,
-      blockers: protections,
-    });
+    if (!isHeld) return planned(...timedPlan(pod, situation, protections, note));
+    const first = held.kind === 'indefinite' ? 'its protection is taken off and ' : '';
+    const because = `deleted when ${first}its time is over, which stands still while the drain is held${note}`;
+    return planned('delete', because, { blockers: protections });
   }
   const refusal = evictionRefusal(pod, observation.budgets);
   const blockers = [...protections, ...(refusal === undefined ? [] : [refusal])];
@@ -219,6 +215,32 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
   const free = refusal === undefined ? 'at once' : `once that is allowed${orDeleted}`;
   const when = isActive(held, now) ? 'once its protection is taken off' : free;
   return planned('evict', `evicted ${when}${note}`, { blockers });
+}
+
+function timedPlan(
+  pod: PodView,
+  times: DeletionTimes,
+  protections: readonly string[],
+  note: string,
+): [action: PlannedPod['action'], because: string, more: Partial<PlannedPod>] {
+  const deletion = timedDeletionOf(pod, times);
+  if (deletion.kind === 'kept') {
+    const because = `waited for until it ends by itself: the drain ends at ${toExactTimestamp(deletion.deadline)}, before the pod would be deleted`;
+    return ['await', `${because}${note}`, { blockers: deletion.isProtected ? protections : [] }];
+  }
+  const time = toExactTimestamp(deletion.time);
+  switch (deletion.kind) {
+    case 'atTimeout':
+      return ['delete', `deleted at ${time} unless it ends before${note}`, { time: deletion.time }];
+    case 'atExpiry': {
+      const because = `deleted at ${time}, when its protection ends, unless it ends before${note}`;
+      return ['delete', because, { time: deletion.time }];
+    }
+    case 'onceUnprotected': {
+      const because = `deleted once its protection is taken off, at ${time} at the earliest, unless it ends before${note}`;
+      return ['delete', because, { blockers: protections }];
+    }
+  }
 }
 
 const OUT_OF_SCOPE: Readonly<Record<OutOfScope, string>> = {

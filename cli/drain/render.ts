@@ -41,7 +41,7 @@ export function renderPods(pods: readonly PlannedPod[]): readonly string[] {
 
 const WORDS: Readonly<Record<PlannedPod['action'], string>> = {
   evict: 'to evict',
-  delete: 'to delete at the deadline',
+  delete: 'to delete after the time-out',
   await: 'to wait for',
   delegate: 'for the custom drain',
   unknown: 'unknown',

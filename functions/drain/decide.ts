@@ -25,6 +25,7 @@ import { openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
 import type { DrainPodRules } from './rule/pods.ts';
 import {
+  deadlineOf,
   forcedEndTime,
   nextByDeadline,
   pastDeadline,
@@ -138,6 +139,7 @@ function withPlan(
     warnedUids: active.warned,
     active,
     forcedEndTime: forced,
+    deadline: deadlineOf(before, limits),
   });
   return { active: withProgress(active, plan, now), plan };
 }

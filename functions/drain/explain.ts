@@ -5,4 +5,5 @@ export { readAnswer, readUnderWay, requestedId, type Answer, type DrainUnderWay 
 export type { DrainRules } from './rule/observation.ts';
 export { deadlineOf, forcedEndTime } from './rule/progress.ts';
 export { FULL, podDrainability, type OutOfScope } from './rule/pods.ts';
+export { timedDeletionOf, type DeletionTimes } from './rule/timed-deletion.ts';
 export { ALL_PODS, compileSettings, drainLimitsFor } from './settings.ts';

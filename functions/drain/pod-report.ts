@@ -14,18 +14,21 @@ type PodWarning = Extract<PodAct, { kind: 'warn' }>;
 /** On the pod, and on the controller that will replace it. */
 export async function reportScheduledDeletion(
   { deps, reporter }: ReportContext,
-  { pod, deleteTime }: PodWarning,
+  { pod, deleteTime, onceUnprotected }: PodWarning,
   node: string,
 ): Promise<void> {
   const { name, namespace, uid } = pod;
   const reason = EVENT_REASONS.deletionScheduled;
   const time = toTimestamp(deleteTime);
+  const end = onceUnprotected
+    ? `is protected, and deleted once that is taken off, at ${time} at the earliest, unless it ends before`
+    : `is deleted at ${time} unless it ends before`;
   await reporter.report({
     about: { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, uid } },
     decision: 'warn',
     reason,
-    message: `node ${node} is drained: the pod is deleted at ${time} unless it ends before`,
-    details: { node, deleteTime: time },
+    message: `node ${node} is drained: the pod ${end}`,
+    details: { node, deleteTime: time, ...(onceUnprotected && { onceUnprotected }) },
     event: { type: 'Warning' },
   });
   const owner = controllerOf(pod);
@@ -33,7 +36,7 @@ export async function reportScheduledDeletion(
   await deps.events.record({
     type: 'Warning',
     reason,
-    message: `node ${node} is drained: pod ${name} is deleted at ${time} unless it ends before`,
+    message: `node ${node} is drained: pod ${name} ${end}`,
     about: { ...owner, metadata: { name: owner.name, namespace, uid: owner.uid } },
   });
 }

@@ -58,6 +58,7 @@ beforeAll(async () => {
   pod('web', 'b', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } });
   pod('batch', 'job');
   pod('ml', 'train');
+  pod('ml', 'kept', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } });
   pod('other', 'x');
   pod('kube-system', 'dns');
   pod('web', 'ds', { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'u' }] });
@@ -88,9 +89,11 @@ describe('curfew drain --dry-run', () => {
     expect(code).toBe(0);
     const lines = out.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T').split('\n');
     expect(lines).toEqual([
-      'Node n1 would be drained: 2 to evict, 1 to delete at the deadline, 1 to wait for, 3 to stay; 2 blocked',
+      'Node n1 would be drained: 2 to evict, 2 to delete after the time-out, 1 to wait for, 3 to stay; 3 blocked',
       '  batch/job: waited for until it ends by itself',
       '  kube-system/dns: stays: its namespace is a system namespace',
+      '  ml/kept: deleted once its protection is taken off, at T at the earliest, unless it ends before',
+      '    blocked: protected',
       '  ml/train: deleted at T unless it ends before',
       '  other/x: stays: no rule of the configuration matches it',
       '  web/a: evicted once that is allowed',
@@ -149,14 +152,14 @@ describe('curfew drain', () => {
       // As Curfew would once it has seen the request.
       const isSeen = seen.includes('asked for drain') && annotation('curfew.dev/drain') === undefined;
       if (isSeen) annotate({ 'curfew.dev/drain': '{"id":"m1","since":"2024-11-01T15:00:00Z"}' });
-      return seen.includes('7 pods on the node');
+      return seen.includes('8 pods on the node');
     });
     expect({ code, stderr: stderr.replace(/^.*(?:Warning|--trace-warnings).*$/gm, '').trim() }).toEqual({
       code: 130,
       stderr: '',
     });
     expect(stdout).toMatch(
-      /asked for drain manual-.*\n7 pods on the node\n[^]*the drain goes on\. Follow it: npx curfew drain n1/,
+      /asked for drain manual-.*\n8 pods on the node\n[^]*the drain goes on\. Follow it: npx curfew drain n1/,
     );
     expect(stdout).toContain(`Cancel it: npx curfew drain n1 --kubeconfig ${kubeconfig} --cancel`);
     expect(annotation(REQUESTED)).toMatch(/^manual-/);
@@ -246,7 +249,7 @@ describe('following', () => {
       message: '2 pods were drained',
       left: ['a/b'],
     });
-    expect(said).toEqual(['7 pods on the node']);
+    expect(said).toEqual(['8 pods on the node']);
   });
 
   it('says Events in the order in which they were written, not by name', async () => {

@@ -8,13 +8,7 @@ import { gracePeriodOf } from '../../../shared/domain/drainable-pod.ts';
 import { forcedGraceSeconds, forceTime, isForced } from '../../../shared/domain/forced-deletion.ts';
 import { qualifiedName } from '../../../shared/domain/kubernetes-object.ts';
 import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
-import {
-  isActive,
-  protectedWait,
-  protectionOf,
-  type Protection,
-  type ProtectionPolicy,
-} from '../../../shared/domain/protection.ts';
+import { isActive, protectedWait, protectionOf, type Protection } from '../../../shared/domain/protection.ts';
 import {
   addDuration,
   CLOCK_SKEW,
@@ -27,25 +21,19 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import { podDrainability, type DrainPodRules, type LeftBehind } from './pods.ts';
+import { timedDeletionOf, type DeletionTimes } from './timed-deletion.ts';
 import type { ActiveDrain, Return } from '../record.ts';
 
-export interface PlanSituation {
+export interface PlanSituation extends DeletionTimes {
   readonly now: EpochMs;
   readonly pods: readonly PodView[];
   readonly rules: DrainPodRules;
-  readonly protection: ProtectionPolicy;
-  /** The node's NodeClaim is past its forceful termination: protection does not count any more. */
-  readonly isProtectionOverridden: boolean;
   /** Undefined: each pod's own grace period. */
   readonly evictionGracePeriod: DurationMs | undefined;
-  /** When pods in mode `DeleteAfterTimeout` are deleted. */
-  readonly deleteTime: EpochMs;
   /** UIDs of pods whose owners were warned of that. */
   readonly warnedUids: readonly string[];
   /** The drain under way: pods that are made after its start have come back. */
   readonly active: Pick<ActiveDrain, 'startTime' | 'returns' | 'tried'>;
-  /** Unprotected pods are deleted so that they are gone by then; undefined: none is. */
-  readonly forcedEndTime: EpochMs | undefined;
 }
 
 export type PodAct =
@@ -61,8 +49,13 @@ export type PodAct =
       readonly gracePeriodSeconds: number;
       readonly overriddenProtection: Overridden;
     }
-  /** The owner is warned first; the deletion comes with the next look, at `deleteTime` or later. */
-  | { readonly kind: 'warn'; readonly pod: PodView; readonly deleteTime: EpochMs };
+  /** The owner is warned first; the deletion comes with the next look, at `deleteTime` or later, and `onceUnprotected` not before that. */
+  | {
+      readonly kind: 'warn';
+      readonly pod: PodView;
+      readonly deleteTime: EpochMs;
+      readonly onceUnprotected: boolean;
+    };
 
 /** The protection that would keep the pod otherwise; the audit says so (I2). */
 type Overridden = Protection | undefined;
@@ -111,7 +104,7 @@ export function planPods(situation: PlanSituation): PodPlan {
     }
     const counts = drainability.kind === 'counts';
     const forced = counts ? forcedEnd(pod, situation) : undefined;
-    const planned = actsOn(pod, drainability.mode, situation, forced?.next);
+    const planned = actsOn(pod, drainability.mode, situation);
     const comesBack = planned.some(isEnd) ? returnOf(pod) : undefined;
     if (comesBack?.kind === 'ignored') {
       leftPods.push({ pod, because: 'ComesBack' });
@@ -170,21 +163,10 @@ function forcedEnd(
 
 const AN_INSTANT = seconds(0.001);
 
-/** @param forcedTime when the deadline of the drain deletes the pod, if that is to come: its owner is told of the earlier instant */
-function actsOn(
-  pod: PodView,
-  mode: DrainMode,
-  situation: PlanSituation,
-  forcedTime: EpochMs | undefined,
-): readonly (PodAct | PodWait)[] {
-  const { now, deleteTime, warnedUids, evictionGracePeriod } = situation;
+function actsOn(pod: PodView, mode: DrainMode, situation: PlanSituation): readonly (PodAct | PodWait)[] {
+  const { now, deleteTime, evictionGracePeriod } = situation;
   if (mode === 'AllowCompletion') return [{ pod, because: 'Completion', until: undefined }];
-  const isWarned = warnedUids.includes(pod.uid);
-  const end = earliest(deleteTime, forcedTime);
-  const warning: PodAct = { kind: 'warn', pod, deleteTime: latest(end, now) };
-  if (mode === 'DeleteAfterTimeout' && !isDue(now, deleteTime)) {
-    return [...(isWarned ? [] : [warning]), { pod, because: 'Deadline', until: end }];
-  }
+  if (mode === 'DeleteAfterTimeout' && !isDue(now, deleteTime)) return beforeTimeout(pod, situation);
   const own = protectionOf(pod, situation.protection);
   const overriddenProtection = isActive(own, now) ? own : undefined;
   const wait = protectedWait(own, now);
@@ -193,8 +175,26 @@ function actsOn(
     const gracePeriodSeconds = evictionGracePeriod === undefined ? undefined : wholeSeconds(evictionGracePeriod);
     return [{ kind: 'evict', pod, gracePeriodSeconds, overriddenProtection }];
   }
+  if (!isWarned(pod, situation)) return [{ kind: 'warn', pod, deleteTime: now, onceUnprotected: false }];
   const grace = evictionGracePeriod ?? gracePeriodOf(pod);
-  return [isWarned ? { kind: 'delete', pod, gracePeriodSeconds: wholeSeconds(grace), overriddenProtection } : warning];
+  return [{ kind: 'delete', pod, gracePeriodSeconds: wholeSeconds(grace), overriddenProtection }];
+}
+
+const isWarned = ({ uid }: PodView, { warnedUids }: PlanSituation): boolean => warnedUids.includes(uid);
+
+/** The owner of a pod that will be deleted is warned; what protection keeps longer than the time-out waits for its end. */
+function beforeTimeout(pod: PodView, situation: PlanSituation): readonly (PodAct | PodWait)[] {
+  const { now, protection } = situation;
+  const deletion = timedDeletionOf(pod, situation);
+  const kept = { pod, because: 'Protected', until: protectedWait(protectionOf(pod, protection), now)?.until } as const;
+  if (deletion.kind === 'kept') {
+    return [deletion.isProtected ? kept : { pod, because: 'Completion', until: undefined }];
+  }
+  const { kind, time } = deletion;
+  const onceUnprotected = kind === 'onceUnprotected';
+  const warning: PodAct = { kind: 'warn', pod, deleteTime: latest(time, now), onceUnprotected };
+  const wait: PodWait = kind === 'atTimeout' ? { pod, because: 'Deadline', until: time } : kept;
+  return isWarned(pod, situation) ? [wait] : [warning, wait];
 }
 
 /** Never 0, which removes the object while its containers run on. */

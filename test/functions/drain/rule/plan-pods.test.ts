@@ -26,6 +26,7 @@ function planned(pods: readonly PodView[], mode: DrainMode | 'system' | undefine
     warnedUids: [],
     active: active(),
     forcedEndTime: undefined,
+    deadline: given.forcedEndTime,
     ...situation,
     rules: {
       scope: { kind: 'full' },
@@ -146,7 +147,7 @@ describe('a pod with a time-out', () => {
       ...EMPTY,
       isDrained: false,
       nextTime: at(60),
-      acts: [{ kind: 'warn', pod: a, deleteTime: at(60) }],
+      acts: [{ kind: 'warn', pod: a, deleteTime: at(60), onceUnprotected: false }],
       waits: [wait],
     });
     expect(planned([a], 'DeleteAfterTimeout', { warnedUids: warned })).toMatchObject({ acts: [], waits: [wait] });
@@ -161,7 +162,53 @@ describe('a pod with a time-out', () => {
     ]);
     expect(grace(seconds(5))).toMatchObject([{ gracePeriodSeconds: 5 }]);
     expect(planned([a], 'DeleteAfterTimeout', { now: at(61) }).acts).toEqual([
-      { kind: 'warn', pod: a, deleteTime: at(61) },
+      { kind: 'warn', pod: a, deleteTime: at(61), onceUnprotected: false },
+    ]);
+  });
+});
+
+describe('a protected pod with a time-out', () => {
+  // It was made three hours before the drain began.
+  const held = (value: string): PodView => pod('a', protectedFor(value), { phase: 'Running' });
+  const plan = (value: string, given: Given = {}): PodPlan => planned([held(value)], 'DeleteAfterTimeout', given);
+
+  it('is said to be deleted once its protection is taken off', () => {
+    expect(plan('true')).toMatchObject({
+      acts: [{ kind: 'warn', deleteTime: at(60), onceUnprotected: true }],
+      waits: [{ because: 'Protected', until: undefined }],
+    });
+    expect(plan('true', { isProtectionOverridden: true })).toMatchObject({
+      acts: [{ kind: 'warn', deleteTime: at(60), onceUnprotected: false }],
+      waits: [{ because: 'Deadline', until: at(60) }],
+    });
+  });
+
+  it('is said to be deleted at the end of its protection, if that comes after the time-out', () => {
+    const until = at(100);
+    expect(plan('280m')).toMatchObject({
+      acts: [{ kind: 'warn', deleteTime: until, onceUnprotected: false }],
+      waits: [{ because: 'Protected', until: addDuration(until, AN_INSTANT) }],
+    });
+    expect(plan('190m')).toMatchObject({
+      acts: [{ kind: 'warn', deleteTime: at(60), onceUnprotected: false }],
+      waits: [{ because: 'Deadline', until: at(60) }],
+    });
+  });
+});
+
+describe('a pod whose drain ends before its time-out', () => {
+  it.each<[string, PodView, Given, object]>([
+    ['is waited for', pod('a'), { deadline: at(60) }, { because: 'Completion' }],
+    ['is kept by its protection', pod('a', protectedFor('true')), { deadline: at(30) }, { because: 'Protected' }],
+    ['is kept by it longer', pod('a', protectedFor('5h')), { deadline: at(90) }, { because: 'Protected' }],
+    ['is not spared by force', pod('a', protectedFor('5h')), { forcedEndTime: at(90) }, { because: 'Protected' }],
+  ])('%s, and nobody is told that it is deleted', (_, given, times, wait) => {
+    expect(planned([given], 'DeleteAfterTimeout', times)).toMatchObject({ acts: [], waits: [wait] });
+  });
+
+  it('is deleted where the deadline comes later', () => {
+    expect(planned([pod('a')], 'DeleteAfterTimeout', { deadline: at(61) }).acts).toMatchObject([
+      { deleteTime: at(60) },
     ]);
   });
 });

@@ -32,7 +32,7 @@ const remove = (name: string): PodAct => ({
   gracePeriodSeconds: 1,
   overriddenProtection: undefined,
 });
-const warn = (name: string): PodAct => ({ kind: 'warn', pod: pod(name), deleteTime: NOW });
+const warn = (name: string): PodAct => ({ kind: 'warn', pod: pod(name), deleteTime: NOW, onceUnprotected: false });
 const wait = (name: string, because: Exclude<PodWait['because'], 'Unknown'> = 'Protected'): PodWait => ({
   pod: pod(name),
   because,
