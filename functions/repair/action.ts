@@ -1,6 +1,6 @@
 /** What an action of the ladder is given, and what it answers. */
 import type { AttemptOf, ActionType } from './attempt-record.ts';
-import type { Act, RepairLeftovers } from './record.ts';
+import type { Act, RepairLeftovers } from './node-record.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';

@@ -1,7 +1,9 @@
 /** Attempts that an earlier version kept in the record of their pool go into the records of their nodes. */
 import { annotationOf, newNode } from './rule/attempt.ts';
 import { keyOf, ladderOf } from './rule/ladder.ts';
-import { type CarriedAttempt, type NodeRecord, type PoolRecord, readAttempt, type StoredNode } from './record.ts';
+import { readAttempt, type StoredNode } from './record.ts';
+import type { CarriedAttempt, PoolRecord } from './pool-record.ts';
+import type { NodeRecord } from './node-record.ts';
 import type { LadderAction } from './rule/verdict.ts';
 import { toJson } from '../../shared/domain/json.ts';
 import type { NodeView } from '../../shared/domain/node.ts';

@@ -3,7 +3,7 @@ import type { MadeObjects } from './action.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { RULES } from './decide.ts';
 import type { Attempt, EndedDrain } from './attempt-record.ts';
-import type { NodeRecord } from './record.ts';
+import type { NodeRecord } from './node-record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';

@@ -8,7 +8,7 @@ import { nodeOfRequest } from './drain.ts';
 import type { PassDeps } from './context.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { ActionAnswer } from './attempt-record.ts';
-import type { MadeResource, NodeRecord, RepairLeftovers } from './record.ts';
+import type { MadeResource, NodeRecord, RepairLeftovers } from './node-record.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS, CONFIG_MAP } from '../../shared/contract/names.ts';

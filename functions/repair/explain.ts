@@ -5,7 +5,8 @@
 import type { DueCondition } from './attempt-record.ts';
 import { decide } from './decide.ts';
 import { acceptedBefore } from './policy-summary.ts';
-import { NEW_POOL, type NodeRecord } from './record.ts';
+import { NEW_POOL } from './pool-record.ts';
+import type { NodeRecord } from './node-record.ts';
 import { newNodeOf } from './rule/reboot-marks.ts';
 import { otherWorkOn } from './rule/other-work.ts';
 import { CONFIRMED } from './rule/unconfirmed.ts';

@@ -2,7 +2,8 @@
 import { judgeTime } from './rule/attempt.ts';
 import type { PassDeps } from './context.ts';
 import { remediationAnswer } from './custom-resource.ts';
-import type { NodeRecord, StoredNode } from './record.ts';
+import type { StoredNode } from './record.ts';
+import type { NodeRecord } from './node-record.ts';
 import { askForEnd } from './terminate.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import type { NodeView } from '../../shared/domain/node.ts';

@@ -1,5 +1,6 @@
 /** Which pool a node is of: nodes that went, or that belong to another pool by now. */
-import type { NodeRecord, StoredNode } from './record.ts';
+import type { StoredNode } from './record.ts';
+import type { NodeRecord } from './node-record.ts';
 import type { RepairAsks } from './rule/pool-facts.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { getNode } from '../../shared/cluster/lists.ts';

@@ -11,17 +11,9 @@ import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } fr
 import type { NextRead } from './rule/pool-verdict.ts';
 import type { Unconfirmed } from './rule/surroundings.ts';
 import { isTrue } from './rule/replacement.ts';
-import {
-  NEW_POOL,
-  nodeCodec,
-  type NodeRecord,
-  nodeRecordId,
-  OWNER,
-  poolCodec,
-  type PoolRecord,
-  poolRecordId,
-  type StoredNode,
-} from './record.ts';
+import { nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId, type StoredNode } from './record.ts';
+import { NEW_POOL, type PoolRecord } from './pool-record.ts';
+import type { NodeRecord } from './node-record.ts';
 import { openReservations, type OpenReservations } from './reservations.ts';
 import { OWN_BLOCKS, type PoolRules, rulesOf, statementsByPool, statementsUnder } from './settings.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';

@@ -1,7 +1,8 @@
 /** What the statuses of policies are judged by: the policies as they are in force, and how the pools stand. Live reads. */
 import { poolOf } from './rule/node-verdict.ts';
 import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-summary.ts';
-import { OWNER, poolCodec, type PoolRecord, poolRecordId } from './record.ts';
+import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import type { PoolRecord } from './pool-record.ts';
 import { OWN_BLOCKS } from './settings.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';

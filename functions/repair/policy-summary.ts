@@ -3,7 +3,7 @@
  * stand; and whether that is written now. Pure.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { PoolRecord } from './record.ts';
+import type { PoolRecord } from './pool-record.ts';
 import { effectiveRepair, unwatchedTypes } from './settings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';

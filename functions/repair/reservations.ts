@@ -9,7 +9,8 @@ import {
   type CountedLimits,
   type ZonedNode,
 } from './rule/concurrency-limits.ts';
-import { OWNER, poolCodec, poolRecordId, type PoolRecord } from './record.ts';
+import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import type { PoolRecord } from './pool-record.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import type { Subject } from '../../shared/contract/subject.ts';

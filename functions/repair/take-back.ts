@@ -11,7 +11,7 @@ import { afterTakeBack, type LeftBehind, leftOf, wantedBack, withoutTakenBack } 
 import { reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';
-import type { NodeRecord, RepairLeftovers } from './record.ts';
+import type { NodeRecord, RepairLeftovers } from './node-record.ts';
 import { endReplacement } from './replace.ts';
 import { reportCarriedOut } from './report.ts';
 import { takeBackAnnotation } from './terminate.ts';

@@ -15,7 +15,7 @@ import {
 import { takeBack, type TakenBack } from './take-back.ts';
 import { judgeTime, withoutAttempt } from './rule/attempt.ts';
 import { dueOf, type NodeFinding } from './rule/finding.ts';
-import type { NodeRecord } from './record.ts';
+import type { NodeRecord } from './node-record.ts';
 import { getNodeClaimView } from '../../shared/cluster/lists.ts';
 import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';

@@ -2,7 +2,7 @@
 import { dueOf, type PresentNode } from '../../functions/repair/rule/finding.ts';
 import { keyOf } from '../../functions/repair/rule/ladder.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
-import type { NodeRecord } from '../../functions/repair/record.ts';
+import type { NodeRecord } from '../../functions/repair/node-record.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { Refusal } from '../../shared/domain/refusal.ts';
 import { at, NOW, remembered } from './pool.ts';

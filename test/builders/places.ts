@@ -5,7 +5,8 @@ import {
   reservationsCodec,
   type OpenReservations,
 } from '../../functions/repair/reservations.ts';
-import { NEW_POOL, poolCodec, poolRecordId } from '../../functions/repair/record.ts';
+import { poolCodec, poolRecordId } from '../../functions/repair/record.ts';
+import { NEW_POOL } from '../../functions/repair/pool-record.ts';
 import { createMemoryRecordStore, type MemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairLimits } from '../../shared/domain/repair-policy.ts';

@@ -1,5 +1,5 @@
 /** What a pass has read of a pool. */
-import { NEW_POOL } from '../../functions/repair/record.ts';
+import { NEW_POOL } from '../../functions/repair/pool-record.ts';
 import type { PoolFacts } from '../../functions/repair/rule/pool-facts.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import type { NodeView } from '../../shared/domain/node.ts';

@@ -3,7 +3,7 @@ import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernete
 import type { RepairRules } from '../../functions/repair/rule/settings-in-force.ts';
 import { addDuration, type EpochMs, minutes, toDurationMs } from '../../shared/domain/time.ts';
 import { newNode } from '../../functions/repair/rule/attempt.ts';
-import type { NodeRecord } from '../../functions/repair/record.ts';
+import type { NodeRecord } from '../../functions/repair/node-record.ts';
 import { someRules, T } from './repair.ts';
 
 /** When nodes of `aPoolNode` are due. */

@@ -15,7 +15,8 @@ import { type NodeFinding, type PresentNode, verdictOf } from '../../functions/r
 import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';
 import { surroundingsIn } from '../../functions/repair/rule/surroundings.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
-import { NEW_POOL, type NodeRecord, type PoolRecord } from '../../functions/repair/record.ts';
+import { NEW_POOL, type PoolRecord } from '../../functions/repair/pool-record.ts';
+import type { NodeRecord } from '../../functions/repair/node-record.ts';
 import type { ConcurrencyLimits } from '../../functions/repair/rule/concurrency-limits.ts';
 import type { JudgeContext } from '../../functions/repair/rule/pool-facts.ts';
 import type { RepairRules } from '../../functions/repair/rule/settings-in-force.ts';

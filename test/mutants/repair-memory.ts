@@ -2,7 +2,7 @@
 import type { PoolDecision, PoolObservation } from '../../functions/repair/rule/pool-decision.ts';
 import { failureOf } from '../../functions/repair/rule/attempt.ts';
 import type { DueCondition } from '../../functions/repair/attempt-record.ts';
-import type { PoolRecord } from '../../functions/repair/record.ts';
+import type { PoolRecord } from '../../functions/repair/pool-record.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { withoutEvents } from './denials.ts';
 import { type Mutant, withRecords, withRepairRules } from './mutant.ts';

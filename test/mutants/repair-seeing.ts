@@ -1,6 +1,6 @@
 /** The rules of repair, shown something else than what was seen. */
 import type { PoolObservation } from '../../functions/repair/rule/pool-decision.ts';
-import type { NodeRecord } from '../../functions/repair/record.ts';
+import type { NodeRecord } from '../../functions/repair/node-record.ts';
 import type { RepairRules } from '../../functions/repair/rule/settings-in-force.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';

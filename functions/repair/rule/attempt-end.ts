@@ -1,7 +1,7 @@
 /** How an attempt ends: the node has recovered, or the attempt is called off, or nobody wants it any more. Pure. */
 import type { Attempt } from '../attempt-record.ts';
 import type { NodeFacts } from './pool-facts.ts';
-import type { NodeRecord } from '../record.ts';
+import type { NodeRecord } from '../node-record.ts';
 import { calledOff, withoutAttempt } from './attempt.ts';
 import { isStillUnhealthy } from './onsets.ts';
 import { judgeByLadder } from './due-node.ts';

@@ -9,7 +9,7 @@ import { allActionsOf, isBeforeReboot } from './ladder.ts';
 import { dueOf, type Finding, hasTrait, inFlight, toFinding } from './finding.ts';
 import { readableSettings } from './incident.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
-import type { NodeRecord } from '../record.ts';
+import type { NodeRecord } from '../node-record.ts';
 import { replacementStatusOf } from './replacement.ts';
 import { BLOCKED_CHECK, FOLLOW_CHECK, type Verdict } from './verdict.ts';
 import type { JudgeContext, NodeFacts } from './pool-facts.ts';

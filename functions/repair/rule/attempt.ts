@@ -2,7 +2,7 @@
 import { GOES_ON_WITHIN } from './incident.ts';
 import { keyOf } from './ladder.ts';
 import type { Attempt, AttemptOf, ClaimTermination, DueCondition, Replacement } from '../attempt-record.ts';
-import type { Act, NodeRecord, RepairLeftovers } from '../record.ts';
+import type { Act, NodeRecord, RepairLeftovers } from '../node-record.ts';
 import { replacementName } from './replacement.ts';
 import type { LadderAction } from './verdict.ts';
 import type { Candidate } from './finding.ts';

@@ -1,7 +1,7 @@
 /** What a pass finds of a node: its record, its verdict, and what follows from that verdict. Pure. */
 import { type DueAction, type NodeName, type Verdict, VERDICT_TRAITS, type VerdictTrait } from './verdict.ts';
 import type { Attempt } from '../attempt-record.ts';
-import type { NodeRecord } from '../record.ts';
+import type { NodeRecord } from '../node-record.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 

@@ -1,5 +1,5 @@
 /** How long a node was unhealthy in all: earlier unhealthy times count for a while. Pure. */
-import type { Episode } from '../record.ts';
+import type { Episode } from '../node-record.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import {
   matchStatements,

@@ -1,7 +1,7 @@
 /** What a pass finds of a Node that is gone: its incident is closed, or its termination is still followed. Pure. */
 import { FOLLOW_CHECK, type Verdict } from './verdict.ts';
 import type { JudgeContext } from './pool-facts.ts';
-import type { NodeRecord } from '../record.ts';
+import type { NodeRecord } from '../node-record.ts';
 import { accepted, judgeTime, withoutAttempt } from './attempt.ts';
 import { stuckBy } from './act-under-way.ts';
 import { type GoneNode, toFinding } from './finding.ts';

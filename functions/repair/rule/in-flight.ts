@@ -1,5 +1,5 @@
 /** Which nodes of a pool count as in flight, and since when. Pure. */
-import type { PoolRecord } from '../record.ts';
+import type { PoolRecord } from '../pool-record.ts';
 import { hasTrait, type NodeFinding } from './finding.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, isDue } from '../../../shared/domain/time.ts';

@@ -4,7 +4,7 @@
  */
 import { cumulativeDueTime } from './flapping.ts';
 import type { DueCondition } from '../attempt-record.ts';
-import type { Episode, Incident, NodeRecord } from '../record.ts';
+import type { Episode, Incident, NodeRecord } from '../node-record.ts';
 import type { UnhealthyStatement } from './verdict.ts';
 import type { RepairRules } from './settings-in-force.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';

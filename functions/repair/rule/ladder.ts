@@ -4,7 +4,7 @@
  */
 import { answerOf, hasTime } from './act-under-way.ts';
 import type { Attempt } from '../attempt-record.ts';
-import type { NodeRecord } from '../record.ts';
+import type { NodeRecord } from '../node-record.ts';
 import type { LadderAction, PossibleAction } from './verdict.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {

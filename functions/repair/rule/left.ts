@@ -1,5 +1,5 @@
 /** What is left of repairs that are over, or of attempts that were not carried out: what of it is to be taken back (I7). Pure. */
-import type { NodeRecord, RepairLeftovers } from '../record.ts';
+import type { NodeRecord, RepairLeftovers } from '../node-record.ts';
 import { replacementOf, withoutAttempt } from './attempt.ts';
 import { isRecordNeeded, outlastsRepair } from './incident.ts';
 import { isRebootUnderWay } from './ladder.ts';

@@ -3,7 +3,7 @@
  * allowance left. An action is taken once it was accepted. The record keeps nothing else of the place in the list, so no
  * veto and no crash repeats an act. Pure.
  */
-import type { Act, NodeRecord } from '../record.ts';
+import type { Act, NodeRecord } from '../node-record.ts';
 import { GOES_ON_WITHIN } from './incident.ts';
 import { DRAIN_BEFORE_REBOOT, isBeforeReboot, keyOf } from './ladder.ts';
 import type { LadderAction } from './verdict.ts';

@@ -22,7 +22,7 @@ import { nextEpisodes } from './flapping.ts';
 import { endOf, HEALTHY_FOR, incidentAt, judgeHealth, outlastsRepair, readableSettings } from './incident.ts';
 import { isRebootTried, isRebootUnderWay, ladderOf, possibleOf } from './ladder.ts';
 import type { Attempt, Replacement } from '../attempt-record.ts';
-import type { NodeRecord } from '../record.ts';
+import type { NodeRecord } from '../node-record.ts';
 import type { JudgeContext, NodeFacts, NodeObservation } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import { type EntryPolicy, type NodeDecision, REPORT_CODES } from './verdict.ts';

@@ -3,7 +3,7 @@
  * of the condition's transition, but never before the Node was made, and the first look if that time cannot be right.
  * The record keeps the onset: an agent may write a new time with each report. Pure.
  */
-import type { Onset, NodeRecord } from '../record.ts';
+import type { NodeRecord, Onset } from '../node-record.ts';
 import type { UnhealthyStatement } from './verdict.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import {

@@ -1,6 +1,6 @@
 /** What the rule of a pool is shown, and what it answers. Types only. */
 import type { Attempt } from '../attempt-record.ts';
-import type { PoolRecord } from '../record.ts';
+import type { PoolRecord } from '../pool-record.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import type { Surroundings } from './guards.ts';
 import type { LadderAction, Rank } from './verdict.ts';

@@ -1,5 +1,7 @@
 /** What was read of a pool, which its nodes are judged by. Types only. */
-import type { Episode, LaunchPause, NodeRecord, PoolRecord, StoredNode } from '../record.ts';
+import type { StoredNode } from '../record.ts';
+import type { Episode, NodeRecord } from '../node-record.ts';
+import type { LaunchPause, PoolRecord } from '../pool-record.ts';
 import type { NodeDecision, UnhealthyStatement } from './verdict.ts';
 import type { RepairRules } from './settings-in-force.ts';
 import type { EndedDrain } from '../attempt-record.ts';

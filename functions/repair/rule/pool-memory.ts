@@ -1,6 +1,6 @@
 /** What a pool remembers: after what was decided, and once more after the acts of the pass. Pure. */
 import type { Attempt } from '../attempt-record.ts';
-import type { PoolRecord } from '../record.ts';
+import type { PoolRecord } from '../pool-record.ts';
 import { replacementOf, terminationOf } from './attempt.ts';
 import { dueOf, hasTrait, type NodeFinding } from './finding.ts';
 import type { PoolDecision, PoolObservation } from './pool-decision.ts';

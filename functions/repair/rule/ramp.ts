@@ -2,7 +2,7 @@
  * The ramp: after freeze, zone outage or threshold repairs begin again slowly, 1, 2, 4 … a minute and pool. Pure.
  */
 import { begunTime } from './in-flight.ts';
-import type { PoolRecord, Ramp } from '../record.ts';
+import type { PoolRecord, Ramp } from '../pool-record.ts';
 import type { Blocker } from './verdict.ts';
 import type { NodeFinding } from './finding.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';

@@ -1,5 +1,5 @@
 /** What a reboot leaves on its Node, and what of it is ours: the time of the last one, a cordon, a condition. Pure. */
-import type { Act, NodeRecord, RepairLeftovers } from '../record.ts';
+import type { Act, NodeRecord, RepairLeftovers } from '../node-record.ts';
 import { newNode } from './attempt.ts';
 import { fieldsOf, readJson } from '../../../shared/domain/json.ts';
 import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';

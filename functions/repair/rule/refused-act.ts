@@ -1,6 +1,7 @@
 /** An act that was not carried out: what is remembered of it, so that it is tried ever less often, and who is next. Pure. */
 import type { Attempt } from '../attempt-record.ts';
-import type { LaunchPause, NodeRecord } from '../record.ts';
+import type { LaunchPause } from '../pool-record.ts';
+import type { NodeRecord } from '../node-record.ts';
 import { withoutAttempt } from './attempt.ts';
 import { withSkipped } from './incident.ts';
 import { isWaitedFor, longestWait, nextAction } from './next-action.ts';

@@ -5,7 +5,7 @@
  * node. The NodePool must have room for it: its limits are not asked for a NodeClaim that somebody else makes. Pure.
  */
 import type { Replacement } from '../attempt-record.ts';
-import type { LaunchPause } from '../record.ts';
+import type { LaunchPause } from '../pool-record.ts';
 import { isJsonObject, listIn, objectIn } from '../../../shared/domain/json.ts';
 import type { JsonObject, KubernetesManifest, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';

@@ -3,7 +3,7 @@
  * is looked at again. Types and constants.
  */
 import type { ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
-import type { NodeRecord } from '../record.ts';
+import type { NodeRecord } from '../node-record.ts';
 import type { Veto } from './vetoes.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { newNode } from '../../../functions/repair/rule/attempt.ts';
 import { verdictOf } from '../../../functions/repair/rule/finding.ts';
-import { NEW_POOL, type NodeRecord } from '../../../functions/repair/record.ts';
+import { NEW_POOL } from '../../../functions/repair/pool-record.ts';
+import type { NodeRecord } from '../../../functions/repair/node-record.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs } from '../../../shared/domain/time.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NEW_POOL } from '../../../functions/repair/record.ts';
+import { NEW_POOL } from '../../../functions/repair/pool-record.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../shared/domain/time.ts';
 import { aCondition, aDecision, aPoolNode, aPoolOf, claimOf, someRules, T, verdictsOf } from '../../builders/repair.ts';
 

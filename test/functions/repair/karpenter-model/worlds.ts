@@ -5,7 +5,7 @@ import { decide } from '../../../../functions/repair/decide.ts';
 import { onsetsOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
 import { dueOf } from '../../../../functions/repair/rule/finding.ts';
 import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
-import type { NodeRecord } from '../../../../functions/repair/record.ts';
+import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';

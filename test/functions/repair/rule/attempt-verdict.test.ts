@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { PoolDecision } from '../../../../functions/repair/rule/pool-decision.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
-import { NEW_POOL, type NodeRecord } from '../../../../functions/repair/record.ts';
+import { NEW_POOL } from '../../../../functions/repair/pool-record.ts';
+import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, hours, minutes, seconds, toEpochMs, toTimestamp } from '../../../../shared/domain/time.ts';
 import {

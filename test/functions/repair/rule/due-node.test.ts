@@ -13,7 +13,7 @@ import {
 import { dueOf, type PresentNode, verdictOf } from '../../../../functions/repair/rule/finding.ts';
 import { nextAction, refusedUntil, takenBefore } from '../../../../functions/repair/rule/next-action.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
-import type { Act, NodeRecord } from '../../../../functions/repair/record.ts';
+import type { Act, NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { nextEpisodes } from '../../../../functions/repair/rule/flapping.ts';
 import { judgeHealth } from '../../../../functions/repair/rule/incident.ts';
 import { unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
-import type { Episode } from '../../../../functions/repair/record.ts';
+import type { Episode } from '../../../../functions/repair/node-record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, minutes } from '../../../../shared/domain/time.ts';

@@ -1,6 +1,6 @@
 /** Replacements that fail as those before them are left alone. */
 import { describe, expect, it } from 'vitest';
-import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/record.ts';
+import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/pool-record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
 import { aDecision, aPoolNode, SICK, someRules, T, verdictsOf } from '../../../builders/repair.ts';

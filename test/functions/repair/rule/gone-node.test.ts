@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { judgeGone } from '../../../../functions/repair/rule/gone-node.ts';
-import type { NodeRecord, RepairLeftovers } from '../../../../functions/repair/record.ts';
+import type { NodeRecord, RepairLeftovers } from '../../../../functions/repair/node-record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
 import { anAttempt, aPoolNode, checked, claimOf, T } from '../../../builders/repair.ts';

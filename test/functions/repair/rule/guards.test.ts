@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { LAST_REBOOT_ANNOTATION } from '../../../../functions/repair/rule/reboot-marks.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { verdictOf } from '../../../../functions/repair/rule/finding.ts';
-import { NEW_POOL } from '../../../../functions/repair/record.ts';
+import { NEW_POOL } from '../../../../functions/repair/pool-record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, minutes, toDurationMs, toIsoText } from '../../../../shared/domain/time.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { dueOf } from '../../../../functions/repair/rule/finding.ts';
 import type { ActionAnswer, Attempt } from '../../../../functions/repair/attempt-record.ts';
-import type { NodeRecord } from '../../../../functions/repair/record.ts';
+import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { RepairRules } from '../../../../functions/repair/rule/settings-in-force.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { ACTED, look, nextOf, refused, VETOED, WELL } from '../../../builders/attempt-look.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type OnsetContext, onsetsOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
 import { incidentAt, judgeHealth } from '../../../../functions/repair/rule/incident.ts';
-import type { Onset, Incident } from '../../../../functions/repair/record.ts';
+import type { Incident, Onset } from '../../../../functions/repair/node-record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
 import { aCondition, aNode, someSettings, T } from '../../../builders/repair.ts';

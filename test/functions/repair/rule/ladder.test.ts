@@ -6,7 +6,7 @@ import { actsOf, LAST_REBOOT_ANNOTATION, lastRebootText } from '../../../../func
 import { incidentAt } from '../../../../functions/repair/rule/incident.ts';
 import { keyOf, ladderOf } from '../../../../functions/repair/rule/ladder.ts';
 import { nextAction, takenBefore } from '../../../../functions/repair/rule/next-action.ts';
-import type { Act, NodeRecord } from '../../../../functions/repair/record.ts';
+import type { Act, NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { Refusal } from '../../../../shared/domain/refusal.ts';

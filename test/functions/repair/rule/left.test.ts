@@ -1,6 +1,6 @@
 /** What of a repair is taken back, and how its node counts then. */
 import { describe, expect, it } from 'vitest';
-import type { RepairLeftovers, NodeRecord } from '../../../../functions/repair/record.ts';
+import type { NodeRecord, RepairLeftovers } from '../../../../functions/repair/node-record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { afterTakeBack, leftOf, wantedBack, withoutTakenBack } from '../../../../functions/repair/rule/left.ts';
 import { type PresentNode, toFinding } from '../../../../functions/repair/rule/finding.ts';

@@ -1,7 +1,7 @@
 /** What a look at a node remembers of it: its pool, its incidents, others at work on it, and what a replacement leaves to be done. */
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import type { NodeRecord } from '../../../../functions/repair/record.ts';
+import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { PresentNode } from '../../../../functions/repair/rule/finding.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, hours, minutes, toDurationMs } from '../../../../shared/domain/time.ts';

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../functions/repair/decide.ts';
 import { poolAfter } from '../../../../functions/repair/rule/pool-memory.ts';
-import { NEW_POOL, type NodeRecord, type PoolRecord, type Ramp } from '../../../../functions/repair/record.ts';
+import { NEW_POOL, type PoolRecord, type Ramp } from '../../../../functions/repair/pool-record.ts';
+import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../../../../shared/domain/time.ts';

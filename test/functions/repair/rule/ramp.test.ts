@@ -9,7 +9,7 @@ import {
   rampTime,
   withoutUndone,
 } from '../../../../functions/repair/rule/ramp.ts';
-import type { Ramp } from '../../../../functions/repair/record.ts';
+import type { Ramp } from '../../../../functions/repair/pool-record.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
 import { T } from '../../../builders/repair.ts';
 

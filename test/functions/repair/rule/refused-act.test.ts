@@ -1,7 +1,8 @@
 /** What is remembered of an act that was not carried out, and who is next. */
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
-import type { LaunchPause, NodeRecord } from '../../../../functions/repair/record.ts';
+import type { LaunchPause } from '../../../../functions/repair/pool-record.ts';
+import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
 import { afterRefusedAct, noteRefusedAct, type RefusedAct } from '../../../../functions/repair/rule/refused-act.ts';

@@ -7,7 +7,7 @@ import type { Surroundings } from '../../../../functions/repair/rule/guards.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { type PresentNode, toFinding } from '../../../../functions/repair/rule/finding.ts';
-import { NEW_POOL } from '../../../../functions/repair/record.ts';
+import { NEW_POOL } from '../../../../functions/repair/pool-record.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { statementsOf } from '../../../../shared/domain/repair-policy.ts';

@@ -1,7 +1,7 @@
 /** A termination while its Node is still there: what is said of it, when it is stuck, and what is seen where no run said how it ended. */
 import { describe, expect, it } from 'vitest';
 import { dueOf } from '../../../../functions/repair/rule/finding.ts';
-import type { RepairLeftovers } from '../../../../functions/repair/record.ts';
+import type { RepairLeftovers } from '../../../../functions/repair/node-record.ts';
 import { ACTED, type AttemptLook, look, NODE, nextOf, refused, VETOED, WELL } from '../../../builders/attempt-look.ts';
 import { at } from '../../../builders/pool.ts';
 import { anAttempt, claimOf, type Look, someRules } from '../../../builders/repair.ts';

@@ -1,7 +1,7 @@
 /** A node at which nothing is to be done: when it is looked at again, what is said and remembered of it, what is taken back. */
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import type { Act, NodeRecord } from '../../../../functions/repair/record.ts';
+import type { Act, NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, minutes, toDurationMs, toTimestamp } from '../../../../shared/domain/time.ts';
 import { aCondition, aFinding, aPoolNode, claimOf, type Look, SICK, someRules, T } from '../../../builders/repair.ts';
