@@ -54,8 +54,8 @@ const NODE_CHECK = hours(25);
 /** @param reserved undefined: no limit of zone or cluster is in force */
 export async function apply(
   deps: PassDeps,
-  observed: ObservedPool,
   decision: PoolDecision,
+  observed: ObservedPool,
   { now, reserved }: { readonly now: EpochMs; readonly reserved: OpenReservations | undefined },
 ): Promise<void> {
   const { pool, rules, origin } = observed;
@@ -63,7 +63,7 @@ export async function apply(
   const cleaned = needsCleanUp
     ? await cleanUp(deps, observed, decision.findings)
     : { findings: decision.findings, failures: [], time: undefined };
-  const results = await act(deps, observed, { ...decision, findings: cleaned.findings }, reserved);
+  const results = await act(deps, { ...decision, findings: cleaned.findings }, observed, reserved);
   const changes = new Map<string, FindingChange>();
   for (const each of results) changes.set(each.granted.finding.node.uid, await afterAct(deps, observed, each));
   const findings = cleaned.findings.map((each): NodeFinding => ({ ...each, ...changes.get(each.node.uid)?.change }));
@@ -93,8 +93,8 @@ export async function apply(
  */
 async function act(
   deps: PassDeps,
-  observed: ObservedPool,
   { granted, inFlight, findings, state }: PoolDecision,
+  observed: ObservedPool,
   reserved: OpenReservations | undefined,
 ): Promise<readonly ActResult[]> {
   if (granted.length === 0) return [];

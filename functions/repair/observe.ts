@@ -11,7 +11,7 @@ import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } fr
 import type { NextRead } from './rule/pool-verdict.ts';
 import type { Unconfirmed } from './rule/surroundings.ts';
 import { isTrue } from './rule/replacement.ts';
-import { nodeCodec, nodeRecordId, OWNER, poolCodec, poolRecordId, type StoredNode } from './record.ts';
+import { NODE_CODEC, nodeRecordId, OWNER, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';
 import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import { openReservations, type OpenReservations } from './reservations.ts';
@@ -81,7 +81,7 @@ export async function observe(
   pool: string | undefined,
   asks: RepairAsks,
 ): Promise<ObservedPool | 'newer'> {
-  const record = openRecord(deps, poolCodec, poolRecordId(pool));
+  const record = openRecord(deps, POOL_CODEC, poolRecordId(pool));
   const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
   if (loaded.kind === 'newer') return 'newer';
   const state = loaded.kind === 'known' ? loaded.value : NEW_POOL;
@@ -89,7 +89,7 @@ export async function observe(
   const nodes = view.nodes.filter(node => ownsNode(node, pool, view.claims));
   const statements = statementsUnder(rules.repair);
   const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
-  const opened = openRecords(deps, nodeCodec);
+  const opened = openRecords(deps, NODE_CODEC);
   const recordOf = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
   const records = await readNodes(deps, recordOf, nodes, { unhealthy, state, asks });
   if (records === 'newer') return 'newer';
@@ -234,7 +234,7 @@ async function readNodes(
     if (loaded.kind !== 'known') return;
     const { subject, state: stored, nextWakeTime } = loaded.stored;
     const isStale = nextWakeTime === undefined || isDue(clock.now(), nextWakeTime);
-    const isOld = isStale || stored.schemaVersion !== nodeCodec.schemaVersion;
+    const isOld = isStale || stored.schemaVersion !== NODE_CODEC.schemaVersion;
     records.set(uid, { value: { ...loaded.value, name: names.get(uid) ?? subject.name }, isOld });
   });
   return isNewer ? 'newer' : records;

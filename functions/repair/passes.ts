@@ -4,7 +4,7 @@
  */
 import { answer, type EndedDrain } from './attempt-record.ts';
 import type { PassAsk, PassDeps } from './context.ts';
-import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
 import type { RepairAsks } from './rule/pool-facts.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { createSayOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
@@ -168,7 +168,7 @@ export function createPasses(
     await coalescerOf(pool).request(toAsk(what));
   };
   const poolTimerDue = async (pool: string | undefined, wakeUp: UsedWakeUp): Promise<void> => {
-    const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+    const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();
     if (isTimerOf(loaded, wakeUp, deps.clock.now())) await ask(pool, FOR_POOL);
   };
   return {
@@ -189,7 +189,7 @@ export async function isBusy(
   deps: Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>,
   pool: string | undefined,
 ): Promise<boolean> {
-  const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+  const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();
   if (loaded.kind !== 'known') return false;
   const { counts, inFlight, followed } = loaded.value;
   return counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;

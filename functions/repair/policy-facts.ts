@@ -1,7 +1,7 @@
 /** What the statuses of policies are judged by: the policies as they are in force, and how the pools stand. Live reads. */
 import { poolOf } from './rule/node-verdict.ts';
 import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-summary.ts';
-import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { OWN_BLOCKS } from './settings.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
@@ -86,7 +86,7 @@ async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> 
   );
   const factsOf = async (pool: KubernetesObject | undefined): Promise<PoolCounts> => {
     const key = pool?.metadata.name;
-    const loaded = await openRecord(deps, poolCodec, poolRecordId(key)).load();
+    const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(key)).load();
     return {
       pool,
       nodes: byPool.get(key)?.length ?? 0,

@@ -59,7 +59,7 @@ const schema = z.object({
 
 type StatusRecord = Readonly<z.output<typeof schema>>;
 
-export const statusCodec: RecordCodec<StatusRecord> = checkedCodec(OWNER, schema, 1);
+export const STATUS_CODEC: RecordCodec<StatusRecord> = checkedCodec(OWNER, schema, 1);
 
 const countTimeOf = ({ countTime, lookTime }: StatusRecord): EpochMs => countTime ?? lookTime;
 
@@ -91,7 +91,7 @@ export async function policyChanged(deps: Deps): Promise<void> {
 /** Pools, nodes, repairs or the gate changed. @param urgency `count`: only numbers did */
 export async function surroundingsChanged(deps: Deps, urgency: 'count' | 'zero'): Promise<void> {
   let isNow = false;
-  const record = openRecord(deps, statusCodec, NAME);
+  const record = openRecord(deps, STATUS_CODEC, NAME);
   await updateRecord(WHAT, record, async loaded => {
     if (loaded.kind === 'none') return DONE;
     const { value, stored } = loaded;
@@ -106,7 +106,7 @@ export async function surroundingsChanged(deps: Deps, urgency: 'count' | 'zero')
 
 /** The timer of the record came. */
 export async function statusDue(deps: Deps, wakeUp: UsedWakeUp): Promise<void> {
-  const loaded = await openRecord(deps, statusCodec, NAME).load();
+  const loaded = await openRecord(deps, STATUS_CODEC, NAME).load();
   if (isTimerOf(loaded, wakeUp, deps.clock.now())) await policyChanged(deps);
 }
 
@@ -126,7 +126,7 @@ const looksOf = (deps: Deps): Coalescer =>
 
 /** Looks at all policies and writes what differs. Answers how long the next look waits. */
 async function look(deps: Deps): Promise<DurationMs> {
-  const record = openRecord(deps, statusCodec, NAME);
+  const record = openRecord(deps, STATUS_CODEC, NAME);
   const begun = deps.clock.now();
   let statusBefore: StatusRecord | undefined;
   let countTime = begun;

@@ -33,11 +33,11 @@ type Deps = Ports & { readonly reporter: Reporter; readonly passes: Passes; read
 type MessageOf<Kind> = Extract<InboxMessage, { readonly kind: Kind }>;
 
 /** @param rules replaced in mutation tests */
-export function createReconciler(ports: Ports, rules: Rules = RULES): Reconcile {
+export function createReconciler(ports: Ports, rules: Partial<Rules> = {}): Reconcile {
   const reporter = createReporter(OWNER, ports);
   const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
     surroundingsChanged({ ...ports, reporter }, urgency);
-  const passes = createPasses({ ...ports, ...rules, reporter, repairsChanged }, runPass);
+  const passes = createPasses({ ...ports, ...RULES, ...rules, reporter, repairsChanged }, runPass);
   const settings = settingsRounds({ ...ports, passes });
   const deps: Deps = { ...ports, reporter, passes, settings };
   const timers: readonly WakeUpRoute[] = [
@@ -155,7 +155,7 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
     concurrencyLimits,
   });
 
-  await apply(deps, observed, decision, { now, reserved });
+  await apply(deps, decision, observed, { now, reserved });
   return spacing(decision.isOutage);
 }
 

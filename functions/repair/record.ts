@@ -53,12 +53,12 @@ const STORED_NAMES = {
 
 const checkedNode = checkedCodec(OWNER, nodeSchema, 3, nodeOfBefore);
 
-export const nodeCodec: RecordCodec<NodeRecord> = storedUnder(STORED_NAMES.node, {
+export const NODE_CODEC: RecordCodec<NodeRecord> = storedUnder(STORED_NAMES.node, {
   ...checkedNode,
   toState: value => withParts(changedIn(checkedNode.toState(value), 'attempt', attemptStored), 'stored'),
 });
 
-export const poolCodec: RecordCodec<PoolRecord> = storedUnder(
+export const POOL_CODEC: RecordCodec<PoolRecord> = storedUnder(
   STORED_NAMES.pool,
   checkedCodec(OWNER, poolSchema, 5, poolOfBefore),
 );

@@ -9,7 +9,7 @@ import {
   type CountedLimits,
   type ZonedNode,
 } from './rule/concurrency-limits.ts';
-import { OWNER, poolCodec, poolRecordId } from './record.ts';
+import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { instant } from '../../shared/contract/instant.ts';
@@ -47,7 +47,7 @@ const withoutObserved = (state: JsonObject): JsonObject => ({
   reservations: listIn(state, 'reservations').filter(each => fieldsOf(each)['observed'] !== true),
 });
 
-export const reservationsCodec: RecordCodec<Reservations> = checkedCodec(OWNER, schema, 2, withoutObserved);
+export const RESERVATIONS_CODEC: RecordCodec<Reservations> = checkedCodec(OWNER, schema, 2, withoutObserved);
 
 /** The run that has made it is over by then. */
 const runOverTime = (since: EpochMs): EpochMs => addDuration(since, RUN_ENDS_WITHIN);
@@ -83,7 +83,7 @@ interface ReservationContext extends CountedLimits {
 
 export async function openReservations(deps: Deps, context: ReservationContext): Promise<OpenReservations | 'newer'> {
   const { pool, limits, nodes } = context;
-  const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
+  const record = openRecord(deps, RESERVATIONS_CODEC, RESERVATIONS_ID);
   const loaded = await record.load();
   if (loaded.kind === 'newer') return 'newer';
   let current = loaded.kind === 'known' ? loaded.value : undefined;
@@ -196,7 +196,7 @@ async function othersOf(
 
 /** Since when, by UID. `newer`: a later version of this function keeps the pool. */
 async function loadInFlight(deps: Deps, pool: string | undefined): Promise<PoolRecord['inFlight'] | 'newer'> {
-  const loaded = await openRecord(deps, poolCodec, poolRecordId(pool)).load();
+  const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();
   if (loaded.kind === 'newer') return loaded.kind;
   return loaded.kind === 'known' ? loaded.value.inFlight : {};
 }
@@ -229,7 +229,7 @@ async function keepReservations(
   choose: (all: readonly Reservation[]) => Promise<readonly Reservation[]>,
   { isTimer = false }: { readonly isTimer?: boolean } = {},
 ): Promise<void> {
-  const record = openRecord(deps, reservationsCodec, RESERVATIONS_ID);
+  const record = openRecord(deps, RESERVATIONS_CODEC, RESERVATIONS_ID);
   await updateRecord(RESERVATIONS, record, async loaded => {
     if (loaded.kind !== 'known') return DONE;
     const { basis, reservations } = loaded.value;

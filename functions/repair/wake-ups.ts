@@ -3,7 +3,7 @@ import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './passes.t
 import { isMarked } from './rule/reboot-marks.ts';
 import type { PassAsk } from './context.ts';
 import { poolOf } from './rule/node-verdict.ts';
-import { nodeCodec, nodeRecordId, OWNER } from './record.ts';
+import { NODE_CODEC, nodeRecordId, OWNER } from './record.ts';
 import { OWN_BLOCKS } from './settings.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
@@ -97,7 +97,7 @@ async function loadPools(
  */
 export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: PassAsk): Promise<boolean> {
   if (uid === undefined) return false;
-  const stored = await openRecord(deps, nodeCodec, nodeRecordId(uid)).load();
+  const stored = await openRecord(deps, NODE_CODEC, nodeRecordId(uid)).load();
   const loaded = what === undefined ? stored : ofThisVersion(stored, `node ${uid}`);
   if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, what ?? forNode(uid));
   return loaded.kind === 'known';
@@ -133,7 +133,7 @@ export async function askForNode(
   { pool, observedTime, isClaimed = false }: AskContext,
 ): Promise<void> {
   const [loaded, pools] = await inParallel([
-    openRecord(deps, nodeCodec, nodeRecordId(node.uid)).load(),
+    openRecord(deps, NODE_CODEC, nodeRecordId(node.uid)).load(),
     isClaimed ? poolsOf(pool) : poolsOfNode(deps, node),
   ]);
   const isKnown = loaded.kind === 'known';

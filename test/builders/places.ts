@@ -2,10 +2,10 @@
 import {
   openReservations,
   type Reservation,
-  reservationsCodec,
+  RESERVATIONS_CODEC,
   type OpenReservations,
 } from '../../functions/repair/reservations.ts';
-import { poolCodec, poolRecordId } from '../../functions/repair/record.ts';
+import { POOL_CODEC, poolRecordId } from '../../functions/repair/record.ts';
 import { NEW_POOL } from '../../functions/repair/pool-record.ts';
 import { createMemoryRecordStore, type MemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
@@ -50,15 +50,15 @@ export function aWorld() {
     sent,
     /** The record as a run of before has left it. */
     shared: (reservations: readonly Reservation[], basis = BASIS) =>
-      put(ID, { schemaVersion: 2, ...reservationsCodec.toState({ basis, reservations: [...reservations] }) }),
+      put(ID, { schemaVersion: 2, ...RESERVATIONS_CODEC.toState({ basis, reservations: [...reservations] }) }),
     pool: (name: string | undefined, ...names: readonly string[]) => {
       const inFlight = Object.fromEntries(names.map(each => [`uid-${each}`, at(-600)]));
-      return put(poolRecordId(name), { schemaVersion: 5, ...poolCodec.toState({ ...NEW_POOL, inFlight }) });
+      return put(poolRecordId(name), { schemaVersion: 5, ...POOL_CODEC.toState({ ...NEW_POOL, inFlight }) });
     },
     newer: (id: string) => put(id, { schemaVersion: 99 }),
     stored: () => {
       const record = records.all().find(({ id }) => id === ID);
-      return record && reservationsCodec.parse(record.state).reservations;
+      return record && RESERVATIONS_CODEC.parse(record.state).reservations;
     },
     record: () => records.get(KEY),
   };

@@ -4,7 +4,7 @@ import { newNode } from '../../../functions/repair/rule/attempt.ts';
 import { intoNode, isNothingLeft } from '../../../functions/repair/carried-attempts.ts';
 import { keyOf, ladderOf } from '../../../functions/repair/rule/ladder.ts';
 import { nextAction } from '../../../functions/repair/rule/next-action.ts';
-import { nodeCodec, poolCodec, poolOfBefore } from '../../../functions/repair/record.ts';
+import { NODE_CODEC, POOL_CODEC, poolOfBefore } from '../../../functions/repair/record.ts';
 import type { CarriedAttempt } from '../../../functions/repair/pool-record.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
@@ -146,7 +146,7 @@ describe('a stored record of any version', () => {
   it.each(versions('repair-pool'))(
     '%s: each attempt is in flight or over, and the guards keep their memory',
     (_, state) => {
-      const pool = poolCodec.parse(state);
+      const pool = POOL_CODEC.parse(state);
       const attempts = Array.isArray(state['attempts']) ? state['attempts'].length : 0;
       const left = Array.isArray(state['left']) ? state['left'].length : 0;
       expect(pool.oldAttempts).toHaveLength(attempts + left);
@@ -158,13 +158,13 @@ describe('a stored record of any version', () => {
       const under = pool.oldAttempts?.filter(({ phase, isLeft }) => phase !== 'observed' && isLeft !== true) ?? [];
       expect(Object.keys(pool.inFlight).toSorted()).toEqual(under.map(({ node }) => node.uid).toSorted());
       // What is not carried over yet is stored again as it is.
-      expect(poolCodec.parse(poolCodec.toState(pool))).toEqual(pool);
-      expect(poolOfBefore(poolCodec.toState(pool))).toEqual(poolCodec.toState(pool));
+      expect(POOL_CODEC.parse(POOL_CODEC.toState(pool))).toEqual(pool);
+      expect(poolOfBefore(POOL_CODEC.toState(pool))).toEqual(POOL_CODEC.toState(pool));
     },
   );
 
   it.each(versions('repair-node'))('%s: the clock of its condition runs on', (_, state) => {
-    const node = nodeCodec.parse(state);
+    const node = NODE_CODEC.parse(state);
     const condition = state['incident'] as {
       conditionType: string;
       conditionStatus: string;
@@ -179,18 +179,18 @@ describe('a stored record of any version', () => {
       });
       expect(node.episodes).toEqual(state['episodes'] ?? []);
     }
-    expect(nodeCodec.parse(nodeCodec.toState(node))).toEqual(node);
+    expect(NODE_CODEC.parse(NODE_CODEC.toState(node))).toEqual(node);
   });
 
   it('keeps the names of the store', () => {
     const incident = { type: 'Ready', taken: [], healthySince: T };
     const dueCondition = { conditionType: 'Ready', conditionStatus: 'False', lastTransitionTime: T, dueTime: T };
     const node = { ...newNode('n1', 'default'), incident, attempt: anAttempt('n1', { dueCondition }) };
-    expect(nodeCodec.toState(node)).toMatchObject({
+    expect(NODE_CODEC.toState(node)).toMatchObject({
       illness: { type: 'Ready', wellTime: T },
       attempt: { incident: { conditionType: 'Ready' } },
     });
-    expect(nodeCodec.parse(nodeCodec.toState(node))).toEqual(node);
+    expect(NODE_CODEC.parse(NODE_CODEC.toState(node))).toEqual(node);
   });
 
   it.each([{ set: '2024-11-01T15:32:48Z' }, { set: '2024-11-01T15:32:48Z', previous: '2024-11-01T18:00:00Z' }])(
@@ -198,21 +198,21 @@ describe('a stored record of any version', () => {
     annotation => {
       const pods = { kind: 'until', time: T, annotation } as const;
       const node = { ...newNode('n1', 'default'), attempt: anAttempt('n1', { pods }) };
-      const stored = nodeCodec.toState(node)['attempt'];
+      const stored = NODE_CODEC.toState(node)['attempt'];
       expect(stored).toMatchObject({ terminationTimestamp: annotation.set, podsUntil: T });
       expect(stored).not.toHaveProperty('pods');
       expect((stored as Record<string, unknown>)['previousTimestamp']).toBe(annotation.previous);
-      expect(nodeCodec.parse(nodeCodec.toState(node))).toEqual(node);
+      expect(NODE_CODEC.parse(NODE_CODEC.toState(node))).toEqual(node);
     },
   );
 
-  const { attempt: STORED = {}, ...without } = nodeCodec.toState({
+  const { attempt: STORED = {}, ...without } = NODE_CODEC.toState({
     ...newNode('n1', 'default'),
     attempt: anAttempt('n1', { pods: { kind: 'unbounded' } }),
   });
   const read = (more: JsonObject) => {
-    const node = nodeCodec.parse({ ...without, attempt: { ...(STORED as JsonObject), ...more } });
-    expect(nodeCodec.parse(nodeCodec.toState(node))).toEqual(node);
+    const node = NODE_CODEC.parse({ ...without, attempt: { ...(STORED as JsonObject), ...more } });
+    expect(NODE_CODEC.parse(NODE_CODEC.toState(node))).toEqual(node);
     return node.attempt;
   };
   const SET = { terminationTimestamp: '2024-11-01T15:32:48Z' };
@@ -230,9 +230,9 @@ describe('a stored record of any version', () => {
 
   it('tells the end of an instance by its lack of a NodeClaim, and takes none that cannot be read for it', () => {
     const { claim: _, ...instance } = STORED as JsonObject;
-    const node = nodeCodec.parse({ ...without, attempt: { ...instance, askTime: T } });
+    const node = NODE_CODEC.parse({ ...without, attempt: { ...instance, askTime: T } });
     expect(node.attempt).toMatchObject({ action: 'Terminate', askTime: T });
-    expect(nodeCodec.toState(node)['attempt']).toEqual({ ...instance, askTime: T });
+    expect(NODE_CODEC.toState(node)['attempt']).toEqual({ ...instance, askTime: T });
     expect(() => read({ claim: { name: 'claim-n1' } })).toThrow('Invalid input');
   });
 

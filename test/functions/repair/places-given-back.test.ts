@@ -6,7 +6,7 @@ import {
   isReservations,
   openReservations,
   type Reservation,
-  reservationsCodec,
+  RESERVATIONS_CODEC,
 } from '../../../functions/repair/reservations.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { aWorld, BASIS, ID, NODES, NOW, of, opened, ours, SUBJECT, type World } from '../../builders/places.ts';
@@ -110,13 +110,13 @@ it('a wake-up is about the places by kind and name', () => {
 
 describe('a record of an earlier version', () => {
   const parse = (reservations: unknown) =>
-    reservationsCodec.parse(
+    RESERVATIONS_CODEC.parse(
       JSON.parse(JSON.stringify({ basis: BASIS, ...(reservations !== undefined && { reservations }) })),
     );
 
   it('counts nothing that was reserved in mode Observe', () => {
     const plain = JSON.parse(
-      JSON.stringify(reservationsCodec.toState({ basis: BASIS, reservations: [of('g1', 'gpu', 0)] })),
+      JSON.stringify(RESERVATIONS_CODEC.toState({ basis: BASIS, reservations: [of('g1', 'gpu', 0)] })),
     );
     const [one] = plain.reservations;
     const observed = [
