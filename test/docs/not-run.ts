@@ -21,6 +21,7 @@ export const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npx curfew simulate examples\/.*\*/, 'half a minute: test/examples runs every scenario'],
   [/^npm run simulate:swarm\b|^npx curfew swarm\b/, 'minutes: test/simulator/swarm'],
   [/^npx curfew search\b/, 'minutes: test/cli/search.test.ts'],
+  [/^npm run mutation\b/, 'minutes, and needs what only it uses'],
   [/^npm run mutants\b/, 'an hour: test/simulator/mutants.test.ts has each with its known seed'],
   [/^npm run (--silent )?explore\b/, 'half a minute: test/simulator/explorer'],
   [

@@ -1,5 +1,7 @@
 /** The list of mistakes and of what finds each, as a document: `npm run mutants -- --document` writes it. */
 import { fileURLToPath } from 'node:url';
+import { readResults } from '../mutation/results.ts';
+import { mutationSummary } from '../mutation/table.ts';
 import type { Mutant } from './mutant.ts';
 
 export const MUTANTS_DOCUMENT = fileURLToPath(new URL('../../docs/internals/mutants.md', import.meta.url));
@@ -47,7 +49,8 @@ ${lists.join('\n')}
 ## Every small change of a rule
 
 The mistakes above are those that somebody thought of. Stryker makes others: each comparison, condition, text and list of a file is changed by itself, and some test must fail.
-\`bench/results/mutation.json\` has how many of these changes the small tests of that rule notice. Scenarios and the swarm do not take part, so it is a lower bound.
-Rules of grace periods, terminations, FinalizerRules, orphans and the timer: 97 % or more. The rule of drains: 90 to 100 % in \`decide.ts\` and each file behind it that is listed. Repair: 94 % or more of its decision for a pool, its guards, its ladder, its verdicts on nodes and attempts, and its reservations. Each survivor there has its reason beside it.
+The command \`npm run mutation -- FILE…\` does that in the files that hold a rule, and lists what no small test of their concern notices. Run \`npm run mutation:install\` before it.
+Scenarios and the swarm do not take part. \`bench/results/mutation.json\` has the numbers of each file, and \`test/mutation/equivalents.json\` what no input tells from the original, and why.
+${mutationSummary(readResults())}
 `;
 }
