@@ -14,9 +14,9 @@ import { onKubeconfig } from './on-kubeconfig.ts';
 import { TERMINATION_POLICY, TERMINATION_POLICY_TYPES } from './policies/termination-policy.ts';
 import { giveBack, markedObjects, type MarkedObject } from './uninstall/give-back.ts';
 import { endReplacements } from './uninstall/replacements.ts';
-import { Refusals } from './uninstall/refusals.ts';
+import { listed, Refusals } from './uninstall/refusals.ts';
 import { ownConditionsOf, releaseOf, withoutConditions } from './uninstall/release.ts';
-import { objectOf, objectsOf } from '../shared/ports/read-answer.ts';
+import { objectOf } from '../shared/ports/read-answer.ts';
 
 export interface UninstallOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
@@ -30,7 +30,10 @@ export interface UninstallOptions {
   readonly definitions?: boolean;
 }
 
-/** Exit code 0: done. 1: what is named is left, to running functions or to whoever refuses the change. 2: the cluster cannot be reached. */
+/**
+ * Exit code 0: done. 1: what is named is left, to running functions, or because the API server refused or failed. 2: the cluster cannot be
+ * reached.
+ */
 export async function uninstallCommand(options: UninstallOptions, output: CommandOutput): Promise<number> {
   try {
     const { dryRun = false, releaseHolds = false, definitions = false, ...cluster } = options;
@@ -40,18 +43,19 @@ export async function uninstallCommand(options: UninstallOptions, output: Comman
       output.out(`${dryRun ? 'would have ' : ''}${line}\n`);
     };
     const pause = (): Promise<void> => systemClock.sleep(PAUSE);
-    const { left, held, refused, rules, cordoned } = await onKubeconfig(cluster, ({ kubernetes }) =>
+    const { left, held, refused, failed, rules, cordoned } = await onKubeconfig(cluster, ({ kubernetes }) =>
       uninstall(kubernetes, { dryRun, releaseHolds: releaseHolds || definitions, definitions, say, pause }),
     );
     for (const name of cordoned)
       output.out(`Node ${name} stays cordoned after its drain: kubectl uncordon ${name} takes it back into use\n`);
-    const isClean = isDone({ left, held, refused, rules });
+    const isClean = isDone({ left, held, refused, failed, rules });
     if (isClean && done === 0) output.out('Nothing carries a termination finalizer of Curfew.\n');
     if (left.length > 0)
       output.error(`${left.join(', ')}: being terminated by Curfew, left to it. Run this again when they are gone.\n`);
     if (held.length > 0)
       output.error(`${held.join(', ')}: changes again and again. Are the functions stopped? Then run this again.\n`);
     for (const each of refused) output.error(`${each}. Have it allowed, then run this again.\n`);
+    for (const each of failed) output.error(`${each}. Run this again.\n`);
     if (rules.length > 0)
       output.error(
         `FinalizerRule ${rules.join(', ')}: objects carry its finalizer, and could not go without Curfew. ` +
@@ -82,29 +86,42 @@ export interface Remains {
   readonly left: readonly string[];
   /** What somebody changes back, or whenever it is read. */
   readonly held: readonly string[];
-  /** What the API server refuses to have changed, such as by an admission webhook, with its words. The rest was done. */
+  /** What the API server refuses to have read or changed, such as by an admission webhook, with its words. The rest was done. */
   readonly refused: readonly string[];
+  /** The same of what failed at each pass for another reason, such as 5xx. */
+  readonly failed: readonly string[];
   /** FinalizerRules, when Curfew goes for good: objects carry their finalizers. */
   readonly rules: readonly string[];
   /** Nodes that an ended drain has left cordoned, for whatever is wrong with them. */
   readonly cordoned: readonly string[];
 }
 
-const isDone = ({ left, held, refused, rules }: Omit<Remains, 'cordoned'>): boolean =>
-  [left, held, refused, rules].every(each => each.length === 0);
+const isDone = ({ left, held, refused, failed, rules }: Omit<Remains, 'cordoned'>): boolean =>
+  [left, held, refused, failed, rules].every(each => each.length === 0);
 
 interface UninstallContext extends Pick<UninstallOptions, 'releaseHolds' | 'definitions'> {
   readonly dryRun: boolean;
   readonly say: (line: string) => void;
   readonly pause: () => Promise<void>;
+  readonly refusals: Refusals;
 }
 
 /**
  * For some seconds API servers still judge writes by the admission policy that was deleted, and it turns Karpenter's finalizer into ours
  * again, in our writes and in others': only a later look that finds nothing of ours ends it.
  */
-export async function uninstall(kubernetes: KubernetesApi, run: UninstallContext): Promise<Remains> {
+export async function uninstall(
+  kubernetes: KubernetesApi,
+  options: Omit<UninstallContext, 'refusals'>,
+): Promise<Remains> {
   const refusals = new Refusals();
+  const remains = await carryOut(kubernetes, { ...options, refusals });
+  const held = remains.held.filter(what => !refusals.has(what));
+  return { ...remains, held, refused: refusals.refused(), failed: refusals.failed() };
+}
+
+async function carryOut(kubernetes: KubernetesApi, run: UninstallContext): Promise<Remains> {
+  const { refusals } = run;
   let isPolicyDeleted = false;
   const policies = await inPasses(run, () =>
     deleteEach(kubernetes, { refs: POLICIES, notServed: 'none' }, run, what => {
@@ -116,14 +133,14 @@ export async function uninstall(kubernetes: KubernetesApi, run: UninstallContext
   const returns = createReturns();
   let left: readonly MarkedObject[] = [];
   const held = await inPasses(run, async () => {
-    const marked = await markedObjects(kubernetes);
+    const marked = await markedObjects(kubernetes, refusals);
     // Nothing can be added to what is being deleted.
     left = marked.filter(({ isTerminating }) => isTerminating);
     const living = marked.filter(({ isTerminating }) => !isTerminating);
     for (const each of living) {
       if (await refusals.try(each.what, () => giveBack(kubernetes, each, run))) returns.taken(each.what);
     }
-    return living.map(({ what }) => what).filter(what => !refusals.has(what));
+    return living.map(({ what }) => what).filter(what => !refusals.isRefused(what));
   });
   const names = left.map(({ what }) => what);
   // An admission policy that an API server still has puts them back as well.
@@ -131,12 +148,17 @@ export async function uninstall(kubernetes: KubernetesApi, run: UninstallContext
   const remains = {
     left: names,
     held: unique([...policies, ...back]),
-    refused: refusals.list(),
+    refused: refusals.refused(),
+    failed: refusals.failed(),
     rules: [],
     cordoned: [],
   };
   if (run.releaseHolds !== true) return remains;
-  const released = { ...(await release(kubernetes, { remains, refusals }, run)), refused: refusals.list() };
+  const released = {
+    ...(await release(kubernetes, remains, run)),
+    refused: refusals.refused(),
+    failed: refusals.failed(),
+  };
   if (run.definitions !== true || !isDone(released)) return released;
   const kept = await inPasses(run, () =>
     deleteEach(kubernetes, { refs: DEFINITIONS, notServed: 'notKnown' }, run, (_, name) =>
@@ -150,16 +172,18 @@ export async function uninstall(kubernetes: KubernetesApi, run: UninstallContext
 async function deleteEach(
   kubernetes: KubernetesApi,
   { refs, notServed }: { readonly refs: readonly ObjectRef[]; readonly notServed: 'none' | 'notKnown' },
-  { dryRun }: UninstallContext,
+  { dryRun, refusals }: UninstallContext,
   say: (what: string, name: string) => void,
 ): Promise<readonly string[]> {
   const changed: string[] = [];
   for (const ref of refs) {
-    const found = objectOf(await kubernetes.get(ref), { notServed });
-    if (found === undefined) continue;
-    const { uid, resourceVersion } = found.metadata;
-    const outcome = dryRun ? 'ok' : (await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } })).kind;
     const what = `${ref.type.resource} ${ref.name}`;
+    const outcome = await refusals.try(what, async () => {
+      const found = objectOf(await kubernetes.get(ref), { notServed });
+      if (found === undefined) return 'notFound';
+      const { uid, resourceVersion } = found.metadata;
+      return dryRun ? 'ok' : (await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } })).kind;
+    });
     if (outcome === 'ok') say(what, ref.name);
     if (outcome === 'conflict') changed.push(what);
   }
@@ -183,15 +207,21 @@ function createReturns(): Returns {
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
 
 /**
- * Repeats what answers with the names of all that is not known to be done, and looks on for a while after the last of it: functions that run put
+ * Repeats what answers with the names of all that is not known to be done, and what failed, and looks on for a while after the last of it: functions that run put
  * theirs on again within seconds.
  *
  * @returns what is left at last
  */
 async function inPasses(
-  { dryRun, pause }: UninstallContext,
-  pass: () => Promise<readonly string[]>,
+  { dryRun, pause, refusals }: UninstallContext,
+  act: () => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
+  const { beginPass, open: failed } = refusals.beforePasses();
+  const pass = async (): Promise<readonly string[]> => {
+    beginPass();
+    const open = await act();
+    return [...open, ...failed()];
+  };
   let left = await pass();
   if (dryRun || left.length === 0) return [];
   let quiet = 0;
@@ -237,17 +267,14 @@ async function isQuiet(
   return outcome !== 'conflict';
 }
 
-async function release(
-  kubernetes: KubernetesApi,
-  { remains: before, refusals }: { readonly remains: Remains; readonly refusals: Refusals },
-  run: UninstallContext,
-): Promise<Remains> {
+async function release(kubernetes: KubernetesApi, before: Remains, run: UninstallContext): Promise<Remains> {
+  const { refusals } = run;
   const returns = createReturns();
   let cordoned: string[] = [];
   const held = await inPasses(run, async () => {
     cordoned = [];
     const changed = [...(await endReplacements(kubernetes, run, refusals))];
-    for (const node of objectsOf(await kubernetes.list(RESOURCES.Node), { notServed: 'notKnown' })) {
+    for (const node of await listed(kubernetes, 'Node', refusals)) {
       const { name } = node.metadata;
       const what = `Node ${name}`;
       if (before.left.includes(what)) continue;
@@ -257,7 +284,7 @@ async function release(
     }
     return changed;
   });
-  const rules = objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'none' });
+  const rules = await listed(kubernetes, 'FinalizerRule', refusals);
   const names = rules.map(({ metadata }) => metadata.name);
   return { ...before, held: unique([...before.held, ...held, ...returns.list()]), rules: names, cordoned };
 }

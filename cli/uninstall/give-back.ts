@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { DEFAULT_TERMINATION_FINALIZER } from '../../shared/domain/termination.ts';
 import { readPolicies } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import { objectsOf } from '../../shared/ports/read-answer.ts';
+import { listed, type Refusals } from './refusals.ts';
 
 const KINDS = ['NodeClaim', 'Node'] as const;
 
@@ -20,11 +20,14 @@ export interface MarkedObject {
   readonly metadata: KubernetesObject['metadata'];
 }
 
-export async function markedObjects(kubernetes: Pick<KubernetesApi, 'list'>): Promise<readonly MarkedObject[]> {
+export async function markedObjects(
+  kubernetes: Pick<KubernetesApi, 'list'>,
+  refusals: Refusals,
+): Promise<readonly MarkedObject[]> {
   const marked: MarkedObject[] = [];
-  const askedFor = await finalizersInForce(kubernetes);
+  const askedFor = await finalizersInForce(kubernetes, refusals);
   for (const kind of KINDS) {
-    for (const { metadata } of objectsOf(await kubernetes.list(RESOURCES[kind]), { notServed: 'none' })) {
+    for (const { metadata } of await listed(kubernetes, kind, refusals)) {
       const { finalizers = [], annotations, labels } = metadata;
       const known = [DEFAULT_TERMINATION_FINALIZER, askedFor(labels?.[KARPENTER.nodePoolLabel])];
       const mark = annotations?.[ANNOTATIONS.terminationFinalizer] ?? finalizers.find(each => known.includes(each));
@@ -39,13 +42,14 @@ export async function markedObjects(kubernetes: Pick<KubernetesApi, 'list'>): Pr
 /** The name that is in force for a NodePool, by which the functions know their finalizer as well. */
 async function finalizersInForce(
   kubernetes: Pick<KubernetesApi, 'list'>,
+  refusals: Refusals,
 ): Promise<(pool: string | undefined) => string | undefined> {
   const [pools, policies] = await Promise.all([
-    kubernetes.list(RESOURCES.NodePool),
-    kubernetes.list(RESOURCES.NodeLifecyclePolicy),
+    listed(kubernetes, 'NodePool', refusals),
+    listed(kubernetes, 'NodeLifecyclePolicy', refusals),
   ]);
-  const set = readPolicies(objectsOf(policies, { notServed: 'none' }));
-  const byName = new Map(objectsOf(pools, { notServed: 'none' }).map(pool => [pool.metadata.name, pool]));
+  const set = readPolicies(policies);
+  const byName = new Map(pools.map(pool => [pool.metadata.name, pool]));
   return name => {
     const termination = effectiveTermination(name === undefined ? undefined : byName.get(name), set);
     return termination.kind === 'custom' ? termination.settings.finalizerName : undefined;

@@ -1,23 +1,62 @@
-/** What the API server refuses to have changed, such as by an admission webhook: it holds no other object. */
-import { messageOf, TerminalError } from '../../shared/errors.ts';
+/**
+ * What could not be read or changed, and why: it holds nothing else. What the API server refuses stays refused, such as by an admission webhook
+ * or for a right that is missing; anything else, such as 5xx, may pass and is tried at each pass.
+ */
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
+
+/** Of retryable errors those that no later pass would get past. */
+const LASTING: readonly (string | undefined)[] = ['Forbidden', 'Unauthorized', 'NotServed'];
 
 /** By the name of the object, as `NodeClaim a`, with the answer. */
 export class Refusals {
-  readonly #whys = new Map<string, string>();
+  readonly #refused = new Map<string, string>();
+  #failed = new Map<string, string>();
 
-  has = (what: string): boolean => this.#whys.has(what);
+  has = (what: string): boolean => this.#refused.has(what) || this.#failed.has(what);
 
-  list = (): readonly string[] => [...this.#whys].map(([what, why]) => `${what}: ${why}`);
+  isRefused = (what: string): boolean => this.#refused.has(what);
 
-  /** @returns what `act` answers; undefined: it was refused, now or before */
+  refused = (): readonly string[] => textsOf(this.#refused);
+
+  /** What failed in the last pass over it. */
+  failed = (): readonly string[] => textsOf(this.#failed);
+
+  /** What is known before passes begin; each of them begins with it again. */
+  beforePasses(): { readonly beginPass: () => void; readonly open: () => readonly string[] } {
+    const before = new Map(this.#failed);
+    return {
+      beginPass: () => (this.#failed = new Map(before)),
+      open: () => [...this.#failed.keys()].filter(what => !before.has(what)),
+    };
+  }
+
+  /** @returns what `act` answers; undefined: it could not be done, now or before */
   async try<T>(what: string, act: () => Promise<T>): Promise<T | undefined> {
-    if (this.has(what)) return undefined;
+    if (this.isRefused(what)) return undefined;
     try {
       return await act();
     } catch (error) {
-      if (!(error instanceof TerminalError)) throw error;
-      this.#whys.set(what, messageOf(error));
+      const isPassing = error instanceof RetryableError && !LASTING.includes(error.reason);
+      if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
+      (isPassing ? this.#failed : this.#refused).set(what, messageOf(error));
       return undefined;
     }
   }
+}
+
+const textsOf = (whys: ReadonlyMap<string, string>): readonly string[] =>
+  [...whys].map(([what, why]) => `${what}: ${why}`);
+
+/** The objects of a kind; none where it is not served, or they cannot be listed. */
+export async function listed(
+  kubernetes: Pick<KubernetesApi, 'list'>,
+  kind: keyof typeof RESOURCES,
+  refusals: Refusals,
+): Promise<readonly KubernetesObject[]> {
+  const list = async () => objectsOf(await kubernetes.list(RESOURCES[kind]), { notServed: 'none' });
+  return (await refusals.try(`every ${kind}`, list)) ?? [];
 }

@@ -1,11 +1,9 @@
 /** Replacements that repairs have launched: nobody opens or ends them once Curfew is gone, and Karpenter leaves them alone. */
 import { endReplacement } from '../../functions/repair/explain.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
 import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import { objectsOf } from '../../shared/ports/read-answer.ts';
-import type { Refusals } from './refusals.ts';
+import { listed, type Refusals } from './refusals.ts';
 
 const WORDS = {
   deleted: (name: string) => `deleted NodeClaim ${name}, a replacement that no pod may use yet`,
@@ -20,19 +18,25 @@ export async function endReplacements(
 ): Promise<readonly string[]> {
   const deps = { kubernetes: dryRun ? withoutWrites(kubernetes) : kubernetes };
   const changed: string[] = [];
-  for (const { metadata } of objectsOf(await kubernetes.list(RESOURCES.NodeClaim), { notServed: 'none' })) {
+  for (const { metadata } of await listed(kubernetes, 'NodeClaim', refusals)) {
     const { name, uid, annotations, deletionTimestamp } = metadata;
     const nodeUid = annotations?.[REPLACES_ANNOTATION];
     if (nodeUid === undefined || deletionTimestamp !== undefined) continue;
-    try {
-      const end = await refusals.try(`NodeClaim ${name}`, () => endReplacement(deps, { name, uid }, nodeUid));
-      if (end === 'deleted' || end === 'kept') say(WORDS[end](name));
-    } catch (error) {
-      if (!(error instanceof RetryableError) || error.reason !== 'Conflict') throw error;
-      changed.push(`NodeClaim ${name}`);
-    }
+    const what = `NodeClaim ${name}`;
+    const end = await refusals.try(what, () => orChanged(endReplacement(deps, { name, uid }, nodeUid)));
+    if (end === 'changed') changed.push(what);
+    if (end === 'deleted' || end === 'kept') say(WORDS[end](name));
   }
   return changed;
+}
+
+async function orChanged<End>(ended: Promise<End>): Promise<End | 'changed'> {
+  try {
+    return await ended;
+  } catch (error) {
+    if (error instanceof RetryableError && error.reason === 'Conflict') return 'changed';
+    throw error;
+  }
 }
 
 const withoutWrites = (kubernetes: KubernetesApi): KubernetesApi => ({

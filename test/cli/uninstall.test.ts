@@ -9,7 +9,7 @@ import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernete
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
-import { TerminalError } from '../../shared/errors.ts';
+import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { createCluster } from '../../simulator/world.ts';
 import { objectAt, objectsIn } from '../fakes/objects.ts';
 
@@ -41,6 +41,7 @@ describe('curfew uninstall', () => {
       left: ['Node going'],
       held: [],
       refused: [],
+      failed: [],
       rules: [],
       cordoned: [],
     });
@@ -464,6 +465,7 @@ describe('curfew uninstall', () => {
         'NodeClaim new-a: changing new-a: 403 Forbidden: denied by a webhook',
         'Node c: changing c: 403 Forbidden: denied by a webhook',
       ],
+      failed: [],
       rules: [],
       cordoned: [],
     });
@@ -471,6 +473,46 @@ describe('curfew uninstall', () => {
       'taken example.com/custom off Node b',
       'deleted NodeClaim new-b, a replacement that no pod may use yet',
       'taken karpenter.sh/do-not-disrupt and curfew.dev/protected-until off Node b',
+      'taken karpenter.sh/do-not-disrupt and curfew.dev/protected-until off Node d',
+    ]);
+  });
+
+  it('goes on where a right is missing or the API server fails, and names what could not be done', async () => {
+    const core = createCluster({ now: () => toEpochMs(0) });
+    const finalizers = ['example.com/custom'];
+    const held = { 'karpenter.sh/do-not-disrupt': 'true', 'curfew.dev/protected-until': '2024-11-01T15:00:00Z' };
+    for (const name of ['a', 'b', 'c', 'd']) core.seed(node(name, { annotations: { ...marked, ...held }, finalizers }));
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    const fails = (reason: string, message: string): never => {
+      throw new RetryableError(message, { reason });
+    };
+    let tries = 0;
+    const patch: typeof kubernetes.patch = (ref, change, options) => {
+      if (ref.name === 'a') fails('Forbidden', 'patching nodes a: 403 Forbidden: no');
+      if (ref.name === 'b') fails('Status500', 'patching nodes b: 500 InternalError: etcd');
+      if (ref.name === 'c' && (tries += 1) === 1) fails('Status503', 'patching nodes c: 503 ServiceUnavailable: soon');
+      return kubernetes.patch(ref, change, options);
+    };
+    const list: typeof kubernetes.list = (type, options) =>
+      type.resource === 'nodepools' ? fails('Forbidden', 'listing nodepools: 403 no') : kubernetes.list(type, options);
+    const get: typeof kubernetes.get = ref =>
+      ref.name === 'termination.curfew.dev' ? fails('Status500', `getting ${ref.name}: 500`) : kubernetes.get(ref);
+    const said: string[] = [];
+    const run = { ...RUN, releaseHolds: true, definitions: true, say: (line: string) => said.push(line) };
+    const remains = await uninstall({ ...kubernetes, patch, list, get }, run);
+    expect(remains).toMatchObject({
+      held: [],
+      refused: ['every NodePool: listing nodepools: 403 no', 'Node a: patching nodes a: 403 Forbidden: no'],
+    });
+    expect(remains.failed).toEqual([
+      'mutatingadmissionpolicybindings termination.curfew.dev: getting termination.curfew.dev: 500',
+      'mutatingadmissionpolicies termination.curfew.dev: getting termination.curfew.dev: 500',
+      'Node b: patching nodes b: 500 InternalError: etcd',
+    ]);
+    expect(said.toSorted()).toEqual([
+      'taken example.com/custom off Node c',
+      'taken example.com/custom off Node d',
+      'taken karpenter.sh/do-not-disrupt and curfew.dev/protected-until off Node c',
       'taken karpenter.sh/do-not-disrupt and curfew.dev/protected-until off Node d',
     ]);
   });
