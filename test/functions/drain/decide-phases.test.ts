@@ -1,6 +1,6 @@
 /** What `decide` of a drain makes of each phase: of a node that nothing is drained on, of a custom drain, of its fallback, and of an end. */
 import { describe, expect, it } from 'vitest';
-import { decide, podRules } from '../../../functions/drain/decide.ts';
+import { decide, isCustomDrain, podRules } from '../../../functions/drain/decide.ts';
 import type { DrainObservation, FoundResource } from '../../../functions/drain/rule/observation.ts';
 import { endingBy, isWaiting, notedResource, openPhaseOf } from '../../../functions/drain/rule/phase.ts';
 import { NO_DRAIN_LIMITS, type DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
@@ -158,6 +158,21 @@ describe('a custom drain', () => {
     expect(decision).toMatchObject({ kind: 'drain', plan: { acts: [{ pod: { name: 'a' } }] } });
   });
 
+  it("stays its controller's, whatever becomes of the labels of the node", () => {
+    const rules = rulesOf(
+      `${CUSTOM}nodeSelector = "scheduler=slurm"\n\n[[userNamespaces]]\nname = "*"\nmode = "Immediate"\n`,
+    );
+    const labels = { scheduler: 'slurm' };
+    const fallback = active({ phase: { kind: 'fallback', because: 'TimedOut' } });
+    expect([active(), drain, fallback].map(each => isCustomDrain(each, rules, { labels }))).toEqual([true, true, true]);
+    expect([active(), drain, fallback].map(each => isCustomDrain(each, rules, { labels: {} }))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(isCustomDrain(drain, modes('Immediate'), { labels })).toBe(false);
+  });
+
   it('that has no fallback mode lets pods end by themselves', () => {
     const { modeOf } = podRules(drain, CUSTOM_RULES, { labels: {}, kubeletSilentSince: undefined });
     expect(modeOf(pod('a'))).toBe('AllowCompletion');
@@ -255,5 +270,20 @@ describe('a drain under way', () => {
     const limits = { ...NO_DRAIN_LIMITS, deadline: minutes(30), onDeadline: 'Force' } as const;
     expect(warnedAfter(addDuration(NOW, minutes(60)), limits)).toEqual([]);
     expect(warnedAfter(addDuration(NOW, minutes(30)), limits)).toEqual(warned);
+  });
+
+  it('that forces its last pods deletes those that are due with its end, and evicts none', () => {
+    const limits = { ...NO_DRAIN_LIMITS, deadline: minutes(30), onDeadline: 'Force' } as const;
+    const pods = [pod('a'), pod('b', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } })];
+    const failed = (now: EpochMs, given: typeof limits | { deadline: typeof limits.deadline }) =>
+      on({ limits: { ...NO_DRAIN_LIMITS, ...given }, pods, now });
+    expect(failed(addDuration(NOW, minutes(30)), limits)).toMatchObject({ kind: 'drain' });
+    const late = addDuration(NOW, hours(1));
+    expect(failed(late, limits)).toMatchObject({
+      kind: 'finish',
+      outcome: { reason: 'DeadlineExceeded' },
+      plan: { acts: [{ kind: 'delete', pod: { name: 'a' } }] },
+    });
+    expect(failed(late, { deadline: minutes(30) })).toMatchObject({ kind: 'finish', plan: undefined });
   });
 });

@@ -4,7 +4,9 @@ import {
   podDrainability,
   FULL,
   covers,
+  formatScope,
   scopeOf,
+  scopeOfAll,
   type DrainPodRules,
   type PodDrainability,
   type DrainScope,
@@ -184,5 +186,58 @@ describe('one drain covers another', () => {
     ['less, more', entities('A'), entities('A', 'B'), false],
   ])('%s: %#', (_, earlier, later, expected) => {
     expect(covers(earlier, later)).toBe(expected);
+  });
+});
+
+describe('a pod whose kubelet does not answer', () => {
+  const silent = { kubeletSilentSince: at('2024-01-01T11:57:00Z') };
+  const created = (time: string): Partial<PodView> => ({ creationTime: at(time) });
+  const pending: Partial<PodView> = { phase: 'Pending', ready: false, startTime: undefined };
+
+  it.each<[string, Partial<PodView>, Partial<DrainPodRules>, string | undefined]>([
+    ['is not ready since then', { ...pending, ...created('2024-01-01T11:00:00Z') }, silent, '2024-01-01T12:02:00Z'],
+    [
+      'is not ready since it was made',
+      { ...pending, ...created('2024-01-01T11:58:00Z') },
+      silent,
+      '2024-01-01T12:03:00Z',
+    ],
+    ['is not ready since then, whenever it was made', { ...pending, creationTime: undefined }, silent, '2024-01-01T12:02:00Z'], // prettier-ignore
+    ['counts while its kubelet answers', pending, {}, undefined],
+    ['counts where it had begun', { ...pending, startTime: at('2024-01-01T11:00:00Z') }, silent, undefined],
+    ['counts where it runs', { ...pending, phase: 'Running' }, silent, undefined],
+    ['counts where it is ready', { ...pending, ready: true }, silent, undefined],
+    ['is not ready since it says so', { ...pending, notReadySince: at('2024-01-01T11:59:00Z') }, silent, '2024-01-01T12:04:00Z'], // prettier-ignore
+  ])('%s', (_, given, rules, until) => {
+    expect(drainability(given, rules)).toEqual({
+      kind: 'counts',
+      mode: 'AllowCompletion',
+      until: until === undefined ? undefined : at(until),
+    });
+  });
+});
+
+describe('what a drain is about', () => {
+  const event = (recommendedAction: number, ...uuids: readonly string[]) => ({
+    event: {
+      recommendedAction,
+      entitiesImpacted: uuids.map(entityValue => ({ entityType: 'GPU_UUID', entityValue })),
+    },
+  });
+
+  it('is in words', () => {
+    expect([formatScope(FULL), formatScope({ kind: 'entities', entities: ['GPU-a', 'GPU-b'] })]).toEqual([
+      'all pods',
+      'pods on GPU-a, GPU-b',
+    ]);
+  });
+
+  it('is the whole node if one of its requests is about that, in whatever order', () => {
+    expect(scopeOfAll([event(24), event(2, 'GPU-a')], true)).toEqual(FULL);
+    expect(scopeOfAll([event(2, 'GPU-a'), event(24)], true)).toEqual(FULL);
+    expect(scopeOfAll([event(2, 'GPU-b'), event(2), event(2, 'GPU-a', 'GPU-b')], true)).toEqual({
+      kind: 'entities',
+      entities: ['GPU-a', 'GPU-b'],
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { admit, toFinished } from '../../../../functions/drain/rule/admission.ts';
 import { remember } from '../../../../functions/drain/rule/history.ts';
+import { newestOf } from '../../../../functions/drain/rule/record-size.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
 import type { DrainOutcome } from '../../../../functions/drain/request-record.ts';
 import { DRAIN_CODEC } from '../../../../functions/drain/record.ts';
@@ -99,5 +100,17 @@ describe('the record of the drains of a node', () => {
   it('stays as it is while it fits', () => {
     const record: DrainRecord = { active: active({ tried: UIDS, warned: [] }), requests: [], finished: [end('e1')] };
     expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(record))).toEqual(record);
+  });
+});
+
+describe('the newest of a list', () => {
+  it.each<[number, number, readonly string[]]>([
+    [5, 100, ['aa', 'bb', 'cc']],
+    [2, 100, ['bb', 'cc']],
+    [5, 8, ['bb', 'cc']],
+    [5, 7, ['cc']],
+    [5, 3, []],
+  ])('%i at most, in %i bytes of JSON: %j', (count, maxBytes, expected) => {
+    expect(newestOf(['aa', 'bb', 'cc'], { count, maxBytes })).toEqual(expected);
   });
 });

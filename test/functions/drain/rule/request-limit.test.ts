@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { admit } from '../../../../functions/drain/rule/admission.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
+import { admitCrowded, isFull } from '../../../../functions/drain/rule/request-limit.ts';
 import { scopeOfAll, covers } from '../../../../functions/drain/rule/pods.ts';
-import { active, modes, observation, request, reset } from '../observations.ts';
+import { active, modes, NOW, observation, request, reset } from '../observations.ts';
 
 const RULES = modes('AllowCompletion', 'partialDrainEnabled = true');
 const gpuA = { kind: 'entities', entities: ['GPU-a'] } as const;
@@ -99,5 +100,123 @@ describe('with fifty requests', () => {
         expect(kept.some(({ allPods }) => allPods === true)).toBe(wanted.some(each => 'allPods' in each));
       }),
     );
+  });
+});
+
+describe('a record is full', () => {
+  const fits: DrainRecord = { requests: [], finished: [] };
+  const big = request('big', { message: 'x'.repeat(140_000) });
+
+  it.each<[string, DrainRecord, ReturnType<typeof request>, boolean, boolean]>([
+    ['not without requests, however big the first one is', fits, big, false, false],
+    ['where one more has no room in bytes', { ...fits, requests: [request('w')] }, big, false, true],
+    ['where one more beside those of the drain has none', { ...fits, active: active() }, big, false, true],
+    ['not for a small one', { ...fits, requests: [request('w')] }, request('v'), false, false],
+    ['with fifty that wait', { ...fits, requests: fifty }, request('v'), false, true],
+    ['with fifty under way, for one that joins', busy, request('v'), true, true],
+    ['not with fifty under way, for one that follows', busy, request('v'), false, false],
+  ])('%s', (_, record, asked, joins, expected) => {
+    expect(isFull(record, asked, joins)).toBe(expected);
+  });
+});
+
+describe('where no place is free', () => {
+  const NONE: DrainRecord = { requests: [], finished: [] };
+  const PARTIAL = { joins: false, partialDrain: true };
+  const waits = (...requests: DrainRecord['requests']): DrainRecord => ({ ...NONE, requests });
+  const crowded = (record: DrainRecord, asked: ReturnType<typeof request>, how = PARTIAL) =>
+    admitCrowded(record, asked, how);
+  const taken = (record: DrainRecord, asked: ReturnType<typeof request>, how = PARTIAL) => {
+    const admission = crowded(record, asked, how);
+    if (admission.kind !== 'taken') throw new Error('it is covered');
+    return admission;
+  };
+  const words = (by: string): object => ({
+    status: 'Cancelled',
+    reason: 'Covered',
+    message: `${by} covers it, and so many requests of this node wait that it is not kept: the answer to that one stands for it`,
+    left: [],
+  });
+  const ofPerson = (id: string) => ({ ...request(id), requestedBy: 'node-annotation' });
+
+  it('says which drain covers it', () => {
+    const joins = { ...PARTIAL, joins: true };
+    const record = { ...NONE, active: active(), requests: [request('w0'), request('w1')] };
+    expect(crowded(record, request('a'), joins)).toEqual({
+      kind: 'covered',
+      outcome: words('drain e1, which is under way,'),
+    });
+    expect(crowded(record, request('a'))).toEqual({ kind: 'covered', outcome: words('drain w0, which is next,') });
+    expect(taken(waits(reset('w', ['GPU-a'])), request('a')).outcome).toEqual(words('drain a, which is wider,'));
+  });
+
+  it('is not covered by a drain that it does not join', () => {
+    expect(taken({ ...NONE, active: active() }, request('a')).replacedRequests).toEqual([]);
+  });
+
+  it.each<[string, DrainRecord['requests'], ReturnType<typeof request>, boolean]>([
+    ['all of the node covers a GPU', [request('w')], reset('a', ['GPU-a']), true],
+    ['a GPU does not cover another', [reset('w', ['GPU-a'])], reset('a', ['GPU-b']), false],
+    [
+      'two cover the GPUs of both',
+      [reset('w', ['GPU-a']), reset('v', ['GPU-b'])],
+      reset('a', ['GPU-a', 'GPU-b']),
+      true,
+    ],
+    ['what names no GPU covers all of the node', [reset('w', ['GPU-a']), reset('v', [])], request('a'), true],
+    ['what names no GPU is not covered by one', [reset('w', ['GPU-a'])], reset('a', []), false],
+    ['one of them is forced', [request('w'), forced('v')], forced('a'), true],
+    ['none of them is forced', [request('w')], forced('a'), false],
+    ['one of them is for all pods', [request('w'), { ...request('v'), allPods: true }], { ...request('a'), allPods: true }, true], // prettier-ignore
+    ['none of them is for all pods', [request('w')], { ...request('a'), allPods: true }, false],
+    ['one of them waits for nobody', [request('w'), ofPerson('v')], ofPerson('a'), true],
+    ['all of them wait for others', [request('w')], ofPerson('a'), false],
+  ])('%s', (_, requests, asked, isCovered) => {
+    expect(crowded(waits(...requests), asked).kind).toBe(isCovered ? 'covered' : 'taken');
+  });
+
+  it.each<[string, Partial<ReturnType<typeof active>>, boolean]>([
+    ['has begun', {}, true],
+    ['waits in the queue', { phase: { kind: 'waiting', since: NOW, takes: false } }, false],
+    ['waits in the queue, with a request that waits for nobody', { phase: { kind: 'waiting', since: NOW, takes: false }, requests: [request('w'), ofPerson('v')] }, true], // prettier-ignore
+  ])('a person is answered by the drain under way where that %s: %s', (_, given, isCovered) => {
+    const record = { ...NONE, active: active(given) };
+    expect(crowded(record, ofPerson('a'), { ...PARTIAL, joins: true }).kind).toBe(isCovered ? 'covered' : 'taken');
+  });
+
+  it('becomes one request with the last one that asks for something else', () => {
+    const long = { message: 'x'.repeat(300), metadata: { rack: 'r1' } };
+    const one = reset('a', ['GPU-x']);
+    const asked = { ...one, event: { ...one.event, ...long } };
+    const { request: wider, replacedRequests } = taken(waits(reset('v', ['GPU-b']), reset('w', ['GPU-a'])), asked);
+    expect(replacedRequests.map(({ id }) => id)).toEqual(['w']);
+    expect(wider).toEqual({
+      ...asked,
+      event: {
+        ...asked.event,
+        message: 'x'.repeat(256),
+        metadata: {},
+        entitiesImpacted: [...asked.event.entitiesImpacted, ...reset('w', ['GPU-a']).event.entitiesImpacted],
+      },
+    });
+  });
+
+  it.each<[string, DrainRecord['requests'][number], ReturnType<typeof request>, object]>([
+    ['for the node with one that is', request('w'), { ...reset('a', ['GPU-x']), event: { ...reset('a', ['GPU-x']).event, drainOverrides: { force: true, skip: false } } }, { event: { recommendedAction: 24, drainOverrides: { force: true, skip: false } } }], // prettier-ignore
+    ['forced with one that is', { ...reset('w', ['GPU-a']), event: { ...reset('w', ['GPU-a']).event, drainOverrides: { force: true, skip: false } } }, request('a'), { event: { recommendedAction: 24, drainOverrides: { force: true, skip: false } } }], // prettier-ignore
+    ['for GPUs where both are', reset('w', ['GPU-a']), reset('a', ['GPU-x']), { event: { recommendedAction: 2, drainOverrides: undefined }, requestedBy: 'm' }], // prettier-ignore
+    ['one that waits for nobody with one that does not', { ...reset('w', ['GPU-a']), requestedBy: 'node-annotation' }, reset('a', ['GPU-x']), { requestedBy: 'node-annotation' }], // prettier-ignore
+    ['for all pods with one that is', { ...reset('w', ['GPU-a']), allPods: true }, reset('a', ['GPU-x']), { allPods: true }], // prettier-ignore
+  ])('becomes %s', (_, other, asked, expected) => {
+    expect(taken(waits(other), asked).request).toMatchObject(expected);
+  });
+
+  it('is for all pods only where one of the two is', () => {
+    expect(taken(waits(reset('w', ['GPU-a'])), reset('a', ['GPU-x'])).request).not.toHaveProperty('allPods');
+    const { replacedRequests } = taken(
+      waits(reset('v', ['GPU-b']), { ...reset('w', ['GPU-a']), allPods: true }),
+      reset('a', ['GPU-x']),
+    );
+    expect(replacedRequests.map(({ id }) => id)).toEqual(['v']);
   });
 });
