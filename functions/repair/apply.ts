@@ -5,7 +5,6 @@
  * by looking (I4). Every call carries the UID, so it never reaches another object of that name (I10). A termination
  * needs no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { ActionContext, ActOutcome, MadeObjects } from './action.ts';
 import { createRemediation, endRemediations, intendedResource } from './custom-resource.ts';
 import { requestDrain } from './drain.ts';
@@ -17,39 +16,31 @@ import { stillWanted } from './rule/second-look.ts';
 import type { ActResult, Outcome, PassDeps } from './context.ts';
 import type { GrantedRepair, PoolDecision } from './rule/pool-decision.ts';
 import { poolAfter } from './rule/pool-memory.ts';
-import { isRecordNeeded, readableSettings } from './rule/incident.ts';
+import { readableSettings } from './rule/incident.ts';
 import { allActionsOf, isBeforeReboot } from './rule/ladder.ts';
-import { dueOf, type NodeFinding, verdictOf } from './rule/finding.ts';
+import { dueOf, type NodeFinding } from './rule/finding.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
 import { loadRules, type ObservedPool } from './observe.ts';
 import type { Attempt } from './attempt-record.ts';
-import { type NodeRecord, nodeSchema } from './node-record.ts';
-import { type PoolRecord, poolSchema } from './pool-record.ts';
-import { type FindingChange, afterUntakenAct } from './untaken-act.ts';
-import { countRepairs, reportAct, reportMissing, reportVerdicts } from './report.ts';
+import type { NodeRecord } from './node-record.ts';
+import { afterUntakenAct, type FindingChange } from './untaken-act.ts';
+import { countRepairs, reportMissing, reportVerdicts } from './report.ts';
+import { reportAct } from './attempt-report.ts';
 import type { PoolRules } from './settings.ts';
 import { cleanUp } from './take-back.ts';
 import { FOLLOW_CHECK, LAUNCH_CHECK } from './rule/verdict.ts';
-import { nodeSubject } from './wake-ups.ts';
 import { PASS_SPACING, poolSubject } from './passes.ts';
-import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
+import { contended, normalNode, normalPool, saveNode, writeNodes, writePool } from './save.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
+import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
-import { toJson } from '../../shared/domain/json.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
-import { addDuration, earliest, type EpochMs, hours } from '../../shared/domain/time.ts';
+import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { joinFailures, messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
-
-/** One pass writes this many records of nodes, beside those that it acts on. */
-const MAX_WRITES = 200;
-/** A pool that is remembered and waits for nothing is looked at again after this long. */
-const IDLE_POOL_CHECK = hours(1);
-/** What is remembered of a node is looked at again after this long, whether or not it is unhealthy. */
-const NODE_CHECK = hours(25);
 
 /** @param reserved undefined: no limit of zone or cluster is in force */
 export async function apply(
@@ -314,71 +305,3 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResul
   const settings = readableSettings(observed.rules.repair);
   return { change: { record: accepted(withMade, outcome.attempt, settings ? allActionsOf(settings) : ladder) }, time };
 }
-
-/** Without fields that are undefined, so that equal records compare as equal. */
-const normalNode = (value: NodeRecord): NodeRecord => nodeSchema.parse(toJson(value));
-const normalPool = (value: PoolRecord): PoolRecord => poolSchema.parse(toJson(value));
-
-/**
- * Only passes write this record. If another pass was faster, the intent has no outcome, and the next pass resolves it
- * by looking (I4).
- */
-async function saveNode(
-  { clock }: PassDeps,
-  { recordOf }: ObservedPool,
-  { name, uid }: NodeFinding['node'],
-  value: NodeRecord,
-): Promise<boolean> {
-  const wakeTime = addDuration(clock.now(), NODE_CHECK);
-  return (await recordOf(uid).save({ subject: nodeSubject(name, uid), value, wakeTime, punctual: false })).written;
-}
-
-/**
- * Writes what is to be remembered of nodes. What is unchanged the kernel would leave out by itself; here it must not
- * count among the writes of one pass. False: some are left for the next pass.
- */
-async function writeNodes(
-  deps: PassDeps,
-  observed: ObservedPool,
-  findings: readonly NodeFinding[],
-  acted: Pick<ReadonlyMap<string, unknown>, 'has'>,
-): Promise<boolean> {
-  const wanted = findings.flatMap(finding => {
-    const { node, record } = finding;
-    const stored = observed.records.get(node.uid);
-    const seen = { kind: finding.kind, isSaid: verdictOf(finding) !== undefined };
-    const value = record && isRecordNeeded(record, seen) ? normalNode(record) : undefined;
-    const isSame = isDeepStrictEqual(value, stored && normalNode(stored.value)) && stored?.isOld !== true;
-    return isSame ? [] : [{ node, value }];
-  });
-  const first = wanted.filter(({ node }) => acted.has(node.uid));
-  const untouched = wanted.filter(({ node }) => !acted.has(node.uid));
-  await fewAtATime([...first, ...untouched.slice(0, MAX_WRITES)], async ({ node, value }) => {
-    if (value === undefined) await observed.recordOf(node.uid).closeNow();
-    else await saveNode(deps, observed, node, value);
-  });
-  return untouched.length <= MAX_WRITES;
-}
-
-/** Writes the pool's record with the time of the next pass, or closes it when nothing is left to remember. */
-async function writePool(
-  deps: PassDeps,
-  { pool, record }: ObservedPool,
-  state: PoolRecord,
-  wakeTime: EpochMs | undefined,
-): Promise<void> {
-  const { inFlight, followed, holdingGuards, ramp, terminations, oldAttempts = [], counts } = state;
-  const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, oldAttempts];
-  const isAnything = lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined;
-  if (!isAnything && wakeTime === undefined) {
-    await record.closeNow();
-    return;
-  }
-  const next = wakeTime ?? addDuration(deps.clock.now(), IDLE_POOL_CHECK);
-  const saved = await record.save({ subject: poolSubject(pool), value: normalPool(state), wakeTime: next });
-  if (!saved.written) throw contended();
-}
-
-/** Another pass has written the record of the pool. */
-const contended = (): RetryableError =>
-  new RetryableError('another pass of the pool is at work', { reason: 'Contended' });

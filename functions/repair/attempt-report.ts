@@ -1,12 +1,19 @@
-/** What repair says beside its verdicts and acts. */
-import { attemptDetails } from './rule/attempt.ts';
-import type { DecisionOrigin, PassDeps } from './context.ts';
+/** Says what came of attempts: acts that were carried out or refused, what is left of them, and how replacements end. */
+import { attemptDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
+import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { Attempt } from './attempt-record.ts';
 import type { End } from './replace.ts';
-import { aboutNode, metricOf, OUTCOME_UNKNOWN, originOf } from './report.ts';
+import { aboutClaim, aboutNode, decidedBy, metricOf, originOf, OUTCOME_UNKNOWN, warning } from './report.ts';
 import type { NodeName } from './rule/verdict.ts';
+import type { GrantedRepair } from './rule/pool-decision.ts';
+import type { ObservedPool } from './observe.ts';
+import { poolDimension } from './record.ts';
+import { protectedNames } from './settings.ts';
+import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalReport } from '../../shared/domain/refusal.ts';
+import { toTimestamp } from '../../shared/domain/time.ts';
 import type { Report } from '../../shared/lifecycle/reporter.ts';
 
 type Notice = Pick<Report, 'decision' | 'reason' | 'message' | 'event' | 'details' | 'isRepeated'>;
@@ -89,4 +96,77 @@ export function reportLost(deps: PassDeps, origin: DecisionOrigin, node: NodeNam
     message,
     details: attemptDetails(attempt),
   });
+}
+
+interface Acted {
+  readonly node: NodeName;
+  readonly attempt: Attempt;
+  readonly pods: readonly PodView[];
+  readonly message: string;
+  /** What follows, and how the node stood among those of its pool; absent: another run decided that. */
+  readonly granted?: Pick<GrantedRepair, 'laterActions' | 'rank'>;
+}
+
+/** What came of an act of this run, where it was carried out. */
+export async function reportAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<void> {
+  const { granted, outcome } = result;
+  if (outcome.kind !== 'accepted') return;
+  const { attempt, pods } = outcome;
+  const { finding, message } = granted;
+  await reportCarriedOut(deps, observed, { node: finding.node, attempt, pods, message, granted });
+}
+
+/** So many pods are named in one audit line, which must stay under 8 KB. */
+const PODS_IN_LINE = 20;
+
+/** Writes down that an act was carried out, and tells of it (I9): each protected pod that it takes is named (I2). */
+export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, acted: Acted): Promise<void> {
+  const { reporter, events, metrics, clock } = deps;
+  const { origin } = observed;
+  const { node, attempt, pods, message, granted } = acted;
+  const { laterActions = [], rank } = granted ?? {};
+  const { action, dueCondition, number, claim } = attempt;
+  // A drain, and who answers to a custom resource, respect protected pods.
+  const isForceful = (action === 'Terminate' || action === 'Reboot') && !isUnbounded(attempt);
+  const doomed = isForceful ? protectedNames(observed.rules, pods, clock.now()) : [];
+  const end = graceEnd(attempt);
+  const last = end === undefined ? '' : `, at ${toTimestamp(end)} at the latest`;
+  const takes =
+    doomed.length === 0 ? '' : `; it takes ${doomed.length} protected pod${doomed.length === 1 ? '' : 's'}${last}`;
+  const about = aboutNode(node);
+  const details = {
+    ...originOf(origin),
+    ...attemptDetails(attempt),
+    ...(laterActions.length > 0 && { follows: laterActions.map(({ type }) => type) }),
+    ...(rank && { rank: { ...rank } }),
+    ...decidedBy(origin, dueCondition),
+  };
+  const protectedPods = doomed.slice(0, PODS_IN_LINE);
+  await reporter.report({
+    about,
+    decision: 'repair',
+    reason: 'TolerationElapsed',
+    message: `${message}${takes}`,
+    details: { ...details, ...(doomed.length > 0 && { protectedPods }) },
+    metric: metricOf('repair', origin),
+  });
+  for (let start = PODS_IN_LINE; start < doomed.length; start += PODS_IN_LINE) {
+    await reporter.report({
+      about,
+      decision: 'repair',
+      reason: 'ProtectedPodsTaken',
+      message: `further protected pods that attempt ${number} takes`,
+      details: { ...details, protectedPods: doomed.slice(start, start + PODS_IN_LINE) },
+    });
+  }
+  const dimensions = { nodePool: poolDimension(observed.pool), condition: dueCondition.conditionType, action };
+  metrics.count(REPAIR_METRICS.started, 1, dimensions);
+  const isStated = dueCondition.field !== undefined && origin.source !== undefined;
+  const by = isStated ? `; by ${dueCondition.field} of ${origin.source}` : '';
+  const what = `${describeAct(attempt)}${followedBy(laterActions)}`;
+  // Of an act that was not seen to be carried out, that comes first.
+  const text = `${granted === undefined ? `${message}: ${what}` : `${what}: ${message}`}${by}${takes}`;
+  const event = { ...warning(EVENT_REASONS.nodeRepairStarted), message: text };
+  await events.record({ ...event, about });
+  if (claim !== undefined) await events.record({ ...event, about: aboutClaim(claim) });
 }

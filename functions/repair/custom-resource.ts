@@ -3,28 +3,21 @@
  * is that of node-healthcheck-operator. The resource has the node's name; condition `Succeeded` is False if the
  * remediator gives up. We annotate it when its time is over, and delete it once the node is well or gone.
  */
-import { type ActionContext, type ActionDeps, type ActOutcome, ACTED, NOT_PASSING } from './action.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { ACTED, type ActionContext, type ActionDeps, type ActOutcome, NOT_PASSING } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import type { PassDeps } from './context.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { ActionAnswer } from './attempt-record.ts';
 import type { MadeResource, NodeRecord, RepairLeftovers } from './node-record.ts';
-import { isDeepStrictEqual } from 'node:util';
+import { renderManifest } from './remediation-template.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
-import { ANNOTATIONS, CONFIG_MAP } from '../../shared/contract/names.ts';
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { deleteExactly } from '../../shared/custom-resource/delete.ts';
 import { findInAnyVersion, type Mark } from '../../shared/custom-resource/follow.ts';
 import { isOutOfSight } from '../../shared/custom-resource/out-of-sight.ts';
+import { makeResource } from '../../shared/custom-resource/request.ts';
 import {
-  type DrainTemplateData,
-  podsToDrain,
-  renderRepairObject,
-} from '../../shared/custom-resource/drain-template.ts';
-import { faultText, manifestOf } from '../../shared/custom-resource/render.ts';
-import { makeResource, readTemplate, resolveManifest } from '../../shared/custom-resource/request.ts';
-import type { HealthEvent } from '../../shared/domain/health-event.ts';
-import {
-  type KubernetesManifest,
   type KubernetesObject,
   type ObjectRef,
   refOf,
@@ -39,9 +32,6 @@ import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 
 type Context = ActionContext<'CustomResource'>;
-
-/** What describes the resource. */
-type Described = Pick<Context, 'attempt' | 'node' | 'claim' | 'pool' | 'pods' | 'message' | 'deps'>;
 
 /**
  * An object of its name that another made is left alone, and waited for until the time of the action is over.
@@ -73,25 +63,6 @@ export async function createRemediation(context: Context, template: string): Pro
   }
 }
 
-type Wanted = { readonly kind: 'known'; readonly ref: ObjectRef; readonly manifest: KubernetesManifest };
-
-/**
- * The resource that the template describes for this node; the outcome of the act where it describes none that can be
- * made.
- */
-async function renderManifest(
-  context: Described,
-  template: string,
-): Promise<Wanted | Extract<ActOutcome, { kind: 'notYet' | 'failed' }>> {
-  const rendered = await render(context, template);
-  if (rendered.kind === 'failed') return rendered;
-  const { manifest } = rendered;
-  const resolved = await resolveManifest(context.deps.kubernetes, manifest);
-  // Until somebody installs what is missing, or the time of the action is over.
-  if (resolved.kind === 'notServed') return { kind: 'notYet', on: resolved.message };
-  return { kind: 'known', ref: resolved.ref, manifest };
-}
-
 /**
  * What the repair has made with the resource that it is going to make, to be recorded before that (I7). As it was
  * where there is none, or none can be told: the act itself says why.
@@ -121,74 +92,6 @@ export async function intendedResource(
 
 const isIntended = (leftovers: RepairLeftovers | undefined, name: ResourceName): boolean =>
   (leftovers?.mayHaveMade ?? []).some(each => isDeepStrictEqual(each, name));
-
-/**
- * What the template describes for this attempt: Go's text/template over the data of a drain template, so that one
- * template can serve both, and over what is known of the repair. It names apiVersion and kind itself; without a name of
- * its own the object is named after the node.
- */
-async function render(
-  context: Described,
-  key: string,
-): Promise<{ readonly kind: 'ok'; readonly manifest: KubernetesManifest } | Extract<ActOutcome, { kind: 'failed' }>> {
-  const { namespace, name } = CONFIG_MAP;
-  const failed = (reason: string, message: string) => ({ kind: 'failed', reason, message }) as const;
-  const text = await readTemplate(context.deps.kubernetes, key);
-  if (text === undefined) return failed('NoTemplate', `ConfigMap ${namespace}/${name} has no key ${key}`);
-  const rendered = renderRepairObject(text, dataOf(context), textsOf(context));
-  if (!rendered.ok) return failed(rendered.reason, faultText(key, rendered));
-  const manifest = manifestOf(rendered.value, given => ({
-    ...given,
-    name: typeof given['name'] === 'string' && given['name'] !== '' ? given['name'] : context.node.name,
-  }));
-  if (manifest === undefined) {
-    const message = 'the rendered object has no apiVersion or no kind';
-    return failed('RenderedYamlInvalid', faultText(key, { message }));
-  }
-  const annotations = { ...manifest.metadata.annotations, [ANNOTATIONS.repairedNode]: context.node.name };
-  return { kind: 'ok', manifest: { ...manifest, metadata: { ...manifest.metadata, annotations } } };
-}
-
-function dataOf({ attempt, node, pods, message }: Described): DrainTemplateData {
-  const { conditionType } = attempt.dueCondition;
-  const condition = node.conditions.find(({ type }) => type === conditionType);
-  const event: HealthEvent = {
-    id: attempt.requestId ?? '',
-    nodeName: node.name,
-    version: 1,
-    agent: 'curfew',
-    componentClass: 'Node',
-    checkName: conditionType,
-    isFatal: true,
-    isHealthy: false,
-    message,
-    recommendedAction: 0,
-    customRecommendedAction: '',
-    errorCode: condition === undefined || condition.reason === '' ? [] : [condition.reason],
-    entitiesImpacted: [],
-    metadata: node.providerID === undefined ? {} : { providerID: node.providerID },
-    generatedTimestamp: { seconds: Math.floor(attempt.dueCondition.lastTransitionTime / 1000), nanos: 0 },
-    quarantineOverrides: undefined,
-    drainOverrides: undefined,
-    processingStrategy: 1,
-  };
-  return { event, podsToDrain: podsToDrain(pods) };
-}
-
-function textsOf({ attempt, node, claim, pool }: Described): Readonly<Record<string, string>> {
-  const { conditionType, conditionStatus } = attempt.dueCondition;
-  return {
-    NodeName: node.name,
-    NodeUID: node.uid,
-    ProviderID: node.providerID ?? '',
-    BootID: node.bootID ?? '',
-    NodeClaim: claim?.name ?? '',
-    NodePool: pool ?? '',
-    ConditionType: conditionType,
-    ConditionStatus: conditionStatus,
-    ConditionReason: node.conditions.find(({ type }) => type === conditionType)?.reason ?? '',
-  };
-}
 
 /** Which repair made it. */
 const markOf = ({ attempt }: Pick<Context, 'attempt'>): Mark => ({

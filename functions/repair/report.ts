@@ -2,21 +2,18 @@
  * How repair says what it decided: one audit line, one metric and one Event for each decision. A verdict is said when
  * it is another one than before, and its Event once an hour, for the API server forgets Events after that.
  */
-import { attemptDetails, conditionDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
-import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
-import type { GrantedRepair } from './rule/pool-decision.ts';
+import { attemptDetails, conditionDetails, describeAct, followedBy } from './rule/attempt.ts';
+import type { DecisionOrigin, PassDeps } from './context.ts';
 import { hasTrait, type NodeFinding, verdictOf } from './rule/finding.ts';
 import type { ObservedPool } from './observe.ts';
-import type { Attempt, DueCondition } from './attempt-record.ts';
+import type { DueCondition } from './attempt-record.ts';
 import { poolDimension } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
-import { protectedNames } from './settings.ts';
 import { type GuardSetting, type NodeName, REPORT_CODES, type Verdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import type { PodView } from '../../shared/domain/pod.ts';
 import {
   addDuration,
   earliest,
@@ -26,7 +23,6 @@ import {
   minutes,
   REPORT_EVERY,
   seconds,
-  toTimestamp,
 } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import { settingPath } from '../../shared/policies/setting-path.ts';
@@ -93,7 +89,7 @@ interface Wording {
   readonly code?: string;
 }
 
-const warning = (reason: string) => ({ type: 'Warning', reason }) as const;
+export const warning = (reason: string) => ({ type: 'Warning', reason }) as const;
 const normal = (reason: string) => ({ type: 'Normal', reason }) as const;
 const BLOCKED = warning(EVENT_REASONS.nodeRepairBlocked);
 
@@ -274,86 +270,13 @@ export async function countRepairs(
   await repairsChanged(isZero ? 'zero' : 'count');
 }
 
-interface Acted {
-  readonly node: NodeName;
-  readonly attempt: Attempt;
-  readonly pods: readonly PodView[];
-  readonly message: string;
-  /** What follows, and how the node stood among those of its pool; absent: another run decided that. */
-  readonly granted?: Pick<GrantedRepair, 'laterActions' | 'rank'>;
-}
-
-/** What came of an act of this run, where it was carried out. */
-export async function reportAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<void> {
-  const { granted, outcome } = result;
-  if (outcome.kind !== 'accepted') return;
-  const { attempt, pods } = outcome;
-  const { finding, message } = granted;
-  await reportCarriedOut(deps, observed, { node: finding.node, attempt, pods, message, granted });
-}
-
-/** So many pods are named in one audit line, which must stay under 8 KB. */
-const PODS_IN_LINE = 20;
-
-/** Writes down that an act was carried out, and tells of it (I9): each protected pod that it takes is named (I2). */
-export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, acted: Acted): Promise<void> {
-  const { reporter, events, metrics, clock } = deps;
-  const { origin } = observed;
-  const { node, attempt, pods, message, granted } = acted;
-  const { laterActions = [], rank } = granted ?? {};
-  const { action, dueCondition, number, claim } = attempt;
-  // A drain, and who answers to a custom resource, respect protected pods.
-  const isForceful = (action === 'Terminate' || action === 'Reboot') && !isUnbounded(attempt);
-  const doomed = isForceful ? protectedNames(observed.rules, pods, clock.now()) : [];
-  const end = graceEnd(attempt);
-  const last = end === undefined ? '' : `, at ${toTimestamp(end)} at the latest`;
-  const takes =
-    doomed.length === 0 ? '' : `; it takes ${doomed.length} protected pod${doomed.length === 1 ? '' : 's'}${last}`;
-  const about = aboutNode(node);
-  const details = {
-    ...originOf(origin),
-    ...attemptDetails(attempt),
-    ...(laterActions.length > 0 && { follows: laterActions.map(({ type }) => type) }),
-    ...(rank && { rank: { ...rank } }),
-    ...decidedBy(origin, dueCondition),
-  };
-  const protectedPods = doomed.slice(0, PODS_IN_LINE);
-  await reporter.report({
-    about,
-    decision: 'repair',
-    reason: 'TolerationElapsed',
-    message: `${message}${takes}`,
-    details: { ...details, ...(doomed.length > 0 && { protectedPods }) },
-    metric: metricOf('repair', origin),
-  });
-  for (let start = PODS_IN_LINE; start < doomed.length; start += PODS_IN_LINE) {
-    await reporter.report({
-      about,
-      decision: 'repair',
-      reason: 'ProtectedPodsTaken',
-      message: `further protected pods that attempt ${number} takes`,
-      details: { ...details, protectedPods: doomed.slice(start, start + PODS_IN_LINE) },
-    });
-  }
-  const dimensions = { nodePool: poolDimension(observed.pool), condition: dueCondition.conditionType, action };
-  metrics.count(REPAIR_METRICS.started, 1, dimensions);
-  const isStated = dueCondition.field !== undefined && origin.source !== undefined;
-  const by = isStated ? `; by ${dueCondition.field} of ${origin.source}` : '';
-  const what = `${describeAct(attempt)}${followedBy(laterActions)}`;
-  // Of an act that was not seen to be carried out, that comes first.
-  const text = `${granted === undefined ? `${message}: ${what}` : `${what}: ${message}`}${by}${takes}`;
-  const event = { ...warning(EVENT_REASONS.nodeRepairStarted), message: text };
-  await events.record({ ...event, about });
-  if (claim !== undefined) await events.record({ ...event, about: aboutClaim(claim) });
-}
-
 export const aboutNode = ({ name, uid }: NodeName): About => ({
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name, uid },
 });
 
-const aboutClaim = ({ name, uid }: NodeName): About => ({
+export const aboutClaim = ({ name, uid }: NodeName): About => ({
   apiVersion: 'karpenter.sh/v1',
   kind: 'NodeClaim',
   metadata: { name, uid },
@@ -369,7 +292,11 @@ export const originOf = ({ pool, source }: DecisionOrigin): JsonObject => ({
  * `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only
  * defaults decided.
  */
-function decidedBy(origin: DecisionOrigin, dueCondition: DueCondition | undefined, setting?: GuardSetting): JsonObject {
+export function decidedBy(
+  origin: DecisionOrigin,
+  dueCondition: DueCondition | undefined,
+  setting?: GuardSetting,
+): JsonObject {
   const places = [
     ...(dueCondition?.field === undefined
       ? []
