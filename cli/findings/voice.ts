@@ -101,8 +101,14 @@ function missing(type: string | undefined, { path, schema }: MessageSubject): st
 
 function oneOf(known: readonly string[], subject: MessageSubject): string {
   const { value } = subject;
-  const near = typeof value === 'string' ? didYouMean(nearestName(value, known)) : '';
+  const near = typeof value === 'string' ? didYouMean(nearestName(value, known)) : quoted(value, known);
   return `must be ${known.length > 1 ? 'one of ' : ''}${known.join(', ')}${not(subject)}${near}`;
+}
+
+/** A YAML `true` where the text is meant. */
+function quoted(value: unknown, known: readonly string[]): string {
+  const meant = known.find(each => typeof value === 'boolean' && each.toLowerCase() === String(value));
+  return meant === undefined ? '' : `: write "${meant}", with the quotes`;
 }
 
 /** A number where a duration is wanted is one without its unit. */

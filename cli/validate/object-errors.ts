@@ -44,6 +44,8 @@ export function errorsOf(core: ApiServerCore, manifest: Manifest, resource: Reso
   return distinct([...odd, ...refused, ...read.filter(({ path }) => !seen.has(keyOf(path)))]);
 }
 
+const isList = (message: string): boolean => message.includes('supported values: ');
+
 const keyOf = (path: Path): string => JSON.stringify(path);
 
 const isPlain = (message: string): boolean => message !== UNKNOWN_FIELD && !/^(Invalid|Too)/.test(message);
@@ -84,7 +86,10 @@ function refusals(core: ApiServerCore, manifest: Manifest, resource: Resource): 
     const path = field === '<nil>' ? /"([^"]+)" must (?:not )?validate/.exec(why)?.[1] : field;
     return path === undefined ? [] : [{ path: toPath(path), message: why }];
   });
-  return faults.length > 0 ? faults : [{ path: [], message: status.message ?? 'is refused' }];
+  // What is not of its type is none of the values either: that one of the two which names them is enough.
+  const listed = new Set(faults.flatMap(({ path, message }) => (isList(message) ? [keyOf(path)] : [])));
+  const said = faults.filter(({ path, message }) => isList(message) || !listed.has(keyOf(path)));
+  return said.length > 0 ? said : [{ path: [], message: status.message ?? 'is refused' }];
 }
 
 function statusOf(

@@ -17,6 +17,7 @@ import { doubtsAbout } from './object-doubts.ts';
 import { errorsOf } from './object-errors.ts';
 import type { Manifest } from './manifest.ts';
 import { valueAt } from './value-path.ts';
+import { hasVeto, vetoDoubts } from './vetoes.ts';
 
 /** An object as it stands in a file. */
 export interface PlacedObject {
@@ -40,7 +41,7 @@ export function createObjectChecker(): ObjectChecker {
     check(object) {
       const { manifest, file, placeOf } = object;
       const resource = core.resourceForKind(manifest.apiVersion, manifest.kind);
-      if (resource?.schema === undefined) return resource === undefined ? checkKind(core, object) : undefined;
+      if (resource?.schema === undefined) return resource === undefined ? checkKind(core, object) : checkNode(object);
       const { schema } = resource;
       const at = (path: Path, message: string, severity: Severity): Finding => {
         const of = manifest.kind === 'NodePool' && path[1] === 'repair' ? policySchema : schema;
@@ -49,12 +50,24 @@ export function createObjectChecker(): ObjectChecker {
       };
       const faults = errorsOf(core, manifest, resource);
       const errors = faults.map(({ path, message }) => at(path, message, 'error'));
-      const doubts = doubtsAbout(manifest, faults).map(({ path, message, severity }) => at(path, message, severity));
+      const doubts = [...doubtsAbout(manifest, faults), ...vetoDoubts(manifest)].map(({ path, message, severity }) =>
+        at(path, message, severity),
+      );
       const findings = [...errors, ...doubts].toSorted(byPlace);
       const notes = errors.length === 0 ? laddersOf(manifest) : [];
       return { file, kind: manifest.kind, name: manifest.metadata.name, findings, ...(notes.length > 0 && { notes }) };
     },
   };
+}
+
+/** Of kinds that are Kubernetes' own only Nodes say something to Curfew. */
+function checkNode({ manifest, file, placeOf }: PlacedObject): CheckedInput | undefined {
+  const { kind, metadata } = manifest;
+  if (!hasVeto(manifest)) return undefined;
+  const findings = vetoDoubts(manifest).map(({ path, message, severity }) =>
+    findingAt(placeOf(path), message, severity),
+  );
+  return { file, kind, name: metadata.name, findings };
 }
 
 /** What is done about an unhealthy node, in words. */

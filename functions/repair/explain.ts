@@ -31,6 +31,7 @@ export { nodeOfRequest } from './drain.ts';
 export { endReplacement } from './replace.ts';
 export { asOf } from './rule/due-node.ts';
 export { poolOf } from './rule/node-verdict.ts';
+export { readVeto } from './rule/vetoes.ts';
 export { effectiveRepair, unwatchedTypes } from './settings.ts';
 
 /** All of a cluster, read once. */

@@ -68,6 +68,12 @@ describe('one voice', () => {
     ],
     ['Invalid value: "integer": spec.x in body must be of type string: "integer"', 10, 'must be text, not 10'],
     ['Invalid input: expected string, received number', 10, 'must be text, not 10'],
+    [
+      'Unsupported value: true: supported values: "True", "False"',
+      true,
+      'must be one of True, False, not true: write "True", with the quotes',
+    ],
+    ['Unsupported value: true: supported values: "Keep"', true, 'must be Keep, not true'],
     ['Invalid input: expected boolean, received string', 'yes', 'must be true or false, not "yes"'],
     ['Required value', undefined, 'is missing'],
     ['is missing, string expected', undefined, 'is missing; it must be text'],

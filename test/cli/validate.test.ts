@@ -320,6 +320,43 @@ config.toml: Configuration config.toml is accepted, with 1 warning
     );
   });
 
+  it('says once of a status without quotes how to write it', async () => {
+    const { out } = await validate({
+      'a.yaml': POLICY(
+        '  mode: Enforce\n  nodePoolSelector: {}\n  repair:\n    conditions: [{ type: DiskSlow, status: true, toleration: 20m }]\n',
+      ),
+    });
+    expect(out.split('\n').filter(line => line.includes('error: '))).toEqual([
+      expect.stringMatching(
+        /spec\.repair\.conditions\[0\]\.status: must be one of True, False, Unknown, not true: write "True", with the quotes$/,
+      ),
+    ]);
+  });
+
+  it('warns of a veto against repair that nobody can read, wherever it stands', async () => {
+    const veto = (value: string): string => `annotations: { curfew.dev/do-not-repair: ${value} }`;
+    const { code, out } = await validate({
+      'nodes.yaml': ['"yes"', 'true', '"true"', '"2026-01-01T00:00:00Z"']
+        .map((value, index) => `apiVersion: v1\nkind: Node\nmetadata: { name: n${index}, ${veto(value)} }\n`)
+        .join('---\n'),
+      'pool.yaml': `apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: { name: p, ${veto('tomorrow')} }\nspec:\n  template: { metadata: { ${veto('"false"')} }, spec: { nodeClassRef: { group: a, kind: b, name: c }, requirements: [] } }\n`,
+    });
+    expect(code).toBe(0);
+    const path = 'metadata.annotations["curfew.dev/do-not-repair"]';
+    const holds = 'holds until it is removed: it must be "true" or an RFC 3339 instant, not';
+    expect(
+      out
+        .split('\n')
+        .filter(line => line.includes('warning: '))
+        .map(line => line.replace(/^.*warning: /, '')),
+    ).toEqual([
+      `${path}: ${holds} "yes"`,
+      `${path}: must be text, not true: write "true", with the quotes`,
+      `${path}: ${holds} "tomorrow"`,
+      `spec.template.${path}: ${holds} "false"`,
+    ]);
+  });
+
   it('warns of a duration of less than a second, wherever it stands', async () => {
     const blocks = [
       'repair: { defaultTolerationDuration: 10ms, policies: [{ conditionType: Ready, toleration: 0s }], actions: [{ type: Reboot, timeout: 20us }, { type: Terminate }] }',

@@ -50,7 +50,7 @@ export function vetoOf(
  * `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other value as `"true"` does (I6:
  * its author wanted the node left alone).
  */
-function readVeto(by: VetoCarrier, now: EpochMs): Veto | undefined {
+export function readVeto(by: VetoCarrier, now: EpochMs): Veto | undefined {
   if (by.value === undefined) return undefined;
   const on = `curfew.dev/do-not-repair on ${by.kind} ${by.name}`;
   if (by.value === 'true') return { until: undefined, message: `${on} holds until it is removed`, invalid: false, by };
