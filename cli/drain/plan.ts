@@ -22,13 +22,7 @@ import { DRAIN_IN_PROGRESS, isOwnCondition } from '../../shared/domain/node-drai
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { kubeletSilentSince } from '../../shared/domain/node.ts';
 import { isActive, protectionOf } from '../../shared/domain/protection.ts';
-import {
-  addDuration,
-  toDurationMs,
-  toExactTimestamp,
-  type DurationMs,
-  type EpochMs,
-} from '../../shared/domain/time.ts';
+import { addDuration, toDurationMs, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { NodeObservation } from '../explain/observation.ts';
 import type { LiveConfiguration } from './observe.ts';
 
@@ -194,9 +188,9 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
     if (drainability.kind === 'leftBehind') return planned('ignore', 'is not ready: not waited for');
     const because = 'waited for until it ends by itself';
     if (forcedTime === undefined) return planned('await', because);
-    return planned('await', `${because}, and deleted at ${toExactTimestamp(forcedTime)}`, { time: forcedTime });
+    return planned('await', `${because}, and deleted at ${toTimestamp(forcedTime)}`, { time: forcedTime });
   }
-  const protectedUntil = held.kind === 'until' ? ` until ${toExactTimestamp(held.expiry)}` : '';
+  const protectedUntil = held.kind === 'until' ? ` until ${toTimestamp(held.expiry)}` : '';
   const protections = isActive(held, now) ? [`protected${protectedUntil}`] : [];
   const note = drainability.kind === 'leftBehind' ? '; is not ready: not waited for' : '';
   if (drainability.mode === 'DeleteAfterTimeout') {
@@ -208,10 +202,10 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
   const refusal = evictionRefusal(pod, observation.budgets);
   const blockers = [...protections, ...(refusal === undefined ? [] : [refusal])];
   if (held.kind === 'until' && isActive(held, now)) {
-    const because = `evicted at ${toExactTimestamp(held.expiry)}, when its protection ends${note}`;
+    const because = `evicted at ${toTimestamp(held.expiry)}, when its protection ends${note}`;
     return planned('evict', because, { time: held.expiry, blockers: refusal === undefined ? [] : [refusal] });
   }
-  const orDeleted = forcedTime === undefined ? '' : `, or deleted at ${toExactTimestamp(forcedTime)}`;
+  const orDeleted = forcedTime === undefined ? '' : `, or deleted at ${toTimestamp(forcedTime)}`;
   const free = refusal === undefined ? 'at once' : `once that is allowed${orDeleted}`;
   const when = isActive(held, now) ? 'once its protection is taken off' : free;
   return planned('evict', `evicted ${when}${note}`, { blockers });
@@ -225,10 +219,10 @@ function timedPlan(
 ): [action: PlannedPod['action'], because: string, more: Partial<PlannedPod>] {
   const deletion = timedDeletionOf(pod, times);
   if (deletion.kind === 'kept') {
-    const because = `waited for until it ends by itself: the drain ends at ${toExactTimestamp(deletion.deadline)}, before the pod would be deleted`;
+    const because = `waited for until it ends by itself: the drain ends at ${toTimestamp(deletion.deadline)}, before the pod would be deleted`;
     return ['await', `${because}${note}`, { blockers: deletion.isProtected ? protections : [] }];
   }
-  const time = toExactTimestamp(deletion.time);
+  const time = toTimestamp(deletion.time);
   switch (deletion.kind) {
     case 'atTimeout':
       return ['delete', `deleted at ${time} unless it ends before${note}`, { time: deletion.time }];

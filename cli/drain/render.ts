@@ -1,6 +1,6 @@
 /** A plan as text. */
 import { formatDuration } from '../../shared/domain/go-duration.ts';
-import { toExactTimestamp } from '../../shared/domain/time.ts';
+import { toTimestamp } from '../../shared/domain/time.ts';
 import type { DrainPlan, PlannedDeadline, PlannedPod } from './plan.ts';
 
 /** @param verb `is drained` or `would be drained` */
@@ -27,7 +27,7 @@ const AT_DEADLINE: Readonly<Record<PlannedDeadline['kind'], string>> = {
 };
 
 function deadlineText({ time, period, kind }: PlannedDeadline): string {
-  const when = time === undefined ? '' : `at ${toExactTimestamp(time)}, or later by as long as it was held, `;
+  const when = time === undefined ? '' : `at ${toTimestamp(time)}, or later by as long as it was held, `;
   return `deadline: ${when}the drain ${AT_DEADLINE[kind]} (drain.deadline ${formatDuration(period)})`;
 }
 

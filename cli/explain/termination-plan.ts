@@ -2,7 +2,7 @@
 import { type PodStep, planDrain } from '../../functions/finalizer/explain.ts';
 import { forceTime } from '../../shared/domain/forced-deletion.ts';
 import type { SkipReason } from '../../shared/domain/drainable-pod.ts';
-import { toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { PlannedPod } from '../drain/plan.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import type { NodeObservation } from './observation.ts';
@@ -27,7 +27,7 @@ export function planTermination(
 function planStep(step: PodStep, budgets: NodeObservation['budgets'], deadline: EpochMs | undefined): PlannedPod {
   const { namespace, name } = step.pod;
   const time = step.kind === 'delete' ? undefined : forceTime(step.pod, deadline);
-  const force = time === undefined ? '' : `, by force at ${toExactTimestamp(time)}`;
+  const force = time === undefined ? '' : `, by force at ${toTimestamp(time)}`;
   const planned = (action: PlannedPod['action'], because: string, blockers: readonly string[] = []): PlannedPod => ({
     namespace,
     name,
@@ -47,14 +47,11 @@ function planStep(step: PodStep, budgets: NodeObservation['budgets'], deadline: 
   const { until } = step;
   switch (step.because) {
     case 'Terminating':
-      return planned(
-        'await',
-        `is stopping${until === undefined ? '' : `, waited for until ${toExactTimestamp(until)}`}`,
-      );
+      return planned('await', `is stopping${until === undefined ? '' : `, waited for until ${toTimestamp(until)}`}`);
     case 'LaterGroup':
       return planned('await', `evicted after pods that go before it${force}`);
     case 'Protected': {
-      const end = until === undefined ? '' : ` until ${toExactTimestamp(until)}`;
+      const end = until === undefined ? '' : ` until ${toTimestamp(until)}`;
       return planned('evict', `evicted when its protection ends${force}`, [`protected${end}`]);
     }
   }

@@ -74,8 +74,12 @@ export const reportCancelled = (
     decision: releasesNode ? 'release' : 'cancel',
     reason: EVENT_REASONS.drainCancelled,
     message: releasesNode ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
-    details: { ids: idsOf(answers) },
+    ...detailsOf(answers),
   });
+
+/** A drain that is called off as a whole answers its requests with its own end. */
+const detailsOf = (answers: readonly FinishedDrain[]): Pick<Report, 'details'> =>
+  answers.length === 0 ? {} : { details: { ids: idsOf(answers) } };
 
 function forOthers({ active }: DrainRecord): string {
   if (active === undefined || isEnding(active)) return '';

@@ -300,6 +300,15 @@ spec:
     expect(out).toContain('Pod ci/e2e on node n1: protected\n');
   });
 
+  it('says every instant in whole seconds, as Events do', async () => {
+    const scenario = 'examples/scenarios/finalizer-drain.yaml#the-end-of-a-protection-is-said-before-its-pod-goes';
+    for (const output of [{}, { output: 'json' }]) {
+      const { out } = await run('node', 'n1', { scenario, at: '3m', ...output });
+      expect(out).toContain('2024-11-01T15:30:00Z');
+      expect(out).not.toMatch(/:\d\d\.\d+Z/);
+    }
+  });
+
   it('says of a node that is being terminated since when, what keeps its pods, and by when it is forced', async () => {
     const overdue = 'examples/scenarios/finalizer-overdue.yaml';
     const { out: kept } = await run('node', 'n1', { scenario: overdue, at: '3m' });
