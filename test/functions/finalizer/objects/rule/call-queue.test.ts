@@ -1,7 +1,7 @@
 /** When the clean-up of an object has its turn among the calls of its rule. */
 import { describe, expect, it } from 'vitest';
 import { freeSlot, takeSlot, type CallQueue } from '../../../../../functions/finalizer/objects/rule/call-queue.ts';
-import { addDuration, hours, minutes, retryWait, seconds } from '../../../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, retryWait, seconds, toDurationMs } from '../../../../../shared/domain/time.ts';
 import { at } from '../../../../builders/repair.ts';
 
 const NOW = at('2024-11-01T15:00:00Z');
@@ -47,5 +47,32 @@ describe('calls of a rule', () => {
     );
     // A run that died does not keep its place.
     expect(place(again.queue, 3, addDuration(NOW, minutes(1)), true, limit).slot).toBe(addDuration(NOW, minutes(1)));
+  });
+});
+
+describe('the place of a call', () => {
+  const LIMIT = { perSecond: 5, concurrent: 2, longestBackoff: minutes(5) };
+  const after = (milliseconds: number) => addDuration(NOW, toDurationMs(milliseconds));
+  const END = after(60_000);
+
+  it.each<[string, CallQueue, boolean, number, CallQueue]>([
+    ['is free where there is no queue', {}, false, 0, { nextSlotTime: after(200), callEndTimes: { a: END } }],
+    ['is free for as many as may be under way', { nextSlotTime: after(400) }, false, 0, { nextSlotTime: after(600), callEndTimes: { a: END } }], // prettier-ignore
+    ['is free after a rest', { nextSlotTime: after(-400) }, false, 0, { nextSlotTime: after(200), callEndTimes: { a: END } }], // prettier-ignore
+    ['is an interval behind the one before it', { nextSlotTime: after(600) }, false, 200, { nextSlotTime: after(800), callEndTimes: {} }], // prettier-ignore
+    ['is behind all where as many are under way as may be', { callEndTimes: { b: END, c: END } }, false, 200, { nextSlotTime: after(200), callEndTimes: { b: END, c: END } }], // prettier-ignore
+    ['is not taken by its own earlier call', { callEndTimes: { a: after(30_000), b: END } }, false, 0, { nextSlotTime: after(200), callEndTimes: { b: END, a: END } }], // prettier-ignore
+    ['is not taken by one that counts as over', { callEndTimes: { b: NOW, c: END } }, false, 0, { nextSlotTime: after(200), callEndTimes: { c: END, a: END } }], // prettier-ignore
+    ['that has come moves nobody', { nextSlotTime: after(600) }, true, 0, { nextSlotTime: after(600), callEndTimes: { a: END } }], // prettier-ignore
+    ['that has come makes no queue', {}, true, 0, { callEndTimes: { a: END } }],
+    ['that has come while all are under way is behind the others again', { nextSlotTime: after(600), callEndTimes: { b: END, c: END } }, true, 800, { nextSlotTime: after(800), callEndTimes: { b: END, c: END } }], // prettier-ignore
+  ])('%s', (_, before, isSlotDue, slot, queue) => {
+    expect(takeSlot(before, { uid: 'a', isSlotDue }, LIMIT, NOW)).toStrictEqual({ slot: after(slot), queue });
+  });
+
+  it('is given back alone', () => {
+    const queue = { nextSlotTime: after(200), callEndTimes: { a: END, b: END } };
+    expect(freeSlot(queue, 'a')).toEqual({ nextSlotTime: after(200), callEndTimes: { b: END } });
+    expect(freeSlot({}, 'a')).toEqual({ callEndTimes: {} });
   });
 });

@@ -85,6 +85,25 @@ describe('a drain', () => {
     ]);
   });
 
+  it('waits for a protected pod that may stay on a tainted Node, and passes others of its kind over', () => {
+    const tolerations = [{ key: 'karpenter.sh/disrupted', operator: 'Exists', value: '', effect: undefined }];
+    const stays = aPod(undefined, { name: 'stays', tolerations });
+    const ended = aPod('true', { name: 'ended', phase: 'Succeeded' });
+    const held = aPod('true', { name: 'held', tolerations });
+    const seen = plan([stays, ended, held, aPod(undefined)]);
+    expect(summary(seen)).toEqual(['held Protected', 'web-0 evict']);
+    expect(seen.skippedPods).toEqual([
+      { pod: stays, because: 'ToleratesDisruption' },
+      { pod: ended, because: 'Finished' },
+    ]);
+  });
+
+  it('lets no pod that is forced hold up the next group', () => {
+    const slow = aPod(undefined, { name: 'slow', terminationGracePeriod: seconds(600) });
+    const critical = aPod(undefined, { name: 'critical', priorityClassName: 'system-cluster-critical' });
+    expect(summary(plan([slow, critical], { deadline: after(300) }))).toEqual(['slow delete', 'critical evict']);
+  });
+
   it('forces pods of every group at once', () => {
     const agent = aPod(undefined, { name: 'agent', ...daemon });
     expect(summary(plan([agent, aPod(undefined)], { now: after(10), deadline: after(10) }))).toEqual([

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   afterAnswer,
+  hookTimeoutTime,
   withAnswers,
   withLaterCalls,
+  type ResourceAnswer,
 } from '../../../../../functions/finalizer/termination/rule/hook-progress.ts';
-import { toEpochMs } from '../../../../../shared/domain/time.ts';
+import type { HookProgress } from '../../../../../functions/finalizer/termination/record.ts';
+import type { TerminationHook } from '../../../../../shared/domain/termination.ts';
+import { addDuration, minutes, toEpochMs } from '../../../../../shared/domain/time.ts';
 
 const NOW = toEpochMs(1000);
 const called = { phase: 'intended', firstInvokedTime: toEpochMs(0), lastSeenTime: toEpochMs(0), attempts: 1 } as const;
@@ -26,6 +30,42 @@ describe('an answer to a hook that waits for the next turn, because another run 
   });
 });
 
+describe('an answer that comes late', () => {
+  const said = { ...called, message: '429' };
+  const over = (phase: HookProgress['phase']): HookProgress => ({ ...said, phase });
+  const FAILED = { kind: 'failed', message: 'no space' } as const;
+  const failureReport = { message: 'no space', time: NOW };
+
+  it.each<[string, HookProgress, ResourceAnswer | undefined, HookProgress]>([
+    ['is none', said, undefined, said],
+    ['ends the hook', said, { kind: 'succeeded' }, { ...called, phase: 'succeeded', lastSeenTime: NOW }],
+    ['ends a hook whose time was over', over('timedOut'), { kind: 'succeeded' }, { ...called, phase: 'succeeded', lastSeenTime: NOW }], // prettier-ignore
+    ['says why it failed', said, FAILED, { ...called, phase: 'failed', lastSeenTime: NOW, message: 'no space', failureReport }], // prettier-ignore
+    ['says why a hook failed whose time was over', over('timedOut'), FAILED, { ...over('timedOut'), message: 'no space' }], // prettier-ignore
+    ['is no sign of life of a hook whose time was over', over('timedOut'), { kind: 'pending' }, over('timedOut')],
+    ['changes no success', over('succeeded'), FAILED, over('succeeded')],
+    ['changes nothing of a hook that was passed over', over('passed'), FAILED, over('passed')],
+  ])('%s', (_, before, answer, after) => {
+    const answers = new Map(answer === undefined ? [] : [['backup', answer]]);
+    expect(withAnswers({ backup: before }, answers, NOW)).toStrictEqual({ backup: after });
+  });
+});
+
+describe('the time of a hook', () => {
+  const hook = { deadline: minutes(10), heartbeat: minutes(2) } as TerminationHook;
+  const at = (count: number) => addDuration(toEpochMs(0), minutes(count));
+  const pending = (lastSeen: number): HookProgress => ({ ...called, phase: 'pending', lastSeenTime: at(lastSeen) });
+
+  it.each<[string, TerminationHook, HookProgress, number]>([
+    ['is its deadline, without heartbeats', { deadline: minutes(10) } as TerminationHook, pending(3), 10],
+    ['is over when its worker is silent', hook, pending(3), 5],
+    ['is its deadline, though its worker was heard', hook, pending(9), 10],
+    ['is its deadline, before a worker is at it', hook, called, 10],
+  ])('%s', (_, given, progress, expected) => {
+    expect(hookTimeoutTime(given, progress)).toBe(at(expected));
+  });
+});
+
 describe('an answer to the call that was just made', () => {
   it.each([
     ['is the end of the hook', { kind: 'succeeded' }, { phase: 'succeeded' }],
@@ -44,11 +84,24 @@ describe('an answer to the call that was just made', () => {
 describe('calls that two records of one instance know', () => {
   const later = { ...called, lastSeenTime: NOW, phase: 'succeeded' } as const;
 
-  it.each([
+  type Calls = Readonly<Record<string, HookProgress>>;
+  it.each<[string, Calls, Calls, Calls]>([
     ['what only the other knows', {}, { backup: called }, { backup: called }],
     ['a hook called `constructor` that only the other knows', {}, { constructor: called }, { constructor: called }],
     ['the later look', { backup: called }, { backup: later }, { backup: later }],
     ['the later look of its own', { backup: later }, { backup: called }, { backup: later }],
+    [
+      'its own look of the same instant',
+      { backup: later },
+      { backup: { ...later, phase: 'failed' } },
+      { backup: later },
+    ],
+    [
+      'the later attempt',
+      { backup: later },
+      { backup: { ...called, attempts: 2 } },
+      { backup: { ...called, attempts: 2 } },
+    ],
     [
       'the later attempt of its own',
       { backup: { ...called, attempts: 2 } },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  isKarpenters,
   isManaged,
   isRegistered,
   launchTimeOf,
@@ -36,6 +37,8 @@ describe('when an instance was launched', () => {
       [],
       CREATED,
     ],
+    ['is not said by another condition', object('NodeClaim', condition('Initialized', 'True')), [], CREATED],
+    ['is said without a status, too', { ...object('NodeClaim'), status: undefined } as unknown as KubernetesObject, [], CREATED], // prettier-ignore
     ['is the creation of the NodeClaim, not of its Node', object('NodeClaim'), [node], CREATED],
     ['is the creation of a Node without a NodeClaim', undefined, [node], LAUNCHED],
     ['is said by nobody where there is neither', undefined, [], undefined],
@@ -55,6 +58,8 @@ describe('a NodeClaim', () => {
     ['whose condition is not known yet', condition('Registered', 'Unknown'), false],
     ['without the condition that names a Node', { nodeName: 'n1' }, true],
     ['without the condition that names none', {}, false],
+    ['with another condition', condition('Initialized', 'True'), false],
+    ['without a status', undefined as unknown as JsonObject, false],
   ])('%s: registered %s', (_, status, expected) => {
     expect(isRegistered(object('NodeClaim', status))).toBe(expected);
   });
@@ -69,6 +74,19 @@ describe('an object that a finalizer of ours is or was on', () => {
     ['carries nothing', {}, false],
   ])('%s: %s', (_, metadata, expected) => {
     expect(isManaged(object('Node', {}, metadata))).toBe(expected);
+  });
+
+  it("is Karpenter's by its finalizer", () => {
+    expect(
+      [['karpenter.sh/termination'], ['curfew.dev/termination'], undefined].map(finalizers =>
+        isKarpenters(object('Node', {}, finalizers && { finalizers })),
+      ),
+    ).toEqual([true, false, false]);
+  });
+
+  it('is read as what it is', () => {
+    const plain = { name: 'a', finalizers: [], finalizerMark: undefined, deletionTime: undefined };
+    expect(toTerminatedObject(object('Node'))).toEqual({ ...plain, kind: 'Node', uid: 'uid-Node' });
   });
 
   it('is read with its mark and the time of its deletion', () => {
