@@ -1,6 +1,5 @@
 /** What the statuses of policies are judged by: the policies as they are in force, and how the pools stand. Live reads. */
 import { poolOf } from './rule/node-verdict.ts';
-import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-summary.ts';
 import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { OWN_BLOCKS } from './settings.ts';
@@ -23,6 +22,34 @@ import { type PolicySet, readPolicies } from '../../shared/policies/policy-set.t
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
+
+/** One NodePool, or the nodes without one. */
+export interface PoolCounts {
+  readonly pool: KubernetesObject | undefined;
+  readonly nodes: number;
+  /** undefined: a newer version keeps the record of the pool, and counts them. */
+  readonly repairs: PoolRecord['counts'] | undefined;
+  /** NodeClaims that live and carry Karpenter's finalizer. */
+  readonly karpenters: number;
+}
+
+export interface PolicyFacts {
+  /** As it is in the cluster. */
+  readonly object: KubernetesObject;
+  /** What is wrong with it. */
+  readonly fault: string | undefined;
+  /** The generation in force; undefined: none. */
+  readonly acceptedGeneration: number | undefined;
+}
+
+export interface ClusterFacts {
+  readonly gateOpen: boolean;
+  /** Each as it is in force. */
+  readonly inForce: PolicySet;
+  readonly pools: readonly PoolCounts[];
+  /** Keys of the ConfigMap `curfew-config`. */
+  readonly templates: readonly string[];
+}
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'>;
 

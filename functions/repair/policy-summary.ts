@@ -3,56 +3,16 @@
  * stand; and whether that is written now. Pure.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { PoolRecord } from './pool-record.ts';
-import { effectiveRepair, unwatchedTypes } from './settings.ts';
+import { effectiveRepair } from './settings.ts';
+import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-facts.ts';
+import { karpentersPools, type PolicyCondition, warning } from './policy-warnings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { isJsonObject, listIn, textOrEmpty } from '../../shared/domain/json.ts';
-import { kindAndName, type JsonObject, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { type JsonObject, kindAndName, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { specificity } from '../../shared/domain/label-selector.ts';
-import { namedTemplates } from '../../shared/domain/named-templates.ts';
-import { HOOKS_HOLD_NOTHING, idleHooks } from '../../shared/domain/termination.ts';
 import { type EpochMs, toTimestamp } from '../../shared/domain/time.ts';
-import { isBlockless, protectionDecisions, hasBlock } from '../../shared/policies/deciding-policy.ts';
+import { hasBlock, isBlockless, protectionDecisions } from '../../shared/policies/deciding-policy.ts';
 import { policiesFor, type PolicySet } from '../../shared/policies/policy-set.ts';
-import { TIED_BLOCKS, tiesOver } from '../../shared/policies/policy-ties.ts';
-import { unstatedReach } from '../../shared/policies/unstated-reach.ts';
-
-/** One NodePool, or the nodes without one. */
-export interface PoolCounts {
-  readonly pool: KubernetesObject | undefined;
-  readonly nodes: number;
-  /** undefined: a newer version keeps the record of the pool, and counts them. */
-  readonly repairs: PoolRecord['counts'] | undefined;
-  /** NodeClaims that live and carry Karpenter's finalizer. */
-  readonly karpenters: number;
-}
-
-export interface PolicyFacts {
-  /** As it is in the cluster. */
-  readonly object: KubernetesObject;
-  /** What is wrong with it. */
-  readonly fault: string | undefined;
-  /** The generation in force; undefined: none. */
-  readonly acceptedGeneration: number | undefined;
-}
-
-export interface ClusterFacts {
-  readonly gateOpen: boolean;
-  /** Each as it is in force. */
-  readonly inForce: PolicySet;
-  readonly pools: readonly PoolCounts[];
-  /** Keys of the ConfigMap `curfew-config`. */
-  readonly templates: readonly string[];
-}
-
-/** A condition without its transition time. */
-export interface PolicyCondition {
-  readonly type: 'Accepted' | 'Active' | 'Warning';
-  readonly status: 'True' | 'False';
-  readonly reason: string;
-  readonly message: string;
-}
 
 export interface PolicySummary {
   readonly nodePools: number;
@@ -124,18 +84,6 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
   };
 }
 
-/** Pools for which this very policy states how their nodes end, while NodeClaims there carry Karpenter's finalizer. */
-function karpentersPools(
-  selected: readonly PoolCounts[],
-  inForce: PolicySet,
-  isOwn: (policy: { readonly object: KubernetesObject }) => boolean,
-): readonly string[] {
-  return selected.flatMap(({ pool, karpenters }) => {
-    const policy = policiesFor(pool, inForce).find(({ object }) => object.spec?.['termination'] !== undefined);
-    return pool !== undefined && karpenters > 0 && policy !== undefined && isOwn(policy) ? [pool.metadata.name] : [];
-  });
-}
-
 function acceptedCondition({ fault, acceptedGeneration }: PolicyFacts): PolicyCondition {
   if (fault === undefined) {
     return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'every field can be used' };
@@ -199,75 +147,6 @@ const BRAKING: PolicyCondition = {
   message:
     'it has no block: repairs, terminations and drains that would begin in its NodePools are held, except by a policy at least as specific that has the block; protection is not affected',
 };
-
-/**
- * What is accepted, and probably not what was meant; at the end what the numbers leave out.
- *
- * @param found of the pools that it selects: those that Karpenter terminates, and those whose repairs nobody here counts
- */
-function warning(
-  { object, fault }: PolicyFacts,
-  { inForce, templates }: ClusterFacts,
-  { karpenters, uncounted }: { readonly karpenters: readonly string[]; readonly uncounted: readonly PoolCounts[] },
-): readonly PolicyCondition[] {
-  const unwatched = unwatchedTypes(object).map(message => ({ reason: 'UnknownConditionType', message }));
-  const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, inForce))
-    .filter(({ loser }) => loser.metadata.uid === object.metadata.uid)
-    .map(({ message }) => ({ reason: 'PolicyConflict', message }));
-  const missing = namedTemplates(object.spec)
-    .filter(({ template }) => !templates.includes(template))
-    .map(({ template, path }) => ({
-      reason: 'NoTemplate',
-      message: `${path}: ConfigMap curfew/curfew-config has no key ${JSON.stringify(template)}`,
-    }));
-  // What is refused is not in force, or not where it says.
-  const reach = fault === undefined ? unstatedReach(object.spec ?? {}) : undefined;
-  const unstated = reach === undefined ? [] : [{ reason: 'ReachNotStated', message: `${reach}: state both` }];
-  const uncountedNames = uncounted.map(({ pool }) =>
-    pool === undefined ? 'the nodes without a NodePool' : kindAndName(pool),
-  );
-  const notCounted =
-    uncountedNames.length === 0
-      ? []
-      : [
-          {
-            reason: 'NotCounted',
-            message: `held and repairing leave out ${uncountedNames.join(', ')}: a newer version counts there`,
-          },
-        ];
-  const all = [
-    ...terminationWarnings(object, karpenters),
-    ...unwatched,
-    ...ties,
-    ...missing,
-    ...unstated,
-    ...notCounted,
-  ];
-  const [first] = all;
-  if (first === undefined) return [];
-  return [
-    { type: 'Warning', status: 'True', reason: first.reason, message: all.map(({ message }) => message).join('; ') },
-  ];
-}
-
-export interface TerminationWarning {
-  readonly reason: string;
-  readonly message: string;
-}
-
-/** @param pools of those for which this block is in force, where NodeClaims carry Karpenter's finalizer */
-function terminationWarnings({ spec }: KubernetesObject, pools: readonly string[]): readonly TerminationWarning[] {
-  const block = parseTerminationBlock(spec?.['termination'] ?? {}, 'spec.termination');
-  if (spec?.['termination'] === undefined || !block.ok || pools.length === 0) return [];
-  const where = `NodePool ${pools.toSorted().join(', ')}`;
-  if (block.value.builtin === 'Replace') {
-    const message = `spec.termination.builtin: Replace is not in force in ${where}: NodeClaims there carry karpenter.sh/termination, and Karpenter terminates them; apply what "curfew policies admission" prints (Kubernetes 1.36), and NodeClaims change with their next update`;
-    return [{ reason: EVENT_REASONS.replaceNotInForce, message }];
-  }
-  const idle = idleHooks(block.value.hooks, 'spec.termination.hooks');
-  if (idle === undefined) return [];
-  return [{ reason: EVENT_REASONS.hooksDoNotHold, message: `${idle} ${HOOKS_HOLD_NOTHING} (${where})` }];
-}
 
 /** What becomes of the status of one policy. */
 export type StatusDecision =

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ClusterFacts, type PolicyFacts, summarize } from '../../../functions/repair/policy-summary.ts';
+import { summarize } from '../../../functions/repair/policy-summary.ts';
+import type { ClusterFacts, PolicyFacts } from '../../../functions/repair/policy-facts.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 import { APPLIED_POLICIES } from '../../fixtures/unstated-reach-manifests.ts';
