@@ -1,4 +1,4 @@
-/** What an action of the ladder is given, and what it answers. */
+/** What an action of the ladder gets (`ActionContext`), and what it answers. */
 import type { AttemptOf, ActionType } from './attempt-record.ts';
 import type { Act, RepairLeftovers } from './node-record.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';

@@ -1,6 +1,6 @@
 /**
- * An attempt, as the record of its node keeps it: one act at the node, from the intent before the first call until it is
- * over. The schemas are the types.
+ * The attempt in a node's record: one act on the node, from the intent before its first call until the act is over.
+ * The schemas are the types.
  */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
@@ -80,7 +80,7 @@ export const deadlineAnnotation = z.object({
 const podsTime = z.discriminatedUnion('kind', [
   /** As long as they take. */
   z.object({ kind: z.literal('unbounded') }),
-  /** What is left of them goes then. @property annotation absent: what stands there is early enough */
+  /** The remaining pods go then. @property annotation absent: the deadline that the NodeClaim has is early enough */
   z.object({ kind: z.literal('until'), time: instant, annotation: z.optional(deadlineAnnotation) }),
   /** They go at once. An earlier version kept nothing else. */
   z.object({ kind: z.literal('none'), annotation: deadlineAnnotation }),
@@ -91,7 +91,7 @@ const inPlace = z.extend(anyAttempt, {
   claim: z.optional(named),
 });
 
-/** What somebody else is asked for: how the request is known, the same for each try, and what came of it. */
+/** A request to another controller: its id, which each try has in common, and the answer. */
 const request = { requestId: z.optional(z.string()), answer: z.optional(answer) };
 
 export const attempt = z.union([
@@ -114,7 +114,7 @@ export const attempt = z.union([
   z.extend(anyAttempt, {
     action: z.literal('Terminate'),
     claim: z.optional(z.undefined()),
-    /** When EC2, which refused to say what came of it, is asked again. */
+    /** When EC2 is asked again, after it refused to say whether the instance ended. */
     askTime: z.optional(instant),
   }),
 ]);

@@ -107,7 +107,7 @@ interface Acted {
   readonly granted?: Pick<GrantedRepair, 'laterActions' | 'rank'>;
 }
 
-/** What came of an act of this run, where it was carried out. */
+/** Reports an act of this run that was carried out. */
 export async function reportAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<void> {
   const { granted, outcome } = result;
   if (outcome.kind !== 'accepted') return;
@@ -119,7 +119,7 @@ export async function reportAct(deps: PassDeps, observed: ObservedPool, result: 
 /** So many pods are named in one audit line, which must stay under 8 KB. */
 const PODS_IN_LINE = 20;
 
-/** Writes down that an act was carried out, and tells of it (I9): each protected pod that it takes is named (I2). */
+/** Reports that an act was carried out (I9), with the name of each protected pod that it takes (I2). */
 export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, acted: Acted): Promise<void> {
   const { reporter, events, metrics, clock } = deps;
   const { origin } = observed;

@@ -1,4 +1,4 @@
-/** Attempts that an earlier version kept in the record of their pool go into the records of their nodes. */
+/** Moves attempts that an earlier version kept in the record of a pool into the records of its nodes. */
 import { annotationOf, newNode } from './rule/attempt.ts';
 import { keyOf, ladderOf } from './rule/ladder.ts';
 import { readAttempt, type StoredNode } from './record.ts';
@@ -71,7 +71,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
   };
 }
 
-/** Nothing of it is left to follow once its Node is gone. @param present UIDs of the pool's nodes */
+/** The Node is gone, and the attempt has made nothing that is left. @param present UIDs of the pool's nodes */
 export const isNothingLeft = (
   { node, resources, mayHaveMade }: CarriedAttempt,
   present: ReadonlySet<string>,

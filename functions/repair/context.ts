@@ -1,4 +1,4 @@
-/** What a pass works with, and what came of an act. Types only. */
+/** The context of a pass, and the outcome of an act. Types only. */
 import type { MadeObjects } from './action.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { RULES } from './decide.ts';

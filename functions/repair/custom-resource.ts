@@ -1,7 +1,8 @@
 /**
- * CustomResource: asks somebody else's remediator by a custom resource that the user's template describes. The contract
- * is that of node-healthcheck-operator. The resource has the node's name; condition `Succeeded` is False if the
- * remediator gives up. We annotate it when its time is over, and delete it once the node is well or gone.
+ * CustomResource: asks another remediator to act, by a custom resource that the user's template describes. The
+ * contract is that of node-healthcheck-operator. The resource has the name of the node; its condition `Succeeded` is
+ * False if the remediator gives up. We annotate the resource when its time is over, and delete it once the node is
+ * healthy or gone.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { ACTED, type ActionContext, type ActionDeps, type ActOutcome, NOT_PASSING } from './action.ts';

@@ -1,6 +1,6 @@
 /**
- * The rule of repair for a whole pool: which due nodes are repaired now, in their rank, as far as guards, budgets,
- * limits and the ramp allow, and what the pool remembers. Pure.
+ * The rule of repair for a whole pool: which of its due nodes are repaired now, by rank, as far as guards, budgets,
+ * limits and the ramp allow, and what the record of the pool keeps. Pure.
  */
 import { type Candidate, dueOf, type PresentNode } from './rule/finding.ts';
 import { inFlightOf } from './rule/in-flight.ts';
@@ -30,7 +30,7 @@ const MAX_IN_FLIGHT = 5_000;
 /** Nodes that have just come back hold another one for no longer than this in one incident. */
 const LONGEST_HELD_BY_RECOVERING = minutes(15);
 
-/** The rules of repair: for one node, what a pass finds of it, and for a pool. */
+/** The rules of repair: the decision on a node, the judgement of a node, and the decision for a pool. */
 export const RULES = { decideNode, judgeNode, decide } as const;
 
 /** Grants what the pool allows of what its nodes need. */

@@ -1,6 +1,6 @@
 /**
- * The first half of DrainThenTerminate, and of a reboot whose pods have time: the drain function is asked to empty
- * the node. The request has an id of its own, so asking twice is asking once; `DrainCompleted` with that id says how it
+ * The first half of DrainThenTerminate, and of a reboot whose pods get time to leave: asks the drain function to empty
+ * the node. The request has an id, so that asking twice is asking once. `DrainCompleted` with that id says how it
  * ended.
  */
 import { type ActionContext, type ActionDeps, type ActOutcome, ACTED } from './action.ts';

@@ -1,6 +1,6 @@
 /**
- * What the command line and the simulator use of repairs, and nothing else of this folder. What becomes of a node is
- * told by the rules themselves, as a pass applies them, without what only Curfew's table knows.
+ * Everything of this folder that the command line and the simulator may import. The decision on a node comes from the
+ * same rules that a pass applies, without what only the table of Curfew knows.
  */
 import type { DueCondition } from './attempt-record.ts';
 import { decide } from './decide.ts';
@@ -47,13 +47,13 @@ export interface SeenCluster extends RuleSources {
 export interface ExplainedNode {
   readonly pool: string | undefined;
   readonly rules: RepairRules;
-  /** What becomes of it by itself. */
+  /** The decision on the node alone, before guards and budgets. */
   readonly kind: NodeDecision['kind'];
   /** Why, without the time from which on a repair is due. */
   readonly message: string;
   /** undefined: nothing is wrong, or nothing can be judged. */
   readonly dueCondition: DueCondition | undefined;
-  /** What is done about it then. */
+  /** The actions and bounds of the entry that decides. */
   readonly terms: ReturnType<typeof termsOf> | undefined;
   /** How it stands among the due nodes of its pool; undefined: it is not due, or its turn is not looked at. */
   readonly rank: Rank | undefined;

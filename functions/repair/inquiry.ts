@@ -1,4 +1,4 @@
-/** What custom resources and EC2 say of attempts under way, where neither Node nor NodeClaim tells. Always live reads. */
+/** Asks custom resources and EC2 about attempts under way, where neither Node nor NodeClaim shows the outcome. */
 import { judgeTime } from './rule/attempt.ts';
 import type { PassDeps } from './context.ts';
 import { remediationAnswer } from './custom-resource.ts';

@@ -1,4 +1,4 @@
-/** Which pool a node is of: nodes that went, or that belong to another pool by now. */
+/** Finds the pool of a node that is gone, or that belongs to another pool by now. */
 import type { StoredNode } from './record.ts';
 import type { NodeRecord } from './node-record.ts';
 import type { RepairAsks } from './rule/pool-facts.ts';
@@ -24,7 +24,7 @@ export interface NodeElsewhere {
 
 /** Nodes that are remembered, and are not among those of the pool. */
 export interface MissingNodes {
-  /** What is remembered of those that are gone. */
+  /** The records of those that are gone. */
   readonly gone: ReadonlyMap<string, NodeRecord>;
   /** Of those that another pool has by now. */
   readonly elsewhere: readonly NodeElsewhere[];

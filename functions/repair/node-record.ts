@@ -103,9 +103,9 @@ export const nodeSchema = z.object({
   refusals: z.optional(refusalsSchema),
   leftovers: z.optional(leftovers),
   episodes: list(episode),
-  /** When somebody else was first seen at work on it. */
+  /** The other controller at work on it, and when that was first seen. */
   otherWork: z.optional(z.object({ what: z.string(), time: instant })),
-  /** What was said of it last, and when; and when each thing was that was said in the last hour. */
+  /** The code that was reported last, with its time, and the times of all codes of the last hour. */
   reported: z.optional(
     z.object({ code: z.string(), time: instant, times: z._default(z.record(z.string(), instant), {}) }),
   ),

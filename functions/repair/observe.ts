@@ -1,6 +1,6 @@
 /**
- * What a pass reads: the pool's record and rules, its nodes with what is remembered of them, and what only due nodes
- * need. Always live reads. What is read on, the judgement says (`rule/pool-verdict.ts`).
+ * Reads what a pass needs: the record and the rules of the pool, its nodes with their records, and what only due nodes
+ * need. All reads are live. The judgement says what to read next (`rule/pool-verdict.ts`).
  */
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';

@@ -1,6 +1,6 @@
 /**
- * Passes: what one is asked for, and how they are run. A pool has one pass at a time; requests meanwhile share the next
- * one, and the coalescer keeps them (`shared/lifecycle/coalesce.ts`).
+ * Runs passes, and keeps what each is asked for. A pool has one pass at a time; requests that come meanwhile share the
+ * next one (`shared/lifecycle/coalesce.ts`).
  */
 import { answer, type EndedDrain } from './attempt-record.ts';
 import type { PassAsk, PassDeps } from './context.ts';

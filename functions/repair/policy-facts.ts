@@ -1,4 +1,7 @@
-/** What the statuses of policies are judged by: the policies as they are in force, and how the pools stand. Live reads. */
+/**
+ * Reads what the statuses of policies are judged by: the policies as they are in force, and how the repairs of each
+ * pool stand.
+ */
 import { poolOf } from './rule/node-verdict.ts';
 import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
@@ -36,7 +39,7 @@ export interface PoolCounts {
 export interface PolicyFacts {
   /** As it is in the cluster. */
   readonly object: KubernetesObject;
-  /** What is wrong with it. */
+  /** Why it cannot be accepted; undefined: it can. */
   readonly fault: string | undefined;
   /** The generation in force; undefined: none. */
   readonly acceptedGeneration: number | undefined;

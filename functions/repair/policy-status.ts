@@ -1,8 +1,7 @@
 /**
- * The status of the NodeLifecyclePolicies: when it is looked at, and how it is written. Looks are apart from each
- * other, one at a time for all policies; only what differs is written. One record says when the last look was. Without
- * a policy there is no record and no look. A look observes (`policy-facts.ts`), decides (`policy-summary.ts`) and
- * applies.
+ * Writes the status of the NodeLifecyclePolicies. A look observes (`policy-facts.ts`), decides (`policy-summary.ts`)
+ * and applies: only what differs is written. One look at a time is for all policies, and one record says when the last
+ * one was. Without a policy there is neither.
  */
 import { observePolicies } from './policy-facts.ts';
 import { decideStatus, type StatusDecision } from './policy-summary.ts';
@@ -49,7 +48,7 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' |
 const schema = z.object({
   /** When the latest look began. */
   lookTime: instant,
-  /** When the latest began that wrote what is nothing but numbers, too; absent: that look. */
+  /** When the latest look began that also wrote statuses that differ in numbers alone; absent: the same look. */
   countTime: z.exactOptional(instant),
   /** Why statuses could not be written, as it was said; a line each. */
   refused: z.exactOptional(z.string()),
@@ -68,7 +67,7 @@ const NAME = 'policy-status';
 /** The record has the name that no policy can have. */
 const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', name: '*' };
 
-/** Looks that write what is nothing but numbers, in whatever status, are this far apart … */
+/** Looks that also write statuses that differ in numbers alone are this far apart … */
 const COUNT_SPACING = minutes(5);
 
 /** … looks because a pool has repairs by now, or none any more, are this far … */

@@ -1,6 +1,6 @@
 /**
- * What the status of each policy says: whether it is accepted and in force, what it selects, and how the repairs there
- * stand; and whether that is written now. Pure.
+ * Decides the status of a policy: whether the policy is accepted and in force, what it selects, how the repairs there
+ * stand, and whether the status is written now. Pure.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { effectiveRepair } from './settings.ts';

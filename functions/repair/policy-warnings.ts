@@ -1,4 +1,4 @@
-/** What the status of a policy warns of: what is accepted, and probably not what was meant. Pure. */
+/** The warnings in the status of a policy: what is accepted, and probably not what its author meant. Pure. */
 import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-facts.ts';
 import { unwatchedTypes } from './settings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';

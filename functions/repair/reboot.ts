@@ -1,7 +1,8 @@
 /**
- * Reboot: the Node is cordoned and says that it is being maintained, its pods have the time of the drain bound to
- * leave, then EC2 restarts the machine. That it did shows in the Node's boot ID; that it helped, in its conditions.
- * Pods that are left ride it. When it was, and how often, stands on the Node, too, where it outlives the table.
+ * Reboot: cordons the Node and sets the condition of a maintenance, gives its pods the time of the drain bound to
+ * leave, then has EC2 restart the machine. The boot ID of the Node shows that it restarted; the conditions show
+ * whether that helped. Pods that are left stay through the reboot. The Node also keeps
+ * when it was rebooted last, and how often: that outlives the table.
  */
 import { type Action, type ActionContext, callInstance, CHANGED, type Changed, NOT_PASSING, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';

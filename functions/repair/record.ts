@@ -11,7 +11,7 @@ import { fieldsOf, isJsonObject, listIn, toJson } from '../../shared/domain/json
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { checkedCodec, type RecordCodec, renamed, storedUnder } from '../../shared/lifecycle/record-codec.ts';
 
-/** What is remembered of a node. */
+/** The record of a node, as a pass has read it. */
 export interface StoredNode {
   readonly value: NodeRecord;
   /** Write it again: an earlier version wrote it, or it is about to be forgotten. */
@@ -92,7 +92,7 @@ const withParts = (state: JsonObject, names: 'stored' | 'own'): JsonObject =>
     return changedIn(now, part, each => renamed(each, change));
   }, state);
 
-/** What is set for the time of the pods stands beside an attempt in the store. */
+/** In the store the deadline of the pods stands in fields of the attempt itself. */
 const attemptStored: Change = ({ dueCondition: incident, pods, ...otherFields }) => {
   const { annotation, time: podsUntil } = fieldsOf(pods);
   const { set: terminationTimestamp, previous: previousTimestamp } = fieldsOf(annotation);

@@ -1,7 +1,7 @@
 /**
- * ReplaceThenTerminate: a NodeClaim of our own is launched before the unhealthy one goes. Its name stands in the
- * record before it is made, its UID before anything follows. Once it is ready its taint goes, the point of no return;
- * its marks go at the end. What did not become ready is deleted.
+ * ReplaceThenTerminate: launches a NodeClaim of our own before the unhealthy one goes. The record has its name before
+ * it is created, and its UID before anything follows. Once it is ready we remove its taint, the point of no return,
+ * and at the end its marks. A replacement that does not become ready is deleted.
  */
 import { type ActionContext, type ActionDeps, type ActOutcome, CHANGED, type Changed, ACTED } from './action.ts';
 import { replacementClaim, roomFault } from './rule/replacement.ts';
@@ -100,7 +100,7 @@ async function nodeOf(
   return object && readNode(object).providerID === providerID ? object : undefined;
 }
 
-/** What became of it. */
+/** What became of the replacement. */
 export type End = 'deleted' | 'kept' | 'gone';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * How repair says what it decided: one audit line, one metric and one Event for each decision. A verdict is said when
- * it is another one than before, and its Event once an hour, for the API server forgets Events after that.
+ * Reports each decision: one audit line, one metric and one Event. A verdict is reported when it changes. Its Event is
+ * repeated every hour, since the API server forgets Events.
  */
 import { attemptDetails, conditionDetails, describeAct, followedBy } from './rule/attempt.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
@@ -32,7 +32,9 @@ const MAX_REPORTS = 200;
 /** A node that was terminated counts as not replaced after this long. */
 const REPLACED_WITHIN = minutes(15);
 
-/** Says what is news, before it is recorded that it was said: a run that ends in between says it once more (I9). */
+/**
+ * Reports verdicts that are news. The record is written after that: a run that dies in between reports once more (I9).
+ */
 export async function reportVerdicts(
   deps: PassDeps,
   origin: DecisionOrigin,
@@ -76,7 +78,7 @@ function withReported(finding: NodeFinding, code: string, time: EpochMs, now: Ep
   return { ...finding, record: { ...record, reported: { code, time: now, times } } };
 }
 
-/** Whether it has one that is said hourly: a toleration is announced once. */
+/** Whether the verdict has an Event that is repeated every hour. A toleration is announced once. */
 const hasEvent = (verdict: Verdict): boolean => verdict.kind !== 'tolerate' && wordingOf(verdict).event !== undefined;
 
 interface Wording {

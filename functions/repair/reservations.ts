@@ -1,7 +1,7 @@
 /**
- * `repairLimits` of zone and cluster: a cap over all pools. One record has a reservation for each repair in flight; a
- * pass reserves what it grants before its nodes have the intents, and gives back what has ended. Whoever finds a limit
- * full looks again. Only while some policy states a limit; otherwise the record is not even read.
+ * `repairLimits`: how many repairs may run in a zone or in the cluster, over all pools. One record has a reservation
+ * for each repair in flight. A pass reserves before it writes the intents of its nodes, and releases what has ended. A
+ * pass that finds a limit full looks again later. While no policy states a limit, the record is not even read.
  */
 import {
   createConcurrencyLimits,

@@ -19,7 +19,7 @@ const MAX_WRITES = 200;
 /** A pool that is remembered and waits for nothing is looked at again after this long. */
 const IDLE_POOL_CHECK = hours(1);
 
-/** What is remembered of a node is looked at again after this long, whether or not it is unhealthy. */
+/** The timer of a node's record: it is looked at again after this long, whether or not the node is unhealthy. */
 const NODE_CHECK = hours(25);
 
 /** Without fields that are undefined, so that equal records compare as equal. */

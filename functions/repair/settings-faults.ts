@@ -1,7 +1,7 @@
 /**
- * What is wrong with the settings of repair, said where their author looks (I8). If an edit breaks a policy, the
- * generation that was accepted last stays in force until the mistake is mended. A policy that never was valid stops the
- * repairs of the pools that it selects (I6). One record per policy, written when its event is looked at.
+ * Reports faults in the settings of repair on the object that has them (I8). If an edit breaks a policy, the
+ * generation that was accepted last stays in force until the fault is fixed. A policy that never was valid stops the
+ * repairs of the pools that it selects (I6). Each policy has one record, written when its event is handled.
  */
 import { OWNER } from './record.ts';
 import { OWN_BLOCKS, unwatchedTypes } from './settings.ts';

@@ -1,6 +1,6 @@
 /**
- * Which repair block is in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific
- * policy over a general one, ties by name. Pure.
+ * Finds the repair block in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific
+ * policy over a general one, and the first by name among equals. Pure.
  */
 import type { EffectiveRepair, RepairLimitsInForce, RepairRules, StatedLimits } from './rule/settings-in-force.ts';
 import { readableSettings } from './rule/incident.ts';
@@ -69,7 +69,7 @@ export function statementsByPool(
   };
 }
 
-/** Names of the pods that are protected by what is in force in a pool. */
+/** The names of the pods that the settings in force for the pool protect. */
 export function protectedNames(
   { known, policies }: PoolRules,
   pods: readonly PodView[],

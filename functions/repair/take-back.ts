@@ -1,7 +1,7 @@
 /**
- * Takes back what is left of repairs that are over, and of attempts that were not carried out (I7). If the API server
- * refuses that, as admission policies can, an Event on the Node says so. It is tried again ever less often; no other
- * repair of the pool waits for it (I8).
+ * Takes back what repairs have left behind that are over or were not carried out (I7). If the API server refuses that,
+ * as admission policies can, an Event on the Node says so. It is retried ever less often, and no other repair of the
+ * pool waits for it (I8).
  */
 import type { DecisionOrigin, PassDeps } from './context.ts';
 import { NOT_PASSING } from './action.ts';
@@ -28,7 +28,7 @@ const keyOf = (name: string): string => `${TAKE_BACK} ${name}`;
 const owedKeys = ({ refusals = {} }: NodeRecord): readonly string[] =>
   Object.keys(refusals).filter(key => key.startsWith(TAKE_BACK));
 
-/** What became of what is left. */
+/** The leftovers of a node after a try to take them back. */
 export interface TakenBack {
   /** With what could not be taken back. */
   readonly record: NodeRecord;
@@ -38,7 +38,7 @@ export interface TakenBack {
   readonly failure?: { readonly error: unknown } | undefined;
 }
 
-/** What is refused holds nothing else that is left. */
+/** Takes each leftover back by itself: a refused one does not hold the others. */
 export async function takeBack(
   deps: PassDeps,
   origin: DecisionOrigin,
@@ -83,7 +83,7 @@ async function takePartBack(
   return 'done';
 }
 
-/** Takes back what is not wanted any more, and says what runs that died left unreported. */
+/** Takes back what is no longer wanted, and reports what runs that died have not reported. */
 export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: readonly NodeFinding[]) {
   const failures: unknown[] = [];
   const next: NodeFinding[] = [];

@@ -1,6 +1,6 @@
 /**
- * An act that was not accepted: what is remembered of it and when its node is looked at again. What is news is reported,
- * and what a refused act has set is taken back.
+ * Handles an act that was not accepted: what the record keeps, when the node is looked at again, what is reported, and
+ * what a refused act leaves to take back.
  */
 import type { ActResult, Failure, Outcome, PassDeps } from './context.ts';
 import { reportRefusal } from './attempt-report.ts';
@@ -98,7 +98,7 @@ async function afterRefusal(
   return { change: { record: takenBack.record, verdict: undefined, state }, time, failure: takenBack.failure };
 }
 
-/** Says it where that is news. Answers what is to be remembered. */
+/** Reports the refusal if it is news. Answers what the record keeps of it. */
 async function noteAndReport(
   deps: PassDeps,
   { basisOf, claims, origin }: ObservedPool,

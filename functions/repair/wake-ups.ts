@@ -1,4 +1,4 @@
-/** Which events and rounds ask for a pass, and for what. */
+/** Which events and rounds ask for a pass, and for which nodes. */
 import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './passes.ts';
 import { isMarked } from './rule/reboot-marks.ts';
 import type { PassAsk } from './context.ts';

@@ -1,4 +1,4 @@
-/** An act that was accepted: its answer, the time that it has, and what is said of it meanwhile. Pure. */
+/** An act that was accepted: its answer, whether it still has time, and its state in words. Pure. */
 import type { ActionAnswer, Attempt } from '../attempt-record.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { type EpochMs, isDue, toTimestamp } from '../../../shared/domain/time.ts';

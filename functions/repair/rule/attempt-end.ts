@@ -1,4 +1,4 @@
-/** How an attempt ends: the node has recovered, or the attempt is called off, or nobody wants it any more. Pure. */
+/** The end of an attempt: the node has recovered, the attempt is called off, or repair is no longer wanted. Pure. */
 import type { Attempt } from '../attempt-record.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import type { NodeRecord } from '../node-record.ts';
@@ -16,7 +16,7 @@ export function isWanted(facts: NodeFacts): boolean {
   return isEnforced(facts) || (gateOpen && settings !== undefined && 'invalid' in settings);
 }
 
-/** @param seen what else is said of it */
+/** @param seen what else the message says of the node */
 export function judgeRecovered(
   facts: NodeFacts,
   attempt: Attempt,

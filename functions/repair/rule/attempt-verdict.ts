@@ -1,6 +1,6 @@
 /**
- * What became of an attempt, by what is seen now (I4): it goes on, it is over, it is called off, or the next action
- * follows. Pure.
+ * Judges the attempt in a node's record by the live Node and NodeClaim (I4): it goes on, it is over, it is called off,
+ * or the next action follows. Pure.
  */
 import { answerOf, awaitsReboot, describe, hasTime, stuckBy } from './act-under-way.ts';
 import { accepted, annotationOf, judgeTime, replacementOf, withoutAttempt } from './attempt.ts';

@@ -1,4 +1,6 @@
-/** An attempt: how it begins, what is said of it, and what is remembered of it once it is over. Pure. */
+/**
+ * Creates an attempt, describes it in messages and audit lines, and says what the record keeps once it is over. Pure.
+ */
 import { GOES_ON_WITHIN } from './incident.ts';
 import { keyOf } from './ladder.ts';
 import type { Attempt, AttemptOf, ClaimTermination, DueCondition, Replacement } from '../attempt-record.ts';
@@ -19,7 +21,7 @@ import {
   toTimestamp,
 } from '../../../shared/domain/time.ts';
 
-/** From when on an attempt without an outcome is judged by what is seen. */
+/** From when on an attempt without a recorded outcome is judged by the live objects. */
 export function judgeTime(attempt: Attempt): EpochMs {
   const runOver = addDuration(attempt.time, RUN_ENDS_WITHIN);
   const askTime = attempt.action === 'Terminate' && attempt.claim === undefined ? attempt.askTime : undefined;
@@ -184,7 +186,7 @@ function podsText(attempt: ClaimTermination): string {
   return isUnbounded(attempt) ? ', and waits for its pods as long as they take' : ' forcefully';
 }
 
-/** When what is left of the pods goes; undefined: no time is set. */
+/** The deadline of the pods; undefined: none is set. */
 export function podsUntil(attempt: Attempt): EpochMs | undefined {
   const pods = claimTerminationOf(attempt)?.pods;
   return pods?.kind === 'until' ? pods.time : undefined;
@@ -199,7 +201,7 @@ export function graceEnd(attempt: Attempt): EpochMs | undefined {
 /** The termination waits for its pods, however long that takes. */
 export const isUnbounded = (attempt: Attempt): boolean => claimTerminationOf(attempt)?.pods.kind === 'unbounded';
 
-/** What is remembered of a node at first. */
+/** The first record of a node. */
 export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
   name,
   ...(pool !== undefined && { pool }),
@@ -251,7 +253,7 @@ export const followedBy = (later: readonly LadderAction[]): string =>
 export const failureOf = (dueCondition: { readonly conditionType: string; readonly conditionStatus: string }): string =>
   `${dueCondition.conditionType}=${dueCondition.conditionStatus}`;
 
-/** What futility counts of it. */
+/** The termination as futility counts it. */
 export const terminationOf = (node: string, attempt: AttemptOf<'Terminate'>) => ({
   condition: failureOf(attempt.dueCondition),
   time: attempt.time,

@@ -1,4 +1,4 @@
-/** A node at which nothing is under way: what is said of it, and which action of its ladder it gets. Pure. */
+/** Judges a node without an attempt under way: its verdict and, if it is due, the next action of its ladder. Pure. */
 import type { Attempt } from '../attempt-record.ts';
 import { type Finding, toFinding } from './finding.ts';
 import { keyOf } from './ladder.ts';

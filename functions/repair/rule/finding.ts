@@ -5,7 +5,7 @@ import type { NodeRecord } from '../node-record.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 
-/** What happened and no run has reported. */
+/** Something that happened, and that no run has reported. */
 export type News =
   /** An attempt of a run that ended without saying so: it took place, or nothing can show that it did not. */
   | { readonly kind: 'carriedOut'; readonly attempt: Attempt }
@@ -19,9 +19,9 @@ export type News =
  * `needsCleanUp` whether something is undone: both follow from the verdict (`toFinding`), and an attempt or a mark may add to that.
  */
 export interface Finding {
-  /** As it is to be remembered; undefined: not at all. */
+  /** The record to write; undefined: the record is closed. */
   readonly record: NodeRecord | undefined;
-  /** What is decided of it, or that it is due and the pool decides; undefined: nothing that is to be said. */
+  /** The verdict, or the action that it is due for while the pool has yet to decide; undefined: nothing to report. */
   readonly verdict: Verdict | DueAction | undefined;
   /** When to look again; undefined: when something changes. */
   readonly time: EpochMs | undefined;
@@ -39,11 +39,11 @@ export interface Finding {
 export interface PresentNode extends Finding {
   readonly kind: 'present';
   readonly node: NodeView;
-  /** When somebody else was first seen at work on it, as the pass before has recorded it. */
+  /** Since when another controller is at work on it, as the pass before has recorded. */
   readonly otherWorkTime?: EpochMs | undefined;
 }
 
-/** What is remembered of a Node that is gone. */
+/** A node whose Node object is gone: only its record is known. */
 export interface GoneNode extends Finding {
   readonly kind: 'gone';
   readonly node: NodeName;
@@ -64,7 +64,7 @@ export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | un
 export const hasTrait = (verdict: NodeFinding['verdict'], trait: VerdictTrait): boolean =>
   verdict !== undefined && VERDICT_TRAITS[verdict.kind].includes(trait);
 
-/** What is found of a node by what is said of it. @param more what its attempt and its marks add to that */
+/** The finding that follows from a verdict. @param more what an attempt or a mark on the Node adds */
 export function toFinding(
   record: Finding['record'],
   verdict: Finding['verdict'],
@@ -84,6 +84,6 @@ export const inFlight = (
   needsCleanUp = false,
 ): Finding => toFinding(record, verdict, time, { state: 'inFlight', needsCleanUp });
 
-/** What is decided of the node. */
+/** The verdict of a node; undefined: there is none, or the pool has yet to decide. */
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>
   verdict?.kind === 'due' ? undefined : verdict;

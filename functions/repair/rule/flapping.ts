@@ -1,4 +1,4 @@
-/** How long a node was unhealthy in all: earlier unhealthy times count for a while. Pure. */
+/** Flapping: adds up for how long a node was unhealthy within a window, over several incidents. Pure. */
 import type { Episode } from '../node-record.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import {

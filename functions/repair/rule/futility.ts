@@ -1,4 +1,4 @@
-/** Futility: replacements fail as the nodes before them did. Pure. */
+/** Futility: stops replacing nodes when the new ones fail the same way. Pure. */
 import type { Surroundings } from './guards.ts';
 import type { Blocker } from './verdict.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';

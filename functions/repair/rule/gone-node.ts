@@ -1,4 +1,4 @@
-/** What a pass finds of a Node that is gone: its incident is closed, or its termination is still followed. Pure. */
+/** Judges a node whose Node object is gone: its incident is closed, or its termination is still followed. Pure. */
 import { FOLLOW_CHECK, type Verdict } from './verdict.ts';
 import type { JudgeContext } from './pool-facts.ts';
 import type { NodeRecord } from '../node-record.ts';

@@ -1,6 +1,6 @@
 /**
- * An incident: which entry of the rules decides and when it is due, when the incident ends (docs/node-repair.md), and
- * what is remembered of it. Pure.
+ * An incident: which entry of the settings decides, when the node is due, when the incident ends
+ * (docs/node-repair.md), and what the record keeps of it. Pure.
  */
 import { cumulativeDueTime } from './flapping.ts';
 import type { DueCondition } from '../attempt-record.ts';
@@ -116,10 +116,10 @@ export function judgeHealth(
   return { kind: 'unhealthy', dueCondition, message, severity: unhealthy.length, entry, dueSince };
 }
 
-/** When a repair is due, at the end of what is said of a condition. */
+/** The end of a message about a condition: when the repair is due. */
 const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string => `, repair is due at ${toTimestamp(dueTime)}`;
 
-/** The message for who says beside it when that is. */
+/** The message without that end, for a caller that shows the time by itself. */
 export const withoutDueClause = (message: string, dueCondition: DueCondition): string =>
   message.replace(dueClause(dueCondition), '');
 
@@ -144,14 +144,14 @@ export const outlastsRepair = (record: NodeRecord | undefined): boolean =>
 
 /** How much of a node is seen when it is told whether its record lives on. */
 export type SeenNode =
-  /** @property isSaid what is wrong with it has been said */
+  /** @property isSaid its verdict has been reported */
   | { readonly kind: 'present'; readonly isSaid: boolean }
   /** Nothing is wrong with it: acts and words count for a while yet. */
   | { readonly kind: 'healthy'; readonly now: EpochMs }
   /** It is to be forgotten. */
   | { readonly kind: 'gone' };
 
-/** A healthy node's acts are remembered for this long, and what was said of it until it may be said again. */
+/** The record of a healthy node keeps its acts for this long, and its last report until that may be repeated. */
 const ACTS_KEPT_FOR = hours(24);
 
 /**
@@ -178,7 +178,7 @@ export const withSkipped = (incident: Incident, key: string): Incident => ({
   skipped: [...new Set([...(incident.skipped ?? []), key])],
 });
 
-/** What is remembered of an incident that is over. */
+/** What the record keeps of an incident that is over. */
 export function endOf({ incident, acts }: NodeRecord): Pick<NodeRecord, 'lastIncident'> | undefined {
   const last = acts.at(-1);
   const key = incident?.taken.at(-1);

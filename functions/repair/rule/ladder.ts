@@ -1,6 +1,6 @@
 /**
- * The actions of `repair.actions` as acts in their order. An action whose type, template or timeout was edited is a new
- * one. Pure.
+ * The ladder: the actions of `repair.actions` in their order, each as one act or two. An edit of its type, template or
+ * timeout makes an action a new one. Pure.
  */
 import { answerOf, hasTime } from './act-under-way.ts';
 import type { Attempt } from '../attempt-record.ts';

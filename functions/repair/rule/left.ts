@@ -1,4 +1,7 @@
-/** What is left of repairs that are over, or of attempts that were not carried out: what of it is to be taken back (I7). Pure. */
+/**
+ * Which leftovers are taken back: those of repairs that are over, and of attempts that were not carried out (I7).
+ * Pure.
+ */
 import type { NodeRecord, RepairLeftovers } from '../node-record.ts';
 import { replacementOf, withoutAttempt } from './attempt.ts';
 import { isRecordNeeded, outlastsRepair } from './incident.ts';

@@ -1,7 +1,7 @@
 /**
- * Which action of a ladder is next at a node: the first of the list that was not taken in this incident and has an
- * allowance left. An action is taken once it was accepted. The record keeps nothing else of the place in the list, so no
- * veto and no crash repeats an act. Pure.
+ * Which action of the ladder is next: the first that was not taken in this incident and has an allowance left. An action
+ * is taken once it was accepted. The record keeps no other position in the ladder, so that no veto and no crash
+ * repeats an act. Pure.
  */
 import type { Act, NodeRecord } from '../node-record.ts';
 import { GOES_ON_WITHIN } from './incident.ts';

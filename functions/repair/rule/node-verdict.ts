@@ -1,7 +1,7 @@
 /**
- * What a pass finds of each node (docs/node-repair.md; I3, I6). An unhealthy condition is tolerated until it has
- * lasted its toleration. From then on the node is due, unless its NodeClaim is not certain, somebody vetoes, or
- * somebody else is at work on it. What a whole pool allows is `functions/repair/decide.ts`. Pure.
+ * Judges one node (docs/node-repair.md; I3, I6). An unhealthy condition is tolerated until it has lasted for its
+ * toleration. From then on the node is due, unless its NodeClaim is not certain, somebody vetoes, or another
+ * controller is at work on it. What the pool allows is `functions/repair/decide.ts`. Pure.
  */
 import { judgeByLadder } from './due-node.ts';
 import { dueOf, type Finding, type PresentNode } from './finding.ts';
@@ -32,7 +32,7 @@ import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
 import { termsOf } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs, isDue } from '../../../shared/domain/time.ts';
 
-/** What a pass finds of one node. @param recordBefore what is remembered of it */
+/** The finding of one node. @param recordBefore its record; undefined: it has none */
 export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: NodeRecord | undefined): PresentNode {
   const { now, rules, pool } = context;
   const settings = readableSettings(rules);
@@ -102,7 +102,7 @@ function rememberedOf(
   };
 }
 
-/** What is known of a replacement lasts as long as its attempt, which may outlast the marks. */
+/** The attempt with what is known of its replacement by now. */
 const withReplacement = (attempt: Attempt, replacement: Replacement): Attempt =>
   attempt?.action === 'Replace' && attempt.replacement.name === replacement.name
     ? { ...attempt, replacement }

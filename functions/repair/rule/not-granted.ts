@@ -1,4 +1,4 @@
-/** What a pass finds of a due node that it does not repair: the pool blocks it, or the mode is Observe. Pure. */
+/** The finding of a due node that is not repaired in this pass: the pool blocks it, or the mode is Observe. Pure. */
 import { calledOff, createAttempt } from './attempt.ts';
 import { isBeforeReboot } from './ladder.ts';
 import { type Blocker, FOLLOW_CHECK, type Rank, type Verdict } from './verdict.ts';

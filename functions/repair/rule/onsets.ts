@@ -1,7 +1,7 @@
 /**
- * Since when a node is unhealthy (docs/node-repair.md). Each statement that is true has an onset of its own: the time
- * of the condition's transition, but never before the Node was made, and the first look if that time cannot be right.
- * The record keeps the onset: an agent may write a new time with each report. Pure.
+ * Since when a node is unhealthy (docs/node-repair.md). Each statement that is true has an onset: the transition time
+ * of the condition, but no time before the Node was created, and the first look if the time cannot be right. The
+ * record keeps the onset, since an agent may write a new time with each report. Pure.
  */
 import type { NodeRecord, Onset } from '../node-record.ts';
 import type { UnhealthyStatement } from './verdict.ts';
@@ -164,7 +164,7 @@ export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly str
       : [`the clock that wrote ${type} is ${doubt}: its time is ${time === undefined ? '(none)' : toTimestamp(time)}`],
   );
 
-/** What is remembered of the onsets after this look. */
+/** The onsets as the record keeps them after this look. */
 export const onsetsOf = (unhealthy: readonly UnhealthyStatement[]): NodeRecord['onsets'] =>
   Object.fromEntries(unhealthy.flatMap(({ key, onset }) => (onset === undefined ? [] : [[key, onset]])));
 

@@ -1,4 +1,7 @@
-/** Who else is at work on a node, by the marks that they leave on it. Pure. */
+/**
+ * Which other controllers are at work on a node, by the taints, conditions and annotations that they leave on it.
+ * Pure.
+ */
 import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
@@ -13,7 +16,7 @@ import {
   toEpochMs,
 } from '../../../shared/domain/time.ts';
 
-/** Somebody else at work on the node. */
+/** Another controller at work on the node. */
 export interface OtherWork {
   /** Whose mark it is, e.g. `taint karpenter.sh/disrupted`. */
   readonly what: string;

@@ -1,4 +1,4 @@
-/** What the rule of a pool is shown, and what it answers. Types only. */
+/** Input and output of `decide` for a pool. Types only. */
 import type { Attempt } from '../attempt-record.ts';
 import type { PoolRecord } from '../pool-record.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
@@ -37,7 +37,7 @@ export interface PoolDecision {
   readonly granted: readonly GrantedRepair[];
   /** UIDs that count as in flight before anything is granted. */
   readonly inFlight: ReadonlySet<string>;
-  /** What is remembered if everything that was granted is accepted. */
+  /** The record of the pool if all granted acts are accepted. */
   readonly state: PoolRecord;
   readonly wakeTime: EpochMs | undefined;
   /** Freeze or a zone hold: passes are a minute apart. */

@@ -1,4 +1,4 @@
-/** What was read of a pool, which its nodes are judged by. Types only. */
+/** What a pass has read of a pool, and what each of its nodes is judged by. Types only. */
 import type { StoredNode } from '../record.ts';
 import type { Episode, NodeRecord } from '../node-record.ts';
 import type { LaunchPause, PoolRecord } from '../pool-record.ts';
@@ -90,9 +90,9 @@ export interface PoolFacts {
   /** Those of the pool that are unhealthy, remembered or asked for. */
   readonly concerned: readonly NodeView[];
   readonly claims: ReadonlyMap<string, NodeClaimView>;
-  /** What is remembered of nodes, by UID. */
+  /** The records of nodes, by UID. */
   readonly records: ReadonlyMap<string, StoredNode>;
-  /** The same of those whose Nodes are gone. */
+  /** The records of nodes whose Node is gone. */
   readonly gone: ReadonlyMap<string, NodeRecord>;
   readonly asks: RepairAsks;
   /** What a refused act rests on, beside its NodeClaim. */
@@ -122,7 +122,7 @@ export interface NodeObservation {
   readonly rules: RepairRules;
   /** The statements that are true, with their onsets; empty where the rules have no settings. */
   readonly unhealthy: readonly UnhealthyStatement[];
-  /** What is remembered of earlier unhealthy times. */
+  /** Earlier times in which the node was unhealthy. */
   readonly episodes: readonly Episode[];
   /** A request for the node in another system. */
   readonly otherRequest?: string | undefined;

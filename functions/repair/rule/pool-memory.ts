@@ -1,4 +1,4 @@
-/** What a pool remembers: after what was decided, and once more after the acts of the pass. Pure. */
+/** The next record of a pool: as decided, and once more after the acts of the pass. Pure. */
 import type { Attempt } from '../attempt-record.ts';
 import type { PoolRecord } from '../pool-record.ts';
 import { replacementOf, terminationOf } from './attempt.ts';

@@ -1,6 +1,6 @@
 /**
- * What a pass finds of all nodes of a pool, and what has to be read before anything is decided: what only due nodes need
- * is not read while none is due. Pure.
+ * Judges all nodes of a pool, and says what to read next: what only due nodes need is not read while none is due.
+ * Pure.
  */
 import { judgeGone } from './gone-node.ts';
 import { dueOf, type NodeFinding, type PresentNode } from './finding.ts';
@@ -69,7 +69,7 @@ const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly N
   return [...all, ...own.filter(({ uid }) => !known.has(uid))];
 };
 
-/** What has to be read before anything is decided, by what was judged so far. */
+/** What must be read before the decision, by the judgement so far. */
 export type NextRead =
   /** Something is due. @property countsCluster a guard or limit counts the nodes of the cluster */
   | { readonly kind: 'dueFacts'; readonly countsCluster: boolean }

@@ -1,5 +1,5 @@
 /**
- * The ramp: after freeze, zone outage or threshold repairs begin again slowly, 1, 2, 4 … a minute and pool. Pure.
+ * The ramp: after a freeze, a zone outage or a threshold, a pool begins its repairs slowly: 1, 2, 4 … a minute. Pure.
  */
 import { begunTime } from './in-flight.ts';
 import type { PoolRecord, Ramp } from '../pool-record.ts';

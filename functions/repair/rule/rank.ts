@@ -1,4 +1,4 @@
-/** Which of the nodes that are due comes first. Pure. */
+/** The rank of due nodes: which one is repaired first. Pure. */
 import type { DueNode } from './verdict.ts';
 import type { Candidate } from './finding.ts';
 import { type EpochMs, minutes } from '../../../shared/domain/time.ts';

@@ -1,4 +1,4 @@
-/** What a reboot leaves on its Node, and what of it is ours: the time of the last one, a cordon, a condition. Pure. */
+/** The marks that a reboot leaves on its Node, and which of them are ours: its time, a cordon, a condition. Pure. */
 import type { Act, NodeRecord, RepairLeftovers } from '../node-record.ts';
 import { newNode } from './attempt.ts';
 import { fieldsOf, readJson } from '../../../shared/domain/json.ts';
@@ -44,7 +44,7 @@ function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReb
   };
 }
 
-/** What is remembered at first of a Node: the reboots that it shows count. */
+/** The first record of a Node: the reboots that the Node shows count. */
 export const newNodeOf = (node: Pick<NodeView, 'name' | 'annotations'>, pool: string | undefined): NodeRecord => ({
   ...newNode(node.name, pool),
   acts: [...actsOf(node)],

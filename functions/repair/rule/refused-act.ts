@@ -1,4 +1,6 @@
-/** An act that was not carried out: what is remembered of it, so that it is tried ever less often, and who is next. Pure. */
+/**
+ * After a refused act: what the record keeps, so that it is retried ever less often, and which action is next. Pure.
+ */
 import type { Attempt } from '../attempt-record.ts';
 import type { LaunchPause } from '../pool-record.ts';
 import type { NodeRecord } from '../node-record.ts';
@@ -22,7 +24,7 @@ export interface RefusedAct {
   readonly laterActions: readonly LadderAction[];
   /** As it was before the act. */
   readonly before: NodeRecord;
-  /** False: it may have taken effect, and is said only when it lasts. */
+  /** False: the act may have taken effect, and is reported only if it keeps failing. */
   readonly isCertain: boolean;
   readonly cause: RefusalCause;
   readonly message: string;
@@ -30,7 +32,7 @@ export interface RefusedAct {
   readonly basis: string;
 }
 
-/** What is remembered of a refused act, and how it is reported. */
+/** The refusal as the record keeps it, and how it is reported. */
 export interface NotedRefusal {
   readonly refusals: Refusals;
   /** undefined: it is no news. */

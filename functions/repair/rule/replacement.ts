@@ -61,7 +61,7 @@ const claimOf = ({ uid, name }: Replacement, claims: PoolObjects['claims']): Nod
     ? [...claims.values()].find(each => each.name === name && each.annotations[REPLACES_ANNOTATION] !== undefined)
     : claims.get(uid);
 
-/** With what is seen of it: its UID, and when its taint was off for the first time. */
+/** The replacement with what the cluster shows of it: its UID, and when its taint was first seen to be off. */
 export function replacementNow(replacement: Replacement, objects: PoolObjects, now: EpochMs): Replacement {
   const uid = replacement.uid ?? claimOf(replacement, objects.claims)?.uid;
   const status = replacementStatusOf(replacement, objects);

@@ -1,4 +1,7 @@
-/** A replacement was launched: it is waited for, given up, or takes the place of the unhealthy node. Pure. */
+/**
+ * Judges an attempt that has launched a replacement: it waits for it, gives it up, or terminates the unhealthy node.
+ * Pure.
+ */
 import type { AttemptOf, Replacement } from '../attempt-record.ts';
 import { type DueNode, LAUNCH_CHECK } from './verdict.ts';
 import type { NodeFacts } from './pool-facts.ts';

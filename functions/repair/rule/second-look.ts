@@ -1,4 +1,4 @@
-/** Whether a granted act is still wanted, by what is seen once its intent is recorded. Pure. */
+/** Whether a granted act is still wanted when Node, NodeClaim and rules are read again before it. Pure. */
 import type { Attempt } from '../attempt-record.ts';
 import { readableSettings } from './incident.ts';
 import { keyOf } from './ladder.ts';
@@ -12,7 +12,7 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import type { Confirmation } from '../../../shared/domain/repair-policy.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 
-/** What is seen once the intent of an act is recorded. */
+/** What is read once the intent of an act is recorded. */
 export interface SecondLook {
   readonly now: EpochMs;
   readonly node: NodeView;

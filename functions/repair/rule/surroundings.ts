@@ -1,4 +1,4 @@
-/** What the guards count around the nodes of a pool, and which of these EC2 is asked about. Pure. */
+/** What the guards count around the nodes of a pool, and which due nodes EC2 is asked about. Pure. */
 import { disruptionBudgetOf } from './disruption-budget.ts';
 import { dueOf } from './finding.ts';
 import { createGuards, type Surroundings } from './guards.ts';

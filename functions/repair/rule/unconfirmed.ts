@@ -1,4 +1,4 @@
-/** What is not certain enough for a repair: EC2 does not confirm it, or others may be at work. Pure. */
+/** Blocks a due node while EC2 does not confirm its fault, or while it is not known who else is at work on it. Pure. */
 import type { Blocker, DueNode } from './verdict.ts';
 import { addDuration, type EpochMs, minutes } from '../../../shared/domain/time.ts';
 

@@ -1,7 +1,4 @@
-/**
- * A node that nothing is due at: it is healthy, or it cannot be judged. What is taken back there, what is remembered of
- * it, and for how long. Pure.
- */
+/** Judges a node that is healthy or cannot be judged: what is taken back, and how long its record is kept. Pure. */
 import { isRecordNeeded, readableSettings } from './incident.ts';
 import { BLOCKED_CHECK, type NodeDecision } from './verdict.ts';
 import type { Finding } from './finding.ts';

@@ -1,6 +1,6 @@
 /**
- * What is decided of one node and what is said of it, why a node that is due is not repaired now, and how often a node
- * is looked at again. Types and constants.
+ * The decision on one node, what blocks a due one, the verdict that is reported, and how often a node is looked at
+ * again. Types and constants.
  */
 import type { ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
@@ -42,7 +42,9 @@ export interface LadderAction extends Omit<RepairAction, 'type'> {
   readonly key?: string | undefined;
 }
 
-/** One that may be taken at a node: a launch with what it takes the place of, a termination with what is ready for that. */
+/**
+ * An action that is possible at a node: a launch names the NodeClaim that it replaces, a termination its replacement.
+ */
 export type PossibleAction = LadderAction &
   (
     | { readonly type: Exclude<ActionType, 'Replace' | 'Terminate'> }
@@ -50,7 +52,7 @@ export type PossibleAction = LadderAction &
     | { readonly type: 'Terminate'; readonly replacement?: Replacement }
   );
 
-/** What the entry that decides says of a repair: what is done, and what EC2 must call impaired before (`confirm`). */
+/** The repair by the entry that decides: its actions, and which check of EC2 must fail before (`confirm`). */
 export interface EntryPolicy extends ReturnType<typeof termsOf> {
   readonly priority: number;
 }
@@ -63,7 +65,7 @@ export interface DueNode {
   readonly claim: NodeClaimView | undefined;
   /** How many statements are true. */
   readonly severity: number;
-  /** Of the entry that decides: its priority, and what is done. */
+  /** The priority and the actions of the entry that decides. */
   readonly entryPolicy: EntryPolicy;
   /** The actions of that entry that are possible here, in their order. */
   readonly ladder: readonly PossibleAction[];
@@ -149,13 +151,13 @@ export type Blocker = {
     | { readonly kind: 'ramp'; readonly reason: 'RampUp' }
   );
 
-/** What is said of freeze, zones and thresholds. */
+/** A blocker of freeze, zone or threshold. */
 export type GuardBlocker = Extract<Blocker, { kind: 'guard' }>;
 
-/** A Node, or what is remembered of one that is gone. */
+/** A Node that is there, or was. */
 export type NodeName = Pick<NodeView, 'name' | 'uid'>;
 
-/** What is said of a node. */
+/** The verdict on a node, as it is reported. */
 export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | Undue
   /** Due, and the pool does not allow it now. */
@@ -169,7 +171,7 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'underWay' }
   /** Everything was tried, and the node is still unhealthy. */
   | { readonly kind: 'exhausted' }
-  /** What is left was refused, and is tried again. */
+  /** The actions that are left were refused, and are tried again. */
   | { readonly kind: 'retry' }
   /** Its termination takes longer than it may. @property claim the Node is gone, its NodeClaim is not */
   | { readonly kind: 'stuck'; readonly attempt: Attempt; readonly claim?: NodeName }

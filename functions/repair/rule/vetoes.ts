@@ -1,4 +1,4 @@
-/** The vetoes of people and of Karpenter against the repair of a node. Pure. */
+/** Vetoes of people and of Karpenter against the repair of a node. Pure. */
 import { quoteCut } from '../../../shared/domain/cut-text.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION, type NodeView } from '../../../shared/domain/node.ts';
