@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { effectiveRepair } from './settings.ts';
 import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-facts.ts';
-import { karpentersPools, type PolicyCondition, warning } from './policy-warnings.ts';
+import { karpentersPools, type PolicyCondition, warningOf } from './policy-warnings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { isJsonObject, listIn, textOrEmpty } from '../../shared/domain/json.ts';
 import { type JsonObject, kindAndName, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -76,7 +76,7 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
     conditions: [
       acceptedCondition(policy),
       active(policy, own, { selected, repaired, isInForce, gateOpen: facts.gateOpen }),
-      ...warning(policy, facts, {
+      ...warningOf(policy, facts, {
         karpenters: karpentersPools(selected, inForce, isOwn),
         uncounted: repaired.filter(({ repairs }) => repairs === undefined),
       }),

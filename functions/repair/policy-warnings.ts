@@ -23,7 +23,7 @@ export interface PolicyCondition {
  *
  * @param found of the pools that it selects: those that Karpenter terminates, and those whose repairs nobody here counts
  */
-export function warning(
+export function warningOf(
   { object, fault }: PolicyFacts,
   { inForce, templates }: ClusterFacts,
   { karpenters, uncounted }: { readonly karpenters: readonly string[]; readonly uncounted: readonly PoolCounts[] },
