@@ -82,6 +82,8 @@ export const TERMINATION_METRICS = {
   possibleOrphan: 'PossibleOrphan',
   /** Nodes that went in the middle of their NodeClaim's termination. */
   finalizerStripped: 'FinalizerStripped',
+  /** Objects with the finalizer of a rule that is gone or cannot be read, each once a day and at its deletion. */
+  finalizerWithoutRule: 'FinalizerWithoutRule',
   /** Terminations and clean-ups that are past their time, once each. */
   overdue: 'FinalizationOverdue',
   /** Terminations whose deadline has come. */

@@ -249,6 +249,20 @@ describe('alarms', () => {
     }
   });
 
+  it.each(['FinalizationOverdue', 'PossibleOrphan', 'FinalizerWithoutRule'])(
+    'ring at the first %s, which no retry cures',
+    name => {
+      expect(alarmsOf(silent).find(({ MetricName }) => MetricName === name)).toMatchObject({
+        Namespace: 'Curfew',
+        Threshold: 1,
+        Dimensions: [
+          { Name: 'cluster', Value: 'prod' },
+          { Name: 'service', Value: 'curfew-finalizer' },
+        ],
+      });
+    },
+  );
+
   // I5: what is due happens within 5 minutes.
   it('ring when a timer is overdue by 5 minutes', () => {
     expect(alarmsOf(silent).find(({ MetricName }) => MetricName === 'OldestOverdueTimer')).toMatchObject({

@@ -79,6 +79,7 @@ function deeds({ cluster, count }: Shown): GraphWidget[][] {
         count('RepairsStuck', FIVE_MINUTES),
         ofFunction('finalizer', TERMINATION_METRICS.overdue),
         ofFunction('finalizer', TERMINATION_METRICS.possibleOrphan),
+        ofFunction('finalizer', TERMINATION_METRICS.finalizerWithoutRule),
       ),
     ],
   ];

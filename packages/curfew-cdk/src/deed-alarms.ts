@@ -126,4 +126,10 @@ function watchFinalizers(alarms: Alarms, cluster: string): void {
     runbook: 'Possible orphans',
     urgency: 'ticket',
   });
+  alarms.add('FinalizersWithoutRule', {
+    metric: counted(TERMINATION_METRICS.finalizerWithoutRule),
+    says: 'Nothing cleans up under the finalizer of an object, because its FinalizerRule is gone or cannot be read.',
+    runbook: 'Finalizers without rule',
+    urgency: 'ticket',
+  });
 }
