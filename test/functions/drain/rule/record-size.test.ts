@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { admit, toFinished } from '../../../../functions/drain/rule/admission.ts';
 import { remember } from '../../../../functions/drain/rule/history.ts';
-import { newestOf } from '../../../../functions/drain/rule/record-size.ts';
+import { fittingJson, newestOf } from '../../../../functions/drain/rule/record-size.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
 import type { DrainOutcome } from '../../../../functions/drain/request-record.ts';
 import { DRAIN_CODEC } from '../../../../functions/drain/record.ts';
@@ -113,4 +113,10 @@ describe('the newest of a list', () => {
   ])('%i at most, in %i bytes of JSON: %j', (count, maxBytes, expected) => {
     expect(newestOf(['aa', 'bb', 'cc'], { count, maxBytes })).toEqual(expected);
   });
+});
+
+it('a record that fits is written down as it is, and one that does not without what is said again', () => {
+  const record = { reported: 'x'.repeat(300_000), finished: [] };
+  expect(JSON.parse(fittingJson(record))).toEqual(record);
+  expect(JSON.parse(fittingJson({ ...record, reported: 'x'.repeat(400_000) }))).toEqual({ finished: [] });
 });
