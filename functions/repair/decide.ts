@@ -2,7 +2,7 @@
  * The rule of repair for a whole pool: which of its due nodes are repaired now, by rank, as far as guards, budgets,
  * limits and the ramp allow, and what the record of the pool keeps. Pure.
  */
-import { type Candidate, dueOf, type PresentNode } from './rule/finding.ts';
+import { type Candidate, dueOf, type PresentNode, toFinding } from './rule/finding.ts';
 import { inFlightOf } from './rule/in-flight.ts';
 import type { GrantedRepair, PoolDecision, PoolObservation } from './rule/pool-decision.ts';
 import { nextPoolState } from './rule/pool-memory.ts';
@@ -171,7 +171,7 @@ function begun(candidate: RememberedCandidate, rank: Rank, now: EpochMs): Grant 
   const next = { ...recordBefore, ...(launched !== undefined && { launched }), attempt, number: attempt.number };
   const verdict: Verdict = { kind: 'repair', node, attempt, message };
   return {
-    finding: { ...finding, record: next, verdict, state: 'inFlight' },
+    finding: toFinding({ ...finding, record: next, verdict }),
     granted: { finding, attempt, action, ladder, laterActions, message, rank },
   };
 }

@@ -95,6 +95,11 @@ const PRIMITIVES: readonly Primitive[] = [
       'shared/adapters/kubernetes/event-recorder.ts': 'Events',
     },
   },
+  {
+    name: 'what follows from the judgement of a node',
+    does: /\bneedsCleanUp: (?!boolean)|\bstate: '(?:idle|followed|inFlight)'/,
+    home: 'functions/repair/rule/finding.ts',
+  },
   { name: 'one run at a time', does: /\bunderWay: turn\.asks\b/, home: 'shared/lifecycle/coalesce.ts' },
   { name: 'the last good settings', does: /\b(const|function) lastGood\b/, home: 'shared/cluster/last-good.ts' },
   { name: 'the schedule of refusals', does: /\b(const|function) waitAfter\b/, home: 'shared/domain/refusal.ts' },

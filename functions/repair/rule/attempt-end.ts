@@ -5,7 +5,7 @@ import type { NodeRecord } from '../node-record.ts';
 import { calledOff, withoutAttempt } from './attempt.ts';
 import { isStillUnhealthy } from './onsets.ts';
 import { judgeByLadder } from './due-node.ts';
-import { type Finding, toFinding } from './finding.ts';
+import { type Judgement, judgement } from './finding.ts';
 
 /** Repair is on and enforces: an attempt may go on. */
 export const isEnforced = ({ context, isOn }: NodeFacts): boolean => isOn && context.rules.mode === 'Enforce';
@@ -22,21 +22,21 @@ export function judgeRecovered(
   attempt: Attempt,
   seen = '',
   when = `after ${attempt.action}`,
-): Finding {
+): Judgement {
   const { record, node } = facts;
   // No entry names the condition any more: nothing has helped.
   if (isStillUnhealthy(node, { ...record, attempt }))
     return judgeAnew({ ...facts, wasUnhealthy: true }, withoutAttempt(record, attempt));
   const message = `the node is well again ${when}, attempt ${attempt.number}${seen}`;
-  return toFinding(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
+  return judgement(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
 }
 
 /** The attempt counts as not taken, and begins again when it may. */
-export function judgeCalledOff(facts: NodeFacts, attempt: Attempt): Finding {
+export function judgeCalledOff(facts: NodeFacts, attempt: Attempt): Judgement {
   return judgeAnew(facts, calledOff({ ...facts.record, attempt }, attempt));
 }
 
 /** The attempt is over, and what it has set is taken back. */
-export function judgeAnew(facts: NodeFacts, record: NodeRecord): Finding {
-  return { ...judgeByLadder({ ...facts, record }), needsCleanUp: true };
+export function judgeAnew(facts: NodeFacts, record: NodeRecord): Judgement {
+  return { ...judgeByLadder({ ...facts, record }), course: 'over' };
 }

@@ -6,7 +6,7 @@ import { answerOf, awaitsReboot, describe, hasTime, stuckBy } from './act-under-
 import { accepted, annotationOf, judgeTime, replacementOf, withoutAttempt } from './attempt.ts';
 import { againAt, judgeByLadder } from './due-node.ts';
 import { allActionsOf, isBeforeReboot } from './ladder.ts';
-import { dueOf, type Finding, hasTrait, inFlight, toFinding } from './finding.ts';
+import { dueOf, type Judgement, judgement, underWay } from './finding.ts';
 import { readableSettings } from './incident.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
@@ -29,14 +29,14 @@ import {
 } from '../../../shared/domain/time.ts';
 
 /** What became of the attempt that is remembered of the node. */
-export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Finding {
+export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Judgement {
   const { context, record, node } = facts;
   const attempt = withDrainEnd(storedAttempt, context, node.uid);
   if (attempt.phase === 'accepted') return judgeAccepted(facts, attempt);
   const runOver = judgeTime(attempt);
   if (!isDue(context.now, runOver)) {
     const message = `attempt ${attempt.number} may still be under way`;
-    return inFlight({ ...record, attempt }, { kind: 'unresolved', node, message }, runOver);
+    return underWay({ ...record, attempt }, { kind: 'unresolved', node, message }, runOver);
   }
   if (wasCarriedOut(attempt, context)) {
     const settings = readableSettings(context.rules);
@@ -48,7 +48,7 @@ export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Finding 
   if (waits !== undefined) {
     const why = record.refusals?.[attempt.key]?.message ?? '';
     const message = `${why}; ${againAt(waits)}`;
-    return inFlight(record, { kind: 'retry', node, message }, waits);
+    return underWay(record, { kind: 'retry', node, message }, waits);
   }
   return judgeUnfinished(facts, attempt);
 }
@@ -97,17 +97,17 @@ function retryTime(facts: NodeFacts, { action, key }: Attempt): EpochMs | undefi
 }
 
 /** A run ended before it carried the attempt out. The attempt is taken over if it is still wanted, else taken back. */
-function judgeUnfinished(facts: NodeFacts, attempt: Attempt): Finding {
+function judgeUnfinished(facts: NodeFacts, attempt: Attempt): Judgement {
   const factsAfter = { ...facts, record: withoutAttempt(facts.record, attempt) };
   // Its replacement may be open by now.
   const replacement = replacementOf(attempt);
   if (attempt.action === 'Terminate' && attempt.claim !== undefined && replacement !== undefined)
     return judgeReplacing(factsAfter, { ...attempt, action: 'Replace', phase: 'accepted', replacement });
   const finding = judgeByLadder(factsAfter, isEnforced(facts) ? attempt : undefined);
-  return dueOf(finding)?.unfinished === undefined ? { ...finding, needsCleanUp: true, state: 'followed' } : finding;
+  return dueOf(finding)?.unfinished === undefined ? { ...finding, course: 'failed' } : finding;
 }
 
-function judgeAccepted(facts: NodeFacts, attempt: Attempt): Finding {
+function judgeAccepted(facts: NodeFacts, attempt: Attempt): Judgement {
   const current = { ...facts, record: { ...facts.record, attempt } };
   switch (attempt.action) {
     case 'Replace':
@@ -124,7 +124,7 @@ function judgeAccepted(facts: NodeFacts, attempt: Attempt): Finding {
 }
 
 /** The Node is still there. */
-function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Finding {
+function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Judgement {
   const { context, node, isUnhealthy } = facts;
   const { now, claims } = context;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
@@ -132,17 +132,17 @@ function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Fi
   if (claim !== undefined && claim.deletionTime === undefined)
     return judgeAnew(facts, withoutAttempt(facts.record, attempt));
   const record = { ...facts.record, attempt };
-  const needsCleanUp = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
+  const isUseless = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
   if (!isDue(now, attempt.until)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
     const verdict = isUnhealthy
       ? ({ kind: 'finishing', node, dueCondition: attempt.dueCondition, message: describe(attempt) } as const)
       : undefined;
-    return inFlight(record, verdict, time, needsCleanUp);
+    return underWay(record, verdict, time, isUseless);
   }
   const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(claim?.finalizers ?? [], node.finalizers ?? [])}; it holds no other repair any more`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, message };
-  return toFinding(record, verdict, addDuration(now, FOLLOW_CHECK), { needsCleanUp });
+  return judgement(record, verdict, addDuration(now, FOLLOW_CHECK), { isUseless });
 }
 
 /** Custom resources have no use for a healthy node. A drain has, until the NodeClaim is gone. */
@@ -155,7 +155,7 @@ function hasHelpers({ leftovers }: NodeRecord, isClaimGone: boolean): boolean {
 }
 
 /** A reboot goes on, whatever is switched off meanwhile. */
-function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Finding {
+function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Judgement {
   const { context, node, isUnhealthy } = facts;
   if (!isUnhealthy && !awaitsReboot(attempt, node, context.now)) {
     const { incident: _, ...mended } = facts.record;
@@ -166,14 +166,14 @@ function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Finding {
   return judgeStanding(facts, attempt) ?? judgeNext(facts);
 }
 
-function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): Finding {
+function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): Judgement {
   if (!facts.isUnhealthy) return judgeRecovered(facts, attempt);
   if (!isWanted(facts)) return judgeCalledOff(facts, attempt);
   return judgeStanding(facts, attempt) ?? judgeRebootNext(facts, attempt);
 }
 
 /** Somebody else was asked. A drain is called off; whoever answers to a custom resource is not interrupted half way. */
-function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Finding {
+function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Judgement {
   if (!facts.isUnhealthy) return judgeRecovered(facts, attempt);
   if (!isWanted(facts) && attempt.action === 'Drain' && hasTime(attempt, facts.context.now))
     return judgeCalledOff(facts, attempt);
@@ -181,25 +181,24 @@ function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomReso
 }
 
 /** It has time, or who was asked says that nothing follows, or repair is off; undefined: the next action may follow. */
-function judgeStanding(facts: NodeFacts, attempt: Attempt): Finding | undefined {
+function judgeStanding(facts: NodeFacts, attempt: Attempt): Judgement | undefined {
   const { context, node, record, isUnhealthy, isOn } = facts;
   const { now } = context;
   const check = addDuration(now, FOLLOW_CHECK);
   if (hasTime(attempt, now)) {
     const verdict = isUnhealthy ? ({ kind: 'underWay', node, message: describe(attempt) } as const) : undefined;
-    return inFlight(record, verdict, earliest(attempt.until, check));
+    return underWay(record, verdict, earliest(attempt.until, check));
   }
-  const needsCleanUp = hasMaintenance(record);
   if (answerOf(attempt)?.kind === 'stopped') {
     const message = `${describe(attempt)}; no further action is set`;
     const time = addDuration(now, BLOCKED_CHECK);
-    return toFinding(record, { kind: 'exhausted', node, message }, time, { state: 'followed', needsCleanUp });
+    return judgement(record, { kind: 'exhausted', node, message }, time, { course: 'timeIsOver' });
   }
-  return isOn ? undefined : inFlight(record, undefined, check, needsCleanUp);
+  return isOn ? undefined : judgement(record, undefined, check, { course: 'timeIsOver' });
 }
 
 /** The reboot, or what stands in its place. */
-function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Finding {
+function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Judgement {
   const { record } = facts;
   const finding = judgeByLadder(facts);
   const due = dueOf(finding);
@@ -207,16 +206,13 @@ function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Finding {
   // The node stays cordoned only for its reboot.
   if (due === undefined) return judgeCalledOff(facts, attempt);
   const over = withoutAttempt(record, attempt);
-  return { ...judgeByLadder({ ...facts, record: over }), state: 'inFlight', needsCleanUp: hasMaintenance(record) };
+  return judgeNext(facts, judgeByLadder({ ...facts, record: over }));
 }
 
 /** The next action of the ladder. */
-function judgeNext(facts: NodeFacts, finding = judgeByLadder(facts)): Finding {
-  const hasNext = !hasTrait(finding.verdict, 'settled');
-  return { ...finding, state: hasNext ? 'inFlight' : 'followed', needsCleanUp: hasMaintenance(facts.record) };
+function judgeNext(facts: NodeFacts, finding = judgeByLadder(facts)): Judgement {
+  return { ...finding, course: 'timeIsOver', isUseless: false };
 }
-
-const hasMaintenance = ({ leftovers }: NodeRecord): boolean => leftovers?.maintenance === true;
 
 const rebootSeen = ({ bootID }: AttemptOf<'Reboot'>, node: NodeView): string =>
   bootID === undefined

@@ -1,11 +1,11 @@
 /** Judges a node without an attempt under way: its verdict and, if it is due, the next action of its ladder. Pure. */
 import type { Attempt } from '../attempt-record.ts';
-import { type Finding, toFinding } from './finding.ts';
 import { keyOf } from './ladder.ts';
 import { carriedReturns, nextAction, takenBefore } from './next-action.ts';
 import { judgeUndue } from './undue-node.ts';
 import { BLOCKED_CHECK, type DueNode, type EntryPolicy } from './verdict.ts';
 import type { NodeFacts } from './pool-facts.ts';
+import { type Judgement, judgement } from './finding.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { deadlineBy, endsBy, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {
@@ -25,7 +25,7 @@ const OTHERS_CHECK = minutes(1);
  * Judges a node at which nothing is under way, by its own state and by the ladder.
  * @param unfinished an attempt that another run did not carry out
  */
-export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
+export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Judgement {
   const { decision, node, record, isOn } = facts;
   const { now } = facts.context;
   switch (decision.kind) {
@@ -34,10 +34,10 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
       const undue = judgeUndue(facts, decision);
       // While repair is off, what an attempt has set is taken back at once.
       const hasMarks = !isOn && (record.leftovers?.annotation !== undefined || record.leftovers?.drain !== undefined);
-      return toFinding(undue.record, undue.verdict, undue.time, { needsCleanUp: undue.needsCleanUp || hasMarks });
+      return judgement(undue.record, undue.verdict, undue.time, { isUseless: undue.isUseless || hasMarks });
     }
     case 'tolerate':
-      return toFinding(record, { ...decision, node }, decision.dueCondition.dueTime);
+      return judgement(record, { ...decision, node }, decision.dueCondition.dueTime);
     case 'unclaimed':
     case 'blocked':
     case 'vetoed':
@@ -45,7 +45,7 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
       const isOthers = decision.kind === 'blocked' && decision.reason === 'BeingDisrupted';
       const check = addDuration(now, isOthers ? OTHERS_CHECK : BLOCKED_CHECK);
       const ends = decision.kind === 'vetoed' ? decision.veto.until : undefined;
-      return toFinding(record, { ...decision, node }, earliest(ends, check));
+      return judgement(record, { ...decision, node }, earliest(ends, check));
     }
     case 'due':
       return judgeDue(facts, decision, unfinished);
@@ -53,7 +53,7 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
 }
 
 /** Which action of its ladder a due node gets. */
-function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfinished: Attempt | undefined): Finding {
+function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfinished: Attempt | undefined): Judgement {
   const { now, launchPause } = context;
   const { dueCondition, ladder, claim } = decision;
   const { incident, acts, refusals } = record;
@@ -70,21 +70,21 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       if (action.type === 'Terminate' && claim !== undefined && endsAnyway(claim, decision.entryPolicy, now)) {
         const message = `NodeClaim ${claim.name} is being deleted already, and a repair would not end it sooner`;
         const verdict = { kind: 'finishing', node, dueCondition, message } as const;
-        return toFinding(record, verdict, addDuration(now, BLOCKED_CHECK));
+        return judgement(record, verdict, addDuration(now, BLOCKED_CHECK));
       }
       const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
       const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
-      return toFinding(begun, { kind: 'due', due: decision, action, laterActions, unfinished: same });
+      return judgement(begun, { kind: 'due', due: decision, action, laterActions, unfinished: same });
     }
     case 'refused': {
       const message = `${decision.message}; refused: ${next.message}; ${againAt(next.until)}`;
-      return toFinding(record, { kind: 'retry', node, message }, next.until);
+      return judgement(record, { kind: 'retry', node, message }, next.until);
     }
     case 'unavailable': {
       const message = `${decision.message}; no replacement can be launched: ${againAt(next.until)}`;
       const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
-      return toFinding(record, verdict, next.until);
+      return judgement(record, verdict, next.until);
     }
     case 'exhausted': {
       const carried = incident === undefined ? carriedReturns(record, taken, ladder, now) : undefined;
@@ -94,7 +94,7 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
       const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
       const time = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
-      return toFinding(record, { kind: 'exhausted', node, message }, time);
+      return judgement(record, { kind: 'exhausted', node, message }, time);
     }
   }
 }

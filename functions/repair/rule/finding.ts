@@ -1,4 +1,8 @@
-/** What a pass finds of a node: its record, its verdict, and what follows from that verdict. Pure. */
+/**
+ * What a pass finds of a node: its judgement, and what follows from it. `toFinding` alone says how the node counts and
+ * whether something is taken back. Pure.
+ */
+import { outlastsRepair } from './incident.ts';
 import { type DueAction, type NodeName, type Verdict, VERDICT_TRAITS, type VerdictTrait } from './verdict.ts';
 import type { Attempt } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
@@ -14,17 +18,39 @@ export type News =
   /** Its replacement did not become ready. */
   | { readonly kind: 'failedLaunch'; readonly attempt: Attempt; readonly why: string };
 
-/**
- * What a pass finds of a node, whether or not the Node is there. `verdict` is what is said, `state` is who is counted,
- * `needsCleanUp` whether something is undone: both follow from the verdict (`toFinding`), and an attempt or a mark may add to that.
- */
-export interface Finding {
+/** What became of the attempt in the record of a node. */
+export type AttemptCourse =
+  /** There was none, or the verdict says it. */
+  | 'none'
+  | 'hasTime'
+  /** Its time is over: the next action follows, if there is one. */
+  | 'timeIsOver'
+  /** It goes on, and nobody waits for it. */
+  | 'unawaited'
+  /** It is over. */
+  | 'over'
+  /** It was not carried out, or came to nothing. */
+  | 'failed';
+
+/** One node as it is judged: all that its finding follows from (`toFinding`). */
+export interface Judgement {
   /** The record to write; undefined: the record is closed. */
   readonly record: NodeRecord | undefined;
   /** The verdict, or the action that it is due for while the pool has yet to decide; undefined: nothing to report. */
   readonly verdict: Verdict | DueAction | undefined;
   /** When to look again; undefined: when something changes. */
   readonly time: EpochMs | undefined;
+  readonly course: AttemptCourse;
+  /** Something that the repair has made is of use to nobody. */
+  readonly isUseless: boolean;
+  /** Another controller is at work on the node, and counts against the limits. */
+  readonly isOthers: boolean;
+  /** In the order in which it is reported. */
+  readonly news: readonly News[];
+}
+
+/** What a pass finds of a node, whether or not the Node is there. */
+export interface Finding extends Judgement {
   /**
    * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`:
    * something is still to be followed, though nobody waits for it.
@@ -32,8 +58,6 @@ export interface Finding {
   readonly state: 'idle' | 'followed' | 'inFlight';
   /** What the repair made is to be taken back. */
   readonly needsCleanUp: boolean;
-  /** In the order in which it is reported. */
-  readonly news: readonly News[];
 }
 
 export interface PresentNode extends Finding {
@@ -64,25 +88,49 @@ export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | un
 export const hasTrait = (verdict: NodeFinding['verdict'], trait: VerdictTrait): boolean =>
   verdict !== undefined && VERDICT_TRAITS[verdict.kind].includes(trait);
 
-/** The finding that follows from a verdict. @param more what an attempt or a mark on the Node adds */
-export function toFinding(
-  record: Finding['record'],
-  verdict: Finding['verdict'],
-  time?: Finding['time'],
-  more?: Partial<Pick<Finding, 'state' | 'needsCleanUp' | 'news'>>,
-): Finding {
-  const state = (['inFlight', 'followed'] as const).find(each => hasTrait(verdict, each)) ?? 'idle';
-  const needsCleanUp = hasTrait(verdict, 'needsCleanUp');
-  return { record, verdict, time, state, needsCleanUp, news: [], ...more };
+/** A judgement, of which the verdict says all but `more`. */
+export const judgement = (
+  record: Judgement['record'],
+  verdict: Judgement['verdict'],
+  time?: Judgement['time'],
+  more?: Partial<Pick<Judgement, 'course' | 'isUseless' | 'news'>>,
+): Judgement => ({ record, verdict, time, course: 'none', isUseless: false, isOthers: false, news: [], ...more });
+
+/** The judgement of a node whose attempt has time. */
+export const underWay = (
+  record: Judgement['record'],
+  verdict: Judgement['verdict'],
+  time: Judgement['time'],
+  isUseless = false,
+): Judgement => judgement(record, verdict, time, { course: 'hasTime', isUseless });
+
+/** The finding that follows from a judgement. Nothing else sets `state` and `needsCleanUp` before the acts of a pass. */
+export function toFinding<Judged extends Judgement>(judged: Judged): Judged & Finding {
+  return { ...judged, state: stateOf(judged), needsCleanUp: needsCleanUp(judged) };
 }
 
-/** A finding of a node whose repair is under way. */
-export const inFlight = (
-  record: Finding['record'],
-  verdict: Finding['verdict'],
-  time: Finding['time'],
-  needsCleanUp = false,
-): Finding => toFinding(record, verdict, time, { state: 'inFlight', needsCleanUp });
+function stateOf({ record, verdict, course, isOthers }: Judgement): Finding['state'] {
+  if (isOthers || hasTrait(verdict, 'inFlight')) return 'inFlight';
+  if (hasTrait(verdict, 'followed')) return 'followed';
+  switch (course) {
+    case 'hasTime':
+      return 'inFlight';
+    case 'timeIsOver':
+      return hasTrait(verdict, 'settled') ? 'followed' : 'inFlight';
+    case 'unawaited':
+    case 'failed':
+      return 'followed';
+    case 'none':
+    case 'over':
+      return outlastsRepair(record) ? 'followed' : 'idle';
+  }
+}
+
+function needsCleanUp({ record, verdict, course, isUseless }: Judgement): boolean {
+  if (isUseless || hasTrait(verdict, 'needsCleanUp')) return true;
+  if (course === 'timeIsOver') return record?.leftovers?.maintenance === true;
+  return course === 'over' || course === 'failed';
+}
 
 /** The verdict of a node; undefined: there is none, or the pool has yet to decide. */
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>

@@ -4,13 +4,13 @@
  * controller is at work on it. What the pool allows is `functions/repair/decide.ts`. Pure.
  */
 import { judgeByLadder } from './due-node.ts';
-import { dueOf, type Finding, type PresentNode } from './finding.ts';
+import { dueOf, type Judgement, type PresentNode, toFinding } from './finding.ts';
 import {
+  doubtsOf,
+  isStillUnhealthy,
   type OnsetContext,
   onsetsOf,
   onsetsStill,
-  doubtsOf,
-  isStillUnhealthy,
   unhealthyStatementsOf,
 } from './onsets.ts';
 import { isStopped, otherWorkOn } from './other-work.ts';
@@ -19,7 +19,7 @@ import { vetoOf } from './vetoes.ts';
 import { replacementOf } from './attempt.ts';
 import { judgeAttempt } from './attempt-verdict.ts';
 import { nextEpisodes } from './flapping.ts';
-import { endOf, HEALTHY_FOR, incidentAt, judgeHealth, outlastsRepair, readableSettings } from './incident.ts';
+import { endOf, HEALTHY_FOR, incidentAt, judgeHealth, readableSettings } from './incident.ts';
 import { isRebootTried, isRebootUnderWay, ladderOf, possibleOf } from './ladder.ts';
 import type { Attempt, Replacement } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
@@ -109,16 +109,15 @@ const withReplacement = (attempt: Attempt, replacement: Replacement): Attempt =>
     : attempt;
 
 /**
- * Adds what ends by itself: an incident after a while, the marks of a replacement, and what somebody else is at. Of state,
- * time and what is taken back this is the last word on the node alone.
+ * Adds what ends by itself: an incident after a while, the marks of a replacement, and the work of another controller.
  * @param othersUntil until when somebody else's work is in flight; undefined: it is not
  */
 function finish(
   { node, record: { incident }, isOn, context: { now } }: NodeFacts,
-  finding: Finding,
+  judgement: Judgement,
   othersUntil: EpochMs | undefined,
 ): PresentNode {
-  const { record } = finding;
+  const { record } = judgement;
   const { attempt, refusals, leftovers } = record ?? {};
   const healthySince = record && (record.incident?.healthySince ?? incident?.healthySince);
   const wellEnds = healthySince && addDuration(healthySince, HEALTHY_FOR);
@@ -130,15 +129,13 @@ function finish(
   const isClosed = maintenance === true && !mayReboot && (attempt === undefined || attempt.action === 'Reboot');
   // A run that died has left it: nothing that begins now would use it.
   const isLeft = isUnused || isClosed || (attempt === undefined && annotation !== undefined);
-  const own = finding.state === 'idle' && outlastsRepair(record) ? 'followed' : finding.state;
-  return {
-    ...finding,
-    kind: 'present',
-    node,
-    needsCleanUp: finding.needsCleanUp || isUnmarkDue || (isLeft && dueOf(finding) === undefined),
-    state: othersUntil !== undefined && isOn ? 'inFlight' : own,
-    time: [wellEnds, unmarks, othersUntil].reduce(earliest, finding.time),
+  const judged = {
+    ...judgement,
+    isUseless: judgement.isUseless || isUnmarkDue || (isLeft && dueOf(judgement) === undefined),
+    isOthers: othersUntil !== undefined && isOn,
+    time: [wellEnds, unmarks, othersUntil].reduce(earliest, judgement.time),
   };
+  return { ...toFinding(judged), kind: 'present', node };
 }
 
 /** What becomes of one node, by its conditions, its NodeClaim and the rules of its pool. Pure, total. */

@@ -2,7 +2,7 @@
 import { calledOff, createAttempt } from './attempt.ts';
 import { isBeforeReboot } from './ladder.ts';
 import { type Blocker, FOLLOW_CHECK, type Rank, type Verdict } from './verdict.ts';
-import type { Candidate, PresentNode } from './finding.ts';
+import { type Candidate, type PresentNode, toFinding } from './finding.ts';
 import { addDuration, type EpochMs } from '../../../shared/domain/time.ts';
 
 export function blockedNode({ finding, due }: Candidate, blocker: Blocker, rank: Rank): PresentNode {
@@ -13,11 +13,11 @@ export function blockedNode({ finding, due }: Candidate, blocker: Blocker, rank:
   // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
-    return { ...finding, record: opened, verdict, time, needsCleanUp: true, state: 'followed' };
+    return toFinding({ ...finding, record: opened, verdict, time, course: 'failed' });
   }
   // The annotation of an earlier attempt is taken back while the node is held.
-  const needsCleanUp = finding.needsCleanUp || record?.leftovers?.annotation !== undefined;
-  return { ...finding, verdict, time, needsCleanUp };
+  const isUseless = finding.isUseless || record?.leftovers?.annotation !== undefined;
+  return toFinding({ ...finding, verdict, time, isUseless });
 }
 
 /** Says what would be done if the mode were Enforce. */
@@ -25,5 +25,5 @@ export function observedNode(candidate: Candidate, now: EpochMs): PresentNode {
   const { finding, due, laterActions } = candidate;
   const attempt = createAttempt(candidate, now);
   const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, laterActions, message: due.message };
-  return { ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) };
+  return toFinding({ ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) });
 }

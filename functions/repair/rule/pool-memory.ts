@@ -2,7 +2,7 @@
 import type { Attempt } from '../attempt-record.ts';
 import type { PoolRecord } from '../pool-record.ts';
 import { replacementOf, terminationOf } from './attempt.ts';
-import { dueOf, hasTrait, type NodeFinding } from './finding.ts';
+import { dueOf, hasTrait, type NodeFinding, toFinding } from './finding.ts';
 import type { PoolDecision, PoolObservation } from './pool-decision.ts';
 import { rampAt, rampTime, withoutUndone } from './ramp.ts';
 import { nextPause, pauseAt } from './replacement.ts';
@@ -42,7 +42,7 @@ export function nextPoolState(
   decided: Decided,
 ): PoolDecision {
   const { granted, inFlight, holdingGuards } = decided;
-  const findings = decided.findings.map(each => (isLeftMarked(each) ? { ...each, needsCleanUp: true } : each));
+  const findings = decided.findings.map(each => (isLeftMarked(each) ? toFinding({ ...each, isUseless: true }) : each));
   const window = windowOf(rules);
   const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
   const newPlaces = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);

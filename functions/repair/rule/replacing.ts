@@ -6,7 +6,7 @@ import type { AttemptOf, Replacement } from '../attempt-record.ts';
 import { type DueNode, LAUNCH_CHECK } from './verdict.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import { againAt, judgeByLadder } from './due-node.ts';
-import { type Finding, inFlight } from './finding.ts';
+import { type Judgement, underWay } from './finding.ts';
 import { isWanted, judgeAnew, judgeRecovered } from './attempt-end.ts';
 import { nextPause, replacementStatusOf } from './replacement.ts';
 import { refusedUntil } from './next-action.ts';
@@ -17,7 +17,7 @@ import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, toDurationMs, toTimestamp } from '../../../shared/domain/time.ts';
 
 /** A replacement was launched: repair waits for it, gives it up, or terminates the unhealthy node. */
-export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Finding {
+export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Judgement {
   const { context, node, isUnhealthy, decision } = facts;
   const { now } = context;
   const replacement = facts.record.leftovers?.replacement ?? attempt.replacement;
@@ -49,7 +49,7 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
       const message = isLate
         ? `NodeClaim ${name} is in use and not ready: the repair waits until it is`
         : `NodeClaim ${name} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
-      return inFlight(record, { kind: 'underWay', node, message }, isLate ? check : earliest(attempt.until, check));
+      return underWay(record, { kind: 'underWay', node, message }, isLate ? check : earliest(attempt.until, check));
     }
     case 'ready': {
       if (decision.kind === 'due') {
@@ -58,7 +58,7 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
       }
       // A veto, or somebody else at work: the replacement is kept until that is over.
       const { verdict, time } = judgeByLadder(current);
-      return inFlight(record, verdict, time ?? check);
+      return underWay(record, verdict, time ?? check);
     }
   }
 }
@@ -69,7 +69,7 @@ function judgeReadyReplacement(
   decision: DueNode,
   attempt: AttemptOf<'Replace'>,
   replacement: Replacement,
-): Finding {
+): Judgement {
   const { record, context, node } = facts;
   const { now } = context;
   const action = terminationAfter(attempt.key, decision.ladder);
@@ -79,15 +79,15 @@ function judgeReadyReplacement(
   if (waits === undefined) {
     const opening = { ...action, replacement };
     const verdict = { kind: 'due', due: decision, action: opening, laterActions: [], unfinished: undefined } as const;
-    return inFlight(record, verdict, addDuration(now, LAUNCH_CHECK));
+    return underWay(record, verdict, addDuration(now, LAUNCH_CHECK));
   }
   const { until } = waits;
   const message = `${decision.message}; the termination was refused: ${againAt(until)}`;
-  return inFlight(record, { kind: 'retry', node, message }, until);
+  return underWay(record, { kind: 'retry', node, message }, until);
 }
 
 /** The launch counts as not taken. The next action follows at once, and the pool launches nothing for a while. */
-function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why: string): Finding {
+function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why: string): Judgement {
   const { incident } = facts.record;
   const failed = withoutAttempt({ ...facts.record, attempt }, attempt);
   const record = { ...failed, ...(incident && { incident: withSkipped(incident, attempt.key) }) };
@@ -95,5 +95,5 @@ function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why:
   // As the pool's record has it after this pass.
   const context = { ...facts.context, launchPause: nextPause(launchPause, now) };
   const finding = judgeByLadder({ ...facts, record, context });
-  return { ...finding, needsCleanUp: true, state: 'followed', news: [{ kind: 'failedLaunch', attempt, why }] };
+  return { ...finding, course: 'failed', news: [{ kind: 'failedLaunch', attempt, why }] };
 }

@@ -1,7 +1,7 @@
 /** Judges a node that is healthy or cannot be judged: what is taken back, and how long its record is kept. Pure. */
 import { isRecordNeeded, readableSettings } from './incident.ts';
 import { BLOCKED_CHECK, type NodeDecision } from './verdict.ts';
-import type { Finding } from './finding.ts';
+import type { Judgement } from './finding.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
@@ -13,14 +13,14 @@ const FAULT_CHECK = minutes(60);
 export function judgeUndue(
   { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: NodeFacts,
   decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
-): Pick<Finding, 'record' | 'verdict' | 'time' | 'needsCleanUp'> {
+): Pick<Judgement, 'record' | 'verdict' | 'time' | 'isUseless'> {
   const verdict = { ...decision, node };
   if (decision.kind === 'refuse' || decision.reason === 'NoTransitionTime')
-    return { record, verdict, time: addDuration(now, FAULT_CHECK), needsCleanUp: false };
-  const needsCleanUp = record.leftovers !== undefined;
+    return { record, verdict, time: addDuration(now, FAULT_CHECK), isUseless: false };
+  const isUseless = record.leftovers !== undefined;
   const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
   const check = decision.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
-  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, needsCleanUp };
+  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, isUseless };
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
@@ -28,6 +28,6 @@ export function judgeUndue(
     record: isRecordNeeded(record, { kind: 'healthy', now }) ? record : undefined,
     verdict: wasUnhealthy ? verdict : undefined,
     time,
-    needsCleanUp,
+    isUseless,
   };
 }

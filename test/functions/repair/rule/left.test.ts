@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { NodeRecord, RepairLeftovers } from '../../../../functions/repair/node-record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { afterTakeBack, leftOf, wantedBack, withoutTakenBack } from '../../../../functions/repair/rule/left.ts';
-import { type PresentNode, toFinding } from '../../../../functions/repair/rule/finding.ts';
+import { judgement, type PresentNode, toFinding } from '../../../../functions/repair/rule/finding.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import { anAttempt, aPoolNode, claimOf, T } from '../../../builders/repair.ts';
 
-const NOTHING = toFinding(undefined, undefined);
+const NOTHING = toFinding(judgement(undefined, undefined));
 const NOW = addDuration(T, minutes(40));
 const node = aPoolNode('n1');
 const CLAIM = claimOf(node);

@@ -6,7 +6,7 @@ import { surroundingsIn, toBeConfirmed } from '../../../../functions/repair/rule
 import type { Surroundings } from '../../../../functions/repair/rule/guards.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { type PresentNode, toFinding } from '../../../../functions/repair/rule/finding.ts';
+import { judgement, type PresentNode, toFinding } from '../../../../functions/repair/rule/finding.ts';
 import { NEW_POOL } from '../../../../functions/repair/pool-record.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
@@ -84,7 +84,7 @@ it('a node that an action has mended a moment ago counts as acted upon; one that
   const mendedBy = (...taken: string[]) => {
     const incident = { type: 'Ready', taken, healthySince: NOW };
     const finding = {
-      ...toFinding(undefined, undefined),
+      ...toFinding(judgement(undefined, undefined)),
       kind: 'present',
       node: LONE,
       record: { ...newNode('n3', 'default'), incident },
@@ -98,7 +98,7 @@ it('a node that somebody else has mended came back by itself, though it took a p
   const state = { ...NEW_POOL, inFlight: { [LONE.uid]: NOW } };
   const isActedUpon = (otherWorkTime?: typeof NOW) => {
     const finding = {
-      ...toFinding(undefined, undefined),
+      ...toFinding(judgement(undefined, undefined)),
       kind: 'present',
       node: LONE,
       record: undefined,
