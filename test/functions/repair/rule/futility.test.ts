@@ -1,8 +1,10 @@
 /** Replacements that fail as those before them are left alone. */
 import { describe, expect, it } from 'vitest';
+import { futility } from '../../../../functions/repair/rule/futility.ts';
+import type { Surroundings } from '../../../../functions/repair/rule/guards.ts';
 import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/pool-record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
-import { addDuration, minutes } from '../../../../shared/domain/time.ts';
+import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import { aDecision, aPoolNode, SICK, someRules, T, verdictsOf } from '../../../builders/repair.ts';
 
 const block = { maxUnhealthy: '100%', futility: { repairs: 2, window: '6h' } };
@@ -50,5 +52,23 @@ describe('futility', () => {
     ]) {
       expect(aDecision(bornAt(-10), { rules: other, state }).state.terminations).toEqual(state.terminations);
     }
+  });
+
+  it('says how many did not help, whatever their order, and none made after the node', () => {
+    const given = { settings: { futility: { repairs: 2, window: hours(6) } }, now: T, area: 'NodePool a' };
+    const at = (time: number) => ({ condition: 'Ready=False', time: addDuration(T, minutes(time)) });
+    const node = { creationTime: addDuration(T, minutes(-30)) };
+    const blockerOf = (rule: object, born: Pick<NodeView, 'creationTime'>, times: readonly number[]) =>
+      futility({ ...given, ...rule } as unknown as Surroundings, 'Ready=False', born, times.map(at));
+    expect(blockerOf({}, node, [-30, -90, -60])).toEqual({
+      kind: 'futility',
+      reason: 'FutileRepairs',
+      message:
+        '3 repairs in NodePool a did not help: their replacements fail the same way (Ready=False); held until 2024-11-01T20:02:48Z',
+      setting: { field: 'spec.repair.futility', numbers: { repairs: 3, allowed: 2 } },
+      until: addDuration(T, minutes(300)),
+    });
+    expect(blockerOf({ settings: {} }, node, [-90, -60])).toBeUndefined();
+    expect(blockerOf({}, { creationTime: undefined }, [-90, -60])).toBeUndefined();
   });
 });
