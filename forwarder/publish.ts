@@ -112,12 +112,12 @@ async function publishNext(running: RunningPublisher, signal: AbortSignal): Prom
     const pause = await publishBatch(running, batch, signal);
     if (pause > 0) await clock.sleep(pause, signal);
   } finally {
-    // What is not settled although the batch is done with would never be taken again.
+    // An entry that has no end although the batch is done with would never be taken again.
     for (const queued of batch) queue.giveBack(keyOf(queued));
   }
 }
 
-/** Sends one batch and settles its entries. Answers how long to wait before the next one. */
+/** Sends one batch and finishes its entries. Answers how long to wait before the next one. */
 async function publishBatch(
   running: RunningPublisher,
   batch: readonly QueuedChange[],
@@ -131,7 +131,7 @@ async function publishBatch(
     if (signal.aborted) throw error;
     return callFailed(running, batch, error);
   }
-  const done = batch.filter((queued, index) => settle(running, queued, outcomes[index] ?? NO_OUTCOME));
+  const done = batch.filter((queued, index) => finishEntry(running, queued, outcomes[index] ?? NO_OUTCOME));
   if (done.length > 0) {
     running.on({ kind: 'published' });
     return toDurationMs(0);
@@ -156,8 +156,8 @@ function callFailed(running: RunningPublisher, batch: readonly QueuedChange[], e
   return pauseAfter(running.health(), timings.callBackoff, { random, asked: passing ? error.retryAfterMs : undefined });
 }
 
-/** Answers whether the entry is done with. */
-function settle(running: RunningPublisher, queued: QueuedChange, outcome: PublishOutcome): boolean {
+/** Takes one outcome over into the queue. Answers whether the entry is done with. */
+function finishEntry(running: RunningPublisher, queued: QueuedChange, outcome: PublishOutcome): boolean {
   const { queue, clock, count } = running;
   const { change, attempts } = queued;
   const { kind } = change.subject;

@@ -66,12 +66,12 @@ const poolOfClaim = ({ metadata: { labels = {} } }: KubernetesObject): string | 
 export async function readOtherPools(
   { kubernetes }: Kubernetes,
   pool: string | undefined,
-  strays: readonly NodeView[],
+  withoutClaim: readonly NodeView[],
   { observedTimes }: Pick<RepairAsks, 'observedTimes'>,
 ): Promise<ReadonlyMap<string, NodeElsewhere>> {
   const others = new Map<string, NodeElsewhere>();
   const claims = objectsOf(await kubernetes.list(RESOURCES.NodeClaim), { notServed: 'none' });
-  for (const node of strays) {
+  for (const node of withoutClaim) {
     const { uid } = node;
     const claim = claimOfNode(claims, node);
     const other = claim && poolOfClaim(claim);

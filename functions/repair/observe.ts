@@ -97,8 +97,8 @@ export async function observe(
   const open = [...records].filter(([, { value }]) => value.attempt !== undefined);
   if (open.length > 0) await inquire(deps, records, nodes);
   const found = nodes.filter(node => records.has(node.uid) || unhealthy.includes(node) || asks.uids.has(node.uid));
-  const strays = straysOf(pool, found, { claims: view.claims, records });
-  const others = strays.length === 0 ? NONE_ELSEWHERE : await readOtherPools(deps, pool, strays, asks);
+  const withoutClaim = nodesWithoutClaim(pool, found, { claims: view.claims, records });
+  const others = withoutClaim.length === 0 ? NONE_ELSEWHERE : await readOtherPools(deps, pool, withoutClaim, asks);
   const own = new Set(nodes.map(({ uid }) => uid));
   const missing = [...records].filter(([uid]) => !own.has(uid));
   const { gone, elsewhere } = missing.length === 0 ? NONE_MISSING : await readMissing(deps, pool, missing);
@@ -184,7 +184,7 @@ interface ClaimsAndRecords {
  * Nodes without a NodeClaim of the pool, of which the pool remembers nothing: a NodeClaim of another pool may name
  * them.
  */
-function straysOf(
+function nodesWithoutClaim(
   pool: string | undefined,
   nodes: readonly NodeView[],
   { claims, records }: ClaimsAndRecords,

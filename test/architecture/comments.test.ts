@@ -17,10 +17,13 @@ interface Page {
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const isThere = (path: string): boolean => existsSync(join(root, path));
 
+const rawCommentsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<![:'"`\w])\/\/ .*/g)].map(([comment]) => comment);
+
 /** The comments of a file, one after the other, without the stars. */
 const commentsOf = (text: string): string =>
-  [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<![:'"`\w])\/\/ .*/g)]
-    .map(([comment]) => comment.replaceAll(/\n\s*\*/g, '\n').replaceAll(/\s+/g, ' '))
+  rawCommentsOf(text)
+    .map(comment => comment.replaceAll(/\n\s*\*/g, '\n').replaceAll(/\s+/g, ' '))
     .join('\n');
 
 const comments: readonly Page[] = sources.map(file => ({
@@ -79,6 +82,20 @@ describe('a file that is named', () => {
       return place !== undefined && !new RegExp(`\\b${name}\\b`).test(read(place));
     });
     expect(wrong.map(({ page, name, path }) => `${page.file}: ${name} in ${path}`)).toEqual([]);
+  });
+});
+
+describe('a reference such as (a)', () => {
+  it('has a list with that letter in its file', () => {
+    const unlisted = sources.flatMap(file => {
+      const said = rawCommentsOf(read(file))
+        .join('\n')
+        .replaceAll(/`[^`]*`/g, '');
+      const listed = new Set([...said.matchAll(/^\W*\(([a-h])\) /gm)].map(([, letter = '']) => letter));
+      const named = [...said.matchAll(/(?<=\s)\(([a-h])\)(?!\w)/g)].map(([, letter = '']) => letter);
+      return named.filter(letter => !listed.has(letter)).map(letter => `${file}: (${letter})`);
+    });
+    expect(unlisted).toEqual([]);
   });
 });
 

@@ -38,14 +38,14 @@ export const drainNodes = {
     await oneByOne(terminatingNodes(context), async node => {
       drains.push(await drainNode(context, node));
     });
-    const settled = drains.filter(drain => drain.kind !== 'others');
-    if (settled.length < drains.length) return lookAgain('another run tries the same evictions');
-    const all = settled.flatMap(({ pods }) => pods);
+    const ownDrains = drains.filter(drain => drain.kind !== 'others');
+    if (ownDrains.length < drains.length) return lookAgain('another run tries the same evictions');
+    const all = ownDrains.flatMap(({ pods }) => pods);
     forgetPods(context.run.tries, context.state().refusals, all);
-    const askedEvictions: AskedEvictions = Object.assign({}, ...settled.map(drain => drain.askedEvictions));
+    const askedEvictions: AskedEvictions = Object.assign({}, ...ownDrains.map(drain => drain.askedEvictions));
     if (!isDeepStrictEqual(askedEvictions, context.state().askedEvictions ?? {}))
       await context.saveState({ askedEvictions });
-    const waits = settled.filter(drain => drain.kind === 'waits');
+    const waits = ownDrains.filter(drain => drain.kind === 'waits');
     if (waits.length === 0) {
       if (context.state().refusedEvictions > 0) await context.saveState({ refusedEvictions: 0 });
       return stepDone;

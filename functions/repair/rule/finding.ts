@@ -116,7 +116,7 @@ function stateOf({ record, verdict, course, isOthers }: Judgement): Finding['sta
     case 'hasTime':
       return 'inFlight';
     case 'timeIsOver':
-      return hasTrait(verdict, 'settled') ? 'followed' : 'inFlight';
+      return hasTrait(verdict, 'awaitsNoRun') ? 'followed' : 'inFlight';
     case 'unawaited':
     case 'failed':
       return 'followed';

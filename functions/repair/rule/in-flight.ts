@@ -8,7 +8,7 @@ import { addDuration, type EpochMs, isDue } from '../../../shared/domain/time.ts
 export function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
   const isBegun = (finding: NodeFinding): boolean => {
     const since = begunTime(finding, state);
-    if (since === undefined || hasTrait(finding.verdict, 'settled')) return false;
+    if (since === undefined || hasTrait(finding.verdict, 'awaitsNoRun')) return false;
     return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
   };
   const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));

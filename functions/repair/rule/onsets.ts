@@ -59,7 +59,8 @@ export function unhealthyStatementsOf(
     const statusStart = statusStartOf(match, key, observed.record);
     const { start, doubt } = startOf(match, node, observed, statusStart);
     const { now, ownTime, observedTime, isUnprompted = false } = observed;
-    // Keep `first` only for a start that an event confirmed. Drop it if an event came before this transition: the node may have been healthy in between.
+    // Keep `first` only for a start that an event confirmed. Drop it if an event came before this transition: the node
+    // may have been healthy in between.
     const mayHaveStayed = stated === undefined || !isBefore(ownTime, stated);
     const first = mayHaveStayed ? (kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined)) : undefined;
     const isUnheard = statusStart === undefined && isUnprompted && observedTime === undefined && isOlder(stated, now);
@@ -141,7 +142,8 @@ function startOf(
   if (stated === undefined) return { start: undefined };
   if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, doubt: 'ahead' };
   const isTold = observedTime !== undefined && statusStart === undefined;
-  // With a reason, what was told of may be the reason, long after the transition: (e) says when it starts.
+  // The event of a statement with a reason may be about the reason alone. An old transition time then does not mean a
+  // wrong clock, and the last line of this function picks the start.
   if (isTold && statement.reason === undefined && isOlder(stated, observedTime)) return { start: now, doubt: 'behind' };
   const start = statusStart ?? latest(stated, creationTime ?? stated);
   // The transition time is that of the status: nobody says since when the reason stands.

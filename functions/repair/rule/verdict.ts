@@ -200,8 +200,8 @@ export interface DueAction {
 export type VerdictTrait =
   /** Among the nodes of its pool that are due and not repaired. */
   | 'held'
-  /** No run is about to act on it. */
-  | 'settled'
+  /** No run is about to act on it, so no outcome of one is awaited. */
+  | 'awaitsNoRun'
   /** The next attempt uses what an earlier one has left. */
   | 'reuses'
   /** As `Finding.state` says. */
@@ -224,9 +224,9 @@ export const VERDICT_TRAITS: Readonly<Record<(Verdict | DueAction)['kind'], read
   wouldRepair: [],
   unresolved: ['inFlight'],
   underWay: ['inFlight'],
-  retry: ['held', 'settled', 'reuses'],
-  exhausted: ['held', 'settled'],
-  stuck: ['settled', 'followed'],
-  recovered: ['settled', 'needsCleanUp'],
+  retry: ['held', 'awaitsNoRun', 'reuses'],
+  exhausted: ['held', 'awaitsNoRun'],
+  stuck: ['awaitsNoRun', 'followed'],
+  recovered: ['awaitsNoRun', 'needsCleanUp'],
   gone: [],
 };
