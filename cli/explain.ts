@@ -1,4 +1,7 @@
-/** `curfew explain pod NS/NAME`, `node NAME`, `nodepool NAME`, `policy NAME`, and lists of the last two: on a cluster, or on a scenario at some moment of its run. */
+/**
+ * `curfew explain pod NS/NAME`, `node NAME`, `nodepool NAME`, `policy NAME`, and lists of the last two. It explains a
+ * cluster, or a scenario at some moment of its run.
+ */
 import { readUnderWay, requestedId } from '../functions/drain/explain.ts';
 import { nodeOfRequest } from '../functions/repair/explain.ts';
 import { ANNOTATIONS } from '../shared/contract/names.ts';

@@ -1,4 +1,7 @@
-/** What becomes of a node by itself: repair, termination, drain, and which policies say so. Reads the cluster only, changes nothing. */
+/**
+ * Explains repair, termination and drain of one node, before guards and budgets, and which policies say so. Reads the
+ * cluster only, and changes nothing.
+ */
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { parseConfig } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, CONFIG_MAP, NVSENTINEL } from '../../shared/contract/names.ts';

@@ -112,7 +112,7 @@ function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: 
   );
 }
 
-/** What was due by a deadline that forces is done with its end, should nobody have been able to do it before. */
+/** The deletions that a forced deadline requires: they are made with its end if no earlier run made them. */
 function lastDeletions(plan: PodPlan): PodPlan {
   return { ...plan, acts: plan.acts.filter(({ kind }) => kind === 'delete') };
 }

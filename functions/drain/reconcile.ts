@@ -101,7 +101,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
       await reportDrainFaults(context, subject, isRepublished(event));
       return context.settings.settingsChanged(event);
     case 'ConfigMap':
-      // Noted as the last good one before anybody asks for a drain.
+      // Loading it stores a valid configuration as the last good one, before the first drain is requested.
       await loadConfig(OWNER, deps);
       return context.settings.settingsChanged(event);
     case 'VolumeAttachment':

@@ -157,7 +157,7 @@ async function carryOut(
   isCounted: boolean,
 ): Promise<readonly ActResult[]> {
   if (intended.size === 0) return [];
-  // Read together with the first nodes, each of which awaits it.
+  // One read for all acts of this pass; each act awaits it.
   const rules = loadRules(deps, observed.pool, observed.rules);
   const living = [...observed.claims.values()].filter(({ deletionTime }) => deletionTime === undefined);
   const unlaunched = living.filter(
@@ -170,7 +170,7 @@ async function carryOut(
     const recordMade: ActionContext['recordMade'] = change => {
       made = change;
     };
-    // The launches of this pass count, in their order.
+    // An act counts the launches granted before it in this pass as if they existed.
     const earlier = Math.max(0, launches.indexOf(granted));
     const room = { claims: living.length + earlier, unknown: unlaunched.length + earlier };
     const { attempt } = granted;
@@ -198,8 +198,8 @@ interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'room'> {
 /**
  * Looks at Node and NodeClaim once more, under the rules as they are by then, and acts.
  *
- * @param listedClaim the NodeClaim as the pass has listed it; answers undefined when a read must tell more. Without it,
- * it is read.
+ * @param listedClaim the NodeClaim as the pass has listed it; without it the NodeClaim is read
+ * @returns undefined if the listed NodeClaim does not suffice to decide: the caller calls again without it
  */
 async function actOn(
   deps: PassDeps,
@@ -264,7 +264,7 @@ function notBegun(error: unknown): Extract<Outcome, { kind: 'refused' }> {
   return refused(messageOf(error), causeOf(error) ?? 'passing');
 }
 
-/** A certain refusal of the API server or EC2 is an answer. An error that may have had an effect is thrown. */
+/** Returns a refusal of the API server or EC2 that surely had no effect as an outcome. Any other error is thrown. */
 async function orRefusal(act: () => Promise<ActOutcome>): Promise<ActOutcome | Extract<Outcome, { kind: 'refused' }>> {
   try {
     return await act();

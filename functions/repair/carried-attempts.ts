@@ -41,7 +41,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
   const isOver = phase === 'observed' || phase === 'refused' || carried.notTaken === true || isLeft === true;
   const until = carried.until ?? addDuration(time, hours(1));
   const drain = action === 'CustomResource' ? undefined : requestId;
-  // What else stands in it belongs to no attempt of its action.
+  // `readAttempt` drops fields that this action does not have.
   const attempt = readAttempt(
     toJson({ ...carried, phase: phase === 'accepted' ? phase : 'intended', time, key, until }),
   );

@@ -146,7 +146,10 @@ export function createPasses(
   run: (deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) => Promise<DurationMs>,
 ): Passes {
   const sayOutOfSight = createSayOutOfSight(deps);
-  /** A pass that cannot see a kind by which it would judge is asked for the same again every minute: nobody repeats what it was told. */
+  /**
+   * Runs a pass. If a kind that it needs is not served, the same asks run again in a minute: their messages are already
+   * acknowledged.
+   */
   const passOrWait = async (pool: string | undefined, asks: readonly Ask[]): Promise<RoundAnswer> => {
     try {
       return await run({ ...deps, ask }, pool, asks);

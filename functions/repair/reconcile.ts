@@ -114,9 +114,9 @@ async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'
   }
 }
 
-/** Two passes are as far apart as three times what the last one took (`PASS_SPACING` is the least), … */
+/** Two passes are at least three times as far apart as the last one took, and never closer than `PASS_SPACING`. */
 const SPACING_BY_DURATION = 3;
-/** … and a minute while freeze or a zone hold. */
+/** Two passes are at least a minute apart while a cluster freeze or a zone outage blocks repairs. */
 const OUTAGE_SPACING = minutes(1);
 
 /**
@@ -135,7 +135,7 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   const { rules, state, elsewhere } = observed;
   const { findings } = judged;
   const surroundings = surroundingsIn(observed, judged);
-  // The pool has neither rules nor anything that is remembered.
+  // No record and no findings: there is nothing to decide.
   const isNothing = !observed.isKnown && findings.length === 0;
   const limits = isNothing ? undefined : await observeLimits(deps, observed, toBeConfirmed(judged, surroundings));
   if (limits === 'newer') return leaveToNewer(pool, asks);

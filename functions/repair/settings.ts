@@ -25,7 +25,7 @@ import { effectiveProtection } from '../../shared/policies/protection-settings.t
 export interface PoolRules {
   readonly repair: RepairRules;
   readonly pool: KubernetesObject | undefined;
-  /** The same, or as it was before it went: what it granted to pods still counts. */
+  /** The NodePool, or its last known state if it was deleted: the protections that it granted still count. */
   readonly known: KubernetesObject | undefined;
   readonly policies: PolicySet;
   readonly config: Configuration;

@@ -37,7 +37,10 @@ interface UntakenAct {
   readonly time: EpochMs;
 }
 
-/** The next pass looks at once where nothing was done, and after the run where nobody knows (I4). */
+/**
+ * The record and the next look after an act that was not accepted (I4). The next pass comes at once if nothing was
+ * done. If the outcome is unknown, it waits until this run must be over.
+ */
 export async function afterUntakenAct(
   deps: PassDeps,
   observed: ObservedPool,
@@ -63,7 +66,7 @@ export async function afterUntakenAct(
     }
     case 'calledOff': {
       const known = dueOf(finding)?.unfinished ? record.leftovers : recordBefore.leftovers;
-      // Its NodeClaim may have changed after it got its deadline (I7).
+      // We may have set the annotation before the NodeClaim changed: keep it as ours to take back (I7).
       const leftovers =
         attempt.action === 'Terminate' ? withoutAttempt({ ...record, leftovers: known }, attempt).leftovers : known;
       const kept = { ...recordBefore, number: record.number, leftovers: leftovers };

@@ -1,7 +1,7 @@
 /**
- * The minute sweep: the owner of every record that is due, or is within 90 s, gets a wake-up in its inbox, but where it has sent one itself. It makes sure that no timer is lost; the punctual path
- * for near timers is the owner's own delayed message. Duplicates are harmless, so nothing is remembered between sweeps, except which
- * unreadable entries were parked.
+ * The minute sweep. Sends a wake-up to the owner of every record due within 90 s, except where the owner has sent its
+ * own. It makes sure that no timer is lost: near timers fire by the owner's delayed message. Duplicates are harmless, so
+ * nothing is remembered between sweeps, except which unreadable entries were parked.
  */
 import { METRICS } from '../../shared/contract/metrics.ts';
 import { addDuration, hours, toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';

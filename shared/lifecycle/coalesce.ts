@@ -21,7 +21,7 @@ import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, doneIfWritten, type UsedWakeUp } from './timed-record.ts';
 import type { WakeUpRoute } from './wake-up-route.ts';
 
-/** After losing this many races a run asks for everything: whoever writes that first serves all others as well. */
+/** After this many lost races a run asks for everything: one such run covers all waiting requests. */
 const LOST_BEFORE_ALL = 2;
 
 export interface Work {

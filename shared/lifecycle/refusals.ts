@@ -93,7 +93,7 @@ export interface RefusableChange {
 
 /**
  * The tries of one run. A repeated turn does not repeat a call that was refused. `undefined`, `changed`, `conflict`, `again`: a lost race.
- * `onward`: partial progress. Neither clears a remembered refusal. A run that loses many races counts as refused.
+ * `onward`: partial progress. Neither of the two clears a remembered refusal. A run that loses many races counts as refused.
  */
 export interface Tries {
   make<Outcome>(change: RefusableChange, call: () => Promise<Outcome>): Promise<Outcome | Refused>;

@@ -7,9 +7,9 @@
  * - T3 No run deletes a record that another run found needed. Closing takes two turns: mark the record, look again, delete exactly the
  *   marked version. Who needs a marked record writes it (T2), and the deletion loses. A run may have read the record before the mark.
  *   Any change that it saw happened before the mark, so the second look sees it, too.
- * - T4 Who puts a timer off looks once more: another run may have found the earlier one right and have written nothing. The timer
- *   corrects a stale value; nothing corrects a timer that is put off by mistake. A timer that is due protects nobody: each run that
- *   finds one writes (T2).
+ * - T4 A run that moves a timer later observes again: another run may have relied on the earlier timer and written nothing. The
+ *   timer corrects a stale value; nothing corrects a timer that was moved by mistake. This does not hold for a timer that is due:
+ *   each run that finds one writes (T2).
  * - T5 A record of a newer version is kept and left alone: after a rollback nothing of it is lost.
  *
  * ```
@@ -138,7 +138,7 @@ export function openRecord<Value>(
         isDeepStrictEqual(loaded.value, value)
       ) {
         if (goesBack !== undefined) throw goesBack;
-        // A wake-up that came early used up the message of this very timer. The messages of other timers are still on their way.
+        // This wake-up came early and was the timer's only message, so send another. Messages of other timers are still on their way.
         const armed = loaded.stored.nextWakeTime;
         if (armed !== undefined && armed === wakeUp?.wakeTime) await send(deps, { ...next, wakeTime: armed }, now);
         return { ...DONE, written: true };

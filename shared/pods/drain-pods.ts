@@ -112,8 +112,8 @@ export async function endPods<End extends PodEnd>(
 const keyOf = ({ kind, pod }: { readonly kind: string; readonly pod: PodView }): string => `${kind} pod ${pod.uid}`;
 
 /**
- * A few at once: a node has about a hundred pods, and the API server has other clients. Where a permission was missing, the pod that was not tried for the longest time goes first, alone,
- * and shows whether it is there again.
+ * Batches of calls that run at once: a node has about a hundred pods, and the API server has other clients. After a
+ * missing permission one pod goes first, alone, to show whether it is there again: the one whose last try is oldest.
  */
 function callBatches<End extends PodEnd>({ ends, refusals }: PodsToEnd<End>): readonly (readonly End[])[] {
   const probes = ends.flatMap(end => {

@@ -112,7 +112,7 @@ export function planPods(situation: PlanSituation): PodPlan {
     }
     if (counts) {
       isLeft = true;
-      // The instant after: a pod is left behind strictly later.
+      // One millisecond later, because `podDrainability` compares strictly.
       if (drainability.until !== undefined) nextTime = earliest(nextTime, addDuration(drainability.until, AN_INSTANT));
     } else leftPods.push({ pod, because: drainability.because });
     if (forced !== undefined) {

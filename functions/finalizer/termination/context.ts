@@ -76,7 +76,7 @@ const LOST_RACES = 3;
 /**
  * Ends the turn after a write: the next one looks at what has changed, by it or by somebody else.
  *
- * @throws {RetryableError} `Contended`, where writes are not made again and again: nobody's progress is waited for then
+ * @throws {RetryableError} `Contended` after three lost races, so that the step counts as failed
  */
 export function lookAgainAfter(
   context: TerminationContext,

@@ -118,7 +118,10 @@ export async function closeFinished(
   return keepUntilGone(record, { object: claim, value, now: deps.clock.now() });
 }
 
-/** Nothing is to be done: no record is needed, but that of hooks which are or were called for the instance of what lives. */
+/**
+ * Closes the record of an object that needs no termination. A record stays only if hooks were called for the instance of
+ * an object that lives on.
+ */
 export async function closeUnneeded({
   object,
   stored,

@@ -93,7 +93,7 @@ const schema = z.object({
   instance: z.exactOptional(attempt),
   /** By hook name. */
   hooks: z.record(z.string(), hookProgress),
-  /** At which points the hooks that nobody waits for were called, which was said. */
+  /** Hook points whose unawaited hooks were reported as called. */
   reportedHookPoints: z.exactOptional(z.array(z.enum(HOOK_POINTS))),
   /** When the instance was launched, as far as the objects said. */
   launchTime: z.exactOptional(instant),

@@ -11,7 +11,7 @@ import type { EpochMs } from '../../../shared/domain/time.ts';
 
 /** Something that happened, and that no run has reported. */
 export type News =
-  /** An attempt of a run that ended without saying so: it took place, or nothing can show that it did not. */
+  /** An attempt whose run ended without a report. It took effect, or we cannot prove that it did not. */
   | { readonly kind: 'carriedOut'; readonly attempt: Attempt }
   /** The same, and the Node is gone: nothing else will report it. */
   | { readonly kind: 'lost'; readonly attempt: Attempt }
@@ -49,7 +49,10 @@ export interface Judgement {
   readonly news: readonly News[];
 }
 
-/** What a pass finds of a node, whether or not the Node is there. */
+/**
+ * The result of a pass for one node, whether or not the Node is there. `verdict` is reported, `state` decides what counts
+ * against limits, `needsCleanUp` triggers a take-back.
+ */
 export interface Finding extends Judgement {
   /**
    * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`:

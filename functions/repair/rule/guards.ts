@@ -29,10 +29,10 @@ import {
 /** Nodes of other pools count for freeze and zone, and their changes ask for no pass here. */
 const OUTAGE_CHECK = minutes(1);
 
-/** A node counts as coming back for no longer than this … */
+/** A node that was old enough when it came back counts as coming back for no longer than this. */
 const LONGEST_RECOVERING = minutes(5);
 
-/** … if it was this old when it did. */
+/** A node younger than this when it becomes healthy does not count as coming back: it is new. */
 const OLD_ENOUGH = minutes(10);
 
 /** A node that is being deleted counts in zone and cluster for this long. */

@@ -45,8 +45,8 @@ function allowanceReturns(action: LadderAction, acts: readonly Act[], now: Epoch
 }
 
 /**
- * Actions that count as taken when an incident begins. Within a day of one of the same type it goes on in the ladder,
- * after the actions before the last one.
+ * Actions that count as taken when an incident begins. If the last incident was of the same condition type and is less
+ * than a day old, the ladder resumes at its last action, or after it while that action has no attempt left.
  */
 export function takenBefore(
   { lastIncident: last, acts }: Pick<NodeRecord, 'lastIncident' | 'acts'>,
@@ -65,8 +65,8 @@ export function takenBefore(
 }
 
 /**
- * Of actions that count as taken since an earlier incident, when one may be taken again: the last one with its allowance, those before it once
- * that incident is a day ago as well.
+ * The first time at which an action that counts as taken since an earlier incident may be taken again. The last action
+ * returns with its allowance. Earlier ones also need that incident to be a day old.
  */
 export function carriedReturns(
   { lastIncident, acts }: Pick<NodeRecord, 'lastIncident' | 'acts'>,

@@ -32,7 +32,7 @@ export interface JudgeContext {
   readonly launchPause?: LaunchPause | undefined;
   /** What stands for a node in other systems, by its name. */
   readonly otherRequests: ReadonlyMap<string, string>;
-  /** What a refused act rests on, beside its NodeClaim. */
+  /** Hash of the settings and NodeClaim fields. If it changes, a refused act is tried at once. */
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
 }
 
@@ -83,9 +83,9 @@ export interface PoolFacts {
   readonly state: PoolRecord;
   /** The pool had a record: the pass before has looked at all of its nodes. */
   readonly isKnown: boolean;
-  /** Of the pool. */
+  /** Nodes whose pool is this one. */
   readonly nodes: readonly NodeView[];
-  /** These and others that carry the pool's label. */
+  /** `nodes`, and all other nodes with the pool's label. */
   readonly labelled: readonly NodeView[];
   /** Those of the pool that are unhealthy, remembered or asked for. */
   readonly concerned: readonly NodeView[];
@@ -95,7 +95,7 @@ export interface PoolFacts {
   /** The records of nodes whose Node is gone. */
   readonly gone: ReadonlyMap<string, NodeRecord>;
   readonly asks: RepairAsks;
-  /** What a refused act rests on, beside its NodeClaim. */
+  /** Hash of the settings and NodeClaim fields. If it changes, a refused act is tried at once. */
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
   /** Whether a schedule of the NodePool's budgets is in force. */
   readonly activity: Activity;

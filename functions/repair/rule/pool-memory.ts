@@ -30,7 +30,7 @@ interface Decided extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'
   readonly holdingGuards: readonly string[];
 }
 
-/** For how long terminations are remembered; undefined: a block that cannot be read may count them for longer. */
+/** How long terminations are remembered; undefined: the repair block is unreadable, so all of them are kept. */
 function windowOf({ settings }: RepairRules): DurationMs | undefined {
   if (settings !== undefined && 'invalid' in settings) return undefined;
   return toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));

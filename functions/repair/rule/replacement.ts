@@ -91,14 +91,14 @@ export function nextPause(pause: LaunchPause | undefined, now: EpochMs): LaunchP
 export const pauseAt = (pause: LaunchPause, now: EpochMs): LaunchPause | undefined =>
   isDue(now, addDuration(pause.until, hours(24))) ? undefined : pause;
 
-/** As the unhealthy node has them. */
+/** Labels copied from the unhealthy node. */
 const KEPT_LABELS = ['topology.kubernetes.io/zone', 'karpenter.sh/capacity-type', 'kubernetes.io/arch'];
 
 const HOSTNAME = 'kubernetes.io/hostname';
 
 const HASHES = ['karpenter.sh/nodepool-hash', 'karpenter.sh/nodepool-hash-version'];
 
-/** Fields of the template. */
+/** Fields copied from the NodePool's template. */
 const OF_TEMPLATE = ['nodeClassRef', 'expireAfter', 'terminationGracePeriod', 'startupTaints'] as const;
 
 interface NewClaim {

@@ -74,7 +74,7 @@ export interface DueNode {
   readonly message: string;
 }
 
-/** What becomes of a node that nothing is to be done about. */
+/** Decisions that start no repair. */
 export type Undue = { readonly message: string } &
   /** Nothing to do: the incident is over, or never was one. */
   (
