@@ -64,6 +64,8 @@ const incident = z.object({
   skipped: z.optional(list(z.string())),
   /** Since when no rule has been unhealthy. */
   healthySince: z.optional(instant),
+  /** The action that still had time when the node was well again. It counts as not taken once the node is unhealthy again. */
+  interrupted: z.optional(z.string()),
   /** How long others that had just come back held it. */
   recovering: z.optional(z.object({ totalMs: z.number(), since: z.optional(instant) })),
 });

@@ -90,8 +90,10 @@ export const checkLadder: MakeCheck = context => {
       violate(invariant, `repair begins ${kind} of ${nameOf(node)}: ${why}`);
     const here = before.filter(each => each.incident === patient?.incident);
     const taken = here.filter(({ calls }) => calls.some(mayHaveBeen));
-    // A drain that was called off was not carried out.
-    const isOff = (each: Taken): boolean => each.kind === 'Drain' && hasFailed(each, node);
+    // A drain that was called off was not carried out, nor was a request that the node's recovery ended.
+    const isOff = (each: Taken): boolean =>
+      (each.kind === 'Drain' && hasFailed(each, node)) ||
+      (each.kind === 'CustomResource' && each.isInterrupted === true);
     const sameKind = taken.filter(each => each.kind === kind && !isOff(each)).length;
     const places = rungs.flatMap((rung, index) => (rung.kind === kind ? [index] : []));
     // One that did not become ready is not taken.
@@ -99,7 +101,14 @@ export const checkLadder: MakeCheck = context => {
       return complain('I4', `it was taken ${sameKind} times in this incident`);
     const last = taken.at(-1);
     const slack = wasQuiet(uid) ? tolerance : DISTURBED_SLACK;
-    if (last !== undefined && last.kind !== 'Replace' && !hasFailed(last, node) && now() + slack < endOf(last))
+    const beginsAgain = last?.kind === kind && isOff(last);
+    if (
+      last !== undefined &&
+      !beginsAgain &&
+      last.kind !== 'Replace' &&
+      !hasFailed(last, node) &&
+      now() + slack < endOf(last)
+    )
       return complain('I3', `${last.kind} has time until ${toIsoText(toEpochMs(endOf(last)))}`);
     // A run that died may have counted as an act.
     if (!wasQuiet(uid)) return;

@@ -28,6 +28,8 @@ export interface Taken {
   readonly timeout: number | undefined;
   readonly bootID: string | undefined;
   readonly calls: readonly PortCall[];
+  /** The node was well while it had time. */
+  readonly isInterrupted?: true;
 }
 
 interface Patient {
@@ -69,7 +71,8 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
   function seen(patient: Patient, isIllNow: boolean, bootID: string | undefined): Patient {
     const { wellSince, incident, isUnclear } = patient;
     const last = patient.acts.at(-1);
-    if (!isIllNow) return { ...patient, wellSince: wellSince ?? now() };
+    if (!isIllNow && wellSince !== undefined) return patient;
+    if (!isIllNow) return { ...patient, wellSince: now(), acts: patient.acts.map(each => interrupted(each, now())) };
     if (wellSince === undefined) return patient;
     const again = { ...patient, wellSince: undefined };
     // It may have helped, and a short time in which it was well may not have been seen.
@@ -118,6 +121,9 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
     },
   };
 }
+
+const interrupted = (act: Taken, now: number): Taken =>
+  now < (act.calls[0]?.time ?? now) + (act.timeout ?? 0) ? { ...act, isInterrupted: true } : act;
 
 const bootOf = (node: KubernetesObject): string | undefined => textOf(dig(node, 'status', 'nodeInfo', 'bootID'));
 

@@ -40,6 +40,24 @@ const withMore = (
 
 export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
   {
+    name: 'interrupted-drain-counts',
+    mistake: 'goes on to the reboot when a node is unhealthy again ten seconds after its drain was called off',
+    breaks: ['I3'],
+    scenario: 'repair-relapse.yaml#repair-relapse-during-the-drain-of-a-reboot',
+    mutation: remembering(held => {
+      if (held.incident?.interrupted === undefined) return held;
+      const { interrupted: _, ...incident } = held.incident;
+      return { ...held, incident };
+    }),
+  },
+  {
+    name: 'launches-taken-back-are-free',
+    mistake: 'launches a replacement each time that a node comes and goes',
+    breaks: ['I11'],
+    scenario: 'repair-replaces-twice.yaml#repair-replacements-of-a-node-that-comes-and-goes',
+    mutation: remembering(held => ({ ...held, acts: held.acts.filter(({ action }) => action !== 'Replace') })),
+  },
+  {
     name: 'settling-forgotten',
     mistake: 'repairs what is left when the others have come back a moment ago',
     breaks: ['I3'],

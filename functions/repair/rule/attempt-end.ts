@@ -1,5 +1,6 @@
 /** The end of an attempt: the node has recovered, the attempt is called off, or repair is no longer wanted. Pure. */
-import type { Attempt } from '../attempt-record.ts';
+import { hasTime } from './act-under-way.ts';
+import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { calledOff, withoutAttempt } from './attempt.ts';
@@ -29,6 +30,17 @@ export function judgeRecovered(
     return judgeAnew({ ...facts, wasUnhealthy: true }, withoutAttempt(record, attempt));
   const message = `the node is well again ${when}, attempt ${attempt.number}${seen}`;
   return judgement(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
+}
+
+/**
+ * The node is well again while somebody empties it or works on it. What was asked for is withdrawn, so a node that is
+ * unhealthy again in the same incident must not skip its time.
+ */
+export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Finding {
+  if (!hasTime(attempt, facts.context.now)) return judgeRecovered(facts, attempt);
+  const { incident, ...others } = facts.record;
+  const record = { ...others, ...(incident && { incident: { ...incident, interrupted: attempt.key } }) };
+  return judgeRecovered({ ...facts, record }, attempt, '', `during ${attempt.action}`);
 }
 
 /** The attempt counts as not taken, and begins again when it may. */

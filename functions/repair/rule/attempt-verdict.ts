@@ -13,7 +13,7 @@ import type { NodeRecord } from '../node-record.ts';
 import { replacementStatusOf } from './replacement.ts';
 import { BLOCKED_CHECK, FOLLOW_CHECK, type Verdict } from './verdict.ts';
 import type { JudgeContext, NodeFacts } from './pool-facts.ts';
-import { isEnforced, isWanted, judgeAnew, judgeCalledOff, judgeRecovered } from './attempt-end.ts';
+import { isEnforced, isWanted, judgeAnew, judgeCalledOff, judgeRecovered, judgeRecoveredEarly } from './attempt-end.ts';
 import { judgeReplacing } from './replacing.ts';
 import { endsBy } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -167,14 +167,14 @@ function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Judgement 
 }
 
 function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): Judgement {
-  if (!facts.isUnhealthy) return judgeRecovered(facts, attempt);
+  if (!facts.isUnhealthy) return judgeRecoveredEarly(facts, attempt);
   if (!isWanted(facts)) return judgeCalledOff(facts, attempt);
   return judgeStanding(facts, attempt) ?? judgeRebootNext(facts, attempt);
 }
 
 /** Somebody else was asked. A drain is called off; whoever answers to a custom resource is not interrupted half way. */
 function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Judgement {
-  if (!facts.isUnhealthy) return judgeRecovered(facts, attempt);
+  if (!facts.isUnhealthy) return judgeRecoveredEarly(facts, attempt);
   if (!isWanted(facts) && attempt.action === 'Drain' && hasTime(attempt, facts.context.now))
     return judgeCalledOff(facts, attempt);
   return judgeStanding(facts, attempt) ?? judgeNext(facts);

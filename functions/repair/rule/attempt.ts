@@ -89,6 +89,16 @@ export function annotationOf(attempt: Attempt | undefined): RepairLeftovers['ann
   return annotation && claim && { ...annotation, claim };
 }
 
+/** A launch is taken back before the unhealthy NodeClaim has gone: it uses up an attempt, or a node that comes and goes would launch without end (I11). */
+export function launchTakenBack(
+  record: NodeRecord,
+  attempt: AttemptOf<'Replace'>,
+  ladder: readonly LadderAction[],
+): NodeRecord {
+  const { key, action, time } = attempt;
+  return { ...withoutAttempt(record, attempt), acts: [...withAct(record, { key, action, time }, ladder)] };
+}
+
 /** The attempt is called off: not taken. */
 export function calledOff(recordBefore: NodeRecord, attempt: Attempt): NodeRecord {
   const record = withoutAttempt(recordBefore, attempt);

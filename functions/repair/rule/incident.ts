@@ -126,9 +126,9 @@ export const withoutDueClause = (message: string, dueCondition: DueCondition): s
 /** The incident as of now; undefined: it is over, or never began. */
 export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean, now: EpochMs): Incident | undefined {
   if (incident === undefined) return undefined;
-  const { healthySince, ...unhealthyIncident } = incident;
+  const { healthySince, interrupted, ...unhealthyIncident } = incident;
   if (healthySince !== undefined && isDue(now, addDuration(healthySince, HEALTHY_FOR))) return undefined;
-  if (isUnhealthy) return unhealthyIncident;
+  if (isUnhealthy) return { ...unhealthyIncident, taken: incident.taken.filter(key => key !== interrupted) };
   // An incident in which nothing was done needs no memory.
   if (incident.taken.length === 0 && incident.recovering === undefined) return undefined;
   return healthySince === undefined ? { ...incident, healthySince: now } : incident;

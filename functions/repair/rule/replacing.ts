@@ -10,9 +10,9 @@ import { type Judgement, underWay } from './finding.ts';
 import { isWanted, judgeAnew, judgeRecovered } from './attempt-end.ts';
 import { nextPause, replacementStatusOf } from './replacement.ts';
 import { refusedUntil } from './next-action.ts';
-import { terminationAfter } from './ladder.ts';
-import { withSkipped } from './incident.ts';
-import { withoutAttempt } from './attempt.ts';
+import { allActionsOf, terminationAfter } from './ladder.ts';
+import { readableSettings, withSkipped } from './incident.ts';
+import { launchTakenBack, withoutAttempt } from './attempt.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, toDurationMs, toTimestamp } from '../../../shared/domain/time.ts';
 
@@ -26,11 +26,13 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
   const isReleased = replacement.releasedTime !== undefined || ('isReleased' in status && status.isReleased);
   const record = { ...facts.record, attempt };
   const current = { ...facts, record };
+  const settings = readableSettings(context.rules);
+  const takenBack = launchTakenBack(record, attempt, settings ? allActionsOf(settings) : []);
   if (!isUnhealthy) {
     const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
-    return judgeRecovered(current, attempt, `: ${stays}`, 'while it was being replaced');
+    return judgeRecovered({ ...facts, record: takenBack }, attempt, `: ${stays}`, 'while it was being replaced');
   }
-  if (!isWanted(facts)) return judgeAnew(facts, withoutAttempt(record, attempt));
+  if (!isWanted(facts)) return judgeAnew(facts, takenBack);
   const check = addDuration(now, LAUNCH_CHECK);
   switch (status.kind) {
     case 'gone':

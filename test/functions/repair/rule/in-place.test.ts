@@ -84,12 +84,12 @@ describe('what is done in place', () => {
   });
 
   it.each<[string, Attempt, NodeView, string, boolean]>([
-    ['by another boot ID', REBOOT, { ...WELL, bootID: 'boot-2' }, 'Reboot, attempt 1 (boot ID boot-2)', true],
-    ['by no boot ID', REBOOT, { ...WELL, bootID: undefined }, 'Reboot, attempt 1 (boot ID none)', true],
-    ['with none known before', NO_BOOT, { ...WELL, bootID: 'boot-2' }, 'Reboot, attempt 1', true],
-    ['with none known at all', NO_BOOT, { ...WELL, bootID: undefined }, 'Reboot, attempt 1', false],
-    ['after a drain', DRAIN, WELL, 'Drain, attempt 1', false],
-    ['after a custom resource', FIX, WELL, 'CustomResource, attempt 1', false],
+    ['by another boot ID', REBOOT, { ...WELL, bootID: 'boot-2' }, 'after Reboot, attempt 1 (boot ID boot-2)', true],
+    ['by no boot ID', REBOOT, { ...WELL, bootID: undefined }, 'after Reboot, attempt 1 (boot ID none)', true],
+    ['with none known before', NO_BOOT, { ...WELL, bootID: 'boot-2' }, 'after Reboot, attempt 1', true],
+    ['with none known at all', NO_BOOT, { ...WELL, bootID: undefined }, 'after Reboot, attempt 1', false],
+    ['during a drain', DRAIN, WELL, 'during Drain, attempt 1', false],
+    ['during a custom resource', FIX, WELL, 'during CustomResource, attempt 1', false],
   ])('has helped %s: it is said, taken back, and a reboot ends the incident', (_, attempt, node, words, isOver) => {
     const finding = look(attempt, { rules: rebooting, node });
     expect(finding).toMatchObject({
@@ -97,7 +97,7 @@ describe('what is done in place', () => {
         kind: 'recovered',
         node: { name: 'n1' },
         attempt: { action: attempt.action },
-        message: `the node is well again after ${words}`,
+        message: `the node is well again ${words}`,
       },
       needsCleanUp: true,
       // What has mended a node is known for as long as its recovery may settle others.
@@ -105,6 +105,15 @@ describe('what is done in place', () => {
     });
     expect(finding.record?.attempt).toBeUndefined();
     expect(finding.record?.incident === undefined).toBe(isOver);
+  });
+
+  it.each<[string, Attempt, string | undefined]>([
+    ['a drain', DRAIN, DRAIN.key],
+    ['a custom resource', FIX, FIX.key],
+    ['a reboot', NO_BOOT, undefined],
+  ])('%s that had time when the node was well counts as interrupted, unless it was carried out', (_, attempt, key) => {
+    expect(look(attempt, { rules: rebooting, node: WELL }).record?.incident?.interrupted).toBe(key);
+    expect(look(attempt, { rules: rebooting, node: WELL }, 30).record?.incident?.interrupted).toBeUndefined();
   });
 
   it('has an end where the machine never reboots and the node is well', () => {

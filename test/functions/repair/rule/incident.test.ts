@@ -274,6 +274,13 @@ describe('an incident', () => {
     expect(incidentAt(well, true, at(4))).toEqual(incident);
   });
 
+  it('goes on without an action that still had time when the node was well', () => {
+    const taken = [...incident.taken, 'Drain||1200000'];
+    const interrupted: Incident = { ...well, taken, interrupted: 'Drain||1200000' };
+    expect(incidentAt(interrupted, false, at(4))).toEqual(interrupted);
+    expect(incidentAt(interrupted, true, at(4))).toEqual(incident);
+  });
+
   it('of which nothing was done leaves nothing; one that others have held for a while does', () => {
     expect(incidentAt({ type: 'Ready', taken: [] }, false, at(0))).toBeUndefined();
     const settled: Incident = { type: 'Ready', taken: [], recovering: { totalMs: minutes(3) } };

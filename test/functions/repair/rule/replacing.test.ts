@@ -269,6 +269,8 @@ describe('a node that gets well meanwhile', () => {
       news: [],
     });
     expect(finding.record?.attempt).toBeUndefined();
+    // It uses an attempt: a node that comes and goes launches no more than that (I11).
+    expect(finding.record?.acts.map(({ key, action }) => [key, action])).toEqual([[KEY, 'Replace']]);
   });
 });
 
