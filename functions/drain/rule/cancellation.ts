@@ -180,8 +180,9 @@ export function earlyEndOf({ cordon, requests }: ActiveDrain, node: DrainedNode)
     if (!node.isReleased) return cancelled('UnQuarantined', 'the quarantine is over');
     return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
   }
-  if (cordon.by !== 'none' && !node.unschedulable) return cancelled(UNCORDONED, 'somebody uncordoned the node');
-  return undefined;
+  if (cordon.by === 'none' || node.unschedulable) return undefined;
+  // A cordon that the drain found may be that of the repair which asked for it.
+  return cancelled(UNCORDONED, cordon.by === 'own' ? 'somebody uncordoned the node' : 'the node was uncordoned');
 }
 
 /** Our cordon is that of a drain that is remembered: of another nobody can say whether what it is for is over (I12). */

@@ -270,9 +270,10 @@ describe('a drain whose cordon somebody takes back', () => {
       cancelled('ManuallyReleased', 'somebody took the quarantine of the node back'),
     );
     expect(of(quarantined, { quarantine: ['e1'] })).toBeUndefined();
+    const uncordoned = { own: 'somebody uncordoned the node', other: 'the node was uncordoned' };
     for (const by of ['own', 'other'] as const) {
       const given = { quarantined: false, by };
-      expect(of(given, {})).toEqual(cancelled('Uncordoned', 'somebody uncordoned the node'));
+      expect(of(given, {})).toEqual(cancelled('Uncordoned', uncordoned[by]));
       expect(of(given, { unschedulable: true })).toBeUndefined();
     }
     expect(of({ quarantined: false, by: 'none' }, {})).toBeUndefined();
