@@ -36,7 +36,7 @@ export function judgeRecovered(
  * The node is well again while somebody empties it or works on it. What was asked for is withdrawn, so a node that is
  * unhealthy again in the same incident must not skip its time.
  */
-export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Finding {
+export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Judgement {
   if (!hasTime(attempt, facts.context.now)) return judgeRecovered(facts, attempt);
   const { incident, ...others } = facts.record;
   const record = { ...others, ...(incident && { incident: { ...incident, interrupted: attempt.key } }) };
