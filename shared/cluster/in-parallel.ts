@@ -51,7 +51,7 @@ export async function fewAtATime<Item>(items: readonly Item[], work: (item: Item
   await inParallel(items.map(item => limited(() => work(item))));
 }
 
-/** The same one after the other, in their order. */
+/** Runs the calls one after the other, in their order. */
 export async function oneByOne<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
   for (const item of items) {

@@ -11,7 +11,7 @@ import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery, ObjectProjection } from '../ports/kubernetes-api.ts';
 import { objectOf, objectsOf, type NotServedMeaning } from '../ports/read-answer.ts';
 
-/** Of field managers. */
+/** Names of field managers. */
 const NOTES = ['managedFields'];
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
@@ -64,17 +64,17 @@ export async function listPods({ kubernetes }: Deps, query: ListQuery): Promise<
   });
 }
 
-/** What `readNode` reads, the taints, and the cordon. */
+/** The fields that `readNode` reads, the taints, and the cordon. */
 export const projectNode: ObjectProjection = object =>
   projected(object, ['providerID', 'taints', 'unschedulable'], ['conditions'], {
     nodeInfo: pick(fieldsOf(object.status?.['nodeInfo']), ['bootID']),
   });
 
-/** What `readNodeClaim` reads. */
+/** The fields that `readNodeClaim` reads. */
 export const projectNodeClaim: ObjectProjection = object =>
   projected(object, ['terminationGracePeriod', 'startupTaints'], ['providerID', 'nodeName', 'conditions']);
 
-/** What `readPod` reads: of a container its resources, of a volume its claim. */
+/** The fields that `readPod` reads: of a container its resources, of a volume its claim. */
 export const projectPod: ObjectProjection = object => {
   const { spec } = object;
   const kept = projected(

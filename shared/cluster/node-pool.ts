@@ -1,4 +1,4 @@
-/** What surrounds a node: its NodePool, the policies, the other nodes of the pool. Always live reads. */
+/** The surroundings of a node: its NodePool, the policies, the other nodes of the pool. Always live reads. */
 import { KARPENTER } from '../contract/names.ts';
 import { RESOURCES } from '../contract/resources.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';

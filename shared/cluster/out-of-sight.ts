@@ -11,7 +11,7 @@ import { OutOfSight } from '../ports/read-answer.ts';
 import type { Reporter } from '../lifecycle/reporter.ts';
 import type { TimedRecord } from '../lifecycle/timed-record.ts';
 
-/** What is out of sight is looked at again after this long. */
+/** A subject that is out of sight is looked at again after this long. */
 export const OUT_OF_SIGHT_CHECK = minutes(1);
 
 export interface OutOfSightDeps {
@@ -31,7 +31,7 @@ export interface OutOfSightSubject<Value> {
 /** Does the work, or pauses its subject by its record. */
 export type PauseOutOfSight = <Value>(work: () => Promise<void>, unseen: OutOfSightSubject<Value>) => Promise<void>;
 
-/** What is said of a kind that is not served. Throws what is another error. */
+/** Says that a kind is not served. Throws any other error. */
 export function textOutOfSight(error: unknown): string {
   if (!(error instanceof OutOfSight)) throw error;
   const what = error.type.group === CURFEW_GROUP ? `${error.message}: Curfew is not installed` : error.message;

@@ -1,4 +1,4 @@
-/** Who waits for the pods of a Node, as its annotation `curfew.dev/watch-pods` says: names with commas. */
+/** The functions that wait for the pods of a Node, as its annotation `curfew.dev/watch-pods` says: names with commas. */
 import { ANNOTATIONS, type FunctionName } from '../contract/names.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 

@@ -1,4 +1,4 @@
-/** What the keys of ConfigMap `curfew/curfew-config` say together: `config.toml`, and the template that it names. */
+/** The configuration in ConfigMap `curfew/curfew-config`: `config.toml`, and the template that it names. */
 import { isDeepStrictEqual } from 'node:util';
 import { parseConfig, readConfig, type ConfigFault, type CurfewConfig } from '../contract/config-schema.ts';
 import { checkDrainTemplate } from '../custom-resource/drain-template.ts';
@@ -14,7 +14,7 @@ export interface Configuration extends CurfewConfig {
   readonly template: string | undefined;
 }
 
-/** What is kept of a configuration: `restoreConfiguration` reads it again. JSON, without comments and other keys. */
+/** The part of a configuration that is kept: `restoreConfiguration` reads it again. JSON, without comments and other keys. */
 export type KeptConfiguration = z.infer<typeof keptSchema>;
 
 /** Wire form of what is kept. */

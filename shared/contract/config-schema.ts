@@ -45,7 +45,7 @@ export const DEFAULT_CONFIG: CurfewConfig = {
   healthEvents: { maxEventAge: MAX_EVENT_AGE, clusterNames: [] },
 };
 
-/** What is wrong, and where. */
+/** A fault, and where it stands. */
 export interface ConfigFault {
   /** Key of the ConfigMap that the line is of; absent: `config.toml`. */
   readonly file?: string;

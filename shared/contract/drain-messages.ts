@@ -31,7 +31,7 @@ export type DrainRequested = Readonly<Omit<z.input<ReturnType<typeof drainReques
 /** NVSentinel's words. */
 export const drainStatusSchema = z.enum(['Succeeded', 'Failed', 'Cancelled', 'AlreadyDrained']);
 
-/** What who asked reads of the answer. */
+/** The fields of the answer that the sender of the request reads. */
 export const drainCompletedSchema = z.object({
   /** That of the request. */
   id: z.string(),

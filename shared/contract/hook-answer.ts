@@ -1,4 +1,4 @@
-/** What a Lambda function returns, or a worker's event carries, in answer to a hook or a clean-up. */
+/** The answer to a hook or a clean-up, as a Lambda function returns it or a worker's event carries it. */
 import { cutText } from '../domain/cut-text.ts';
 import type { HookAnswer } from '../domain/hook-answer.ts';
 import { parsed } from './policy-schema.ts';

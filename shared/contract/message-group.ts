@@ -6,7 +6,7 @@ import { readJson } from '../domain/json.ts';
 import * as z from './zod.ts';
 import { subjectSchema, type Subject } from './subject.ts';
 
-/** What SQS takes. */
+/** The most characters that SQS takes. */
 const MAX_LENGTH = 128;
 const REFUSED = /[^!-~]/g;
 

@@ -142,7 +142,7 @@ const drainBound = z.pipe(
   }),
 );
 
-/** What an entry of `policies` and one of `conditions` may say alike. */
+/** Fields that an entry of `policies` and one of `conditions` have alike. */
 const terms = () => ({
   reason: z.exactOptional(reasonPattern),
   toleration,
@@ -232,7 +232,7 @@ type Actions = z.output<ReturnType<typeof actions>>;
 const withTimeouts = (list: Actions): readonly RepairAction[] =>
   list.map(({ type, timeout = defaultTimeoutOf(type), ...rest }) => ({ ...rest, type, timeout }));
 
-/** The same in the words of the domain. */
+/** An entry in the words of the domain. */
 function toTerms<Entry extends Omit<z.output<ReturnType<typeof override>>, 'conditionType'>>({
   reason,
   terminationGracePeriod,

@@ -1,4 +1,4 @@
-/** What drain templates are checked and shown with. */
+/** The sample that drain templates are checked and shown with. */
 import type { HealthEvent } from '../domain/health-event.ts';
 
 /** Namespace → names of pods. */

@@ -21,7 +21,7 @@ import {
   type TemplateFault,
 } from './render.ts';
 
-/** What a template is given. */
+/** The data of a template. */
 export interface DrainTemplateData {
   readonly event: HealthEvent;
   readonly podsToDrain: PodsToDrain;

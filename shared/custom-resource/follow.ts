@@ -14,7 +14,7 @@ async function otherVersionsOf(
   return versions.includes(version) ? [] : versions;
 }
 
-/** The same object in a version that is served; undefined: there is none. */
+/** The object in a version that is served; undefined: there is none. */
 export async function inOtherVersion(
   kubernetes: Pick<KubernetesApi, 'versionsOf'>,
   ref: ObjectRef,
@@ -57,7 +57,7 @@ export type FoundResource =
   /** Its version is not served; the versions that are. */
   | { readonly kind: 'notServed'; readonly versions: readonly string[] };
 
-/** What is known of a custom resource that is looked for. */
+/** The state of a custom resource that is looked for. */
 export interface KnownResource {
   readonly mark: Mark;
   /** That of the one that was made: it is ours also when somebody has taken its mark off. */

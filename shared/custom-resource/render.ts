@@ -49,7 +49,7 @@ export function renderObject(template: ObjectTemplate, data: JsonObject): Render
   return { ok: false, reason: 'TextReadAsFields', message };
 }
 
-/** What is wrong, with its place in the template. @param key of the template in the ConfigMap */
+/** The fault, with its place in the template. @param key of the template in the ConfigMap */
 export function faultText(
   key: string,
   { line, message }: { readonly line?: number; readonly message: string },
@@ -57,7 +57,7 @@ export function faultText(
   return `${key}: ${line === undefined ? '' : `line ${line}: `}${message}`;
 }
 
-/** What a template has rendered as an object of a kind that it names itself; undefined: it names none. @param metadataOf ours, by what the template says */
+/** The rendered template as an object of a kind that it names itself; undefined: it names none. @param metadataOf ours, by what the template says */
 export function manifestOf(
   { apiVersion, kind, metadata, ...rest }: JsonObject,
   metadataOf: (given: JsonObject) => KubernetesManifest['metadata'],
@@ -66,7 +66,7 @@ export function manifestOf(
   return { ...rest, apiVersion, kind, metadata: metadataOf(isJsonObject(metadata) ? metadata : {}) };
 }
 
-/** What YAML could take for structure. */
+/** Characters that YAML could take for structure. */
 const STRUCTURE = /[^A-Za-z0-9_/ ]/g;
 const plain = (text: string): string => text.replaceAll(STRUCTURE, 'x');
 

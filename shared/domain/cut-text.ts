@@ -9,7 +9,7 @@ export function cutText(text: string, max: number = MAX_TEXT_OF_OTHERS): string 
   return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** The same in quotes, as a value stands in a message. */
+/** Cuts a text and quotes it, as a value stands in a message. */
 export const quoteCut = (text: string, max: number = MAX_QUOTED): string => JSON.stringify(cutText(text, max));
 
 const MAX_LISTED = 5;

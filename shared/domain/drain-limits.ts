@@ -3,7 +3,7 @@ import { resolveNodeCount, type NodeCount } from './repair-policy.ts';
 import type { DurationMs } from './time.ts';
 
 export const DRAIN_ON_DEADLINES = ['Fail', 'Force'] as const;
-/** What becomes of a drain at its deadline: it fails, or its unprotected pods are deleted in time first. */
+/** How a drain ends at its deadline: it fails, or its unprotected pods are deleted in time first. */
 export type DrainOnDeadline = (typeof DRAIN_ON_DEADLINES)[number];
 
 export interface DrainLimits {

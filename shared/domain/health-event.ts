@@ -14,7 +14,7 @@ export const RECOMMENDED_ACTIONS: ReadonlyMap<number, string> = new Map([
   [99, 'UNKNOWN'],
 ]);
 export const COMPONENT_RESET = 2;
-/** What an action is whose name has no number here. */
+/** The number of an action whose name is not in the list above. */
 export const UNKNOWN_ACTION = 99;
 
 /** Number → name. */

@@ -1,4 +1,4 @@
-/** What the user's code says of its work at a hook or a clean-up. */
+/** The answer of the user's code at a hook or a clean-up. */
 export type HookAnswer =
   | { readonly kind: 'succeeded' }
   | { readonly kind: 'failed'; readonly message: string }

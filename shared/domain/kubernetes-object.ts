@@ -44,7 +44,7 @@ export interface KubernetesObject {
   readonly [field: string]: unknown;
 }
 
-/** What a client sends to create or apply an object: the server fills in the rest of the metadata. */
+/** An object as a client sends it to create or apply it: the server fills in the rest of the metadata. */
 export interface KubernetesManifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -105,7 +105,7 @@ export const resourceNameOf = ({ type: { group, version, resource }, namespace, 
 /** `NodePool web`, as messages name it. */
 export const kindAndName = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
 
-/** What a record, a wake-up or a message about the object names it by. */
+/** The name of an object in a record, a wake-up or a message. */
 export const subjectOf = ({ kind, apiVersion, metadata: { namespace, name, uid } }: KubernetesObject) => ({
   kind,
   apiVersion,

@@ -40,7 +40,7 @@ export interface PodView {
   readonly startTime: EpochMs | undefined;
   /** While the pod terminates: when its grace period ends, which is how Kubernetes writes `deletionTimestamp` of a pod. */
   readonly deletionTime: EpochMs | undefined;
-  /** What its deletion granted it (`deletionGracePeriodSeconds`); `deletionTime` minus that is when the deletion was asked for. */
+  /** The grace that its deletion granted (`deletionGracePeriodSeconds`); `deletionTime` minus that is when the deletion was asked for. */
   readonly deletionGracePeriod: DurationMs | undefined;
   /** `spec.terminationGracePeriodSeconds`; absent only in objects that no API server has defaulted. */
   readonly terminationGracePeriod: DurationMs | undefined;

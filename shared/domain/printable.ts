@@ -11,7 +11,7 @@ const escaped = (character: string): string => `\\u${character.charCodeAt(0).toS
 /** Its line breaks and tabs stay: a failure may be a whole stack trace. */
 export const printable = (text: string): string => text.replace(UNSEEN, escaped);
 
-/** The same on one line, where each line says who speaks. */
+/** Makes a text printable on one line, where each line says who speaks. */
 export const onOneLine = (text: string): string => printable(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 
 /** The beginning of the text in at most `max` bytes of UTF-8, with an ellipsis in place of what is left out, and no half character. */

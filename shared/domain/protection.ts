@@ -20,7 +20,7 @@ export const COMPATIBILITIES = ['Design', 'Karpenter'] as const;
 /** Which rule set reads the annotation. */
 export type Compatibility = (typeof COMPATIBILITIES)[number];
 
-/** What an annotation value asks for. */
+/** A protection as an annotation value asks for it. */
 export type DoNotDisrupt =
   | { readonly kind: 'indefinite' }
   | { readonly kind: 'limited'; readonly duration: DurationMs }
@@ -64,7 +64,7 @@ export const DEFAULT_PROTECTION_POLICY: ProtectionPolicy = {
   warnBefore: undefined,
 };
 
-/** What the annotation says: plain `"true"`, a duration, or something that is neither. */
+/** The annotation, parsed: plain `"true"`, a duration, or something that is neither. */
 export type ProtectionSource = 'True' | 'Duration' | 'Invalid';
 
 /** A pod's protection, whatever the time. */

@@ -1,4 +1,4 @@
-/** What is remembered of a change that is refused, and when it is tried again (I5, I11). Pure. */
+/** The memory of a refused change, and when the change is tried again (I5, I11). Pure. */
 import { addDuration, doubledWait, durationBetween, earliest, isDue, isReportDue, minutes } from './time.ts';
 import type { DurationMs, EpochMs } from './time.ts';
 
@@ -13,7 +13,7 @@ export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
 export interface Refusal {
   readonly cause: RefusalCause;
   readonly message: string;
-  /** What the try rested on: with anything else it is made at once. */
+  /** Hash of the values that the try rested on. If it changes, the next try is made at once. */
   readonly basis: string;
   /** Refusals in a row. */
   readonly count: number;
@@ -39,7 +39,7 @@ export const waitAfter = ({ cause, count }: Pick<Refusal, 'cause' | 'count'>): D
 
 export const nextTry = (refusal: Refusal): EpochMs => addDuration(refusal.lastTime, waitAfter(refusal));
 
-/** What passes within this is no news: the queue tries it again within seconds. */
+/** A refusal that passes within this time is not reported: the queue tries it again within seconds. */
 export const TRANSIENT_FAILURE = minutes(5);
 
 /** Whether it is likely to pass soon, and so is left to the queue, or to who waits for it. @param within it passes within this, or lasts */
@@ -98,7 +98,7 @@ const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, '
 const isRefusalReportDue = (refusal: Refusal, now: EpochMs, isReportedAtOnce = false): boolean =>
   (isReportedAtOnce || !isTransient(refusal)) && isReportDue(now, refusal.saidTime);
 
-/** What is to be said of a refusal: it is news, or still so; `elsewhere`: the same words stand there already, said of another change. */
+/** How a refusal is reported: it is news, or still so; `elsewhere`: the same words stand there already, said of another change. */
 export type RefusalReport = 'news' | 'again' | 'elsewhere';
 
 /**
@@ -132,11 +132,11 @@ const AGAIN: Readonly<Record<RefusalCause, string>> = {
   passing: 'it is tried again every five minutes',
 };
 
-/** What is said of it: the same text while the cause is the same, so that Kubernetes counts one Event up. */
+/** The text of the report: the same while the cause is the same, so that Kubernetes counts one Event up. */
 export const textOfRefusal = ({ message, cause }: Pick<Refusal, 'message' | 'cause'>): string =>
   `${message}; ${AGAIN[cause]}`;
 
-/** What is not allowed; undefined: it was refused for another reason. */
+/** The permission that is missing; undefined: the change was refused for another reason. */
 export const permissionOf = ({ cause, message }: Refusal): string | undefined =>
   cause === 'permission' ? (permissionIn(message) ?? message) : undefined;
 

@@ -9,11 +9,11 @@ import { hours, minutes, toDurationMs, type DurationMs } from './time.ts';
 /** How long the pods of a node have to leave once it is terminated; `Inherit`: as long as the NodeClaim says. */
 export type DrainBound = DurationMs | 'Inherit';
 
-/** What EC2 must call impaired before an act on a node that is `Ready=Unknown`: its own check of the instance, or one of an application on it. */
+/** The status check that EC2 must call impaired before an act on a node that is `Ready=Unknown`: its own check of the instance, or one of an application on it. */
 export const CONFIRMATIONS = ['InstanceStatus', 'ApplicationStatus'] as const;
 export type Confirmation = (typeof CONFIRMATIONS)[number];
 
-/** What an entry may say beside its toleration. */
+/** Fields of an entry beside its toleration. */
 export interface EntryTerms {
   /** 0 to 100: of several entries that are due the highest decides. */
   readonly priority: number;
@@ -43,7 +43,7 @@ export interface RepairStatement extends Partial<EntryTerms>, Reason {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly toleration: DurationMs;
-  /** Of an entry of the user. */
+  /** Set for an entry of the user. */
   readonly isOwn?: true | undefined;
   /** Where the toleration stands, from the top of the object; absent: the provider's default. */
   readonly field?: string | undefined;
@@ -55,7 +55,7 @@ const LONGEST_TOLERATION = hours(8760);
 /** A toleration of a year and more is one that never ends. */
 export const isNever = (toleration: DurationMs): boolean => toleration >= LONGEST_TOLERATION;
 
-/** What a statement is known by while it is true. */
+/** The key of a statement while it is true. */
 export const keyOfStatement = ({ type, status, reason }: Pick<RepairStatement, 'type' | 'status' | 'reason'>): string =>
   `${type}=${status}${reason === undefined ? '' : `~${reason}`}`;
 
@@ -115,7 +115,7 @@ export const WITHOUT_NODE_CLAIM = ['Ignore', 'TerminateInAutoScalingGroup'] as c
 
 /** A NodePool's or policy's `repair` block, parsed. */
 export interface RepairSettings {
-  /** What the provider says. */
+  /** The provider's statements. */
   readonly provided: readonly RepairStatement[];
   readonly overrides: readonly RepairOverride[];
   readonly defaultToleration: DurationMs | undefined;
@@ -137,7 +137,7 @@ export interface RepairSettings {
   readonly flapping: { readonly window: DurationMs; readonly unhealthyFor: DurationMs } | undefined;
   /** After this many repairs within `window` that did not help, replacements that fail the same way are left alone. */
   readonly futility: { readonly repairs: number; readonly window: DurationMs } | undefined;
-  /** What becomes of a due node that Karpenter does not manage: nothing, or its Auto Scaling group replaces the instance. */
+  /** Repair of a due node that Karpenter does not manage: none, or its Auto Scaling group replaces the instance. */
   readonly nodesWithoutNodeClaim: (typeof WITHOUT_NODE_CLAIM)[number];
 }
 
@@ -146,7 +146,7 @@ export const DEFAULT_MAX_UNHEALTHY: NodeCount = { percent: 20 };
 export const DEFAULT_OUTAGE: OutageRule = { minNodes: 3, share: 55 };
 /** How long an action may take when the block does not say. */
 export const DEFAULT_ACTION_TIMEOUT = minutes(10);
-/** The same of a termination, from the deletion on; past it the repair is stuck. */
+/** How long a termination may take, from the deletion on, when the block does not say; past it the repair is stuck. */
 export const DEFAULT_TERMINATION_TIMEOUT = hours(1);
 /** Pods have no time at all: forceful. */
 const NO_DRAIN: DurationMs = toDurationMs(0);
@@ -184,7 +184,7 @@ export function statementsOf(settings: RepairSettings): readonly RepairStatement
   return [...providers, ...reasoned, ...conditions];
 }
 
-/** What is done about an entry that decides: its own, else the block's, else the provider's for that condition, else the default. */
+/** The actions and bounds of the entry that decides: its own, else the block's, else the provider's for that condition, else the default. */
 export function termsOf(
   { provided, actions, drainBound }: RepairSettings,
   { statement, condition }: UnhealthyMatch,

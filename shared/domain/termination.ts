@@ -17,7 +17,7 @@ export const TERMINATION_SCOPES = ['NodeClaimAndNode', 'NodeOnly', 'None'] as co
 export type TerminationScope = (typeof TERMINATION_SCOPES)[number];
 
 export const BUILTINS = ['Keep', 'Replace'] as const;
-/** What becomes of Karpenter's own finalizer. */
+/** Whether Karpenter's own finalizer stays. */
 export type Builtin = (typeof BUILTINS)[number];
 
 export const HOOK_POINTS = ['before-drain', 'before-terminate', 'after-terminate'] as const;

@@ -59,7 +59,7 @@ export function isDue(now: EpochMs, due: EpochMs): boolean {
   return now >= due;
 }
 
-/** What still holds is reported again after this long: the API server deletes an Event after an hour. */
+/** A state that still holds is reported again after this long: the API server deletes an Event after an hour. */
 export const REPORT_EVERY = hours(1);
 
 /** Whether something is to be reported: it never was, or not since then. */

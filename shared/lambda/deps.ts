@@ -29,7 +29,7 @@ import { connectEventBus } from '../adapters/eventbridge/connect.ts';
 import { endOfCalls } from './run-time.ts';
 import type { Env } from './sqs-queues.ts';
 
-/** What every function is given without asking. */
+/** The ports that every function is given without asking. */
 export type CommonAdapterName = 'audit' | 'metrics' | 'clock' | 'cluster';
 
 /** Adapters that a function asks for by name. Those of `OtherAdapters` cost a client of their own and are handed in by the handler. */

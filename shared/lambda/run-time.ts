@@ -12,12 +12,12 @@ import type { LimitClock, TimeLimit } from '../ports/clock.ts';
 export const TIME_TO_HIDE = seconds(3);
 /** Before the end of the run the rest of them is left to the inbox's visibility timeout: what is left is for logs, metrics and the answer. */
 export const TIME_TO_ANSWER = seconds(1);
-/** What a run does before it calls a hook: a few reads and writes. */
+/** Time for a run before it calls a hook: a few reads and writes. */
 const TIME_BEFORE_HOOK = seconds(5);
 
 /** A message is begun only while this much is left: then a request to the API server, the longest of all but hooks, has all its time. */
 export const DEADLINE_RESERVE = toDurationMs(REQUEST_TIMEOUT + TIME_TO_HIDE);
-/** The same of a function that calls hooks. */
+/** The reserve of a function that calls hooks. */
 export const DEADLINE_RESERVE_WITH_HOOKS = toDurationMs(TIME_BEFORE_HOOK + INVOKE_TIMEOUT + TIME_TO_HIDE);
 
 /** Aborts when calls must end. Each run has its own: what thaws of an earlier one finds that it has ended. */

@@ -4,7 +4,7 @@ import { isDue, type EpochMs } from '../domain/time.ts';
 /** More names than these stand for everything. */
 const MAX_SCOPES = 100;
 
-/** What a round is about: names, or everything. */
+/** The scope of a round: names, or everything. */
 export type Scopes = readonly string[] | 'all';
 
 /** One thing that is asked for. */
@@ -17,7 +17,7 @@ export type Ask =
 
 export interface RoundState {
   readonly waiting: readonly Ask[];
-  /** What the round at work is about; empty: no round is at work. */
+  /** The asks of the round at work; empty: no round is at work. */
   readonly underWay: readonly Ask[];
   /** No round begins earlier. */
   readonly nextTime: EpochMs;
@@ -31,7 +31,7 @@ export type NextTurn =
   /** Nothing waits, and the time after the last round is over. */
   | { readonly kind: 'close' };
 
-/** What follows a request (or, where nothing is asked for, the timer). */
+/** Decides what follows a request (or, where nothing is asked for, the timer). */
 export function nextTurn(
   stored: (RoundState & { readonly armed: EpochMs | undefined }) | undefined,
   requested: readonly Ask[],
@@ -67,7 +67,7 @@ export const textOf = (ask: Ask): string =>
 export const askOf = (text: string): Ask =>
   text === '*' ? ALL : text.startsWith('!') ? { kind: 'message', text: text.slice(1) } : { kind: 'scope', name: text };
 
-/** What is asked for by both, each once. */
+/** The asks of both, each once. */
 export function join(a: readonly Ask[], b: readonly Ask[]): readonly Ask[] {
   const asks = [...new Set([...a, ...b].map(textOf))].toSorted().map(askOf);
   const scopes = scopesOf(asks);

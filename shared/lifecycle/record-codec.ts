@@ -78,7 +78,7 @@ export const renamed = (state: JsonObject, names: ReadonlyMap<string, string | u
 /** In the state of a record that a run is about to delete (`timed-record.ts`, T3); the kernel's own, no codec sees it. */
 export const CLOSING = 'closing';
 
-/** What the store has, as the codec reads it. */
+/** The stored record, as the codec reads it. */
 export function readRecord<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): LoadedRecord<Value> {
   if (stored === undefined) return { kind: 'none' };
   const { schemaVersion, [CLOSING]: _, ...state } = stored.state;

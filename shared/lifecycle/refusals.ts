@@ -57,7 +57,7 @@ export const refusalsSchema = z.record(
   }),
 );
 
-/** What came of a change that was not made. */
+/** The outcome of a change that was not made. */
 export interface Refused {
   readonly kind: 'refused';
   readonly message: string;
@@ -77,13 +77,13 @@ export const joinRefusals = (refused: readonly Refused[]) => ({
 export interface RefusableChange {
   /** Tells the changes of one subject apart. */
   readonly key: string;
-  /** What its record remembers. */
+  /** The refusals in its record. */
   readonly stored: Refusals | undefined;
   /** Objects, of which status and version do not count, and other values. */
   readonly restsOn: readonly unknown[];
   /** When it comes, the change is tried at once. */
   readonly deadline?: EpochMs | undefined;
-  /** What may pass within minutes is said at once, too. */
+  /** Refusals that may pass within minutes are reported at once, too. */
   readonly isReportedAtOnce?: boolean | undefined;
   /** How many bytes of the message are kept, where one subject has hundreds of changes. */
   readonly maxBytes?: number | undefined;
@@ -99,9 +99,9 @@ export interface Tries {
   make<Outcome>(change: RefusableChange, call: () => Promise<Outcome>): Promise<Outcome | Refused>;
   /** The refusal that it waits for, for who has to prepare a try; undefined: it may be tried now. */
   waiting(change: Pick<RefusableChange, 'key' | 'stored' | 'restsOn' | 'deadline'>): Refused | undefined;
-  /** What the change was about is not there any more. */
+  /** Forgets a refusal: the object of the change is gone. */
   forget(key: string): void;
-  /** What the record is to remember; undefined: nothing. */
+  /** The refusals to write into the record; undefined: none. */
   after(stored: Refusals | undefined): Refusals | undefined;
 }
 
@@ -207,7 +207,7 @@ export function causeOf(error: unknown): RefusalCause | undefined {
 
 const BASIS_CHARS = 16;
 
-/** What `RefusableChange.restsOn` comes to, for a rule that asks `retryNotBefore` by itself. */
+/** The hash of `RefusableChange.restsOn`, for a rule that asks `retryNotBefore` by itself. */
 export function basisOf(values: readonly unknown[]): string {
   return createHash('sha256')
     .update(JSON.stringify(values.map(withoutStatus)))

@@ -27,7 +27,7 @@ export type Observed<Observation> =
   /** Nothing to decide: gone and closed, or not ours. */
   | { readonly kind: 'over' };
 
-/** What a concern adds to the loop. */
+/** The parts that a concern adds to the loop. */
 export interface Concern<Observation, Decision> {
   /** The subject in words, for errors. */
   readonly what: string;

@@ -26,7 +26,7 @@ import type { About, Report, Reporter } from '../lifecycle/reporter.ts';
 import { deletePod, evictPod, NO_SUCH_POD } from './eviction.ts';
 import type { DeletionAnswer, EvictionAnswer, PodDeps } from './eviction.ts';
 
-/** What is to be done with one pod. `overriddenProtection`: the one that would keep it otherwise; the audit says so (I2). */
+/** One pod, and how it ends. `overriddenProtection`: the one that would keep it otherwise; the audit says so (I2). */
 export type PodEnd =
   | {
       readonly kind: 'evict';
@@ -42,7 +42,7 @@ export type PodEnd =
       readonly overriddenProtection: Protection | undefined;
     };
 
-/** What came of it. `until`: when it is tried again at the earliest; `isFromThisRun`: asked by this run, and not only remembered. */
+/** The answer to the call. `until`: when it is tried again at the earliest; `isFromThisRun`: asked by this run, and not only remembered. */
 export type PodAnswer =
   | EvictionAnswer
   | DeletionAnswer
@@ -75,9 +75,9 @@ export interface PodsToEnd<End extends PodEnd> {
   /** When it was looked at: each retry counts from then, or two runs would set two timers for one. */
   readonly now: EpochMs;
   readonly tries: Tries;
-  /** What the record remembers of changes that were refused. */
+  /** The refusals in the record. */
   readonly refusals: Refusals | undefined;
-  /** What a try rests on, beside the pod. */
+  /** Values that a try rests on, beside the pod. */
   readonly restsOn: readonly unknown[];
   /** At this instant a refused deletion is tried at once. */
   readonly deadline?: EpochMs | undefined;
@@ -251,7 +251,7 @@ function messageOf(answer: PodAnswer): string | undefined {
   return 'message' in answer ? answer.message : undefined;
 }
 
-/** What is left undone by a look, and when the next one is due. */
+/** The pods that a look leaves undone, and when the next one is due. */
 export interface RemainingPods {
   /** Looks in a row at which a pod had changed, or its eviction was not granted. */
   readonly failures: number;

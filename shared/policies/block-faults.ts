@@ -8,11 +8,11 @@ import type { PolicySet } from './policy-set.ts';
 
 export interface BlockFault {
   readonly block: TiedBlock;
-  /** What is wrong with it; undefined: nothing is. */
+  /** The fault; undefined: there is none. */
   readonly fault: string | undefined;
   /** The reason of the Event that says so. */
   readonly reason: string;
-  /** What applies until it can be read. */
+  /** The settings that apply until it can be read. */
   readonly effect: string;
   /** The object is only published again: the Events alone are recorded once more. */
   readonly isRepeated: boolean;

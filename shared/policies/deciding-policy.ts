@@ -33,7 +33,7 @@ const FRAME_KEYS: readonly string[] = ['nodePoolSelector', 'mode'];
 export const hasBlock = ({ spec }: Pick<KubernetesObject, 'spec'>, block: Block): boolean =>
   spec?.[block] !== undefined;
 
-/** What is wrong with selector, mode or these blocks of a policy, for its author; undefined when nothing is. */
+/** The faults of selector, mode or these blocks of a policy, for its author; undefined when nothing is. */
 export function faultIn({ spec }: Pick<KubernetesObject, 'spec'>, blocks: readonly BlockReader[]): string | undefined {
   const own = blocks.map(({ block, parse }) => spec?.[block] !== undefined && parse(spec[block], `spec.${block}`));
   const faults = [parsePolicyFrame(spec), ...own].flatMap(part => (part === false || part.ok ? [] : [part.message]));

@@ -17,7 +17,7 @@ export interface SourcedProtection {
 }
 
 export interface EffectiveProtection extends SourcedProtection {
-  /** What would be in force if the most specific block, which is only observed, were enforced. */
+  /** The settings that would be in force if the most specific block, which is only observed, were enforced. */
   readonly observed: SourcedProtection | undefined;
 }
 

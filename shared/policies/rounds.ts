@@ -20,7 +20,7 @@ export interface Round {
   /** Tells the rounds of one function apart. */
   readonly name: string;
   readonly spacing: DurationMs;
-  /** What a change affects: only objects for which the answer may differ from before. Live reads. */
+  /** The objects that a change affects: only those for which the answer may differ from before. Live reads. */
   readonly findAffected: (scopes: Scopes) => Promise<readonly Subject[]>;
 }
 

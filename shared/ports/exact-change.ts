@@ -6,7 +6,7 @@ import type { JsonObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import { RetryableError } from '../errors.ts';
 import type { DeleteOutcome, KubernetesApi, WriteOutcome } from './kubernetes-api.ts';
 
-/** What is changed; null removes. */
+/** The fields to change; null removes one. */
 export interface Change {
   readonly labels?: Readonly<Record<string, string | null>>;
   readonly annotations?: Readonly<Record<string, string | null>>;

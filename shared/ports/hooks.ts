@@ -22,7 +22,7 @@ export interface HookCall {
     readonly namespace?: string;
     readonly uid: string;
   };
-  /** What else the worker is told. */
+  /** Further details for the worker. */
   readonly details: JsonObject;
   /** Nobody waits for the work: the call is over once it is taken on, and takes this long at most. Absent: a function's own answer is waited for. */
   readonly takenOnWithin?: DurationMs;

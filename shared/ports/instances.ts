@@ -34,7 +34,7 @@ export type InstanceOutcome =
 export interface Instances {
   /** undefined: the cloud knows no such instance. */
   describe(providerID: string): Promise<Instance | undefined>;
-  /** What a check of the cloud says of it, in the cloud's own words (`ok`, `impaired`, `insufficient-data`, …); undefined: nothing. */
+  /** The result of a check of the cloud, in the cloud's own words (`ok`, `impaired`, `insufficient-data`, …); undefined: nothing. */
   checkOf(providerID: string, check: Confirmation): Promise<string | undefined>;
   /**
    * Every instance that Karpenter launched for the cluster and that has not ended and is not about to (`pending`, `running`, `stopping`,

@@ -22,7 +22,7 @@ export interface ListQuery {
   readonly fieldSelector?: string;
 }
 
-/** What to keep of an object. */
+/** The fields of an object to keep. */
 export type ObjectProjection = (object: KubernetesObject) => KubernetesObject;
 
 export interface ListOptions {

@@ -21,7 +21,7 @@ export interface StoredRecord extends RecordKey {
   readonly nextWakeTime?: EpochMs;
   /** The owner sends a wake-up of its own for that time: the sweep steps in only when it is overdue. */
   readonly direct?: boolean;
-  /** What a wake-up is about; the timer function copies it into the message. */
+  /** The subject of a wake-up; the timer function copies it into the message. */
   readonly subject: Subject;
   /** Owner's state, with its own `schemaVersion`; parsed by the owner after each read. */
   readonly state: JsonObject;
