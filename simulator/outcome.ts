@@ -81,7 +81,7 @@ const DONE: Readonly<Record<string, Done['what']>> = {
 };
 
 /** After these a repair of the node is over, or another act of it. A stuck one is not over. */
-const REPAIR_ENDS: readonly string[] = ['recovered', 'close', 'exhausted', 'repair', 'blocked', 'vetoed'];
+const REPAIR_ENDS: readonly string[] = ['recovered', 'close', 'exhausted', 'repair', 'blocked', 'vetoed', 'ignore'];
 
 /** Decisions that hold an object back, by function, and those that end that; without the latter any other decision about it does. */
 interface HoldRule {

@@ -83,6 +83,8 @@ describe('what a run comes to', () => {
       'nothing was held',
     ]);
     expect(outcomeOf([begun, audit('12 repair recovered Recovered n1')]).underWay).toEqual([]);
+    // It was called off: nothing is to be done any more.
+    expect(outcomeOf([begun, audit('12 repair ignore NotConfigured n1')]).underWay).toEqual([]);
   });
 
   it('takes no warning about a policy that is in force for what is held', () => {

@@ -83,6 +83,9 @@ describe('the lane of a node', () => {
         audit(10, 'tolerate', 'WithinToleration', ill),
         audit(40, 'blocked', 'ZoneOutage'),
         audit(50, 'blocked', 'ConcurrencyBudget'),
+        // What is said beside it holds nothing.
+        audit(51, 'warn', 'TransitionTimeDoubted'),
+        audit(52, 'release', 'ReplacementKept'),
         audit(55, 'repair', 'TolerationElapsed', { action: 'Reboot' }),
         audit(56, 'finishing', 'NodeClaimTerminating'),
         audit(65, 'repair', 'TolerationElapsed', { action: 'Terminate' }),

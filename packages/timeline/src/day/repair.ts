@@ -30,6 +30,8 @@ interface Stretch {
 
 /** Decisions that hold back what is due. */
 const HOLDS: ReadonlySet<string> = new Set(['blocked', 'vetoed', 'refused', 'refuse', 'retry', 'exhausted', 'settle']);
+/** An action draws itself, and a warning or the end of a replacement holds nothing. */
+const NOT_DRAWN: ReadonlySet<string> = new Set(['finishing', 'underWay', 'warn', 'release']);
 /** After these, nothing is under way. */
 const ENDS: ReadonlySet<string> = new Set(['ignore', 'recovered', 'close']);
 const ACTION_KINDS: Readonly<Record<string, BarKind>> = {
@@ -48,8 +50,7 @@ export function repairOf(lines: readonly Decided[], end: number): RepairOfNode {
     const { decision, details } = line;
     if (stretches.open?.due !== undefined && stretches.open.due < time) stretches.end(stretches.open.due);
     for (const pod of textsAt(details, 'protectedPods')) takenPods.add(pod);
-    // What is under way is drawn by the action itself, and holds nothing.
-    if (decision === 'finishing' || decision === 'underWay' || line.reason === 'ProtectedPodsTaken') continue;
+    if (NOT_DRAWN.has(decision) || line.reason === 'ProtectedPodsTaken') continue;
     if (ENDS.has(decision)) {
       stretches.end(time);
       repairs.end(time);
