@@ -99,7 +99,7 @@ async function pause(context: DrainContext, decision: DecisionOf<'pause'>, obser
   return save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN));
 }
 
-/** Another run ended the drain a moment ago and is about to say so; should it have died, the timer that it set comes. */
+/** Whether another run ended the drain a moment ago and is about to close it. Should that run have died, its timer comes. */
 const isEndedElsewhere = (
   { endedDrainId }: DrainContext['run'],
   { active }: DecisionOf<'close'>,
@@ -148,8 +148,8 @@ async function queue(
 }
 
 /**
- * The Node, then the pods, by one look: the patch fails if the Node changed since, the write after it if the drain was called off, each
- * eviction if its pod changed. What a run that dies leaves undone, the next look does.
+ * Prepares the Node, then ends pods, by one look: the patch fails if the Node changed since, the write after it if the drain was called off,
+ * each eviction if its pod changed. What a run that dies leaves undone, the next look does.
  */
 async function prepare(
   context: DrainContext,

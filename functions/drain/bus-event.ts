@@ -1,4 +1,4 @@
-/** Reads what other parts and people put on the bus, HealthEvents and `DrainRequested`, and what each of them asks for. */
+/** Reads HealthEvents and `DrainRequested`, which other parts and people put on the bus, and tells what each of them asks for. */
 import { drainRequestedSchema } from '../../shared/contract/drain-messages.ts';
 import { generatedTimeOf, parseHealthEvent, type HealthEventMessage } from '../../shared/contract/health-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
@@ -15,25 +15,25 @@ import type { DrainRequest, Timestamps } from './request-record.ts';
 
 export interface NodeMessage {
   readonly nodeName: string;
-  /** Where the sender says it. */
+  /** UID of the Node, where the sender says it. */
   readonly nodeUid: string | undefined;
-  /** When it was put on the bus. */
+  /** Time when it was put on the bus. */
   readonly sentTime: EpochMs | undefined;
-  /** The clusters that it says it is from. */
+  /** Names of the clusters that it says it is from. */
   readonly clusters: readonly string[];
   readonly id: string;
   readonly incoming:
     | Incoming
-    /** It asks for nothing: said, and over. */
+    /** The message asks for nothing: that is said, and it is over. */
     | { readonly kind: 'notQuarantined'; readonly message: string; readonly status: string | undefined };
 }
 
 type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
 
-/** The record of all drains of a node has room for 400 KB. */
+/** Most bytes of an event: the record of all drains of a node has room for 400 KB. */
 const MAX_EVENT_BYTES = 65_536;
 
-/** Undefined: nothing to do with drains. Throws `TerminalError` (`InvalidMessage`) for one that cannot be read. */
+/** Reads a bus event; undefined: it has nothing to do with drains. Throws `TerminalError` (`InvalidMessage`) for one that cannot be read. */
 export function readBusEvent(message: BusEvent): NodeMessage | undefined {
   switch (message.detailType) {
     case DRAIN_REQUESTED:
@@ -45,7 +45,7 @@ export function readBusEvent(message: BusEvent): NodeMessage | undefined {
   }
 }
 
-/** What a `DrainRequested` asks for. */
+/** Content of a `DrainRequested`. */
 export interface RequestToDrain {
   readonly nodeUid: string | undefined;
   /** The cluster that the sender names. */
@@ -138,10 +138,10 @@ function toIncoming(
   }
 }
 
-/** The bus writes whole seconds. */
+/** Time by which a clock may be ahead of the bus, which writes whole seconds. */
 const MAX_CLOCK_AHEAD = seconds(1);
 
-/** A clock that is ahead of the bus is wrong: what it says counts as said when it was put on the bus. */
+/** Times when an event was said. A clock that is ahead of the bus is wrong: the time of the bus replaces it. */
 function timestampsOf(
   { event, createdTime, exportedTime }: HealthEventMessage,
   sentTime: EpochMs | undefined,
@@ -159,13 +159,13 @@ function timestampsOf(
   };
 }
 
-/** From when a request counts: the first of these that is known. */
+/** Time from which a request counts: the first of these that is known. */
 function countedFrom(...times: readonly (EpochMs | undefined)[]): Pick<DrainRequest, 'time'> {
   const time = times.find(each => each !== undefined);
   return time === undefined ? {} : { time };
 }
 
-/** Whether a message that names a node, and not which one, was sent before this Node was there: another one had that name then (I10). */
+/** Whether a message that names a node without its UID was sent before this Node was there: another one had that name then (I10). */
 export function isSentBefore(
   { metadata }: KubernetesObject,
   { uid, sentTime }: { readonly uid: string | undefined; readonly sentTime?: EpochMs | undefined },
@@ -182,12 +182,12 @@ export type RequestMeaning =
   | { readonly kind: 'recovered'; readonly needsAnswer: boolean }
   | { readonly kind: 'unQuarantined' }
   | { readonly kind: 'cancelled' }
-  /** Nothing, in this delivery: the same event with another status is judged again. */
+  /** The event asks for nothing in this delivery: the same event with another status is judged again. */
   | { readonly kind: 'notQuarantined'; readonly message: string }
-  /** It is for the record only. */
+  /** The event is for the record only. */
   | { readonly kind: 'nothing' };
 
-/** What the event asks for. A status that NVSentinel's next release may have means that the node is not quarantined. */
+/** The meaning of an event. A status that NVSentinel's next release may have means that the node is not quarantined. */
 export function meaningOf(message: HealthEventMessage): RequestMeaning {
   const { event, quarantine, drained } = message;
   // 0 counts as EXECUTE_REMEDIATION; the others are for the record only.
@@ -207,7 +207,10 @@ export function meaningOf(message: HealthEventMessage): RequestMeaning {
     : { kind: 'notQuarantined', message: WITHOUT_STATUS[message.form] };
 }
 
-/** In a document of NVSentinel no status is a statement: fault-quarantine has not matched the event. */
+/**
+ * Whether an event without a quarantine status is fatal. In a document of NVSentinel the missing status is a statement: fault-quarantine has not
+ * matched the event.
+ */
 function isFatalWithoutStatus({ form, isFatal, recommendsNone }: HealthEventMessage): boolean {
   switch (form) {
     case 'flat':

@@ -1,4 +1,4 @@
-/** What one run of a drain has. */
+/** Context of one run of a drain. */
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { DrainDeps } from './observe.ts';
 
@@ -8,10 +8,10 @@ export interface DrainContext {
   readonly run: DrainRun;
 }
 
-/** What one run did itself; the same in all of its turns. */
+/** Memory of one run, shared by all of its turns. */
 export interface DrainRun {
   /** The message in hand is in the record, was answered, or asks for nothing. */
   isMessageDone: boolean;
-  /** Id of the drain that it ended: it is the one to close it. */
+  /** Id of the drain that this run ended: it is the one to close it. */
   endedDrainId: string | undefined;
 }

@@ -24,8 +24,8 @@ const NODE_LABEL = 'nvsentinel.nvidia.com/node-name';
 const MAX_LABEL_LENGTH = 63;
 
 /**
- * Looks for it under the name that it has, or will have. What is not seen in the version in which it is known may be there in the one that the
- * configuration names now: it is the same object.
+ * Looks for the custom resource under the name that it has, or will have. If it is not there in its known version, it may be in the version that
+ * the configuration names now: it is the same object.
  */
 export async function findResource(
   { kubernetes }: Deps,
@@ -66,14 +66,14 @@ async function findIn(
   return found.kind === 'notServed' ? { ...found, requestedKind: { ...type, kind } } : { ...found, name, type };
 }
 
-/** Which drain it was made for. */
+/** The mark of the drain that a custom resource was made for. */
 const markOf = ({ id }: ActiveDrain): Mark => ({ annotation: ANNOTATIONS.drainUnderWay, value: id });
 
 export type Creation =
   | { readonly kind: 'created'; readonly uid: string }
   /** Somebody was faster: look again. */
   | { readonly kind: 'exists' }
-  /** Not while the configuration, the cluster and the event are as they are. */
+  /** The resource cannot be created while the configuration, the cluster and the event are as they are. */
   | { readonly kind: 'failed'; readonly reason: string; readonly message: string };
 
 export interface NewResource {
@@ -86,7 +86,7 @@ export interface NewResource {
   readonly pods: readonly PodView[];
 }
 
-/** Renders the template and creates what it says. */
+/** Renders the template and creates the custom resource. */
 export async function createResource({ kubernetes }: Deps, wanted: NewResource): Promise<Creation> {
   const { settings, template, active, custom, nodeName, pods } = wanted;
   const [first] = active.requests;
@@ -118,7 +118,7 @@ export interface DrainResource {
   readonly about: About;
 }
 
-/** The one that was made for this drain, also one whose creation was not noted down; undefined: there is none. */
+/** The custom resource that was made for this drain, also one whose creation was not noted; undefined: there is none. */
 export async function resourceOf(
   { kubernetes }: Deps,
   active: ActiveDrain | undefined,
@@ -132,7 +132,7 @@ export async function resourceOf(
   return uid === undefined ? undefined : { ref, uid, about: { apiVersion, kind, metadata: { namespace, name, uid } } };
 }
 
-/** Deletes exactly that one; one that is gone is done. */
+/** Deletes exactly the custom resource of this drain; one that is gone is done. */
 export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain | undefined): Promise<{ kind: 'ok' }> {
   const made = await resourceOf({ kubernetes }, active);
   if (made !== undefined) await deleteExactly(kubernetes, made.ref, made.uid);

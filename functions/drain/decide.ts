@@ -1,5 +1,5 @@
 /**
- * The rule of drains (docs/drain.md): what becomes of a request, of the drain under way, and of what is remembered. Pure: no I/O, no clock.
+ * The rule of drains (docs/drain.md): it decides about requests, the drain under way, and the memory of earlier ones. Pure: no I/O, no clock.
  *
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
  */
@@ -38,7 +38,7 @@ import { decideQueued } from './rule/queue.ts';
 import type { ActiveDrain } from './record.ts';
 import type { DrainOutcome } from './request-record.ts';
 
-/** One thing at a time: the caller carries it out, looks again and asks again. */
+/** Decides one thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
   const observation = withLateEnds(withEnds(withoutStandingIfOpened(seen)));
   const { record, incoming, rules } = observation;
@@ -82,7 +82,7 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   }
 }
 
-/** What comes next for a drain that does not wait: its node is prepared, then its pods go, or the custom resource is waited for. */
+/** The next step of a drain that does not wait: its node is prepared, then its pods go, or the custom resource is waited for. */
 function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: DrainRules): DrainDecision {
   const { now, node, limits } = observation;
   const isOfCustom = isCustomDrain(before, rules, node);
@@ -117,7 +117,7 @@ function lastDeletions(plan: PodPlan): PodPlan {
   return { ...plan, acts: plan.acts.filter(({ kind }) => kind === 'delete') };
 }
 
-/** What happens to the pods of the node now, and the drain with what follows of that for the record. */
+/** The plan for the pods of the node now, and the drain with its changes for the record. */
 function withPlan(
   { now, node, pods, protection, isProtectionOverridden, limits }: DrainObservation,
   before: ActiveDrain,
@@ -144,13 +144,13 @@ function withPlan(
   return { active: withProgress(active, plan, now), plan };
 }
 
-/** Uncordoning also takes back the requests that wait: they would cordon the node again at once. */
+/** Adds the requests that wait: uncordoning takes them back, too, for they would cordon the node again at once. */
 const withWaitingRequests = (active: ActiveDrain, { record }: DrainObservation): ActiveDrain => ({
   ...active,
   requests: [...active.requests, ...record.requests],
 });
 
-/** The custom resource goes first: two never drain one node at the same time. */
+/** The outcome where the custom drain is no longer configured. The custom resource goes first: two never drain one node at the same time. */
 const NO_CUSTOM_DRAIN: DrainOutcome = {
   status: 'Failed',
   reason: 'ConfigurationChanged',
@@ -160,7 +160,7 @@ const NO_CUSTOM_DRAIN: DrainOutcome = {
 
 const NEVER = toEpochMs(Number.MAX_SAFE_INTEGER);
 
-/** Whether the drain is, or was, its controller's: once it was asked for, whatever becomes of the node's labels. */
+/** Whether the drain is, or was, its controller's: once that was asked, it stays so whatever becomes of the node's labels. */
 export function isCustomDrain(
   active: Pick<ActiveDrain, 'phase'>,
   rules: DrainRules,
@@ -171,13 +171,13 @@ export function isCustomDrain(
   return kind === 'custom' || kind === 'fallback' || rules.isCustom(labels);
 }
 
-/** If the instant has come nearer, owners are warned again. */
+/** Sets the time of deletions. If it has come nearer, owners are warned again. */
 function withDeleteTime(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
   const isSooner = active.deleteTime !== undefined && deleteTime < active.deleteTime;
   return { ...active, deleteTime, ...(isSooner && { warned: [] }) };
 }
 
-/** A request that nothing blocks begins in the same write. */
+/** Admits a request; one that nothing blocks begins in the same write. */
 function admitNow(
   observation: DrainObservation,
   incoming: Extract<Incoming, { kind: 'drain' }>,
@@ -191,7 +191,7 @@ function admitNow(
   return begun.kind === 'begin' ? { ...begun, admitted: admission.request } : admission;
 }
 
-/** The preparation stands on the same look: its own writes, and the preconditions of each, find out what changes in between. */
+/** Begins the next drain and prepares its node by the same look: the writes, and the preconditions of each, find out what changes in between. */
 function beginAndPrepare(observation: DrainObservation, rules: DrainRules): DrainDecision {
   const begun = beginNext(observation, rules);
   if (begun.kind !== 'begin') return begun;
@@ -199,7 +199,7 @@ function beginAndPrepare(observation: DrainObservation, rules: DrainRules): Drai
   return { ...begun, admitted: undefined, next: decision.kind === 'prepare' ? decision : undefined };
 }
 
-/** Which pods are the drain's, and how each goes. */
+/** Rules for the pods of a drain: which are its own, and how each goes. */
 export function podRules(
   active: Pick<ActiveDrain, 'scope' | 'force' | 'phase'>,
   rules: DrainRules,
@@ -235,7 +235,7 @@ function decideIdle(observation: DrainObservation): DrainDecision {
   return node.cordonMark === undefined || node.unschedulable ? decideRest(observation) : { kind: 'disownCordon' };
 }
 
-/** Uncordoning ends all that the node was drained for: the next cordon, also of a drain that has begun, is about something else. */
+/** Marks ended drains as over once somebody has uncordoned the node: the next cordon, also of a drain that has begun, is about something else. */
 function withoutStandingIfOpened(seen: DrainObservation): DrainObservation {
   const { node, record } = seen;
   const hasCordoned = record.active?.cordon !== undefined;
@@ -248,11 +248,11 @@ function toTidy(observation: DrainObservation): DrainDecision {
   return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon: mayUncordon(observation) };
 }
 
-/** Whether the node is to be uncordoned: the cordon is ours, and nothing that it was drained for keeps it. */
+/** Whether the node is to be uncordoned: the cordon is ours, and no ended drain keeps it. */
 const mayUncordon = ({ node, record }: Pick<DrainObservation, 'node' | 'record'>): boolean =>
   isCordonKnown(record, node) && hasNoStandingEnd(record);
 
-/** What a message that ends something means here; undefined: nothing. */
+/** The decision about a message that ends something; undefined: it means nothing here. */
 function decideEnd(
   observation: DrainObservation,
   incoming: Exclude<Incoming, { kind: 'drain' }>,

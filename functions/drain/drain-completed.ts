@@ -1,4 +1,4 @@
-/** `DrainCompleted` on the bus: the answer to who asked for a drain. */
+/** Puts `DrainCompleted` on the bus: the answer to the sender of a request. */
 import { batchesOf, oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { DRAIN_MESSAGE_VERSION, type DrainCompleted } from '../../shared/contract/drain-messages.ts';
 import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
@@ -10,7 +10,7 @@ import type { FinishedDrain } from './request-record.ts';
 
 type AnsweredNode = DrainCompleted['node'];
 
-/** The one that was looked at, by its UID (I10). */
+/** The Node that was looked at, by its UID (I10). */
 export const nodeOf = ({ object: { metadata } }: Pick<ObservedDrain, 'object'>): AnsweredNode => ({
   name: metadata.name,
   uid: metadata.uid,
@@ -39,7 +39,7 @@ function toDrainCompleted(node: AnsweredNode, finished: FinishedDrain): DrainCom
   };
 }
 
-/** Each is sent, whatever becomes of the others. Throws `RetryableError` if the bus did not take one for now: they are all sent again. */
+/** Sends each answer, whatever becomes of the others. Throws `RetryableError` if the bus did not take one for now: they are all sent again. */
 export async function publishAnswers(
   { bus }: { readonly bus: EventBus },
   node: AnsweredNode,

@@ -1,7 +1,4 @@
-/**
- * How drains end: the Node, the custom resource and all who asked learn of it, then the record does. Of a Node that is gone all who asked learn
- * that.
- */
+/** Ends of drains: the Node, the custom resource and all who asked learn of it, then the record does. If the Node is gone, all who asked learn that. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { isRefusal, createTries, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
@@ -47,7 +44,10 @@ export async function finish(
   return close(context, { kind: 'close', active: ended, ending }, withSaved(observed, record));
 }
 
-/** Deletes what the drain made, writes its end on the Node, answers who asked, and forgets it. Repeated by a run that finds it half done. */
+/**
+ * Deletes the custom resource, writes the end of the drain on the Node, answers all who asked, and forgets it. Repeated by a run that finds it
+ * half done.
+ */
 export async function close(
   context: DrainContext,
   { active, ending: { outcome, over } }: DecisionOf<'close'>,
@@ -86,7 +86,10 @@ export async function close(
   return saved.written ? ONWARD : saved;
 }
 
-/** No drain is under way, by the record after the Node: one that begins now changes the Node, and this patch conflicts. */
+/**
+ * Takes marks of a drain off the Node, if the record, read after the Node, has no drain. One that begins now changes the Node, and this patch
+ * conflicts.
+ */
 export async function tidy(
   context: DrainContext,
   { status, uncordon }: DecisionOf<'tidy'>,
@@ -129,7 +132,7 @@ export async function answerGone(
   await reportGoneAnswer(context, { name, uid }, ended);
 }
 
-/** Closes its drains; one whose custom resource must not be deleted is kept until that may go. */
+/** Closes the drains of a Node that is gone. One whose custom resource must not be deleted is kept until that may go. */
 export async function closeGone(context: ReportContext, { name, uid }: SoughtNode, gone: GoneDrains): Promise<void> {
   const { deps } = context;
   const { active, requests } = gone.value;
@@ -142,7 +145,7 @@ export async function closeGone(context: ReportContext, { name, uid }: SoughtNod
   if (ended.length > 0) await reportGone(context, { name, uid }, ended);
 }
 
-/** Where its deletion is refused, that is said on the custom resource: there is no Node to say it on. */
+/** Whether the custom resource is gone. If its deletion is refused, that is said on the resource: there is no Node to say it on. */
 async function isResourceGone(
   { deps, reporter }: ReportContext,
   { record, value, subject }: GoneDrains,

@@ -1,4 +1,4 @@
-/** What the rule reads of a Node, NVSentinel's annotation among it: the HealthEvents that keep it quarantined. */
+/** Reads a Node for the rule of drains, NVSentinel's annotation among it: the HealthEvents that keep it quarantined. */
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { parseHealthEvent } from '../../shared/contract/health-event.ts';
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
@@ -12,7 +12,7 @@ import { OWNER } from './record.ts';
 import type { DrainedNode } from './rule/observation.ts';
 import type { Fault } from './request-record.ts';
 
-/** Ids of the HealthEvents in the annotation; entries without one name none. */
+/** Ids of the HealthEvents in the annotation; entries without an id are left out. */
 function quarantineIds(text: string): readonly string[] | 'unreadable' {
   const value = readJson(text);
   if (!Array.isArray(value)) return 'unreadable';
@@ -22,7 +22,7 @@ function quarantineIds(text: string): readonly string[] | 'unreadable' {
   });
 }
 
-/** More entries than a node has checks are not read. */
+/** Most entries that are read: more than a node has checks. */
 const MAX_ENTRIES = 1000;
 
 /** The faults that the annotation lists. Never throws. */
@@ -35,7 +35,7 @@ export function listedFaults(text: string | undefined): readonly Fault[] {
   });
 }
 
-/** What the rule reads of a Node. */
+/** The fields of a Node that the rule reads. */
 export function toDrainedNode(object: KubernetesObject): DrainedNode {
   const { metadata, spec, status } = object;
   const conditions = readConditions(status?.['conditions']);

@@ -26,19 +26,19 @@ import { saveForSweep, saveUntil, withSafetyNet } from './save.ts';
 export interface PlanResult {
   /** UIDs of pods whose owners have been warned. */
   readonly warnedUids: readonly string[];
-  /** Pods that go because of this plan. */
+  /** Number of pods that go because of this plan. */
   readonly drainedCount: number;
-  /** What it leaves undone. */
+  /** Pods that are left, and why. */
   readonly remaining: RemainingPods;
   /** A refusal is to be reported once more. */
   readonly isReportRepeated: boolean;
   /** Evictions that are not asked for again for a moment. */
   readonly askedEvictions: AskedEvictions;
-  /** When the first of these pods counts as stuck, should it still be there. */
+  /** Time when the first of these pods counts as stuck, should it still be there. */
   readonly firstStuckTime: EpochMs | undefined;
 }
 
-/** A call that fails is the answer for its pod: the others are carried out. */
+/** Carries a plan out. A call that fails is the answer for its pod: the others are carried out. */
 export async function carryOutPlan(
   context: DrainContext,
   observed: ObservedDrain,
@@ -78,13 +78,13 @@ export async function carryOutPlan(
   };
 }
 
-/** As `podDrainability` says it. */
+/** Time when the pod counts as stuck, as in `podDrainability`. */
 const stuckTimeOf = (end: PodEnd, now: EpochMs): EpochMs =>
   addDuration(latestDeletionTime(end, now), gracePeriodOf(end.pod));
 
 type NotedPods = Pick<ActiveDrain, 'tried' | 'returns' | 'askedEvictions'>;
 
-/** What the record says of pods before anything happens to them. Of two runs that look at once, only the one that writes it goes on. */
+/** Notes for the record about pods, before anything happens to them. Of two runs that look at once, only the one that writes them goes on. */
 export function podNotes(active: ActiveDrain, plan: PodPlan, { now, record }: ObservedDrain): NotedPods {
   return {
     tried: withTriedPods(active, plan),

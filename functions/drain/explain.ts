@@ -1,4 +1,4 @@
-/** What the command line reads of drains, and nothing else of this folder: the rules themselves, and how their records are read. */
+/** Exports for the command line, which reads nothing else of this folder: the rules themselves, and how their records are read. */
 export { podRules } from './decide.ts';
 export { parseDrainRequested } from './bus-event.ts';
 export { readAnswer, readUnderWay, requestedId, type Answer, type DrainUnderWay } from './rule/node-annotations.ts';

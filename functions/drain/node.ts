@@ -1,4 +1,7 @@
-/** What a drain changes on its Node: state label, cordon, conditions, and whether its pods are published. Exactly the Node that was looked at (I10). */
+/**
+ * Changes of a drain on its Node: state label, cordon, conditions, and whether its pods are published. They reach exactly the Node that was
+ * looked at (I10).
+ */
 import { withoutWaiter, withWaiter } from '../../shared/cluster/pod-watchers.ts';
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -22,7 +25,7 @@ export type NodeChange =
   /** The Node is as wanted, in this version. */
   { readonly kind: 'ok'; readonly resourceVersion: string } | { readonly kind: 'gone' } | { readonly kind: 'changed' };
 
-/** Nobody schedules on it, its pods are published, and it is shown as draining. */
+/** Prepares the Node: nobody schedules on it, its pods are published, and it is shown as draining. */
 export function prepareNode(
   deps: Deps,
   node: KubernetesObject,
@@ -48,7 +51,7 @@ export interface NodeEnd {
   readonly status: DrainStatus;
   /** Undoes our own cordon. */
   readonly uncordon: boolean;
-  /** How requests ended: one that a person asked for on the Node is answered there. */
+  /** Ends of requests: one that a person asked for on the Node is answered there. */
   readonly ended: readonly FinishedDrain[];
 }
 
@@ -67,10 +70,10 @@ function answerTo({ metadata }: KubernetesObject, ended: NodeEnd['ended']): Read
   };
 }
 
-/** Names that an answer lists: annotations of an object are at most 256 KB together. */
+/** Most names that an answer lists: annotations of an object are at most 256 KB together. */
 const LISTED = 20;
 
-/** The drain is over. */
+/** Takes the marks of a drain off the Node, and writes how it ended. */
 export function finishNode(
   deps: Deps,
   node: KubernetesObject,
@@ -102,7 +105,7 @@ const isCordoned = ({ spec }: KubernetesObject): boolean => spec?.['unschedulabl
 
 const stateOf = ({ metadata }: KubernetesObject): string | undefined => metadata.labels?.[NVSENTINEL.stateLabel];
 
-/** A drain that is called off takes back only what drains have written. */
+/** The state label after a drain. A drain that is called off takes back only what drains have written. */
 function stateAfter(node: KubernetesObject, status: DrainStatus): string | undefined {
   const state = stateOf(node);
   if (state === REMEDIATING) return state;
@@ -122,7 +125,7 @@ function stateAfter(node: KubernetesObject, status: DrainStatus): string | undef
 interface WantedNode {
   readonly annotations: Readonly<Record<string, string | null>>;
   readonly state: string | undefined;
-  /** null: schedulable; undefined: as it is. */
+  /** The new `spec.unschedulable`; null: schedulable; undefined: as it is. */
   readonly unschedulable: true | null | undefined;
 }
 
@@ -141,14 +144,14 @@ async function change({ kubernetes }: Deps, node: KubernetesObject, wanted: Want
   return { kind: outcome.kind === 'notFound' ? 'gone' : 'changed' };
 }
 
-/** What Curfew's own conditions on the Node say. */
+/** State of the drain, by Curfew's own conditions on the Node. */
 export function readShownDrain(conditions: readonly NodeCondition[]): ShownDrain {
   const has = (type: string): boolean => conditions.some(each => each.type === type && isOwnCondition(each));
   return has(DRAIN_IN_PROGRESS) ? 'inProgress' : has(DRAINED) ? 'drained' : 'nothing';
 }
 
 /**
- * Shows it, if the Node does not show it yet; conditions of others stay. Exactly the Node that was looked at.
+ * Shows the state of a drain, if the Node does not show it yet; conditions of others stay. Exactly the Node that was looked at is changed.
  *
  * @returns the Node in the version that it has then; undefined: it changed, or is gone
  */

@@ -1,4 +1,4 @@
-/** Reads what the drains of a node rest on: the Node and their record, and while something is to be done its pods and what is in force. */
+/** Reads the input of drains: the Node and their record, and while something is to be done its pods and the rules in force. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
@@ -45,11 +45,11 @@ export type DrainDeps = Pick<
 export interface SoughtNode {
   readonly name: string;
   readonly uid: string | undefined;
-  /** Nothing changed by which a drain is asked for: it matters to a drain that is known. */
+  /** The change asks for no drain: it matters only to a drain that is known. */
   readonly onlyIfKnown?: boolean | undefined;
-  /** The version of the Node that an event is about: as the drain under way wrote it, the run that wrote it went on from there. */
+  /** The version of the Node in the event: if the drain under way wrote it, the run that wrote it went on from there. */
   readonly eventVersion?: string | undefined;
-  /** When the message was put on the bus. Without a UID it is not about a Node that came after it. */
+  /** Time when the message was put on the bus. Without a UID it is not about a Node that came after it. */
   readonly sentTime?: EpochMs | undefined;
 }
 
@@ -58,20 +58,20 @@ export interface ObservedDrain extends DrainObservation {
   readonly store: TimedRecord<DrainRecord>;
   /** Changes of Node and custom resource that may be refused. */
   readonly tries: Tries;
-  /** When the record's timer is due. */
+  /** Time when the record's timer is due. */
   readonly armed: EpochMs | undefined;
   /** Text of the template of the custom drain. */
   readonly template: string | undefined;
 }
 
-/** What all looks of one run share. */
+/** State that all looks of one run share. */
 export interface DrainLooks {
-  /** By UID of the Node. */
+  /** The record of a Node, by its UID. */
   readonly recordOf: (uid: string) => TimedRecord<DrainRecord>;
   readonly tries: Tries;
 }
 
-/** One look. @param incoming the message in hand, until it is in the record */
+/** Looks at a Node once. @param incoming the message in hand, until it is in the record */
 export async function observe(
   deps: DrainDeps,
   { recordOf, tries }: DrainLooks,
@@ -121,7 +121,7 @@ export async function observe(
   return { kind: 'here', observation: isIdle ? base : await withSurroundings(deps, base) };
 }
 
-/** What a drain has put on a Node and is not true any more, where no record knows of it. The mark would keep a place of the pool for ever. */
+/** Whether the Node carries marks of a drain that are not true any more. Without a record, its mark would keep a place of the pool for ever. */
 const isLeftOver = ({ shownDrain, unschedulable, underWay, isWatched }: DrainedNode): boolean =>
   underWay !== undefined || isWatched || shownDrain === 'inProgress' || (shownDrain === 'drained' && !unschedulable);
 
@@ -157,7 +157,7 @@ function askedIn({ record: { active, requests }, incoming }: ObservedDrain): rea
   return next.filter(({ id }) => id !== endedId);
 }
 
-/** What its pool and the policies say. @throws {OutOfSight} where a kind is not served that may say something */
+/** Reads what the NodePool and the policies say. @throws {OutOfSight} where a kind is not served that may say something */
 async function loadInForce(
   deps: DrainDeps,
   { view, pool, pods, now }: { view: NodeView; pool: string | undefined; pods: readonly PodView[]; now: EpochMs },
@@ -186,7 +186,10 @@ function rulesOf(settings: DrainSettings): DrainRules {
   return rules;
 }
 
-/** Protection ends there: before that whose the instance is must be certain, so all that may state it are read (I6). */
+/**
+ * Whether the node's NodeClaim is past its forceful termination: protection ends there. Its owner must be certain before that, so all objects
+ * that may state it are read (I6).
+ */
 export async function isTerminatedForcefully(
   deps: Pick<FunctionDeps, 'kubernetes'>,
   node: NodeView,

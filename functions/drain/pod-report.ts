@@ -1,4 +1,4 @@
-/** Reports about the pods of a drain: what becomes of them, and why some are left. */
+/** Reports about the pods of a drain: their warnings and ends, and why some are left. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { listed } from '../../shared/domain/cut-text.ts';
 import { qualifiedName, type JsonObject } from '../../shared/domain/kubernetes-object.ts';
@@ -11,7 +11,7 @@ import type { PodAct, PodPlan, PodWait } from './rule/pod-plan.ts';
 
 type PodWarning = Extract<PodAct, { kind: 'warn' }>;
 
-/** On the pod, and on the controller that will replace it. */
+/** Reports the coming deletion on the pod, and on the controller that will replace it. */
 export async function reportScheduledDeletion(
   { deps, reporter }: ReportContext,
   { pod, deleteTime, onceUnprotected }: PodWarning,
@@ -63,7 +63,7 @@ export function describePodEnd(end: PodEnd, node: string): Omit<Report, 'about' 
   };
 }
 
-/** One for a plan, on the Node: Events of each pod would be half of what a storm writes (ADR 0016). */
+/** Reports the evictions of a plan in one Event on the Node: Events of each pod would be half of what a storm writes (ADR 0016). */
 export async function reportEvicted(
   { deps }: ReportContext,
   { object }: ReportedNode,
@@ -74,7 +74,7 @@ export async function reportEvicted(
   await deps.events.record({ type: 'Normal', reason: EVENT_REASONS.evicted, message, about: object });
 }
 
-/** Why pods are left. The first two texts are NVSentinel's. @param refusals which pods must not go, and why */
+/** Reasons why pods are left. The first two texts are NVSentinel's. @param refusals which pods must not go, and why */
 export function noticesOf({ waits, leftPods }: PodPlan, refusals: readonly string[]): readonly Notice[] {
   const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
   const notices: Notice[] = [];
@@ -105,7 +105,7 @@ export function noticesOf({ waits, leftPods }: PodPlan, refusals: readonly strin
   return notices;
 }
 
-/** The controller, for its pods come and go. */
+/** Names the controller of a pod that comes back, for its pods come and go. */
 function nameOfReturning(pod: PodView): string {
   const owner = controllerOf(pod);
   return owner === undefined ? qualifiedName(pod) : `those of ${owner.kind} ${pod.namespace}/${owner.name}`;

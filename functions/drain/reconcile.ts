@@ -112,7 +112,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
   }
 }
 
-/** The Node itself changed, and nothing around it. */
+/** Whether the event may be the drain's own write: the Node itself changed, and nothing around it. */
 const mayBeOwnWrite = ({ change, changed, resync }: WatchedEvent): boolean =>
   change === 'Modified' && resync !== true && !changed.some(part => VIRTUAL_PARTS.has(part));
 
@@ -124,7 +124,7 @@ async function reconcileRequest(context: ReconcileContext, message: NodeMessage)
   await answerGone(context, { name: nodeName, uid: nodeUid }, incoming.request);
 }
 
-/** @returns whether the message was taken care of, or the Node is there */
+/** Looks at a Node and acts until nothing is left to do. @returns whether the message was taken care of, or the Node is there */
 async function reconcileNode(
   context: ReconcileContext,
   first: SoughtNode,

@@ -1,6 +1,6 @@
 /**
- * What is remembered of the drains of one node: the requests that wait, the drain under way, and how earlier ones ended. Version 2 knew nothing of
- * drains that wait in the queue. The drain under way is a union by phase; it is stored as older versions read it, with a field for each phase.
+ * Record of the drains of one node: the requests that wait, the drain under way, and how earlier ones ended. Version 2 knew nothing of drains
+ * that wait in the queue. The drain under way is a union by phase; it is stored as older versions read it, with a field for each phase.
  */
 import { instant, milliseconds } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
@@ -25,7 +25,7 @@ const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.arra
 
 const storedCordon = z.object({ quarantined: z.boolean(), cordon: z.enum(['own', 'other', 'none']) });
 
-/** What keeps new pods away while a drain is under way; when that is taken back, the drain is cancelled. */
+/** The cordon that keeps new pods away while a drain is under way; when that is taken back, the drain is cancelled. */
 export interface Cordon {
   /** The node carried NVSentinel's quarantine annotation. */
   readonly quarantined: boolean;
@@ -54,16 +54,16 @@ const comeBack = z.object({
   /** UID of the controller, else `namespace/name`. */
   of: z.string(),
   times: z.number(),
-  /** When they were evicted last. */
+  /** Time when they were evicted last. */
   time: instant,
 });
-/** How often the pods of one controller, or of one name, came back and were evicted for it. */
+/** Number of times that the pods of one controller, or of one name, came back and were evicted for it. */
 export type Return = Readonly<z.output<typeof comeBack>>;
 
-/** As it is stored: fields that are empty or 0 are absent, and of the last five those of its phase are there. */
+/** The drain under way as it is stored: fields that are empty or 0 are absent, and of the last five those of its phase are there. */
 const storedActive = z.object({
   id: z.string(),
-  /** All that this drain answers. */
+  /** Requests that this drain answers. */
   requests: list(requestSchema),
   scope: scopeSchema,
   startTime: instant,
@@ -73,23 +73,23 @@ const storedActive = z.object({
   nodeVersion: z.exactOptional(z.string()),
   /** UIDs of pods that are still there, and whose owners were warned of the deletion. */
   warned: list(z.string()),
-  /** When pods are deleted: nobody was warned of a later instant. Absent until pods were planned for, and in records of before. */
+  /** Time when pods are deleted: nobody was warned of a later instant. Absent until pods were planned for, and in older records. */
   deleteTime: z.exactOptional(instant),
-  /** UIDs of pods that it has set out to evict or delete, and that are still there. Noted before: no run that is overtaken goes uncounted. */
+  /** UIDs of pods that it has set out to evict or delete, and that are still there. Noted before the act: no run that is overtaken goes uncounted. */
   tried: z.exactOptional(list(z.string())),
-  /** `goneCount`. */
+  /** The stored name of `goneCount`. */
   gone: z.exactOptional(z.number()),
-  /** Those, and the ones that are about to go. */
+  /** Number of pods that are gone, or about to go. */
   drained: z.number(),
   /** Turns in a row in which an eviction was not granted, or a pod had changed. */
   refusals: z.number(),
   /** Evictions that are not asked for again for a moment, by UID of the pod. */
   heldEvictions: z.exactOptional(z.readonly(askedEvictionsSchema)),
-  /** What was said last. */
+  /** The text that was reported last. */
   reported: z.exactOptional(z.string()),
-  /** For how long it was paused since it began, or since it waits: the deadline stood still. */
+  /** Time for which it was paused since it began, or since it waits: the deadline stood still. */
   pausedFor: z.exactOptional(milliseconds),
-  /** The fewest pods that were left, and since when; when it was said last that nothing moves. Absent until pods were planned for. */
+  /** The fewest pods that were left, and since when; `saidTime`: the last report that nothing moves. Absent until pods were planned for. */
   progress: z.exactOptional(z.object({ pods: z.number(), time: instant, saidTime: z.exactOptional(instant) })),
   /** Pods that came back onto the node. */
   returns: z.exactOptional(list(comeBack)),
@@ -101,7 +101,7 @@ const storedActive = z.object({
 });
 type StoredActive = Readonly<z.output<typeof storedActive>>;
 
-/** Where a drain stands whose end is not decided. */
+/** The phase of a drain whose end is not decided. */
 export type OpenPhase =
   /** It waits until fewer nodes of its pool are drained. `takes`: its Node is marked as taking a place. */
   | { readonly kind: 'waiting'; readonly since: EpochMs; readonly takes: boolean }
@@ -116,9 +116,9 @@ export type OpenPhase =
 export interface EndingPhase {
   readonly kind: 'ending';
   readonly outcome: DrainOutcome & { readonly time: EpochMs };
-  /** Ids of requests of which somebody said after that that what they were for is over. */
+  /** Ids of requests whose cause was reported as over after the end was decided. */
   readonly over: readonly string[];
-  /** Where the drain stood. */
+  /** The phase before the end was decided. */
   readonly before: OpenPhase;
 }
 
@@ -136,9 +136,9 @@ export interface ActiveDrain
     Omit<StoredActive, OfPhase | MayBeEmpty | StoredOtherwise>,
     Readonly<Required<Pick<StoredActive, MayBeEmpty>>> {
   readonly phase: DrainPhase;
-  /** How many pods it had set out to evict or delete, and are not there any more. */
+  /** Number of pods that it had set out to evict or delete, and that are not there any more. */
   readonly goneCount: number;
-  /** Absent until the Node was prepared. */
+  /** The cordon of the node; absent until the Node was prepared. */
   readonly cordon?: Cordon;
   readonly askedEvictions: AskedEvictions;
 }
@@ -160,7 +160,7 @@ interface StoredPhase {
   readonly fellBack: string | undefined;
 }
 
-/** A custom resource comes first: it must not be forgotten. */
+/** The phase by the stored fields. A custom resource comes first: it must not be forgotten. */
 function phaseStored({ queue, resource, fellBack }: StoredPhase): OpenPhase {
   if (resource !== undefined) return { kind: 'custom', resource };
   if (fellBack !== undefined) return { kind: 'fallback', because: fellBack };
@@ -201,24 +201,24 @@ function toStoredPhase(phase: DrainPhase): Pick<StoredActive, OfPhase> {
 
 const schema = z.object({
   active: z.exactOptional(active),
-  /** Wait for the active drain to end, or for a configuration. */
+  /** Requests that wait for the active drain to end, or for a configuration. */
   requests: list(requestSchema),
-  /** Newest last. */
+  /** Ends of requests, newest last. */
   finished: list(finishedSchema),
-  /** Those that ended before the ones in `finished`, newest last. Absent in records of before. */
+  /** Requests that ended before the ones in `finished`, newest last. Absent in older records. */
   answered: z.exactOptional(list(answeredSchema)),
-  /** The last thing that was said of a drain that is paused. */
+  /** The last report about a drain that is paused. */
   reported: z.exactOptional(z.string()),
-  /** Since when drains are paused: their time-outs stand still. */
+  /** Time since which drains are paused: their time-outs stand still. */
   pausedSince: z.exactOptional(instant),
   quarantineEnd: z.exactOptional(quarantineEndSchema),
   recoveries: z.exactOptional(list(recoverySchema)),
-  /** When a Warning on the Node said last that an event is too old. */
+  /** Time of the last Warning on the Node that an event is too old. */
   staleSaid: z.exactOptional(instant),
-  /** Changes of Node, custom resource and pods that are refused. */
+  /** Refused changes of Node, custom resource and pods. */
   refusals: z.exactOptional(refusalsSchema),
 });
-/** What is remembered of all drains of a node. */
+/** The record of all drains of a node. */
 export type DrainRecord = Readonly<z.output<typeof schema>>;
 
 export const NO_DRAINS: DrainRecord = { requests: [], finished: [] };
@@ -226,12 +226,12 @@ export const NO_DRAINS: DrainRecord = { requests: [], finished: [] };
 /** The id of the record of the node with this UID. */
 export const recordIdOf = (nodeUid: string): string => `node/${nodeUid}`;
 
-/** Of the record, its timer and rounds. */
+/** The owner of the record, its timer and rounds. */
 export const OWNER = 'drain';
 
 const checked = checkedCodec<DrainRecord>(OWNER, schema, 4);
 
-/** Checked by the schema, and cut to what fits into an item. */
+/** Codec of the record: it is checked by the schema, and cut to what fits into an item. */
 export const DRAIN_CODEC: RecordCodec<DrainRecord> = storedUnder(
   { pausedSince: 'heldSince' },
   {

@@ -12,12 +12,12 @@ import type { DecisionOf } from './rule/decision.ts';
 import { isEnding, notedResource } from './rule/phase.ts';
 import { formatScope } from './rule/pods.ts';
 
-/** What a report is made with. */
+/** The tools of a report. */
 export type ReportContext = Pick<DrainContext, 'deps' | 'reporter'>;
-/** The Node that it is about. */
+/** The Node that a report is about. */
 export type ReportedNode = Pick<ObservedDrain, 'object'>;
 
-/** One audit line, metric and Event about the Node. */
+/** Reports one audit line, metric and Event about the Node. */
 const reportOnNode = (
   { reporter }: ReportContext,
   { object }: ReportedNode,
@@ -26,7 +26,7 @@ const reportOnNode = (
 
 const idsOf = (requests: readonly { readonly id: string }[]): readonly string[] => requests.map(({ id }) => id);
 
-/** Of a request that is in the record by now. */
+/** Reports a request that is in the record by now. */
 export const reportAdmitted = (
   context: ReportContext,
   observed: ReportedNode,
@@ -39,7 +39,10 @@ export const reportAdmitted = (
     details: { id: request.id },
   });
 
-/** Of a request that no drain is begun for. @param news `isSaid`: an Event says how to ask again for what is too old; `isFailed`: one says that the drain failed */
+/**
+ * Reports a request for which no drain begins. @param news `isSaid`: an Event says how to ask again for what is too old; `isFailed`: one says
+ * that the drain failed
+ */
 export const reportAnswer = (
   context: ReportContext,
   observed: ReportedNode,
@@ -64,7 +67,7 @@ interface AnswerNews extends Pick<DecisionOf<'answer'>, 'novelty'> {
 const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
   `nothing is drained for ${id}: ${message}. If the fault stands, curfew drain ${node} asks for the drain`;
 
-/** Of requests that are called off. */
+/** Reports requests that are called off. */
 export const reportCancelled = (
   context: ReportContext,
   observed: ReportedNode,
@@ -77,7 +80,7 @@ export const reportCancelled = (
     ...detailsOf(answers),
   });
 
-/** A drain that is called off as a whole answers its requests with its own end. */
+/** Details with the ids of ended requests. A drain that is called off as a whole answers its requests with its own end. */
 const detailsOf = (answers: readonly FinishedDrain[]): Pick<Report, 'details'> =>
   answers.length === 0 ? {} : { details: { ids: idsOf(answers) } };
 
@@ -86,7 +89,7 @@ function forOthers({ active }: DrainRecord): string {
   return `: drain ${active.id} goes on for ${idsOf(active.requests).join(', ')}`;
 }
 
-/** Says once what pauses drains. @returns the text to remember */
+/** Reports a pause of drains once. @returns the text to remember */
 export function reportPause(
   context: ReportContext,
   observed: Pick<ObservedDrain, 'object' | 'record'>,
@@ -120,7 +123,7 @@ export async function reportStarted(
   });
 }
 
-/** Of a custom resource that asks for the drain. @param made `pods`: how many it is about */
+/** Reports a custom resource that asks for the drain. @param made `pods`: how many it is about */
 export const reportResourceCreated = (
   context: ReportContext,
   observed: ReportedNode,
@@ -136,7 +139,7 @@ export const reportResourceCreated = (
   });
 };
 
-/** @param because why the custom resource is given up */
+/** Reports that the custom resource is given up. @param because why */
 export const reportFallBack = (
   context: ReportContext,
   observed: ReportedNode,
@@ -183,7 +186,7 @@ export async function reportEnd(
   });
 }
 
-/** Of a drain that only the Node knows: nobody can follow it, or answer those who asked (I9). @param isOpened the node is uncordoned */
+/** Reports a drain that only the Node knows: nobody can follow it, or answer those who asked (I9). @param isOpened the node is uncordoned */
 export async function reportForgotten(
   context: ReportContext,
   observed: Pick<ObservedDrain, 'object' | 'node'>,
@@ -207,7 +210,7 @@ const aboutNode = ({ name, uid }: SoughtNode): About => ({
   metadata: { name, ...(uid !== undefined && { uid }) },
 });
 
-/** Of a request whose Node is gone, and which no drain was begun for. */
+/** Reports a request whose Node is gone, and for which no drain began. */
 export const reportGoneAnswer = (
   { reporter }: ReportContext,
   target: SoughtNode,
@@ -221,7 +224,7 @@ export const reportGoneAnswer = (
     details: { id, status },
   });
 
-/** Of drains whose Node is gone. */
+/** Reports drains whose Node is gone. */
 export const reportGone = (
   { reporter }: ReportContext,
   target: SoughtNode,
@@ -235,7 +238,7 @@ export const reportGone = (
     details: { ids: idsOf(answers) },
   });
 
-/** Of a message that is another cluster's. */
+/** Reports a message that belongs to another cluster. */
 export const reportOtherCluster = (
   { deps, reporter }: ReportContext,
   target: SoughtNode,
@@ -251,7 +254,7 @@ export const reportOtherCluster = (
     metric: { name: 'OtherCluster' },
   });
 
-/** Of an event that asks for nothing, since its node is not quarantined. */
+/** Reports an event that asks for nothing, since its node is not quarantined. */
 export const reportNotQuarantined = (
   { reporter }: ReportContext,
   target: SoughtNode,
@@ -266,7 +269,7 @@ export const reportNotQuarantined = (
     details: { id, nodeQuarantined: status ?? null },
   });
 
-/** Why a drain waits. */
+/** Reason why a drain waits. */
 export interface Notice {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
@@ -291,7 +294,7 @@ export function reportNotices(
   return reportLasting(all, said, { isRepeatDue: areBlockersDue });
 }
 
-/** Says that nothing has moved for hours, and what blocks the drain. @returns the drain with when it was said */
+/** Reports that nothing has moved for hours, and what blocks the drain. @returns the drain with the time of the report */
 export async function reportStuck(
   context: ReportContext,
   observed: Pick<ObservedDrain, 'object' | 'now'>,

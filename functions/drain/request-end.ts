@@ -1,4 +1,4 @@
-/** How requests end without a drain of their own: answered at once, taken back, or not this cluster's. */
+/** Ends of requests without a drain of their own: answered at once, taken back, or not this cluster's. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { isReportDue } from '../../shared/domain/time.ts';
 import { ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
@@ -20,7 +20,7 @@ import { isEnding } from './rule/phase.ts';
 import { saveForSweep } from './save.ts';
 import { endUnchangedTurn, okUnlessTransient, tryChange } from './try-change.ts';
 
-/** Answers a request that no drain is begun for. */
+/** Answers a request for which no drain begins. */
 export async function answer(
   context: DrainContext,
   decision: DecisionOf<'answer'>,
@@ -52,7 +52,7 @@ export async function answer(
   return ONWARD;
 }
 
-/** However many old HealthEvents come, a Node gets one Event about them in this time (I11). */
+/** Whether an Event about an old HealthEvent is due: however many come, a Node gets one in this time (I11). */
 const saysAgain = ({ record: { staleSaid }, now }: ObservedDrain): boolean => isReportDue(now, staleSaid);
 
 /** Answers requests that are withdrawn, and releases the Node where nothing keeps it any more. */
@@ -84,8 +84,10 @@ export async function cancel(
 }
 
 /**
- * Whether the message is over with that. Nothing is put on the bus: an event that is not quarantined may be by its next delivery, and one of
+ * Reports a message that begins nothing. Nothing is put on the bus: an event that is not quarantined may be by its next delivery, and one of
  * another cluster is the business of the Curfew there.
+ *
+ * @returns whether the message is over with that
  */
 export async function beginsNothing(context: ReportContext, message: NodeMessage): Promise<boolean> {
   const { id, incoming, nodeName, nodeUid } = message;
@@ -96,7 +98,7 @@ export async function beginsNothing(context: ReportContext, message: NodeMessage
   return other !== undefined || incoming.kind === 'notQuarantined';
 }
 
-/** A name that is not this cluster's. The configuration is read only where there is one to compare. */
+/** The first name that is not this cluster's; undefined: none. The configuration is read only where there is one to compare. */
 async function otherCluster(deps: DrainDeps, clusters: readonly string[]): Promise<string | undefined> {
   const others = clusters.filter(name => name !== deps.cluster);
   if (others.length === 0) return undefined;

@@ -1,6 +1,6 @@
 /**
- * What is remembered of a request for a drain, and of how it ended: as it is stored, the schema is the type. Version 1 knew nothing of the end of
- * a quarantine, version 3 nothing of error codes, and of ends the last hundred alone.
+ * Record of a request for a drain, and of its end: as it is stored, the schema is the type. Version 1 knew nothing of the end of a quarantine,
+ * version 3 nothing of error codes, and of ends the last hundred alone.
  */
 import { drainStatusSchema } from '../../shared/contract/drain-messages.ts';
 import { instant } from '../../shared/contract/instant.ts';
@@ -9,7 +9,7 @@ import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { DrainScope } from './rule/pods.ts';
 
-/** What is undefined is stored as null. */
+/** A value that is stored as null where it is undefined. */
 const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>
   z.pipe(
     z.nullable(schema),
@@ -41,16 +41,16 @@ const event: z.ZodMiniType<HealthEvent> = z.object({
 });
 
 const saidSchema = z.object({
-  /** When the monitor made it: `generatedTimestamp`. */
+  /** Time when the monitor made it: `generatedTimestamp`. */
   generatedTime: z.exactOptional(instant),
-  /** When NVSentinel stored it: `createdAt`. */
+  /** Time when NVSentinel stored it: `createdAt`. */
   createdTime: z.exactOptional(instant),
-  /** When NVSentinel's exporter made the CloudEvent of it. */
+  /** Time when NVSentinel's exporter made the CloudEvent of it. */
   exportedTime: z.exactOptional(instant),
-  /** When it was put on the bus. */
+  /** Time when it was put on the bus. */
   sentTime: z.exactOptional(instant),
 });
-/** When something was said, by each clock that states it. */
+/** Times when something was said, by each clock that states it. */
 export type Timestamps = Readonly<z.output<typeof saidSchema>>;
 
 export const requestSchema = z.object({
@@ -58,17 +58,20 @@ export const requestSchema = z.object({
   id: z.string(),
   /** `source` of the bus event. */
   requestedBy: z.string(),
-  /** For templates, scope and overrides; of a `DrainRequested` the same in that shape. */
+  /** The HealthEvent, for templates, scope and overrides; a `DrainRequested` has that shape, too. */
   event,
   /** A `QuarantineStatus`. */
   quarantine: orUndefined(z.string()),
   /** All pods go at once, whatever configuration and limits say. */
   allPods: z.exactOptional(z.boolean()),
-  /** `DeleteAfterTimeout` counts from there: when NVSentinel stored it, else when it was put on the bus, else when it arrived. Absent in records of before. */
+  /**
+   * Time from which `DeleteAfterTimeout` counts: when NVSentinel stored it, else when it was put on the bus, else when it arrived. Absent in
+   * older records.
+   */
   time: z.exactOptional(instant),
   said: z.exactOptional(saidSchema),
 });
-/** Somebody asks for a drain of the node. */
+/** A request for a drain of the node. */
 export type DrainRequest = Readonly<z.output<typeof requestSchema>>;
 
 export const scopeSchema: z.ZodMiniType<DrainScope> = z.discriminatedUnion('kind', [
@@ -76,7 +79,7 @@ export const scopeSchema: z.ZodMiniType<DrainScope> = z.discriminatedUnion('kind
   z.object({ kind: z.literal('entities'), entities: z.array(z.string()) }),
 ]);
 
-/** NVSentinel's words. */
+/** Status of a drain, in NVSentinel's words. */
 export type DrainStatus = z.output<typeof drainStatusSchema>;
 
 export const outcomeSchema = z.object({
@@ -93,12 +96,12 @@ const faultSchema = z.object({
   agent: z.string(),
   componentClass: z.string(),
   checkName: z.string(),
-  /** `type/value`; empty: the whole check. */
+  /** Entities as `type/value`; empty: the whole check. */
   entities: list(z.string()),
-  /** Error codes; empty: all of the check. Absent in records of before: any. */
+  /** Error codes; empty: all of the check. Absent in older records: any. */
   codes: z.exactOptional(list(z.string())),
 });
-/** A fault as monitors identify it: a recovery names the same. */
+/** A fault as monitors identify it; its recovery names it alike. */
 export type Fault = Readonly<z.output<typeof faultSchema>>;
 
 export const finishedSchema = z.extend(outcomeSchema, {
@@ -107,26 +110,26 @@ export const finishedSchema = z.extend(outcomeSchema, {
   drained: z.number(),
   startTime: instant,
   endTime: instant,
-  /** Which fault the request was about. */
+  /** The fault that the request was about. */
   fault: faultSchema,
   /** The fault is over. */
   recovered: z.boolean(),
   said: z.exactOptional(saidSchema),
 });
-/** How one request ended. */
+/** The end of one request. */
 export type FinishedDrain = Readonly<z.output<typeof finishedSchema>>;
 
-/** Stored short, for there are thousands: id, status, end. */
+/** An ended request, stored short, for there are thousands: id, status, end. */
 export const answeredSchema = z.pipe(
   z.tuple([z.string(), drainStatusSchema, instant]),
   z.transform(([id, ended, endTime]) => ({ id, status: ended, endTime })),
 );
-/** A request that ended, of which nothing is left but that it did. */
+/** A request that ended, of which only that is remembered. */
 export type AnsweredRequest = Readonly<z.output<typeof answeredSchema>>;
 
-/** The latest end of a quarantine: of events that were said before it, and come later, none is drained for. Before version 4 it had one time alone. */
+/** The latest end of a quarantine: events that were said before it, and come later, drain nothing. Before version 4 it had one time alone. */
 export const quarantineEndSchema = z.union([
-  z.object({ said: saidSchema, /** When it arrived. */ time: instant }),
+  z.object({ said: saidSchema, /** Time of arrival. */ time: instant }),
   z.pipe(
     z.object({ saidTime: instant, time: instant }),
     z.transform(({ saidTime, time }): { said: Timestamps; time: EpochMs } => ({
@@ -136,6 +139,6 @@ export const quarantineEndSchema = z.union([
   ),
 ]);
 
-export const recoverySchema = z.object({ fault: faultSchema, said: saidSchema, /** When it arrived. */ time: instant });
-/** A word that a fault, or some of its entities, are over: events about it that were said before, and come later, drain nothing. */
+export const recoverySchema = z.object({ fault: faultSchema, said: saidSchema, /** Time of arrival. */ time: instant });
+/** A report that a fault, or some of its entities, are over: events about it that were said before, and come later, drain nothing. */
 export type Recovery = Readonly<z.output<typeof recoverySchema>>;

@@ -7,9 +7,9 @@ import { forgetPods } from '../../shared/pods/drain-pods.ts';
 import type { ObservedDrain } from './observe.ts';
 import type { DrainRecord } from './record.ts';
 
-/** Whatever is waited for, a drain is looked at this often. */
+/** Time after which a drain is looked at again, whatever it waits for. */
 const SAFETY_NET = minutes(5);
-/** No event reports a change of a pod's labels or of the devices it uses. */
+/** Time between looks where no event reports a change of a pod's labels or of the devices it uses. */
 const UNWATCHED_CHECK = minutes(1);
 
 /** Writes record and timer together. @param how as in `RecordToSave` */
@@ -30,18 +30,18 @@ export function save(
   });
 }
 
-/** This run goes on. Should it die, the sweep finds the timer. */
+/** Writes record and timer while this run goes on. Should it die, the sweep finds the timer. */
 export const saveForSweep = (observed: ObservedDrain, value: DrainRecord) =>
   save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), { punctual: false });
 
-/** What is observed once a turn has written this by `saveForSweep`. */
+/** The observation once a turn has written this record by `saveForSweep`. */
 export const withSaved = (observed: ObservedDrain, record: DrainRecord): ObservedDrain => ({
   ...observed,
   record,
   armed: addDuration(observed.now, RUN_ENDS_WITHIN),
 });
 
-/** A timer that is only a little early is kept: it costs less than to look again because it was put off (T4). */
+/** Writes record and timer. A timer that is only a little early is kept: it costs less than to look again because it was put off (T4). */
 export function saveUntil(observed: ObservedDrain, value: DrainRecord, wakeTime: EpochMs) {
   const { armed, now } = observed;
   const keeps =
@@ -49,7 +49,7 @@ export function saveUntil(observed: ObservedDrain, value: DrainRecord, wakeTime:
   return keeps ? save(observed, value, armed, { punctual: false }) : save(observed, value, wakeTime);
 }
 
-/** Until when a drain waits for news, at most. */
+/** The instant until which a drain waits for news, at most. */
 export function withSafetyNet({ now, rules, record }: ObservedDrain, time: EpochMs | undefined): EpochMs {
   const isUnwatched = (rules?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
   const net = addDuration(now, isUnwatched ? UNWATCHED_CHECK : SAFETY_NET);

@@ -1,4 +1,4 @@
-/** What a drain goes by: the patterns of the configuration, compiled, and the `drain` block of the policy in force for its pool. */
+/** Settings of a drain: the patterns of the configuration, compiled, and the `drain` block of the policy in force for its pool. */
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { compileRegularExpression } from '../../shared/contract/regular-expression.ts';
 import { NO_DRAIN_LIMITS, type DrainLimitsInForce } from '../../shared/domain/drain-limits.ts';
@@ -70,12 +70,12 @@ function selector(text: string): readonly LabelRequirement[] {
   return parsed.requirements;
 }
 
-/** How a `drain` block is read. */
+/** Reader of a `drain` block. */
 export const DRAIN: BlockReader = { block: 'drain', parse: parseDrainLimits };
-/** What a drain goes by. */
+/** Blocks of a policy that a drain reads. */
 export const DRAIN_BLOCKS = [DRAIN, PROTECTION] as const;
 
-/** The limits of the pool's drains: of the policies that apply in mode Enforce those of the most specific one, ties by name. */
+/** The limits of the pool's drains: of the policies that apply in mode Enforce, those of the most specific one, ties by name. */
 export function drainLimitsFor(pool: KubernetesObject | undefined, set: PolicySet): DrainLimitsInForce {
   // One that selects the pool, or may, and does not say how many drains it allows, comes before what another one allows.
   const unsure = set.faults.filter(({ selector }) => selector === undefined);

@@ -1,4 +1,4 @@
-/** Changes of the Node and of the custom resource that may be refused, and how the turn of a run ends whose change was not made. */
+/** Changes of the Node and of the custom resource that may be refused, and the end of a turn whose change was not made. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { RetryableError } from '../../shared/errors.ts';
@@ -23,11 +23,11 @@ export function tryChange<Outcome>(
   return tries.make({ key, stored: record.refusals, restsOn, report }, call);
 }
 
-/** The drain goes on where a change is refused, unless the refusal is about to pass: a later turn makes up for it. */
+/** Lets the drain go on where a change is refused, unless the refusal is about to pass: a later turn makes up for it. */
 export const okUnlessTransient = <Outcome>(changed: Outcome | Refused): Outcome | { readonly kind: 'ok' } | Refused =>
   isRefusal(changed) && causeOf(changed.error) !== 'passing' ? { kind: 'ok' } : changed;
 
-/** Shows the drain on the Node, where that is let; the Node, or why the turn ends. */
+/** Shows the drain on the Node, where that is let. @returns the Node, or why the turn ends */
 export async function showOnNode(
   context: DrainContext,
   observed: ObservedDrain,
@@ -40,11 +40,11 @@ export async function showOnNode(
   return isRefusal(node) && node.goesBack === undefined ? observed.object : node;
 }
 
-/** Why a change was not made. */
+/** Reason why a change was not made. */
 export type UnmadeChange = Exclude<NodeChange, { kind: 'ok' }> | Refused | undefined;
 
 /**
- * The turn of a run that did not change the Node: it lost a race, or what it wants is refused.
+ * Ends the turn of a run that did not change the Node: it lost a race, or its change is refused.
  *
  * @param isForMessage the change is what the message in hand asks for, which stands nowhere else
  */

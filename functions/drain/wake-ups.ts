@@ -1,4 +1,4 @@
-/** Which nodes' drains look again because something around them changed, and the other nodes of a pool. A burst of changes costs one round. */
+/** Wake-ups of drains because something around their nodes changed, and the other nodes of a pool. A burst of changes costs one round. */
 import { listNodes } from '../../shared/cluster/lists.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { NVSENTINEL, ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
@@ -35,7 +35,7 @@ export function drainRounds(deps: Deps): Rounds {
   });
 }
 
-/** The one that a custom resource of this name was made for: names begin with the node's (`drainResourceName`). */
+/** Wakes the drain that a custom resource of this name was made for: names begin with the node's (`drainResourceName`). */
 export async function wakeDrainOf(deps: Deps, resourceName: string): Promise<void> {
   const nodes = await listNodes(deps, DRAINING);
   await wakeNow(
@@ -44,7 +44,7 @@ export async function wakeDrainOf(deps: Deps, resourceName: string): Promise<voi
   );
 }
 
-/** The drains of these Nodes look at once. */
+/** Wakes the drains of these Nodes at once. */
 function wakeNow(
   { wakeUps, clock }: Pick<FunctionDeps, 'wakeUps' | 'clock'>,
   nodes: readonly KubernetesObject[],
@@ -59,7 +59,7 @@ interface PoolNeighbours extends Neighbours {
   readonly waiters: readonly (Waiter & { readonly node: KubernetesObject })[];
 }
 
-/** @param pool undefined: the nodes without a NodePool, which form one */
+/** Reads the other nodes of a pool. @param pool undefined: the nodes without a NodePool, which form one */
 export async function readNeighbours(
   deps: Pick<FunctionDeps, 'kubernetes'>,
   { uid }: { readonly uid: string },
@@ -81,7 +81,7 @@ export async function readNeighbours(
   return { total: others.length + 1, drainingCount, waiters };
 }
 
-/** The place of a drain that has ended is free: those look again whose turn it may be. */
+/** Wakes the drains whose turn it may be, because the place of one that has ended is free. */
 export async function wakeNext(
   deps: Pick<FunctionDeps, 'kubernetes' | 'wakeUps' | 'clock'>,
   { limits, node }: Pick<DrainObservation, 'limits' | 'node'>,

@@ -1,4 +1,4 @@
-/** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
+/** Admission of a request: it is answered at once, queued, joins a drain, or begins one. Pure; part of `decide`. */
 import { invariant } from '../../../shared/domain/invariant.ts';
 import { addDuration, CLOCK_SKEW, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Admission } from './decision.ts';
@@ -15,11 +15,11 @@ import type { ActiveDrain, DrainRecord } from '../record.ts';
 import { admitCrowded, isFull } from './request-limit.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain } from '../request-record.ts';
 
-/** What lies ahead by more than clocks differ says nothing. */
+/** Time from which a request counts: its own, or `now` where it has none, or one that lies ahead by more than clocks differ. */
 const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
   time === undefined || time > addDuration(now, CLOCK_SKEW) ? now : time;
 
-/** Undefined: the request is already under way. */
+/** Admits a request; undefined: it is already under way. */
 export function admit(
   observation: DrainObservation,
   incoming: Extract<Incoming, { kind: 'drain' }>,
@@ -56,7 +56,7 @@ export function admit(
   return { ...takeRequest(remember(room.record, replacedEnds, node), room.request, rules, now), replacedEnds };
 }
 
-/** Whether it ends with the drain under way. */
+/** Whether the request joins the drain under way, and ends with it. */
 function isJoined({ active }: DrainRecord, { event }: DrainRequest, rules: DrainRules | undefined): boolean {
   const wanted = rules && scopeOf(event, rules.settings.partialDrain);
   if (active === undefined || isEnding(active) || wanted === undefined) return false;
@@ -89,7 +89,7 @@ const RECOVERED: DrainOutcome = {
   left: [],
 };
 
-/** The end of a request that no pod is touched for. */
+/** The outcome of a request that ends without a drain; undefined: it needs one. */
 function immediateOutcome(
   { node, record, rules }: DrainObservation,
   { event, quarantine }: DrainRequest,
@@ -123,8 +123,8 @@ function immediateOutcome(
 }
 
 /**
- * The next drain, of all requests that wait: wide enough for each of them. Those that need none any more are answered first: they may have
- * come while there was no configuration, or waited for a drain that covers them.
+ * Begins the next drain, for all requests that wait; its scope is wide enough for each of them. Requests that need none any more are answered
+ * first: they may have come while there was no configuration, or waited for a drain that covers them.
  */
 export function beginNext(
   observation: DrainObservation,
@@ -163,7 +163,7 @@ export function beginNext(
   return { kind: 'begin', record: { ...fields, requests: [], active }, active };
 }
 
-/** What is remembered of a request once its drain has ended. `drained`: pods that went by it; without a start it never began. */
+/** The entry of an ended request in the record. `drained`: pods that its drain evicted or deleted; without `startTime` no drain began. */
 export function toFinished(
   { id, event, said }: DrainRequest,
   { status, reason, message, left }: DrainOutcome,

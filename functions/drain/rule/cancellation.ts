@@ -1,4 +1,4 @@
-/** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
+/** Cancellation of requests: somebody takes back a request, or its cause is over. Pure; part of `decide`. */
 import { isDrainState, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { toFinished } from './admission.ts';
@@ -14,7 +14,7 @@ import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../req
 /** A message that ends something. */
 type End = Exclude<Incoming, { kind: 'drain' }>;
 
-/** What a message ends. */
+/** Requests and drains that a message ends. */
 interface Ended {
   /** Requests that wait. */
   readonly waiting: readonly DrainRequest[];
@@ -24,7 +24,7 @@ interface Ended {
   readonly recovered: readonly FinishedDrain[];
 }
 
-/** Which requests a message ends, and what is left; undefined: none. */
+/** The requests that a message ends, and the record without them; undefined: it ends none. */
 export function cancellationOf(
   { now, record, node, rules }: DrainObservation,
   incoming: End,
@@ -61,7 +61,7 @@ function outcomeOf(incoming: End): DrainOutcome {
   return { status: 'Cancelled', ...(isOwn ? BY_REPAIR : REASONS[incoming.kind]), left: [] };
 }
 
-/** The record after the end. @returns ending requests that end without a drain of their own */
+/** The record after the end. @returns `ending`: requests that end without a drain of their own */
 function withoutEnded(
   record: DrainRecord,
   { waiting, running, recovered }: Ended,
@@ -81,7 +81,7 @@ function withoutEnded(
   return { kept: { ...kept, active: withoutRequests(active, running, rules) }, ending: [...waiting, ...running] };
 }
 
-/** The quarantine went, and the Node shows a drain that nothing remembers. */
+/** Whether the quarantine is over, and the Node still has the state label of a drain that no remembered end explains. */
 function isShownAlone({ finished }: DrainRecord, { recovered }: Ended, incoming: End, node: DrainedNode): boolean {
   return (
     incoming.kind === 'unQuarantined' &&
@@ -90,14 +90,14 @@ function isShownAlone({ finished }: DrainRecord, { recovered }: Ended, incoming:
   );
 }
 
-/** Nothing is under way, and no drain that is over keeps the node. */
+/** Whether nothing is under way, and no ended drain keeps the node cordoned. */
 const isFree = (record: DrainRecord): boolean =>
   record.active === undefined && record.requests.length === 0 && hasNoStandingEnd(record);
 
 const isCordonOurs = (record: DrainRecord, node: DrainedNode, { kind }: End): boolean =>
   kind === 'unQuarantined' ? node.cordonMark !== undefined : isCordonKnown(record, node);
 
-/** What is over while the end of its drain is on its way is noted beside it, for that end keeps the node otherwise. */
+/** Notes which requests are over while the end of their drain is being reported: otherwise that end keeps the node cordoned. */
 export function withLateEnds(seen: DrainObservation): DrainObservation {
   const { record, incoming } = seen;
   const { active, recoveries = [] } = record;
@@ -113,7 +113,7 @@ export function withLateEnds(seen: DrainObservation): DrainObservation {
   return { ...seen, record: { ...record, active: next } };
 }
 
-/** What only these asked for, force or more pods, ends with them. */
+/** Takes requests out of the drain, and with them the force and the pods that only they asked for. */
 function withoutRequests(
   active: ActiveDrain,
   ended: readonly DrainRequest[],
@@ -126,10 +126,10 @@ function withoutRequests(
   return { ...active, requests, force: requests.some(isForceful), scope: isNarrower ? wanted : active.scope };
 }
 
-/** Another configuration may know no entity of what is left: then nothing says what could be left out. */
+/** Whether the scope names pods. Another configuration may know no entity of the requests that are left: then nothing says what could be left out. */
 const isWanted = (scope: DrainScope): boolean => scope.kind === 'full' || scope.entities.length > 0;
 
-/** Events overtake each other: the one that is taken back may come later, and finds its answer. */
+/** Answers a request that is taken back before it comes: events overtake each other, and the request finds this answer. */
 function cancelledAhead(incoming: End, record: DrainRecord, node: DrainedNode, now: EpochMs): Cancellation | undefined {
   const known = [...record.requests, ...(record.active?.requests ?? [])];
   if (incoming.kind !== 'cancelled' || known.some(({ id }) => id === incoming.id)) return undefined;
@@ -152,7 +152,7 @@ function cancelledAhead(incoming: End, record: DrainRecord, node: DrainedNode, n
 /** The reason of an end by a person who opened the node. */
 export const UNCORDONED = 'Uncordoned';
 
-/** The quarantine went, and the drain goes on for those who asked for it whatever a monitor finds; undefined: it does not. */
+/** Ends the requests of monitors when their quarantine is over and others keep the drain going; undefined: there is no such end. */
 export function quarantineEndOf(
   { record, node, rules, now }: DrainObservation,
   active: ActiveDrain,
@@ -166,7 +166,7 @@ export function quarantineEndOf(
   return { record: next, because: outcome.message, answers, releasesNode: false, answersMessage: false };
 }
 
-/** Why the drain ends early: what kept the node cordoned was taken back. */
+/** The early end of a drain whose cordon or quarantine was taken back; undefined: it goes on. */
 export function earlyEndOf({ cordon, requests }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
   if (cordon === undefined) return undefined;
   const cancelled = (reason: string, message: string): DrainOutcome => ({
@@ -185,14 +185,14 @@ export function earlyEndOf({ cordon, requests }: ActiveDrain, node: DrainedNode)
   return cancelled(UNCORDONED, cordon.by === 'own' ? 'somebody uncordoned the node' : 'the node was uncordoned');
 }
 
-/** Our cordon is that of a drain that is remembered: of another nobody can say whether what it is for is over (I12). */
+/** Whether our cordon is that of a drain that is remembered. Of any other nobody can say whether its cause is over (I12). */
 export const isCordonKnown = (record: DrainRecord, { cordonMark }: Pick<DrainedNode, 'cordonMark'>): boolean =>
   cordonMark !== undefined &&
   (record.active?.id === cordonMark ||
     record.active?.requests.some(({ id }) => id === cordonMark) === true ||
     endOf(record, cordonMark) !== undefined);
 
-/** Nobody took a quarantine back: the repair needs its drain no longer. */
+/** The reason where repair withdraws its drain: nobody took a quarantine back. */
 const BY_REPAIR = { reason: 'Withdrawn', message: 'repair withdrew its drain' } as const;
 
 const REASONS = {
@@ -202,7 +202,7 @@ const REASONS = {
   withdrawn: { reason: 'Withdrawn', message: 'the request was withdrawn' },
 } as const;
 
-/** What was said after an end, of a quarantine or of a fault, is another one. */
+/** Tells which requests and ended drains a message ends. An event that was said after the end of a quarantine or fault is about another one. */
 function endedBy(
   incoming: End,
   recoveries: readonly Recovery[],

@@ -21,7 +21,7 @@ import type { ActiveDrain, CustomProgress } from '../record.ts';
 import type { DrainOutcome } from '../request-record.ts';
 
 export type CustomDecision =
-  /** It is noted down first: nobody else's object is ever taken for ours, and ours is never forgotten. */
+  /** The resource is noted before it is created: nobody else's object is ever taken for ours, and ours is never forgotten. */
   | { readonly kind: 'noteResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
   | { readonly kind: 'createResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
   | AwaitedResource
@@ -36,7 +36,7 @@ export type CustomDecision =
 
 export interface AwaitedResource {
   readonly kind: 'awaitResource';
-  /** With what was seen of it. */
+  /** The drain, with the custom resource as it was seen. */
   readonly active: ActiveDrain;
   readonly reason: 'ResourceNotServed' | 'AwaitingCustomDrain';
   readonly message: string;
@@ -52,7 +52,7 @@ export interface CustomSituation {
   readonly plan: PodPlan;
 }
 
-/** Somebody removes the custom resource: it is made again this often. */
+/** Times that the custom resource is created again after somebody has removed it. */
 const RECREATIONS = 1;
 
 export function decideCustom({ now, active, settings, resource, plan }: CustomSituation): CustomDecision {
@@ -129,16 +129,16 @@ const firstOf = (
   createdTime: EpochMs,
 ): Omit<CustomProgress, keyof ResourceType> => ({ name, namespace, kind, createdTime, recreated: 0 });
 
-/** What a custom resource says of its drain. */
+/** State of a drain, by the conditions of its custom resource. */
 type Said =
   { readonly kind: 'complete' | 'inProgress' } | { readonly kind: 'failed'; readonly condition: NodeCondition };
 
 const IN_PROGRESS: Said = { kind: 'inProgress' };
 
 /**
- * Complete before failed: a controller that says both has emptied the node. Failed is also the condition that would say complete, with another
- * status and a reason that is a failure; with any other reason, and without one, it is in progress. What was said of an older generation does
- * not count.
+ * Reads the conditions of a custom resource. Complete comes before failed: a controller that says both has emptied the node. The condition that
+ * would say complete also says failed, with another status and a reason that is a failure; with any other reason, or none, the drain is in
+ * progress. Conditions of an older generation do not count.
  */
 function conditionsOf(
   { metadata, status }: KubernetesObject,
@@ -159,10 +159,10 @@ function conditionsOf(
   return condition === undefined ? IN_PROGRESS : { kind: 'failed', condition };
 }
 
-/** `TransientFailure` and `PermanentFailure` among them. */
+/** Reasons that are a failure, `TransientFailure` and `PermanentFailure` among them. */
 const FAILURE = /(?:Failed|Failure|Error)$|^(?:Cancelled|Superseded)$/;
 
-/** The custom drain cannot go on. `left`: pods that still run, as far as somebody looked. */
+/** Ends a custom drain that cannot go on, or falls back to the built-in modes. `left`: pods that still run, as far as somebody looked. */
 export function fail(
   active: ActiveDrain,
   { fallbackMode }: CustomDrainSettings,

@@ -1,11 +1,11 @@
-/** What can be decided of a node's drains. */
+/** Decisions about the drains of a node. */
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { AwaitedResource, CustomDecision } from './custom-drain.ts';
 import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord, EndingPhase, Cordon } from '../record.ts';
 import type { DrainOutcome, DrainRequest, DrainStatus, FinishedDrain } from '../request-record.ts';
 
-/** What becomes of a request. */
+/** The decision about a request. */
 export type Admission =
   /** Its end is known: it was answered before, or needs no drain. */
   | {
@@ -20,19 +20,19 @@ export type Admission =
       readonly record: DrainRecord;
       readonly request: DrainRequest;
       readonly position: 'next' | 'joins' | 'follows';
-      /** How requests end that gave their place up for this one. */
+      /** Ends of requests that gave up their place for this one. */
       readonly replacedEnds: readonly FinishedDrain[];
     };
 
-/** What ends by a message, or with the quarantine of the node. */
+/** The end of requests by a message, or with the quarantine of the node. */
 export interface Cancellation {
   readonly record: DrainRecord;
   readonly because: string;
-  /** Ended by this, without a drain of their own. */
+  /** Ends of requests without a drain of their own. */
   readonly answers: readonly FinishedDrain[];
   /** Nothing keeps the node cordoned any more: our cordon and our state come off. */
   readonly releasesNode: boolean;
-  /** The message is answered for itself after that. */
+  /** The message itself is answered after that. */
   readonly answersMessage: boolean;
 }
 
@@ -51,9 +51,9 @@ export type PauseReason =
 export type DrainDecision =
   /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */
   | { readonly kind: 'idle'; readonly record: DrainRecord; readonly until: EpochMs | undefined }
-  /** A run that was overtaken prepared the node for a drain that had ended: what it left is taken back (I7). */
+  /** A run that was overtaken left marks of an ended drain on the Node: they are taken off (I7). */
   | { readonly kind: 'tidy'; readonly status: DrainStatus; readonly uncordon: boolean }
-  /** What the Node's conditions say is not true any more. */
+  /** The Node's conditions about a drain are not true any more, and come off. */
   | { readonly kind: 'hide' }
   /** Somebody has uncordoned the node after its drain: the next cordon is not ours (I7). */
   | { readonly kind: 'disownCordon' }
@@ -62,19 +62,19 @@ export type DrainDecision =
   | ({ readonly kind: 'cancel' } & Cancellation)
   /** Something has to be mended, or a policy says `Observe`. */
   | { readonly kind: 'pause'; readonly reason: PauseReason; readonly message: string }
-  /** Only the record changes: a fault is over that nothing was asked for, or the drain under way is no longer paused. */
+  /** Only the record changes: a fault is over for which nothing was asked, or the drain under way is no longer paused. */
   | { readonly kind: 'note'; readonly record: DrainRecord }
   | {
       readonly kind: 'begin';
       readonly record: DrainRecord;
       readonly active: ActiveDrain;
-      /** The message in hand, where this takes it. */
+      /** The request in the message in hand, if it begins with this drain. */
       readonly admitted: DrainRequest | undefined;
-      /** What follows at once, by the same look; undefined: the drain waits in the queue, or is prepared already. */
+      /** The preparation that follows at once, by the same look; undefined: the drain waits in the queue, or is prepared already. */
       readonly next: Preparation | undefined;
     }
   | Preparation
-  /** It leaves the queue: it counts from now. */
+  /** The drain leaves the queue; its time-outs count from now. */
   | { readonly kind: 'start'; readonly record: DrainRecord; readonly active: ActiveDrain }
   /** Other nodes of the pool are drained first. */
   | { readonly kind: 'queue'; readonly active: ActiveDrain; readonly message: string; readonly until: EpochMs }
@@ -84,7 +84,7 @@ export type DrainDecision =
       readonly plan: PodPlan;
       /** Nothing has moved for hours. */
       readonly isStuck: boolean;
-      /** When the deadline, or that nothing moves, changes this next. */
+      /** The next instant at which the deadline, or the report of a stuck drain, changes this. */
       readonly until: EpochMs | undefined;
     }
   | Exclude<CustomDecision, AwaitedResource>
@@ -94,10 +94,10 @@ export type DrainDecision =
       readonly kind: 'finish';
       readonly active: ActiveDrain;
       readonly outcome: DrainOutcome;
-      /** What is still done with pods that are not waited for. */
+      /** The plan for pods that are not waited for, but still deleted or evicted. */
       readonly plan: PodPlan | undefined;
     }
-  /** Decided before: the node, the custom resource and all who asked learn of it. */
+  /** The end was decided before: the Node, the custom resource and all who asked learn of it. */
   | { readonly kind: 'close'; readonly active: ActiveDrain; readonly ending: EndingPhase };
 
 export type DecisionOf<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
@@ -108,6 +108,6 @@ export interface Preparation {
   readonly active: ActiveDrain;
   readonly cordon: Cordon;
   readonly showDraining: boolean;
-  /** What follows; undefined: the custom drain does. */
+  /** The plan for the pods, which follows; undefined: the custom drain follows. */
   readonly plan: PodPlan | undefined;
 }

@@ -1,8 +1,8 @@
-/** Which fault an event is about, which recoveries end it, and what was said before what. Pure. */
+/** Faults of events: the fault of an event, the recoveries that end it, and the order in which events were said. Pure. */
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import type { Fault, Recovery, Timestamps } from '../request-record.ts';
 
-/** Entities as `TYPE/VALUE`, e.g. `GPU_UUID/GPU-0`. */
+/** The fault of an event. Entities have the form `TYPE/VALUE`, e.g. `GPU_UUID/GPU-0`. */
 export function faultOf({ agent, componentClass, checkName, entitiesImpacted, errorCode }: HealthEvent): Fault {
   const entities = entitiesImpacted.map(({ entityType, entityValue }) => `${entityType}/${entityValue}`);
   return { agent, componentClass, checkName, entities: unique(entities), codes: unique(errorCode) };
@@ -11,7 +11,7 @@ export function faultOf({ agent, componentClass, checkName, entitiesImpacted, er
 /** A `DrainRequested` in the shape of a HealthEvent. */
 export const DRAIN_REQUEST = { agent: 'curfew', checkName: 'DrainRequested' } as const;
 
-/** Whether a monitor found it: what a person, a repair or another controller asks for has nothing to do with a quarantine. */
+/** Whether a monitor found the fault: a request of a person, repair or another controller has nothing to do with a quarantine. */
 export const isOfMonitor = ({ agent, checkName }: Pick<Fault, 'agent' | 'checkName'>): boolean =>
   agent !== DRAIN_REQUEST.agent || checkName !== DRAIN_REQUEST.checkName;
 
@@ -20,12 +20,12 @@ const unique = (texts: readonly string[]): readonly string[] => [...new Set(text
 export const isSameCheck = (one: Fault, other: Fault): boolean =>
   one.agent === other.agent && one.componentClass === other.componentClass && one.checkName === other.checkName;
 
-/** More pairs of an entity and a code than these are not compared one by one: only a recovery that names them all ends such a fault. */
+/** Most pairs of an entity and a code that are compared one by one. A fault with more ends only by a recovery that names them all. */
 const MAX_PAIRS = 10_000;
 
 /**
- * Whether the ends together end `fault`, too. A recovery names entities and error codes of its check, an empty list naming all; what recovers
- * one by one counts together.
+ * Whether these recoveries together end `fault`. Each names entities and error codes of its check; an empty list names all. Entities that
+ * recover one by one count together.
  */
 export function isOver(fault: Fault, ends: readonly Fault[]): boolean {
   const ofCheck = ends.filter(end => isSameCheck(fault, end));
@@ -43,7 +43,7 @@ export function isOver(fault: Fault, ends: readonly Fault[]): boolean {
 const namesOf = (named: readonly string[], one: string | undefined): boolean =>
   named.length === 0 || (one !== undefined && named.includes(one));
 
-/** Whether the recovery is about some of the fault: together with others it may end it. */
+/** Whether the recovery is about part of the fault: together with others it may end it. */
 export const isAbout = (recovery: Fault, fault: Fault): boolean =>
   isSameCheck(recovery, fault) &&
   overlaps(recovery.entities, fault.entities) &&
@@ -53,14 +53,17 @@ const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === 0 || other.length === 0 || one.some(each => other.includes(each));
 
 type SaidTime = keyof Timestamps;
-/** The monitor's own first: both events come from it. */
+/** Clocks by which events about faults are compared: the monitor's own first, since both events come from it. */
 const OF_FAULTS: readonly SaidTime[] = ['generatedTime', 'createdTime', 'exportedTime', 'sentTime'];
-/** The store's first: fault-quarantine says that a quarantine is over, and NVSentinel's own cut is by `createdAt`. */
+/**
+ * Clocks by which an event is compared with the end of a quarantine. The store's comes first: fault-quarantine reports that end, and
+ * NVSentinel's own cut is by `createdAt`.
+ */
 const OF_QUARANTINES: readonly SaidTime[] = ['createdTime', 'generatedTime', 'exportedTime', 'sentTime'];
 
 /**
- * How much later `other` was said than `one`, in milliseconds, by the first clock that both state: two clocks are not compared with each
- * other. Undefined: nobody knows.
+ * Milliseconds by which `other` was said later than `one`, by the first clock that both state: two clocks are never compared with each other.
+ * Undefined: nobody knows.
  */
 function laterBy(
   one: Timestamps | undefined,
@@ -74,11 +77,11 @@ function laterBy(
   return undefined;
 }
 
-/** What was said at the same instant, or nobody knows when, was not said before. */
+/** Whether `one` was surely said before `other`: not at the same instant, nor at an unknown time. */
 export const isBefore = (one: Timestamps | undefined, other: Timestamps | undefined): boolean =>
   (laterBy(one, other, OF_FAULTS) ?? 0) > 0;
 
-/** The same of the end of a quarantine and an event under it. */
+/** Whether the end of a quarantine was surely said before an event under it. */
 export const isBeforeQuarantine = (end: Timestamps | undefined, event: Timestamps | undefined): boolean =>
   (laterBy(end, event, OF_QUARANTINES) ?? 0) > 0;
 
@@ -86,10 +89,10 @@ export const isBeforeQuarantine = (end: Timestamps | undefined, event: Timestamp
 export const isUnderEndedQuarantine = (event: Timestamps | undefined, end: Timestamps): boolean =>
   (laterBy(event, end, OF_QUARANTINES) ?? -1) >= 0;
 
-/** Those of the recoveries that count for what was said then. */
+/** Faults that ended, by recoveries that were not said before the event. */
 export const endsSince = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly Fault[] =>
   recoveries.filter(each => !isBefore(each.said, said)).map(({ fault }) => fault);
 
-/** The fault is over by recoveries that were surely said after the event. */
+/** Faults that ended, by recoveries that were surely said after the event. */
 export const endsAfter = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly Fault[] =>
   recoveries.filter(each => isBefore(said, each.said)).map(({ fault }) => fault);

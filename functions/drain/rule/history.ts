@@ -1,7 +1,7 @@
 /**
- * What is remembered of drains that have ended (I12). An end that the Node still refers to is kept, however old it is. The Node refers
- * to a request that stands on it, to a drain of its quarantine, or to a fault by our cordon. Of other ends the id is kept for as long as
- * a message about them can come once more. Pure; part of `decide`.
+ * History of drains that have ended (I12). An end that the Node still refers to is kept, however old it is. The Node refers to a request that
+ * stands on it, to a drain of its quarantine, or to a fault by our cordon. Of other ends the id is kept for as long as a message about them can
+ * come once more. Pure; part of `decide`.
  */
 import { MESSAGE_LIFETIME } from '../../../shared/domain/retention.ts';
 import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -12,32 +12,32 @@ import { bytesOf, newestOf, toStoredAnswer } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
 import type { AnsweredRequest, FinishedDrain } from '../request-record.ts';
 
-/** What has ended is remembered at least as long as a message can wait before it comes. */
+/** Time for which an ended request is remembered: at least as long as a message can wait before it comes. */
 export const REMEMBERED_FOR = MESSAGE_LIFETIME;
 
-/** How many of the newest ends are kept whole, and in how many bytes of JSON. */
+/** Number of the newest ends that are kept whole, and the most bytes of their JSON. */
 const WHOLE_ENDS = { count: 100, maxBytes: 65_536 };
 /** The most bytes of older ends that are kept whole because the Node refers to them. */
 const MAX_STANDING_BYTES = 49_152;
-/** How many ids are kept of other ends, the newest first. */
+/** Number of ids that are kept of other ends, the newest first, and the most bytes of their JSON. */
 const ANSWERED_IDS = { count: 5_000, maxBytes: 65_536 };
 
 type NodeMarks = Pick<DrainedNode, 'quarantine' | 'requestedId' | 'cordonMark' | 'unschedulable'>;
 
-/** Why an event asks for no drain, of those that are `AlreadyDrained`. */
+/** Reasons of `AlreadyDrained` by which an event asks for no drain. */
 const ASKS_NOTHING: readonly string[] = ['Recovered', 'Skipped'];
 
 const needsNoDrain = ({ status, reason }: FinishedDrain): boolean =>
   status === 'AlreadyDrained' && ASKS_NOTHING.includes(reason);
 
-/** This end still keeps the node cordoned: nothing says that its cause is over. Covered requests count, too. */
+/** Whether this end still keeps the node cordoned: nothing says that its cause is over. Covered requests count, too. */
 export const isStanding = (ended: FinishedDrain): boolean =>
   !ended.recovered && (ended.status !== 'Cancelled' || ended.reason === 'Covered') && !needsNoDrain(ended);
 
 /** Whether no end in the record still keeps the node cordoned. An event that asked for no drain asked for no cordon either. */
 export const hasNoStandingEnd = ({ finished }: Pick<DrainRecord, 'finished'>): boolean => !finished.some(isStanding);
 
-/** The record once a person has opened the node: nothing that was drained for keeps it any longer. */
+/** The record once a person has opened the node: no ended drain keeps it cordoned any longer. */
 export const withoutStanding = (record: DrainRecord): DrainRecord => ({
   ...record,
   finished: record.finished.map(each => (isStanding(each) ? { ...each, recovered: true } : each)),
@@ -55,7 +55,7 @@ function isReferred(ended: FinishedDrain, node: NodeMarks): boolean {
 
 const isFresh = (endTime: EpochMs, now: EpochMs): boolean => !isDue(now, addDuration(endTime, REMEMBERED_FOR));
 
-/** The end of a request, if it is remembered. Of some only that there was one. */
+/** The end of a request, if it is remembered; of some requests only that they ended. */
 export function endOf({ finished, answered = [] }: DrainRecord, id: string): FinishedDrain | undefined {
   const whole = finished.find(each => each.id === id);
   if (whole !== undefined) return whole;
@@ -71,7 +71,7 @@ const answeredBefore = ({ id, status, endTime }: AnsweredRequest): FinishedDrain
   recovered: true,
 });
 
-/** The end of a request of which nobody knows what it was about. */
+/** The end of a request whose fault and scope nobody knows. */
 export const endOfUnknown = (
   answered: AnsweredRequest,
 ): Omit<FinishedDrain, 'reason' | 'message' | 'recovered' | 'said'> => ({
@@ -83,7 +83,7 @@ export const endOfUnknown = (
   fault: { agent: '', componentClass: '', checkName: '', entities: [] },
 });
 
-/** The record with these ends; what nothing refers to makes room first. */
+/** Adds ends to the record; ends that nothing refers to make room first. */
 export function remember(record: DrainRecord, ended: readonly FinishedDrain[], node: NodeMarks): DrainRecord {
   if (ended.length === 0) return record;
   return withFitting({ ...record, finished: [...record.finished, ...ended] }, node);
@@ -123,7 +123,7 @@ function withoutRepeats(
   return older.filter(each => isReferred(each, node) && isNeeded(each));
 }
 
-/** Faults of one check become one: the whole check, which a recovery of all of it ends. None is forgotten while another can be widened. */
+/** Merges ends of one check into one for the whole check, which a recovery of all of it ends. No end is forgotten while another can be widened. */
 function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain[] {
   let fitting = stillNeeded.map(each => ({ ...each, left: [] }));
   while (bytesOf(fitting) > MAX_STANDING_BYTES) {
@@ -141,7 +141,7 @@ function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain
   return fitting;
 }
 
-/** Ids that the Node lists stay before any others. */
+/** Ids that have room: those that the Node names stay before any others. */
 function fittingIds(ids: readonly AnsweredRequest[], node: NodeMarks): readonly AnsweredRequest[] {
   const [listed, others] = [
     ids.filter(({ id }) => isNamedOnNode(id, node)),

@@ -30,7 +30,10 @@ import { newestOf } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest, Fault, Recovery, Timestamps } from '../request-record.ts';
 
-/** Each entity of each check may have one of its own. Of JSON: the newest always fits, since no longer message is read. */
+/**
+ * Number of recoveries that are kept, since each entity of each check may have its own, and the most bytes of their JSON. The newest always
+ * fits, since no longer message is read.
+ */
 const MAX_RECOVERIES = { count: 300, maxBytes: 65_536 };
 
 /** Remembers that a quarantine or a fault is over, whether or not anything was drained for it. */
@@ -61,7 +64,10 @@ function withRecovery(
   return { ...record, recoveries: newestOf([...free, ...needed, { fault, said, time: now }], MAX_RECOVERIES) };
 }
 
-/** Recoveries of some entities of a fault that stands count until the others have come, however long that takes. */
+/**
+ * Separates recoveries that are still needed. A recovery of some entities of a fault that stands counts until the others have come, however long
+ * that takes.
+ */
 function splitByNeed(
   recoveries: readonly Recovery[],
   { active, requests, finished }: DrainRecord,
@@ -78,13 +84,13 @@ function splitByNeed(
   return { needed: recoveries.filter(isNeeded), free: recoveries.filter(each => !isNeeded(each)) };
 }
 
-/** How a request ends that was said before what it is for was over. */
+/** The outcome of a request that was said before its quarantine or fault was over; undefined: it is not stale. */
 export function staleOutcome(observation: DrainObservation, request: DrainRequest): DrainOutcome | undefined {
   const message = fromBeforeQuarantineEnd(observation, request) ?? fromBeforeRecovery(observation.record, request);
   return message === undefined ? undefined : { status: 'Cancelled', reason: 'StaleEvent', message, left: [] };
 }
 
-/** A Node that is quarantined again says so itself. */
+/** The message for an event from before the end of its quarantine; undefined: it is not. A Node that is quarantined again says so itself. */
 function fromBeforeQuarantineEnd(
   { node, record: { quarantineEnd } }: DrainObservation,
   { quarantine, said }: DrainRequest,
@@ -104,7 +110,7 @@ function fromBeforeRecovery({ recoveries = [] }: DrainRecord, { event, said }: D
   return `this event is from before the one that says that the fault is over, which came at ${toTimestamp(last.time)}`;
 }
 
-/** The record of an idle node, and until when it is kept. @param until for what else it remembers */
+/** The record of an idle node, and until when it is kept. @param until the time until which its other parts are kept */
 export function rememberEnds(
   record: DrainRecord,
   until: EpochMs | undefined,
@@ -126,16 +132,16 @@ export function rememberEnds(
   return { record: next, until: [...ends, next.staleSaid && staleEnd].reduce<EpochMs | undefined>(earliest, until) };
 }
 
-/** When it was said, by the first clock that says so. */
+/** Time when an event was said, by the first clock that states it. */
 const saidTimeOf = ({ generatedTime, createdTime, exportedTime, sentTime }: Timestamps = {}): EpochMs | undefined =>
   generatedTime ?? createdTime ?? exportedTime ?? sentTime;
 
-/** Longer than what has ended is remembered no event is news, whatever the configuration says. */
+/** The greatest age of an event: never more than ended requests are remembered, whatever the configuration says. */
 const oldest = (maxEventAge: DurationMs): DurationMs => toDurationMs(Math.min(maxEventAge, REMEMBERED_FOR));
 
 /**
- * How a request ends that is too old: from when it was said to when this function received it first. Trying again does not age it; a redrive, a
- * replay and a late export do.
+ * The outcome of a request that is too old, measured from when it was said to when this function first received it; undefined: it is not. A
+ * retry does not age it; a redrive, a replay and a late export do.
  */
 export function tooOldOutcome(
   { node, maxEventAge }: Pick<DrainObservation, 'node' | 'maxEventAge'>,
@@ -153,7 +159,7 @@ export function tooOldOutcome(
 
 const formatWholeSeconds = (duration: DurationMs): string => formatDuration(seconds(Math.floor(duration / 1000)));
 
-/** NVSentinel's annotation lists the event, or one about the same fault; or the node carries our cordon for it. */
+/** Whether the request still stands: NVSentinel's annotation lists its event, or one about the same fault, or the node carries our cordon for it. */
 function stillStands(node: DrainedNode, { id, event }: DrainRequest): boolean {
   if (node.cordonMark === id && node.unschedulable) return true;
   if (node.quarantine === undefined || node.quarantine === 'unreadable') return false;
@@ -162,7 +168,7 @@ function stillStands(node: DrainedNode, { id, event }: DrainRequest): boolean {
   );
 }
 
-/** As the annotation is compared: by check and entities. */
+/** Compares a fault with one of the annotation, by check and entities. */
 const isFaultListed = (fault: Fault, listed: Fault): boolean =>
   isSameCheck(fault, listed) &&
   (listed.entities.length === 0 ||

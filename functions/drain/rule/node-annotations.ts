@@ -1,6 +1,6 @@
 /**
- * What the annotations of a Node say of its drain: the request of a person and its answer, and the drain under way, for people and
- * `curfew explain`. Pure; part of `decide`.
+ * Annotations of a Node about its drain: the request of a person and its answer, and the drain under way, for people and `curfew explain`. Pure;
+ * part of `decide`.
  */
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
@@ -14,23 +14,23 @@ import type { ActiveDrain, DrainRecord, Cordon } from '../record.ts';
 
 export interface DrainUnderWay {
   readonly id: string;
-  /** From when the first of its requests counts. */
+  /** Time from which the first of its requests counts. */
   readonly since: EpochMs;
   readonly scope: DrainScope;
   readonly force: boolean;
-  /** Whatever the configuration says. */
+  /** All pods go, whatever the configuration says. */
   readonly allPods?: boolean;
   /** It waits until fewer nodes of its pool are drained. */
   readonly isWaiting: boolean;
 }
 
-/** From when the first of its requests counts. */
+/** Time from which the first of its requests counts. */
 export function sinceOf({ requests, startTime }: ActiveDrain): EpochMs {
   const times = requests.map(({ time }) => time ?? startTime);
   return times.reduce<EpochMs | undefined>(earliest, undefined) ?? startTime;
 }
 
-/** The annotation's value. */
+/** The value of the annotation `curfew.dev/drain`. */
 export function describeUnderWay(active: ActiveDrain): string {
   const { id, scope, force } = active;
   const phase = openPhaseOf(active);
@@ -46,7 +46,7 @@ export function describeUnderWay(active: ActiveDrain): string {
   });
 }
 
-/** Undefined: no drain is under way, or somebody has changed the value. */
+/** Reads the annotation; undefined: no drain is under way, or somebody has changed the value. */
 export function readUnderWay(value: string | undefined): DrainUnderWay | undefined {
   const read = readJson(value);
   if (!isJsonObject(read)) return undefined;
@@ -64,9 +64,9 @@ export function readUnderWay(value: string | undefined): DrainUnderWay | undefin
   };
 }
 
-/** `requestedBy` of such a request. */
+/** `requestedBy` of a request by annotation. */
 export const NODE_ANNOTATION = 'node-annotation';
-/** As for `DrainRequested`. */
+/** Most characters of an id, as in `DrainRequested`. */
 const MAX_ID_LENGTH = 253;
 
 /** The id that the annotation's value stands for; undefined: nothing is asked for. */
@@ -75,7 +75,7 @@ export function requestedId(value: string | undefined): string | undefined {
   return id === '' ? undefined : id;
 }
 
-/** What the annotation, or its absence, says that the record does not know yet. */
+/** The request in the annotation, or its withdrawal, that the record does not know yet. */
 export function requestOnNode(
   { name, requestedId: requestId, answer }: Pick<DrainedNode, 'name' | 'requestedId' | 'answer'>,
   record: DrainRecord,
@@ -94,7 +94,7 @@ export function requestOnNode(
   return { kind: 'drain', request: { id: requestId, requestedBy: NODE_ANNOTATION, event, quarantine: undefined } };
 }
 
-/** How the drain ended that was asked for on the Node. */
+/** The end of the drain that was asked for on the Node. */
 export interface Answer {
   readonly id: string;
   readonly status: string;
@@ -102,7 +102,7 @@ export interface Answer {
   readonly left: readonly string[];
 }
 
-/** What the Node's annotation says of the drain that was last asked for on it; undefined for anything that Curfew does not write. */
+/** Reads the annotation about the drain that was last asked for on the Node; undefined for anything that Curfew does not write. */
 export function readAnswer(value: string | undefined): Answer | undefined {
   const read = readJson(value);
   if (!isJsonObject(read)) return undefined;
@@ -114,7 +114,7 @@ export function readAnswer(value: string | undefined): Answer | undefined {
 const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(each => typeof each === 'string');
 
-/** A node that is not cordoned is cordoned by the drain, also one that is quarantined by a taint: pods that tolerate that must not come. */
+/** The cordon of a drain. It cordons a node that is not cordoned, also one that is quarantined by a taint: pods that tolerate that must not come. */
 export function cordonFor(active: ActiveDrain, node: DrainedNode): Cordon {
   const { cordon, id } = active;
   const { quarantine, unschedulable, cordonMark } = node;
@@ -124,7 +124,7 @@ export function cordonFor(active: ActiveDrain, node: DrainedNode): Cordon {
   return { quarantined: quarantine !== undefined, by: isOthers ? 'other' : 'own' };
 }
 
-/** A repair opens the node at its end: the drain of somebody else needs a mark of its own, also if it joined that of the repair. */
+/** Whether the drain needs a cordon mark of its own: a repair opens the node at its end, and somebody else asks for the drain, too. */
 const needsOwnCordon = ({ requests }: ActiveDrain, { isCordonedByRepair, cordonMark }: DrainedNode): boolean =>
   isCordonedByRepair === true && cordonMark === undefined && !requests.every(isAskedByRepair);
 

@@ -1,4 +1,4 @@
-/** What `decide` of a drain looks at: the message in hand, the node, its pods, the rules in force, and our record. */
+/** Input of `decide` for drains: the message in hand, the node, its pods, the rules in force, and our record. */
 import type { DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../../shared/domain/drain-settings.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
@@ -14,11 +14,11 @@ import type { DrainRequest, Fault, Timestamps } from '../request-record.ts';
 export interface DrainRules {
   readonly settings: DrainSettings;
   readonly modeOf: ModeOf;
-  /** Whether the custom drain is there for a node with these labels. */
+  /** Whether the custom drain applies to a node with these labels. */
   readonly isCustom: (nodeLabels: Readonly<Record<string, string>>) => boolean;
 }
 
-/** `drained`: until it is opened. */
+/** State of a drain that the Node's conditions show; `drained` stays until the node is opened. */
 export type ShownDrain = 'inProgress' | 'drained' | 'nothing';
 
 export interface DrainedNode {
@@ -37,16 +37,16 @@ export interface DrainedNode {
   readonly isReleased: boolean;
   /** A person asks for a drain with this id, by an annotation. */
   readonly requestedId: string | undefined;
-  /** The request that the Node says was answered: that counts where the record is lost. */
+  /** The request that was answered, by the Node's annotation: it counts where the record is lost. */
   readonly answer?: { readonly id: string } | undefined;
-  /** What the Node says of the drain under way; see `node-annotations.ts`. */
+  /** The Node's annotation about the drain under way; see `node-annotations.ts`. */
   readonly underWay: string | undefined;
   readonly uid: string;
-  /** Since when its kubelet does not answer. */
+  /** Time since which its kubelet has not answered. */
   readonly kubeletSilentSince: EpochMs | undefined;
-  /** What its conditions that are ours say. */
+  /** State of its drain, by our own conditions. */
   readonly shownDrain: ShownDrain;
-  /** Its pods are published for drains. */
+  /** The forwarder publishes its pods for drains. */
   readonly isWatched: boolean;
 }
 
@@ -54,34 +54,34 @@ export interface DrainedNode {
 export interface Neighbours {
   /** Nodes of the pool, this one among them. */
   readonly total: number;
-  /** Others that are drained, or take a place. */
+  /** Other nodes whose drain is under way, or takes a place. */
   readonly drainingCount: number;
-  /** Others that wait. */
+  /** Other nodes whose drain waits. */
   readonly waiters: readonly Waiter[];
 }
 
 export interface Waiter {
   readonly uid: string;
-  /** From when the first of its requests counts: the oldest goes first. */
+  /** Time from which the first of its requests counts: the oldest goes first. */
   readonly since: EpochMs;
 }
 
-/** What a bus event means to the drains of its node. */
+/** Meaning of a bus event for the drains of its node. */
 export type Incoming =
-  /** `receivedTime`: first receipt, by which its age is judged; undefined: it has none. */
+  /** `receivedTime`: first receipt, by which its age is judged; undefined: it has no age. */
   | {
       readonly kind: 'drain';
       readonly request: DrainRequest;
       readonly receivedTime?: EpochMs | undefined;
-      /** A `DrainRequested`: who sent it waits for the answer. */
+      /** A `DrainRequested`: its sender waits for the answer. */
       readonly isRequest?: true;
     }
-  /** A monitor reports that a fault is over; nobody says that a quarantine is. */
+  /** A monitor reports that a fault is over; that says nothing of the quarantine. */
   | {
       readonly kind: 'recovered';
       readonly event: HealthEvent;
       readonly said?: Timestamps | undefined;
-      /** Somebody waits for the answer to it. */
+      /** The request of this event, if somebody waits for its answer. */
       readonly drainRequest?: DrainRequest;
     }
   /** The quarantine of the whole node is over. */
@@ -91,11 +91,11 @@ export type Incoming =
   /** A person took back the request on the Node. */
   | { readonly kind: 'withdrawn'; readonly id: string };
 
-/** The custom resource as it was looked for. */
+/** The custom resource, as a look found it. */
 export type FoundResource =
   /** There is no custom drain. */
   | { readonly kind: 'notAsked' }
-  /** Its CustomResourceDefinition is missing, or serves these versions, and not the one in which it is asked for. */
+  /** Its CustomResourceDefinition is missing, or serves these versions and not the one that is asked for. */
   | { readonly kind: 'notServed'; readonly requestedKind: GroupVersionKind; readonly versions: readonly string[] }
   | { readonly kind: 'absent'; readonly name: string; readonly type: ResourceType }
   | {
@@ -103,28 +103,28 @@ export type FoundResource =
       readonly name: string;
       readonly type: ResourceType;
       readonly object: KubernetesObject;
-      /** Made for this drain. */
+      /** The object was made for this drain. */
       readonly isOurs: boolean;
     };
 
-/** What `decide` looks at. */
+/** Input of `decide`. */
 export interface DrainObservation {
   readonly now: EpochMs;
   readonly node: DrainedNode;
   readonly record: DrainRecord;
   /** The message in hand, until it is in the record. */
   readonly incoming: Incoming | undefined;
-  /** Undefined: no configuration was ever valid. */
+  /** The configuration in force; undefined: none was ever valid. */
   readonly rules: DrainRules | undefined;
-  /** Nothing begins for an older event. */
+  /** Greatest age of an event for which a drain begins. */
   readonly maxEventAge: DurationMs;
   /** The mode in which drains of the node's pool are decided. */
   readonly mode: 'Enforce' | 'Observe';
-  /** What is wrong with a policy that may select the pool, and of which no version could be read: whether it pauses drains is not known. */
+  /** Fault of a policy that may select the pool, and of which no version could be read: whether it pauses drains is not known. */
   readonly unreadable: string | undefined;
-  /** Which kind is not served: what is in force for the node is not known. */
+  /** Message about a kind that is not served: the rules in force for the node are not known. */
   readonly outOfSight?: string | undefined;
-  /** What the policy says whose `drain` block is in force for the node's pool. */
+  /** Limits of the policy whose `drain` block is in force for the node's pool. */
   readonly limits: DrainLimitsInForce;
   /** The other nodes of the pool, read while the drain waits in the queue. */
   readonly neighbours: Neighbours | undefined;

@@ -1,4 +1,4 @@
-/** What pauses a drain: something has to be mended, or a policy says `Observe`. Pure; part of `decide`. */
+/** Pauses of drains: something has to be mended, or a policy says `Observe`. Pure; part of `decide`. */
 import type { DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { QUARANTINE_ANNOTATION } from '../../../shared/domain/quarantine.ts';
 import type { DecisionOf } from './decision.ts';
@@ -10,7 +10,7 @@ import type { DrainRequest } from '../request-record.ts';
 
 type PauseDecision = DecisionOf<'pause'>;
 
-/** What keeps the next drain from beginning. */
+/** The pause that keeps the next drain from beginning; undefined: it may begin. */
 export function pauseBeforeBegin(observation: DrainObservation): PauseDecision | undefined {
   const { rules, mode, limits, record } = observation;
   return (
@@ -22,7 +22,10 @@ export function pauseBeforeBegin(observation: DrainObservation): PauseDecision |
   );
 }
 
-/** What keeps the drain under way from going on. What has begun does, whatever mode and limits are by now: one that waits has not. */
+/**
+ * The pause of the drain under way; undefined: it goes on. Once it has begun it goes on whatever mode and limits are by now; one that waits has
+ * not begun.
+ */
 export function pauseWhileActive(observation: DrainObservation, active: ActiveDrain): PauseDecision | undefined {
   const { rules, mode, limits } = observation;
   const waits = isWaiting(active);
@@ -33,7 +36,7 @@ export function pauseWhileActive(observation: DrainObservation, active: ActiveDr
   );
 }
 
-/** Nothing begins where nobody can say how many drains are allowed, but what waits for nobody. */
+/** Pauses where nobody can say how many drains are allowed, unless a request waits for nobody. */
 function unreadableLimits(limits: DrainLimitsInForce, requests: readonly DrainRequest[]): PauseDecision | undefined {
   if (limits.kind !== 'unreadable' || requests.some(waitsForNobody)) return undefined;
   return { kind: 'pause', reason: 'UnreadableLimits', message: limits.message };
@@ -49,12 +52,15 @@ function pauseByRules(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'
   return { kind: 'pause', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
 }
 
-/** Nobody can say whether the drain is only observed, nor which pods are protected (I6): it stands still, and so do its time-outs. */
+/**
+ * Pauses where a kind is not served: nobody can say whether the drain is only observed, nor which pods are protected (I6). Its time-outs stand
+ * still, too.
+ */
 function outOfSight({ outOfSight: message }: DrainObservation): PauseDecision | undefined {
   return message === undefined ? undefined : { kind: 'pause', reason: 'KindNotServed', message };
 }
 
-/** What begins by a guess might be what an author only observes (I6). A drain under way goes on. */
+/** Pauses before a drain begins by a guess, where the author of a policy may only observe (I6). A drain under way goes on. */
 function policyUnknown({ unreadable }: DrainObservation): PauseDecision | undefined {
   if (unreadable === undefined) return undefined;
   const message = `${unreadable}; whether it holds drains is not known: nothing begins until it can be read`;

@@ -1,4 +1,4 @@
-/** What the phase of a drain and its requests say. Pure; part of `decide`. */
+/** Phase of a drain, and properties of its requests. Pure; part of `decide`. */
 import { REPAIR_SOURCE } from '../../../shared/domain/source.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { ActiveDrain, CustomProgress, DrainRecord, EndingPhase, OpenPhase } from '../record.ts';
@@ -6,12 +6,12 @@ import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
 type InPhase = Pick<ActiveDrain, 'phase'>;
 
-/** Where the drain stands, or stood when its end was decided. */
+/** The phase of a drain, or its phase when its end was decided. */
 export const openPhaseOf = ({ phase }: InPhase): OpenPhase => (phase.kind === 'ending' ? phase.before : phase);
 
 export const isEnding = ({ phase }: InPhase): boolean => phase.kind === 'ending';
 
-/** It waits in the queue, or did until its end was decided. */
+/** Whether the drain waits in the queue, or did until its end was decided. */
 export const isWaiting = (active: InPhase): boolean => openPhaseOf(active).kind === 'waiting';
 
 /** The custom resource that was noted down for the drain. */
@@ -20,7 +20,7 @@ export function notedResource(active: InPhase): CustomProgress | undefined {
   return phase.kind === 'custom' ? phase.resource : undefined;
 }
 
-/** The requests of the drain under way. Once its end is decided, they end as it was decided. */
+/** The requests of the drain under way that can still be taken back: none once its end is decided. */
 export const openRequests = ({ active }: Pick<DrainRecord, 'active'>): readonly DrainRequest[] =>
   active === undefined || isEnding(active) ? [] : active.requests;
 
@@ -35,13 +35,13 @@ export const endingBy = (active: InPhase, outcome: DrainOutcome, time: EpochMs):
 export const isAskedByRepair = ({ requestedBy }: { readonly requestedBy?: string }): boolean =>
   requestedBy === REPAIR_SOURCE;
 
-/** Its pods go at once, whatever their modes. */
+/** Whether its pods go at once, whatever their modes. */
 export const isForceful = ({ event }: Pick<DrainRequest, 'event'>): boolean => event.drainOverrides?.force === true;
 
-/** All pods go, whatever the configuration says. */
+/** Whether all pods go, whatever the configuration says. */
 export const isForAllPods = ({ allPods }: Pick<DrainRequest, 'allPods'>): boolean => allPods === true;
 
-/** One request for all pods is enough: the drain then needs no configuration. A drain that a controller carries out does. */
+/** Whether the drain is for all pods, and needs no configuration: one such request is enough. A drain that a controller carries out needs it. */
 export function goesForAllPods({
   requests,
   phase,

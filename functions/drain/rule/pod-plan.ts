@@ -1,7 +1,6 @@
 /**
- * What the built-in modes do with the pods of a node now (I2), also with those that come back onto it because they tolerate the cordon or are
- * bound past the scheduler. Each pod is looked at for itself: one that is blocked delays no other. Pure: the API server's answers are the
- * caller's.
+ * Plan of the built-in modes for the pods of a node (I2), also for those that come back onto it because they tolerate the cordon or are bound
+ * past the scheduler. Each pod is planned by itself: one that is blocked delays no other. Pure: the API server's answers are the caller's.
  */
 import type { DrainMode } from '../../../shared/domain/drain-settings.ts';
 import { gracePeriodOf } from '../../../shared/domain/drainable-pod.ts';
@@ -28,9 +27,9 @@ export interface PlanSituation extends DeletionTimes {
   readonly now: EpochMs;
   readonly pods: readonly PodView[];
   readonly rules: DrainPodRules;
-  /** Undefined: each pod's own grace period. */
+  /** Grace period of an eviction; undefined: each pod's own. */
   readonly evictionGracePeriod: DurationMs | undefined;
-  /** UIDs of pods whose owners were warned of that. */
+  /** UIDs of pods whose owners were warned of the deletion. */
   readonly warnedUids: readonly string[];
   /** The drain under way: pods that are made after its start have come back. */
   readonly active: Pick<ActiveDrain, 'startTime' | 'returns' | 'tried'>;
@@ -49,7 +48,10 @@ export type PodAct =
       readonly gracePeriodSeconds: number;
       readonly overriddenProtection: Overridden;
     }
-  /** The owner is warned first; the deletion comes with the next look, at `deleteTime` or later, and `onceUnprotected` not before that. */
+  /**
+   * The owner is warned first. The deletion comes with the next look at `deleteTime` or later; with `onceUnprotected` it waits for the end of
+   * the protection.
+   */
   | {
       readonly kind: 'warn';
       readonly pod: PodView;
@@ -57,22 +59,22 @@ export type PodAct =
       readonly onceUnprotected: boolean;
     };
 
-/** The protection that would keep the pod otherwise; the audit says so (I2). */
+/** The protection that would keep the pod otherwise; the audit names it (I2). */
 type Overridden = Protection | undefined;
 
 export type PodWait = {
   readonly pod: PodView;
-  /** When it ends by itself; undefined: only an event ends it. */
+  /** End of the wait by time alone; undefined: only an event ends it. */
   readonly until: EpochMs | undefined;
 } & (
   | { readonly because: 'Protected' | 'Terminating' | 'Completion' | 'Deadline' | 'ComesBack' }
-  /** Nothing says whether it has to go. */
+  /** Nothing says whether the pod has to go. */
   | { readonly because: 'Unknown'; readonly message: string }
 );
 
 export interface PodPlan {
   readonly acts: readonly PodAct[];
-  /** Pods that nothing is done with now. */
+  /** Pods that wait: nothing is done with them now. */
   readonly waits: readonly PodWait[];
   /** Pods that should go and are not waited for. */
   readonly leftPods: readonly { readonly pod: PodView; readonly because: LeftBehind | 'ComesBack' }[];
@@ -84,7 +86,7 @@ export interface PodPlan {
   readonly nextTime: EpochMs | undefined;
 }
 
-/** What is done with each pod of the node now, and when to look again. Pure. */
+/** Plans what is done with each pod of the node now, and when to look again. Pure. */
 export function planPods(situation: PlanSituation): PodPlan {
   const { now, rules } = situation;
   const acts: PodAct[] = [];
@@ -145,7 +147,10 @@ export function planPods(situation: PlanSituation): PodPlan {
 
 const isEnd = (act: PodAct | PodWait): boolean => 'kind' in act && act.kind !== 'warn';
 
-/** What the deadline does with a pod that no protection keeps, and when. */
+/**
+ * The deletion of a pod by the deadline, and the next instant that changes it; undefined: the deadline forces nothing, or a protection keeps the
+ * pod.
+ */
 function forcedEnd(
   pod: PodView,
   { now, forcedEndTime, protection, isProtectionOverridden }: PlanSituation,
@@ -182,7 +187,7 @@ function actsOn(pod: PodView, mode: DrainMode, situation: PlanSituation): readon
 
 const isWarned = ({ uid }: PodView, { warnedUids }: PlanSituation): boolean => warnedUids.includes(uid);
 
-/** The owner of a pod that will be deleted is warned; what protection keeps longer than the time-out waits for its end. */
+/** Plans for a pod before the time-out. Its owner is warned if it will be deleted; a pod that is protected longer waits for the end of that. */
 function beforeTimeout(pod: PodView, situation: PlanSituation): readonly (PodAct | PodWait)[] {
   const { now, protection } = situation;
   const deletion = timedDeletionOf(pod, situation);
@@ -197,7 +202,7 @@ function beforeTimeout(pod: PodView, situation: PlanSituation): readonly (PodAct
   return isWarned(pod, situation) ? [wait] : [warning, wait];
 }
 
-/** Never 0, which removes the object while its containers run on. */
+/** Seconds of a grace period, rounded up. Never 0, which removes the object while its containers run on. */
 const wholeSeconds = (period: DurationMs): number => Math.max(Math.ceil(period / 1000), 1);
 
 /** Orders by namespace and name: the text stays the same while nothing changes. */
@@ -205,21 +210,21 @@ function inOrder(pods: readonly PodView[]): readonly PodView[] {
   return pods.toSorted((a, b) => (qualifiedName(a) < qualifiedName(b) ? -1 : 1));
 }
 
-/** From the third return on nobody waits for them: they count as the pods of a DaemonSet (I11). */
+/** Returns after which pods are evicted again. From the third return on nobody waits for them: they count as the pods of a DaemonSet (I11). */
 const RETURNS_EVICTED = 2;
-/** How long after the return before, or after the pod's creation, they are evicted. */
+/** Time from the return before, or from the pod's creation, to the eviction; one for each return. */
 const DELAYS: readonly DurationMs[] = [seconds(10), minutes(1)];
-/** Pods of one controller that are evicted for one return. */
+/** Most pods of one controller that are evicted for one return. */
 const EVICTED_AT_ONCE = 10;
-/** The newest ones; a kubelet runs fewer pods. */
+/** Most returns that are kept, the newest ones; a kubelet runs fewer pods. */
 const MAX_RETURNS = 250;
 
 type ReturningPod = Pick<PodView, 'uid' | 'name' | 'namespace' | 'ownerReferences' | 'creationTime'>;
 
-/** From its start the node takes no new pods; `tried`: UIDs of pods that it has set out to end. */
+/** Part of the drain that tells returns. From its start the node takes no new pods; `tried`: UIDs of pods that it has set out to end. */
 type DrainReturns = Pick<ActiveDrain, 'returns' | 'startTime' | 'tried'>;
 
-/** What tells pods that come back apart from others. */
+/** The key of pods that come back: the UID of their controller, else `namespace/name`. */
 function returnKeyOf(pod: ReturningPod): string {
   return pod.ownerReferences.find(({ controller }) => controller === true)?.uid ?? qualifiedName(pod);
 }
@@ -227,19 +232,19 @@ function returnKeyOf(pod: ReturningPod): string {
 /** A creation time is a whole second. */
 const CREATION_PRECISION = seconds(1);
 
-/** Whether the pod came after the last return. One that came with it and still waits for its turn belongs to the last. */
+/** Whether the pod came after the last return. A pod that came with it and still waits for its turn belongs to that return. */
 const isNextReturn = ({ creationTime }: ReturningPod, last: Return | undefined): boolean =>
   last === undefined || creationTime === undefined || addDuration(creationTime, CREATION_PRECISION) > last.time;
 
 export type ReturnState =
-  /** It was there when the drain began, or was evicted for this return and is still there. */
+  /** The pod was there when the drain began, or was evicted for this return and is still there. */
   | { readonly kind: 'stays' }
   | { readonly kind: 'waits'; readonly until: EpochMs }
   | { readonly kind: 'due' }
-  /** It has come back too often. */
+  /** The pod has come back too often. */
   | { readonly kind: 'ignored' };
 
-/** How the pods of a node stand, that an act is planned for. */
+/** Tells of a pod for which an act is planned whether it has come back, and when it is evicted again. */
 export function createReturns({ returns, startTime, tried }: DrainReturns, now: EpochMs) {
   const planned = new Map<string, number>();
   return (pod: ReturningPod): ReturnState => {
@@ -259,7 +264,7 @@ export function createReturns({ returns, startTime, tried }: DrainReturns, now: 
   };
 }
 
-/** The returns with those of these pods, which are about to be evicted for it. */
+/** Counts the returns of these pods, which are about to be evicted for it. */
 export function withReturns(
   returns: readonly Return[],
   pods: readonly ReturningPod[],

@@ -1,6 +1,6 @@
 /**
- * Which pods of a node a drain is about, all or those that use some of its GPUs, and how each of them is drained, as in NVSentinel. Pure.
- * Mirror pods never count: nobody but their kubelet can end them. Of several GPUs in one event all count, where NVSentinel takes the first.
+ * Pods of a node that a drain is about, all or those that use some of its GPUs, and how each of them is drained, as in NVSentinel. Pure. Mirror
+ * pods never count: nobody but their kubelet can end them. Of several GPUs in one event all count, where NVSentinel takes the first.
  */
 import type { DrainMode } from '../../../shared/domain/drain-settings.ts';
 import { gracePeriodOf, isStatic } from '../../../shared/domain/drainable-pod.ts';
@@ -10,14 +10,14 @@ import { qualifiedName } from '../../../shared/domain/kubernetes-object.ts';
 import { isFinished, isTerminating, type PodView } from '../../../shared/domain/pod.ts';
 import { addDuration, latest, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 
-/** On a pod: which devices it uses, kept up to date by NVSentinel's metadata-collector. */
+/** Annotation of a pod with the devices that it uses, kept up to date by NVSentinel's metadata-collector. */
 const DEVICES_ANNOTATION = 'dgxc.nvidia.com/devices';
 
-/** Why a drain has nothing to do with a pod. */
+/** Reason why a drain has nothing to do with a pod. */
 export type OutOfScope =
   'SystemNamespace' | 'NoRule' | 'DaemonSet' | 'Static' | 'Finished' | 'NoDevices' | 'OtherEntity';
 
-/** Why a pod that should go is not waited for. It is reported, never counted as gone. */
+/** Reason why a pod that should go is not waited for. It is reported, never counted as gone. */
 export type LeftBehind = 'StuckTerminating' | 'NotReady';
 
 export type PodDrainability =
@@ -26,10 +26,10 @@ export type PodDrainability =
   | {
       readonly kind: 'counts';
       readonly mode: DrainMode;
-      /** Once that has passed it no longer counts, even if nothing happens; at that very instant it does. */
+      /** Instant after which the pod no longer counts, even if nothing happens; at that very instant it still does. */
       readonly until: EpochMs | undefined;
     }
-  /** It may use an entity of the drain, and nothing says whether: unknown blocks (I6). */
+  /** The pod may use an entity of the drain, and nothing says whether it does: unknown blocks (I6). */
   | { readonly kind: 'unknown'; readonly mode: DrainMode; readonly message: string };
 
 /** The mode for a pod; undefined: no rule matches it. `system`: its namespace is never drained. */
@@ -42,11 +42,11 @@ export interface DrainPodRules {
   readonly force: boolean;
   readonly gpuPodsOnly: boolean;
   readonly notReadyTimeout: DurationMs;
-  /** Since when the node's kubelet does not answer (`Ready` is `Unknown`): pods that it never took on do not start any more. */
+  /** Time since which the node's kubelet has not answered (`Ready` is `Unknown`): pods that it never took on do not start any more. */
   readonly kubeletSilentSince: EpochMs | undefined;
 }
 
-/** How a pod stands in a drain at `now`. */
+/** Tells whether a pod counts in a drain at `now`, and by which mode it goes. */
 export function podDrainability(pod: PodView, rules: DrainPodRules, now: EpochMs): PodDrainability {
   const outOfScope = (because: OutOfScope): PodDrainability => ({ kind: 'outOfScope', because });
   const rule = rules.modeOf(pod);
@@ -77,10 +77,10 @@ export function podDrainability(pod: PodView, rules: DrainPodRules, now: EpochMs
   return isPast(now, until) ? { kind: 'leftBehind', because: 'NotReady', mode } : { kind: 'counts', mode, until };
 }
 
-/** Later than `isDue`, which has the very instant: as NVSentinel, a pod has that one, too. */
+/** Whether `now` is later than `until`. Unlike with `isDue`, the pod still has that very instant, as in NVSentinel. */
 const isPast = (now: EpochMs, until: EpochMs): boolean => now > until;
 
-/** A pod that waits for a kubelet which is gone is not ready either, from when both is so. */
+/** Time since which a pod is not ready. A pod that waits for a silent kubelet is not ready either, from when both hold. */
 function notReadySinceOf(
   { notReadySince, phase, ready, startTime, creationTime }: PodView,
   { kubeletSilentSince }: DrainPodRules,
@@ -107,7 +107,7 @@ function usesEntity(pod: PodView, entities: readonly string[]): Use {
   return devices.some(device => entities.includes(device)) ? { kind: 'yes' } : { kind: 'no' };
 }
 
-/** `{"devices": {"nvidia.com/gpu": ["GPU-…"]}}`: the devices of the resources that a drain can be limited to. */
+/** Reads `{"devices": {"nvidia.com/gpu": ["GPU-…"]}}`: the devices of the resources that a drain can be limited to. */
 function readDevices(annotation: string): readonly string[] | undefined {
   const { devices } = fieldsOf(readJson(annotation));
   if (!isJsonObject(devices)) return undefined;
@@ -132,7 +132,7 @@ export const FULL: DrainScope = { kind: 'full' };
 
 export type WantedScope = DrainScope | { readonly kind: 'unusable'; readonly message: string };
 
-/** What an event asks for. `unusable`: a partial drain without an entity that a pod could be matched with; never a full one instead. */
+/** The scope that an event asks for. `unusable`: a partial drain without an entity that a pod could be matched with; never a full one instead. */
 export function scopeOf(
   event: Pick<HealthEvent, 'recommendedAction' | 'entitiesImpacted'>,
   partialDrainEnabled: boolean,
@@ -145,7 +145,7 @@ export function scopeOf(
   return { kind: 'unusable', message: 'no supported entities for a partial drain found' };
 }
 
-/** Wide enough for each of these requests. */
+/** A scope wide enough for each of these requests. */
 export function scopeOfAll(
   requests: readonly { readonly event: Parameters<typeof scopeOf>[0] }[],
   partialDrainEnabled: boolean,
@@ -167,7 +167,7 @@ export function covers(earlier: DrainScope, wanted: DrainScope): boolean {
   return wanted.kind === 'entities' && wanted.entities.every(entity => earlier.entities.includes(entity));
 }
 
-/** In words: `all pods`, or the GPUs. */
+/** The scope in words: `all pods`, or the GPUs. */
 export function formatScope(scope: DrainScope): string {
   return scope.kind === 'full' ? 'all pods' : `pods on ${scope.entities.join(', ')}`;
 }

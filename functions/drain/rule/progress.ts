@@ -1,6 +1,6 @@
 /**
- * How far a drain is: the pods that went by it, its deadline, how long nothing has moved, and the time for which it was paused. Pure; part of
- * `decide`.
+ * Progress of a drain: the pods that it evicted or deleted, its deadline, how long nothing has moved, and the time for which it was paused.
+ * Pure; part of `decide`.
  */
 import type { DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { qualifiedName } from '../../../shared/domain/kubernetes-object.ts';
@@ -23,27 +23,27 @@ import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
-/** The last pods that are deleted by force have one second of grace, and Kubernetes writes whole seconds. */
+/** Time after the deadline in which the last pods go: by force they have one second of grace, and Kubernetes writes whole seconds. */
 const LAST_PODS_GO = seconds(2);
-/** Without a deadline: a drain that does not move for so long says what blocks it. */
+/** Time without progress after which a drain without a deadline says what blocks it. */
 const STUCK_AFTER = hours(4);
 const STUCK_AGAIN = hours(24);
 
 type DrainStart = Pick<ActiveDrain, 'startTime' | 'pausedFor'>;
 
-/** When the drain must be over; undefined: no policy says so. */
+/** The deadline of the drain; undefined: no policy sets one. */
 export function deadlineOf({ startTime, pausedFor }: DrainStart, limits: DrainLimitsInForce): EpochMs | undefined {
   if (limits.kind === 'unreadable' || limits.deadline === undefined) return undefined;
   return addDuration(addDuration(startTime, limits.deadline), pausedFor);
 }
 
-/** The instant by which unprotected pods are deleted; undefined: none is. Of a custom drain its controller alone decides. */
+/** The instant by which unprotected pods are deleted; undefined: none is. In a custom drain its controller alone decides. */
 export function forcedEndTime(active: DrainStart, limits: DrainLimitsInForce, isCustom: boolean): EpochMs | undefined {
   if (limits.kind === 'unreadable' || limits.onDeadline !== 'Force' || isCustom) return undefined;
   return deadlineOf(active, limits);
 }
 
-/** How a drain ends that is past its deadline, with the pods that are left; undefined: it goes on. */
+/** The outcome of a drain past its deadline, with the pods that are left; undefined: it goes on. */
 export function pastDeadline(
   active: ActiveDrain,
   { limits, now, isCustom }: { readonly limits: DrainLimitsInForce; readonly now: EpochMs; readonly isCustom: boolean },
@@ -72,7 +72,7 @@ export function withProgress(active: ActiveDrain, { acts, waits }: PodPlan, now:
   return { ...active, progress: { ...fields, pods, time: progress === undefined ? active.startTime : now } };
 }
 
-/** When a drain that does not move is reported; undefined: never, for it has a deadline. */
+/** Time at which a drain that does not move is reported; undefined: never, for it has a deadline. */
 export function stuckReportTime(active: ActiveDrain, limits: DrainLimitsInForce): EpochMs | undefined {
   if (deadlineOf(active, limits) !== undefined) return undefined;
   const { progress, startTime } = active;
@@ -83,17 +83,17 @@ export function stuckReportTime(active: ActiveDrain, limits: DrainLimitsInForce)
     : addDuration(moved, STUCK_AFTER);
 }
 
-/** When the deadline changes anything next. */
+/** The next instant at which the deadline, or the report of a stuck drain, changes anything. */
 export function nextByDeadline(active: ActiveDrain, limits: DrainLimitsInForce, now: EpochMs): EpochMs | undefined {
   const deadline = deadlineOf(active, limits);
   if (deadline === undefined) return stuckReportTime(active, limits);
   return earliest(deadline > now ? deadline : undefined, addDuration(deadline, LAST_PODS_GO));
 }
 
-/** It waits so long, or as long as the time-out, if that is less. */
+/** Time that is left to a request whose deletion is overdue: this, or the time-out if that is less. */
 const OVERDUE_WAITS = minutes(10);
 
-/** The request as it counts when its drain begins: where its deletion is overdue, so that `min(timeout, 10 min)` are left. */
+/** The request as it counts when its drain begins: if its deletion is overdue, `min(timeout, 10 min)` are left. */
 export function withTimeLeft(request: DrainRequest, timeout: DurationMs, now: EpochMs): DrainRequest {
   if (request.time === undefined || addDuration(request.time, timeout) > now) return request;
   const remainingMs = Math.min(timeout, OVERDUE_WAITS);
@@ -101,8 +101,8 @@ export function withTimeLeft(request: DrainRequest, timeout: DurationMs, now: Ep
 }
 
 /**
- * The record once nothing is paused any more: nobody waited for the time-outs meanwhile, and owners are warned of the new instant. When it is
- * paused again, that is said again.
+ * The record after a pause. Time-outs move on by its length, since nobody waited for them meanwhile, and owners are warned of the new instant.
+ * The next pause is reported again.
  */
 export function withoutPause(record: DrainRecord, now: EpochMs): DrainRecord {
   const { reported, pausedSince, active, ...fields } = record;
@@ -120,7 +120,7 @@ export function withoutPause(record: DrainRecord, now: EpochMs): DrainRecord {
   return { ...fields, requests, active: { ...active, requests: active.requests.map(later), warned: [], pausedFor } };
 }
 
-/** Moves an instant on by as long as the drain was paused. Older records do not say since when. */
+/** Moves an instant on by the time for which the drain was paused. Older records do not say since when: then it is now. */
 function postponedTime(time: EpochMs | undefined, pausedSince: EpochMs | undefined, now: EpochMs): EpochMs {
   if (time === undefined || pausedSince === undefined) return now;
   return addDuration(time, durationBetween(latest(time, pausedSince), now));
@@ -134,8 +134,8 @@ export function withTriedPods({ tried }: ActiveDrain, { acts }: PodPlan): readon
 }
 
 /**
- * Which of the pods that were tried are gone or about to go: whichever run it was. Records of before count by themselves. Of pods that are
- * not there any more the number is kept, however many come after them.
+ * Counts the pods that were tried and are gone or about to go, whichever run tried them. Pods that are not there any more are kept as a number
+ * alone, however many come after them. A higher count of an older record stays.
  */
 export function withCounts(active: ActiveDrain, pods: readonly PodView[]): ActiveDrain {
   const terminating = new Map(pods.map(pod => [pod.uid, isTerminating(pod)]));

@@ -1,10 +1,10 @@
 /**
- * Who may begin where a policy limits how many nodes of a pool are drained at once (`drain.maxConcurrent`). Pure; part of `decide`.
+ * Queue of drains where a policy limits how many nodes of a pool are drained at once (`drain.maxConcurrent`). Pure; part of `decide`.
  *
- * There is no list of who drains: the mark `curfew.dev/drain` on each Node says it, and each look reads the Nodes of the pool. So that two
- * looks at once never give one place away twice, a drain first marks its Node as taking a place, and then looks again. It begins if all
- * marks that it sees then, its own among them, have room; else it takes the mark back. Of several that mark their Nodes, the last one to
- * do so sees the marks of all the others.
+ * No list says which nodes are drained: each Node carries the mark `curfew.dev/drain`, and each look reads the Nodes of the pool. So that two
+ * looks at once never give one place away twice, a drain first marks its Node as taking a place, and then looks again. It begins if all marks
+ * that it sees then, its own among them, have room; else it takes the mark back. Of several that mark their Nodes, the last one to do so sees
+ * the marks of all the others.
  */
 import {
   placesOf,
@@ -30,7 +30,7 @@ import { withTimeLeft } from './progress.ts';
 import type { ActiveDrain, OpenPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
-/** What a policy says that limits how many nodes are drained at once. */
+/** Limits of a policy that says how many nodes are drained at once. */
 type WithPlaces = KnownLimits & { readonly maxConcurrent: NonNullable<DrainLimits['maxConcurrent']> };
 
 /** Whether the drain of these requests waits until others are over. */
@@ -39,7 +39,7 @@ export function mustWait(limits: DrainLimitsInForce, requests: readonly DrainReq
 }
 
 const WAIT_FOR_NOBODY: readonly string[] = [REPAIR_SOURCE, FINALIZER_SOURCE, OPERATOR_SOURCE, NODE_ANNOTATION];
-/** A drain that repair, a termination or a person asks for begins at once, and counts. */
+/** Whether a drain begins at once, and still counts: repair, a termination or a person asks for it. */
 export const waitsForNobody = ({ requestedBy }: Pick<DrainRequest, 'requestedBy'>): boolean =>
   WAIT_FOR_NOBODY.includes(requestedBy);
 
@@ -49,16 +49,16 @@ export type QueuePlace =
   /** A place is free, and the Node is marked for it next. */
   | { readonly kind: 'take' }
   | { readonly kind: 'begin' }
-  /** Others were faster: the mark is taken back. */
+  /** Other drains were faster: the mark is taken back. */
   | { readonly kind: 'giveBack' }
   | { readonly kind: 'wait'; readonly until: EpochMs; readonly message: string };
 
-/** At the head of the queue: should nobody tell it that a place is free. */
+/** Time after which the head of the queue looks again, should nobody tell it that a place is free. */
 const ASKED_AGAIN_AFTER = minutes(1);
-/** For each one ahead: a thousand that wait read the pool a thousand times. */
+/** Time added for each drain ahead: a thousand that wait read the pool a thousand times. */
 const LATER_FOR_EACH = seconds(5);
 
-/** Whether it may begin. @param takes the Node is marked as taking a place, and `neighbours` were read after that */
+/** The place of a drain in the queue. @param takes the Node is marked as taking a place, and `neighbours` were read after that */
 export function queuePlaceOf(
   { uid, since, takes }: Waiter & { readonly takes: boolean },
   neighbours: Neighbours,
@@ -76,23 +76,23 @@ export function queuePlaceOf(
   return { kind: 'wait', until: addDuration(now, delay), message };
 }
 
-/** Orders by age, and requests of the same age in one order for all. */
+/** Orders by age, and drains of the same age by UID, which is the same for all. */
 function goesBefore(one: Waiter, other: Waiter): boolean {
   return one.since < other.since || (one.since === other.since && one.uid < other.uid);
 }
 
-/** Those that may begin now, the oldest first. @param waiting all that wait */
+/** Drains that may begin now, the oldest first. @param waiting all that wait */
 export function nextOf(waiting: readonly Waiter[], draining: number, places: number): readonly Waiter[] {
   const free = Math.max(0, places - draining);
   return waiting.toSorted((a, b) => (goesBefore(a, b) ? -1 : 1)).slice(0, free);
 }
 
-/** When a drain that waits has waited as long as it may; undefined: there is no deadline. */
+/** The instant until which a drain may wait; undefined: there is no deadline. */
 function waitsUntil(since: EpochMs, { pausedFor }: ActiveDrain, limits: DrainLimits): EpochMs | undefined {
   return limits.deadline && addDuration(addDuration(since, limits.deadline), pausedFor);
 }
 
-/** How a drain ends that never got a place. */
+/** The outcome of a drain that never got a place. */
 const WAITED_TOO_LONG: DrainOutcome = {
   status: 'Failed',
   reason: 'DrainWaitedTooLong',
@@ -100,7 +100,7 @@ const WAITED_TOO_LONG: DrainOutcome = {
   left: [],
 };
 
-/** The drain waits, cordoned, until fewer nodes of its pool are drained. */
+/** Decides about a drain that waits, cordoned, until fewer nodes of its pool are drained. */
 export function decideQueued(observation: DrainObservation, active: ActiveDrain, phase: Waiting): DrainDecision {
   const { now, node, limits, neighbours, record, rules } = observation;
   const timeout = rules?.settings.deleteAfterTimeout;

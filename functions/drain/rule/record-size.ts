@@ -1,10 +1,10 @@
-/** What keeps the record of a node's drains below the 400 KB of an item, whatever its monitors send and its pods are. Pure. */
+/** Limits that keep the record of a node's drains below the 400 KB of a DynamoDB item, whatever its monitors send and its pods are. Pure. */
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { AnsweredRequest, DrainOutcome, DrainStatus } from '../request-record.ts';
 
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** The newest of a list whose newest is last: as many as allowed, while their JSON stays within the bytes. */
+/** The newest entries of a list that ends with the newest: as many as allowed, while their JSON stays within the bytes. */
 export function newestOf<Entry>(
   all: readonly Entry[],
   { count, maxBytes }: { readonly count: number; readonly maxBytes: number },
@@ -14,17 +14,17 @@ export function newestOf<Entry>(
   return newest.slice(newest.findLastIndex(each => (bytes += bytesOf(each)) > maxBytes) + 1);
 }
 
-/** The most bytes of JSON; the item has names and timer besides. */
+/** Most bytes of JSON; the item has names and timer besides. */
 const MAX_RECORD_BYTES = 393_216;
-/** UIDs of pods: more than a kubelet runs. */
+/** Most UIDs of pods that are kept: more than a kubelet runs. */
 const MAX_PODS = 1000;
-/** The last resort. */
+/** Most ends that are kept as the last resort. */
 const FEW_ENDS = { count: 100, maxBytes: 65_536 };
 const FEW_IDS = { count: 1000, maxBytes: 16_384 };
 
 type StoredAnswer = readonly [string, DrainStatus, EpochMs];
 
-/** As it is written down: short, for there are thousands. */
+/** The answer as it is stored: short, for there are thousands. */
 export const toStoredAnswer = ({ id, status, endTime }: AnsweredRequest): StoredAnswer => [id, status, endTime];
 
 interface Reporting {
@@ -45,7 +45,7 @@ interface CutRecord extends Reporting {
   readonly recoveries?: readonly unknown[];
 }
 
-/** What a record can do without, least missed first; never a request. */
+/** Cuts that make a record smaller, least missed first; none of a request. */
 const SPARED: readonly ((record: CutRecord) => CutRecord)[] = [
   // Said again.
   record => withoutReported(withActive(record, withoutReported)),
@@ -72,7 +72,10 @@ function withActive(record: CutRecord, change: (active: CutDrain) => CutDrain): 
   return record.active === undefined ? record : { ...record, active: change(record.active) };
 }
 
-/** The record as it fits into an item, as JSON: what is written is what was measured. Undefined values are null, so that what is read equals it. */
+/**
+ * The record as JSON, cut so that it fits into an item: what is written is what was measured. Undefined values are null, so that what is read
+ * equals it.
+ */
 export function fittingJson(record: CutRecord): string {
   let fitting = record;
   let json = toJson(fitting);

@@ -1,7 +1,7 @@
 /**
- * Where as many requests wait on a node as its record has room for. One that the drain under way or the next one covers needs no place: it is
- * answered, and theirs stand for it. A wider or forced one is never refused: it takes the place of those that it covers, or of one with which it
- * becomes one wider request. Pure; part of `admission`.
+ * Limit of the requests that wait on a node: its record has room for so many. A request that the drain under way or the next one covers is
+ * answered, and the answer to that drain stands for it. A wider or forced one is never refused: it replaces those that it covers, or becomes one
+ * wider request with another. Pure; part of `admission`.
  */
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { goesForAllPods, isForAllPods, isForceful, isWaiting } from './phase.ts';
@@ -11,14 +11,14 @@ import { bytesOf } from './record-size.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
-/** Requests of one node that wait at once: more than its monitors have checks. */
+/** Most requests of one node that wait at once: more than its monitors have checks. */
 const MAX_REQUESTS = 50;
 /** The most bytes of their JSON. A record has room for 400 KB. */
 const MAX_BYTES = 131_072;
 /** Characters of a message that are kept where room is short. */
 const KEPT_OF_MESSAGE = 256;
 
-/** Whether no further request has room. @param joins it joins the drain under way, else it follows */
+/** Whether the record has no room for a further request. @param joins it joins the drain under way, else it follows */
 export function isFull({ active, requests }: DrainRecord, request: DrainRequest, joins: boolean): boolean {
   const running = active?.requests ?? [];
   if ((joins ? running : requests).length >= MAX_REQUESTS) return true;
@@ -26,11 +26,11 @@ export function isFull({ active, requests }: DrainRecord, request: DrainRequest,
   return waiting.length > 0 && bytesOf([...waiting, request]) > MAX_BYTES;
 }
 
-/** What requests ask for together. */
+/** Demand of several requests together. */
 interface Demand {
   readonly scope: DrainScope;
   readonly force: boolean;
-  /** Whatever the configuration says. */
+  /** All pods go, whatever the configuration says. */
   readonly allPods: boolean;
   readonly waitsForNobody: boolean;
 }
@@ -39,15 +39,15 @@ export type CrowdedAdmission =
   | { readonly kind: 'covered'; readonly outcome: DrainOutcome }
   | {
       readonly kind: 'taken';
-      /** The record without those that gave their place up; the request is not in it yet. */
+      /** The record without the replaced requests; the new one is not in it yet. */
       readonly record: DrainRecord;
       readonly request: DrainRequest;
-      /** They end with this outcome. */
+      /** Requests that the new one replaces: they end with `outcome`. */
       readonly replacedRequests: readonly DrainRequest[];
       readonly outcome: DrainOutcome;
     };
 
-/** @param joins the request joins the drain under way, else it follows */
+/** Admits a request for which the record has no room. @param joins the request joins the drain under way, else it follows */
 export function admitCrowded(
   record: DrainRecord,
   request: DrainRequest,
@@ -106,7 +106,7 @@ const isCovered = (one: Demand, by: Demand): boolean =>
   (by.allPods || !one.allPods) &&
   (by.waitsForNobody || !one.waitsForNobody);
 
-/** Without a usable entity, or while nobody knows how drains are limited to them, an event is about the whole node. */
+/** The demand of requests together. An event is about the whole node without a usable entity, or while nobody knows how drains are limited to them. */
 function wantedOf(requests: readonly DrainRequest[], partialDrain: boolean): Demand {
   const isWhole = requests.some(({ event }) => scopeOf(event, partialDrain).kind === 'unusable');
   return {
@@ -124,7 +124,7 @@ const wantedOfActive = (active: ActiveDrain): Demand => ({
   waitsForNobody: !isWaiting(active) || active.requests.some(waitsForNobody),
 });
 
-/** What a template shows of it beside its fault is cut where room is short. */
+/** Cuts what templates show of a request beside its fault, where room is short. */
 const slim = (request: DrainRequest): DrainRequest => ({
   ...request,
   event: { ...request.event, message: request.event.message.slice(0, KEPT_OF_MESSAGE), metadata: {} },

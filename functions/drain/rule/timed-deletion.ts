@@ -1,6 +1,6 @@
 /**
- * When a pod in mode `DeleteAfterTimeout` is deleted: at the time-out, at the end of its protection if that comes later (I2), or not at all
- * where the drain ends before. The one answer for the drain, its Events and the command line. Pure.
+ * Time at which a pod in mode `DeleteAfterTimeout` is deleted: at the time-out, at the end of its protection if that comes later (I2), or not at
+ * all where the drain ends before. The drain, its Events and the command line share this answer. Pure.
  */
 import { forceTime } from '../../../shared/domain/forced-deletion.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
@@ -8,11 +8,11 @@ import { isActive, protectionOf, type ProtectionPolicy } from '../../../shared/d
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 
 export interface DeletionTimes {
-  /** When pods in mode `DeleteAfterTimeout` are deleted. */
+  /** Instant at which pods in mode `DeleteAfterTimeout` are deleted. */
   readonly deleteTime: EpochMs;
-  /** Unprotected pods are deleted so that they are gone by then; undefined: none is. */
+  /** Instant by which unprotected pods are gone, since they are deleted in time; undefined: none is. */
   readonly forcedEndTime: EpochMs | undefined;
-  /** When the drain ends, whatever is left; undefined: no policy says so. */
+  /** Instant at which the drain ends, whatever is left; undefined: no policy sets one. */
   readonly deadline: EpochMs | undefined;
   readonly protection: ProtectionPolicy;
   /** The node's NodeClaim is past its forceful termination: protection does not count any more. */
@@ -28,7 +28,7 @@ export type TimedDeletion =
   /** The drain ends before the pod would be deleted. */
   | { readonly kind: 'kept'; readonly deadline: EpochMs; readonly isProtected: boolean };
 
-/** When the pod is deleted, as it stands, unless it ends before. */
+/** The deletion of the pod as it stands, unless it ends before. */
 export function timedDeletionOf(pod: PodView, times: DeletionTimes): TimedDeletion {
   const { deleteTime, forcedEndTime, deadline } = times;
   const timeout = earliest(deleteTime, forceTime(pod, forcedEndTime)) ?? deleteTime;
