@@ -3,7 +3,10 @@ import type { ActionAnswer, Attempt } from '../attempt-record.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { type EpochMs, isDue, toTimestamp } from '../../../shared/domain/time.ts';
 
-/** What came of what somebody else was asked for; undefined: nothing yet, or nobody was. */
+/**
+ * The answer to a drain or to a custom resource that the attempt has requested; undefined: there is none yet, or the
+ * attempt is of another action.
+ */
 export const answerOf = (attempt: Attempt): ActionAnswer | undefined =>
   attempt.action === 'Drain' || attempt.action === 'CustomResource' ? attempt.answer : undefined;
 
@@ -11,14 +14,17 @@ export const answerOf = (attempt: Attempt): ActionAnswer | undefined =>
 export const hasTime = (attempt: Attempt, now: EpochMs): boolean =>
   answerOf(attempt) === undefined && !isDue(now, attempt.until);
 
-/** The machine was asked to reboot and has not done so: its condition may still be the old one. */
+/**
+ * Whether the EC2 instance was asked to reboot and has not done so yet: the conditions of its Node may still be the old
+ * ones.
+ */
 export const awaitsReboot = (attempt: Attempt, node: Pick<NodeView, 'bootID'>, now: EpochMs): boolean =>
   attempt.action === 'Reboot' &&
   attempt.bootID !== undefined &&
   node.bootID === attempt.bootID &&
   hasTime(attempt, now);
 
-/** An act under way in words: since when, and until when. */
+/** Describes an act under way in a message, with the times of its beginning and end. */
 export function describe(attempt: Attempt): string {
   const { action, claim, until, time } = attempt;
   const answer = answerOf(attempt);
@@ -32,7 +38,7 @@ export function describe(attempt: Attempt): string {
     : `NodeClaim ${claim.name} is being terminated, ${since}`;
 }
 
-/** Why a termination does not end, by the finalizers of its NodeClaim and of its Node. */
+/** Explains why a termination does not end, by the finalizers of its NodeClaim and of its Node. */
 export function stuckBy(ofClaim: readonly string[], ofNode: readonly string[]): string {
   const on = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;
   const finalizers = [...ofClaim.map(on('NodeClaim')), ...ofNode.map(on('Node'))];

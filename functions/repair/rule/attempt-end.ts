@@ -8,10 +8,13 @@ import { isStillUnhealthy } from './onsets.ts';
 import { judgeByLadder } from './due-node.ts';
 import { type Judgement, judgement } from './finding.ts';
 
-/** Repair is on and enforces: an attempt may go on. */
+/** Whether repair is on and its mode is `Enforce`, so that an attempt may go on. */
 export const isEnforced = ({ context, isOn }: NodeFacts): boolean => isOn && context.rules.mode === 'Enforce';
 
-/** An attempt goes on also while the block cannot be read: a mistake stops nothing that was begun. */
+/**
+ * Whether an attempt may go on. It may also while the repair block cannot be read: a mistake stops nothing that was
+ * begun.
+ */
 export function isWanted(facts: NodeFacts): boolean {
   const { gateOpen, settings } = facts.context.rules;
   return isEnforced(facts) || (gateOpen && settings !== undefined && 'invalid' in settings);
@@ -33,8 +36,8 @@ export function judgeRecovered(
 }
 
 /**
- * The node is well again while somebody empties it or works on it. What was asked for is withdrawn, so a node that is
- * unhealthy again in the same incident must not skip its time.
+ * Judges a node that is well again while its drain or custom resource still has time. The request is withdrawn, and its
+ * action counts as not taken. If the node is unhealthy again in the same incident, the action gets its time.
  */
 export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Judgement {
   if (!hasTime(attempt, facts.context.now)) return judgeRecovered(facts, attempt);
@@ -43,12 +46,12 @@ export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain'
   return judgeRecovered({ ...facts, record }, attempt, '', `during ${attempt.action}`);
 }
 
-/** The attempt counts as not taken, and begins again when it may. */
+/** Calls the attempt off: it counts as not taken, and begins again when it may. */
 export function judgeCalledOff(facts: NodeFacts, attempt: Attempt): Judgement {
   return judgeAnew(facts, calledOff({ ...facts.record, attempt }, attempt));
 }
 
-/** The attempt is over, and what it has set is taken back. */
+/** Ends the attempt: the node is judged without it, and what it has set is taken back. */
 export function judgeAnew(facts: NodeFacts, record: NodeRecord): Judgement {
   return { ...judgeByLadder({ ...facts, record }), course: 'over' };
 }

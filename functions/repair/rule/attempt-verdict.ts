@@ -28,7 +28,7 @@ import {
   toTimestamp,
 } from '../../../shared/domain/time.ts';
 
-/** What became of the attempt that is remembered of the node. */
+/** Judges the attempt in the node's record: one that was accepted, or one whose outcome was not recorded. */
 export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Judgement {
   const { context, record, node } = facts;
   const attempt = withDrainEnd(storedAttempt, context, node.uid);
@@ -87,8 +87,8 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
 }
 
 /**
- * Until when a termination waits that the API server keeps refusing. Its annotation stays meanwhile. undefined: it may
- * be tried.
+ * The time until which a termination waits after the API server has refused it; its annotation stays meanwhile.
+ * undefined: it may be tried now.
  */
 function retryTime(facts: NodeFacts, { action, key }: Attempt): EpochMs | undefined {
   const { context, decision, record } = facts;
@@ -99,7 +99,7 @@ function retryTime(facts: NodeFacts, { action, key }: Attempt): EpochMs | undefi
 /** A run ended before it carried the attempt out. The attempt is taken over if it is still wanted, else taken back. */
 function judgeUnfinished(facts: NodeFacts, attempt: Attempt): Judgement {
   const factsAfter = { ...facts, record: withoutAttempt(facts.record, attempt) };
-  // Its replacement may be open by now.
+  // The replacement's taint may be off by now, so that pods can run there.
   const replacement = replacementOf(attempt);
   if (attempt.action === 'Terminate' && attempt.claim !== undefined && replacement !== undefined)
     return judgeReplacing(factsAfter, { ...attempt, action: 'Replace', phase: 'accepted', replacement });
@@ -123,7 +123,7 @@ function judgeAccepted(facts: NodeFacts, attempt: Attempt): Judgement {
   }
 }
 
-/** The Node is still there. */
+/** Judges a termination that was accepted, while its Node is still there. */
 function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Judgement {
   const { context, node, isUnhealthy } = facts;
   const { now, claims } = context;
@@ -145,7 +145,10 @@ function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Ju
   return judgement(record, verdict, addDuration(now, FOLLOW_CHECK), { isUseless });
 }
 
-/** Custom resources have no use for a healthy node. A drain has, until the NodeClaim is gone. */
+/**
+ * Whether a healthy node under termination has custom resources or a drain that nothing needs any more. A drain is
+ * needed until the NodeClaim is gone.
+ */
 function hasHelpers({ leftovers }: NodeRecord, isClaimGone: boolean): boolean {
   return (
     leftovers?.resources !== undefined ||
@@ -154,7 +157,7 @@ function hasHelpers({ leftovers }: NodeRecord, isClaimGone: boolean): boolean {
   );
 }
 
-/** A reboot goes on, whatever is switched off meanwhile. */
+/** Judges a reboot that was accepted. It goes on even if repair is switched off meanwhile. */
 function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Judgement {
   const { context, node, isUnhealthy } = facts;
   if (!isUnhealthy && !awaitsReboot(attempt, node, context.now)) {
@@ -172,7 +175,10 @@ function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): 
   return judgeStanding(facts, attempt) ?? judgeRebootNext(facts, attempt);
 }
 
-/** Somebody else was asked. A drain is called off; whoever answers to a custom resource is not interrupted half way. */
+/**
+ * Judges a drain or a custom resource that was accepted. If repair is switched off, a drain is called off; the
+ * controller of a custom resource is not interrupted half way.
+ */
 function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Judgement {
   if (!facts.isUnhealthy) return judgeRecoveredEarly(facts, attempt);
   if (!isWanted(facts) && attempt.action === 'Drain' && hasTime(attempt, facts.context.now))
@@ -180,7 +186,10 @@ function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomReso
   return judgeStanding(facts, attempt) ?? judgeNext(facts);
 }
 
-/** It has time, or who was asked says that nothing follows, or repair is off; undefined: the next action may follow. */
+/**
+ * The judgement of an attempt after which no action follows yet: it still has time, its answer is `stopped`, or repair
+ * is off. undefined: the next action may follow.
+ */
 function judgeStanding(facts: NodeFacts, attempt: Attempt): Judgement | undefined {
   const { context, node, record, isUnhealthy, isOn } = facts;
   const { now } = context;
@@ -197,7 +206,10 @@ function judgeStanding(facts: NodeFacts, attempt: Attempt): Judgement | undefine
   return isOn ? undefined : judgement(record, undefined, check, { course: 'timeIsOver' });
 }
 
-/** The reboot, or what stands in its place. */
+/**
+ * Judges a node whose drain before a reboot has ended: the reboot follows, or the action that the ladder has in its
+ * place.
+ */
 function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Judgement {
   const { record } = facts;
   const finding = judgeByLadder(facts);
@@ -209,7 +221,7 @@ function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Judgement {
   return judgeNext(facts, judgeByLadder({ ...facts, record: over }));
 }
 
-/** The next action of the ladder. */
+/** Judges which action of the ladder follows the attempt. */
 function judgeNext(facts: NodeFacts, finding = judgeByLadder(facts)): Judgement {
   return { ...finding, course: 'timeIsOver', isUseless: false };
 }

@@ -21,7 +21,7 @@ import {
   toTimestamp,
 } from '../../../shared/domain/time.ts';
 
-/** From when on an attempt without a recorded outcome is judged by the live objects. */
+/** The time from which an attempt without a recorded outcome is judged by the live objects. */
 export function judgeTime(attempt: Attempt): EpochMs {
   const runOver = addDuration(attempt.time, RUN_ENDS_WITHIN);
   const askTime = attempt.action === 'Terminate' && attempt.claim === undefined ? attempt.askTime : undefined;
@@ -66,7 +66,7 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
   };
 }
 
-/** The attempt is over; what it has made or set is still known as ours. */
+/** The record after the end of the attempt: its leftovers still name what the attempt has made or set. */
 export function withoutAttempt(recordBefore: NodeRecord, attempt: Attempt): NodeRecord {
   const { attempt: _, ...record } = recordBefore;
   const isIntended = attempt.phase === 'intended';
@@ -82,14 +82,17 @@ export function withoutAttempt(recordBefore: NodeRecord, attempt: Attempt): Node
   return Object.keys(leftovers).length === 0 ? record : { ...record, leftovers };
 }
 
-/** What a termination sets on its NodeClaim. */
+/** The annotation with the deadline that a termination sets on its NodeClaim. */
 export function annotationOf(attempt: Attempt | undefined): RepairLeftovers['annotation'] {
   const { pods, claim } = claimTerminationOf(attempt) ?? {};
   const annotation = pods?.kind === 'unbounded' ? undefined : pods?.annotation;
   return annotation && claim && { ...annotation, claim };
 }
 
-/** A launch is taken back before the unhealthy NodeClaim has gone: it uses up an attempt, or a node that comes and goes would launch without end (I11). */
+/**
+ * The record after a launch was taken back while the unhealthy NodeClaim is still there. The launch uses up an attempt;
+ * otherwise a node that comes and goes would launch without end (I11).
+ */
 export function launchTakenBack(
   record: NodeRecord,
   attempt: AttemptOf<'Replace'>,
@@ -99,7 +102,7 @@ export function launchTakenBack(
   return { ...withoutAttempt(record, attempt), acts: [...withAct(record, { key, action, time }, ladder)] };
 }
 
-/** The attempt is called off: not taken. */
+/** The record after the attempt was called off: its action counts as not taken. */
 export function calledOff(recordBefore: NodeRecord, attempt: Attempt): NodeRecord {
   const record = withoutAttempt(recordBefore, attempt);
   if (record.incident === undefined) return record;
@@ -143,7 +146,10 @@ export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
   }
 }
 
-/** How long the pods have, with the annotation that a termination sets, and the value that it replaces. */
+/**
+ * The time that the pods have, with the annotation that the termination sets for it and the value that the annotation
+ * replaces.
+ */
 function podsTimeOf(
   { finding: { record }, due, unfinished }: Candidate,
   claim: NodeClaimView,
@@ -164,7 +170,7 @@ function podsTimeOf(
   return { kind: 'until', time, annotation };
 }
 
-/** What an act does, when it begins. @param isObserved mode `Observe` leaves it out */
+/** Describes an act at its beginning. @param isObserved the mode is `Observe`: what would be done */
 export function describeAct(attempt: Attempt, isObserved = false): string {
   const { action } = attempt;
   const until = toTimestamp(attempt.until);
@@ -189,7 +195,7 @@ export function describeAct(attempt: Attempt, isObserved = false): string {
   }
 }
 
-/** What a termination means for the pods of the node. */
+/** Says how much time a termination leaves to the pods of the node. */
 function podsText(attempt: ClaimTermination): string {
   const end = graceEnd(attempt);
   if (end !== undefined) return `, and its pods have until ${toTimestamp(end)}`;
@@ -202,13 +208,13 @@ export function podsUntil(attempt: Attempt): EpochMs | undefined {
   return pods?.kind === 'until' ? pods.time : undefined;
 }
 
-/** Pods have time until then; undefined: none, or no end. */
+/** The time until which a termination waits for its pods; undefined: it does not wait, or waits without end. */
 export function graceEnd(attempt: Attempt): EpochMs | undefined {
   const until = podsUntil(attempt);
   return until !== undefined && until > attempt.time ? until : undefined;
 }
 
-/** The termination waits for its pods, however long that takes. */
+/** Whether the termination waits for its pods, however long that takes. */
 export const isUnbounded = (attempt: Attempt): boolean => claimTerminationOf(attempt)?.pods.kind === 'unbounded';
 
 /** The first record of a node. */
@@ -227,7 +233,7 @@ function withAct(record: NodeRecord, act: Act, ladder: readonly LadderAction[]):
   return [...record.acts, act].filter(({ time }) => time + longest > act.time).slice(-MAX_ACTS);
 }
 
-/** Acts of several actions are remembered: an allowance of one names 20 at most. */
+/** The number of acts that a record keeps. Several actions may have acts, and the allowance of one is 20 at most. */
 const MAX_ACTS = 60;
 
 /** A due condition in the details of an audit line. */
@@ -255,11 +261,11 @@ export function attemptDetails(attempt: Attempt): JsonObject {
   };
 }
 
-/** What comes next, at the end of a message. */
+/** The end of a message: which actions come next. */
 export const followedBy = (later: readonly LadderAction[]): string =>
   later.length === 0 ? '' : `; after it, while the node is unhealthy: ${later.map(({ type }) => type).join(', ')}`;
 
-/** How a condition is named among the terminations. */
+/** The name of a condition among the terminations, e.g. `Ready=False`. */
 export const failureOf = (dueCondition: { readonly conditionType: string; readonly conditionStatus: string }): string =>
   `${dueCondition.conditionType}=${dueCondition.conditionStatus}`;
 

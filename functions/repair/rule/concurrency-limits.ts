@@ -1,5 +1,5 @@
 /**
- * How many repairs may be in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster
+ * Limits of repairs in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster
  * (`repairLimits`). Pure.
  */
 import { BLOCKED_CHECK, type Blocker } from './verdict.ts';
@@ -8,15 +8,15 @@ import { type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import { resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, seconds } from '../../../shared/domain/time.ts';
 
-/** Whether a limit lets one more repair begin. */
+/** Limits of zone and cluster, which say whether one more repair may begin. */
 export interface ConcurrencyLimits {
-  /** undefined: it may begin, and counts from now on. */
+  /** The blocker of a repair of this node; undefined: it may begin, and counts from now on. */
   admit(node: ZonedNode): Blocker | undefined;
 }
 
 export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;
 
-/** What keeps a node back while its pool has as many repairs in flight as it may. */
+/** The blocker of a node whose pool has as many repairs in flight as `maxConcurrentRepairs` allows. */
 export function budgetBlocker(area: string, inFlight: number, limit: number, now: EpochMs): Blocker {
   return {
     kind: 'budget',
@@ -38,7 +38,7 @@ interface Limit {
   readonly area: string;
   readonly most: number;
   readonly clause: string;
-  /** Absent: no policy says so. */
+  /** The field of the policy that states the limit; absent: it is `MAX_RESERVATIONS`, which no policy states. */
   readonly setting?: { readonly source: string; readonly field: string };
 }
 
@@ -46,7 +46,7 @@ const CLUSTER = 'cluster';
 
 const zoneKey = (zone: string): string => `zone/${zone}`;
 
-/** Counted from these reservations, and from what is taken here. */
+/** Creates the limits. They count these reservations, and each repair that `admit` lets begin. */
 export function createConcurrencyLimits(
   { limits, nodes }: CountedLimits,
   reservations: readonly { readonly zone?: string | undefined }[],
@@ -81,7 +81,8 @@ export function createConcurrencyLimits(
 }
 
 /**
- * The limits that apply to a node of the zone: that of the zone, then that of the cluster; of several the strictest.
+ * The limits that apply to a node of the zone: that of the zone, then that of the cluster. The strictest counts if
+ * several policies state one.
  */
 function strictest(
   { binding }: RepairLimitsInForce,
@@ -114,7 +115,7 @@ function strictest(
   return [...(zone === undefined ? [] : by(zoneKey(zone))), ...by(CLUSTER)];
 }
 
-/** Who finds a limit full looks again after this long. */
+/** A node that is blocked by a full limit is looked at again after this long. */
 const FULL_CHECK = seconds(30);
 
 /** One record has the reservations of all pools, and its size is limited. */

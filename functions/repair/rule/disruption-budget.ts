@@ -27,12 +27,12 @@ interface BudgetFacts {
   readonly now: EpochMs;
 }
 
-/** Karpenter's, where a NodePool says nothing. */
+/** The budgets of a NodePool that states none: Karpenter's default. */
 const DEFAULT_BUDGETS: readonly unknown[] = [{ nodes: '10%' }];
 
 const REASON = 'Unhealthy';
 
-/** undefined: none applies. */
+/** The disruption budget of the NodePool that counts now; undefined: none applies. */
 export function disruptionBudgetOf({
   pool,
   which,
@@ -87,9 +87,9 @@ function budgetsOf({ spec }: KubernetesObject): readonly unknown[] {
 }
 
 interface Limit {
-  /** Infinity while it is not in force. */
+  /** The number of nodes that may be disrupted; Infinity while the budget is not in force. */
   readonly allowed: number;
-  /** When it comes into force, or is not any more. */
+  /** The time at which the budget comes into force, or ceases to be; undefined: it has no schedule that can be read. */
   readonly changes: EpochMs | undefined;
   readonly clause: string;
 }
@@ -119,7 +119,7 @@ function readCount(nodes: unknown): NodeCount | undefined {
   return text.endsWith('%') ? { percent: Number(text.slice(0, -1)) } : { count: Number(text) };
 }
 
-/** Initialized once, and its instance is not being ended. */
+/** Whether the node counts: it was initialized once, and its instance is not being terminated. */
 function isCounted(node: NodeView, claim: NodeClaimView | undefined): boolean {
   if (claim === undefined || isTrue(claim.conditions, 'InstanceTerminating')) return false;
   return (
@@ -129,7 +129,10 @@ function isCounted(node: NodeView, claim: NodeClaimView | undefined): boolean {
   );
 }
 
-/** A termination of ours that is stuck delays nobody any more, nor does what leaves the node in its place. */
+/**
+ * Whether the node is being disrupted. A stuck termination of ours does not count, and neither does a custom resource,
+ * which leaves the node in place.
+ */
 function isDisrupted(node: NodeView, claim: NodeClaimView | undefined, finding: NodeFinding | undefined): boolean {
   if (finding?.verdict?.kind === 'stuck') return false;
   const attempt = finding?.state === 'inFlight' ? finding.record?.attempt : undefined;

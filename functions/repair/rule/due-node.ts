@@ -18,7 +18,7 @@ import {
   toTimestamp,
 } from '../../../shared/domain/time.ts';
 
-/** No message says that others have ended their work. */
+/** A node on which another controller is at work is looked at this often: no event tells that the work has ended. */
 const OTHERS_CHECK = minutes(1);
 
 /**
@@ -52,7 +52,7 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Judgement
   }
 }
 
-/** Which action of its ladder a due node gets. */
+/** Judges a due node: which action of its ladder is next, or why none is. */
 function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfinished: Attempt | undefined): Judgement {
   const { now, launchPause } = context;
   const { dueCondition, ladder, claim } = decision;
@@ -101,7 +101,10 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
 
 export const againAt = (until: EpochMs): string => `it is tried again at ${toTimestamp(until)}`;
 
-/** A message that may end in `againAt`, as it reads at `now`: the next tries are no news, so that it may name one that is over. */
+/**
+ * Rewords the end of a message (`againAt`) if the time that it names is over at `now`. Later tries are not reported, so
+ * the message keeps the time of an earlier one.
+ */
 export function asOf(message: string, now: EpochMs): string {
   return message.replace(/ it is tried again at (\S+)$/, (text, time: string) => {
     const next = parseTimestamp(time);

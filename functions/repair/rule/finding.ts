@@ -1,6 +1,6 @@
 /**
- * What a pass finds of a node: its judgement, and what follows from it. `toFinding` alone says how the node counts and
- * whether something is taken back. Pure.
+ * The finding of a pass about a node: its judgement, and what follows from it. `toFinding` alone says how the node
+ * counts and whether something is taken back. Pure.
  */
 import { outlastsRepair } from './incident.ts';
 import { type DueAction, type NodeName, type Verdict, VERDICT_TRAITS, type VerdictTrait } from './verdict.ts';
@@ -13,19 +13,19 @@ import type { EpochMs } from '../../../shared/domain/time.ts';
 export type News =
   /** An attempt whose run ended without a report. It took effect, or we cannot prove that it did not. */
   | { readonly kind: 'carriedOut'; readonly attempt: Attempt }
-  /** The same, and the Node is gone: nothing else will report it. */
+  /** An attempt whose run ended without a report, and whose Node is gone: nothing else will report it. */
   | { readonly kind: 'lost'; readonly attempt: Attempt }
-  /** Its replacement did not become ready. */
+  /** An attempt whose replacement did not become ready. */
   | { readonly kind: 'failedLaunch'; readonly attempt: Attempt; readonly why: string };
 
-/** What became of the attempt in the record of a node. */
+/** State of the attempt in the record of a node. */
 export type AttemptCourse =
-  /** There was none, or the verdict says it. */
+  /** There was no attempt, or the verdict alone says how it stands. */
   | 'none'
   | 'hasTime'
   /** Its time is over: the next action follows, if there is one. */
   | 'timeIsOver'
-  /** It goes on, and nobody waits for it. */
+  /** It goes on, and no longer counts against the limits. */
   | 'unawaited'
   /** It is over. */
   | 'over'
@@ -36,16 +36,18 @@ export type AttemptCourse =
 export interface Judgement {
   /** The record to write; undefined: the record is closed. */
   readonly record: NodeRecord | undefined;
-  /** The verdict, or the action that it is due for while the pool has yet to decide; undefined: nothing to report. */
+  /**
+   * The verdict, or the action that the node is due for while the pool has yet to decide; undefined: nothing to report.
+   */
   readonly verdict: Verdict | DueAction | undefined;
-  /** When to look again; undefined: when something changes. */
+  /** Time of the next look; undefined: none until something changes. */
   readonly time: EpochMs | undefined;
   readonly course: AttemptCourse;
-  /** Something that the repair has made is of use to nobody. */
+  /** An object or a mark that the repair has made is of no use any more. */
   readonly isUseless: boolean;
   /** Another controller is at work on the node, and counts against the limits. */
   readonly isOthers: boolean;
-  /** In the order in which it is reported. */
+  /** News, in the order in which they are reported. */
   readonly news: readonly News[];
 }
 
@@ -59,14 +61,14 @@ export interface Finding extends Judgement {
    * something is still to be followed, though nobody waits for it.
    */
   readonly state: 'idle' | 'followed' | 'inFlight';
-  /** What the repair made is to be taken back. */
+  /** The objects and marks that the repair made are to be taken back. */
   readonly needsCleanUp: boolean;
 }
 
 export interface PresentNode extends Finding {
   readonly kind: 'present';
   readonly node: NodeView;
-  /** Since when another controller is at work on it, as the pass before has recorded. */
+  /** Time since which another controller is at work on it, as the previous pass recorded it. */
   readonly otherWorkTime?: EpochMs | undefined;
 }
 
@@ -91,7 +93,7 @@ export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | un
 export const hasTrait = (verdict: NodeFinding['verdict'], trait: VerdictTrait): boolean =>
   verdict !== undefined && VERDICT_TRAITS[verdict.kind].includes(trait);
 
-/** A judgement, of which the verdict says all but `more`. */
+/** Creates a judgement. The values that are not in `more` have their defaults. */
 export const judgement = (
   record: Judgement['record'],
   verdict: Judgement['verdict'],

@@ -18,15 +18,15 @@ import {
   toEpochMs,
 } from '../../../shared/domain/time.ts';
 
-/** Since when at least one of these conditions holds; undefined when none says. */
+/** The time since which at least one of these conditions holds; undefined: none of them states a time. */
 const unhealthySince = (matches: readonly UnhealthyMatch[]): EpochMs | undefined =>
   matches.map(({ condition }) => condition.lastTransitionTime).reduce<EpochMs | undefined>(earliest, undefined);
 
 /**
- * When the unhealthy time within the sliding window reaches `unhealthyFor`, if the node stays as it is. While the
- * node is unhealthy the sum never falls: each instant adds itself and drops at most one.
+ * The time at which the unhealthy time within the sliding window reaches `unhealthyFor`, if the node stays as it is.
+ * While the node is unhealthy the sum never falls: each instant adds itself and drops at most one.
  *
- * @param episodes earlier ones; what they share with each other, or with the time since `since`, counts once
+ * @param episodes earlier ones; time that several of them cover, or that is after `since`, counts once
  */
 export function cumulativeDueTime(
   since: EpochMs,
@@ -67,13 +67,13 @@ function withoutOverlaps(episodes: readonly Episode[], since: EpochMs) {
   return found;
 }
 
-/** No more than so many are remembered: the newest. A condition flips by the minute, hardly more often. */
+/** The number of episodes that a record keeps, the newest ones. A condition hardly flips more than once a minute. */
 const MAX_EPISODES = 100;
 
 /**
- * What is remembered after a look at the node. A node is never charged for time in which it is known to have been well.
- * The condition that began an episode may go and come back between two looks. Then the episode ended at an unknown
- * time, and does not count.
+ * The episodes that the record keeps after a look at the node. A node is never charged for time in which it is known to
+ * have been well. The condition that began an episode may go and come back between two looks. Then the episode ended at
+ * an unknown time, and does not count.
  */
 export function nextEpisodes(
   node: Pick<NodeView, 'conditions'>,
@@ -106,7 +106,10 @@ const begun = (matches: readonly UnhealthyMatch[], since: EpochMs): Episode['beg
     .filter(({ condition }) => condition.lastTransitionTime === since)
     .map(({ condition: { type, status } }) => ({ type, status }));
 
-/** When the last of the conditions that it began with ended; its own beginning where nobody knows. */
+/**
+ * The time at which the last of the conditions that began the episode ended; the start of the episode if that is not
+ * known.
+ */
 function episodeEnd(
   { conditions }: Pick<NodeView, 'conditions'>,
   { startTime, began }: Episode,

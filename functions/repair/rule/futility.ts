@@ -5,8 +5,9 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, isDue, toTimestamp } from '../../../shared/domain/time.ts';
 
 /**
- * So many terminations for one reason within the window, and the node that fails for it now was made after them:
- * another replacement would fail, too. It ends by itself when the window has passed.
+ * Blocks a due node if its pool has terminated at least `repairs` nodes for the same condition within the window, and
+ * this node was created after them: another replacement would fail, too. The block ends by itself once the window has
+ * passed.
  */
 export function futility(
   { settings: { futility: rule }, now, area }: Pick<Surroundings, 'settings' | 'now' | 'area'>,

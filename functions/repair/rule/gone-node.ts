@@ -7,7 +7,7 @@ import { stuckBy } from './act-under-way.ts';
 import { type GoneNode, judgement, toFinding } from './finding.ts';
 import { addDuration, earliest, isDue, toTimestamp } from '../../../shared/domain/time.ts';
 
-/** The Node is gone; its NodeClaim may still be there. */
+/** Judges a node whose Node object is gone; its NodeClaim may still be there. */
 export function judgeGone(
   uid: string,
   recordBefore: NodeRecord,

@@ -26,7 +26,10 @@ import {
   toEpochMs,
 } from '../../../shared/domain/time.ts';
 
-/** Nodes of other pools count for freeze and zone, and their changes ask for no pass here. */
+/**
+ * A node that is held by freeze or zone is looked at this often: nodes of other pools count, too, and their changes ask
+ * for no pass of this pool.
+ */
 const OUTAGE_CHECK = minutes(1);
 
 /** A node that was old enough when it came back counts as coming back for no longer than this. */
@@ -38,33 +41,33 @@ const OLD_ENOUGH = minutes(10);
 /** A node that is being deleted counts in zone and cluster for this long. */
 const GOING_COUNTS_FOR = hours(1);
 
-/** What the NodePool allows now. */
+/** The disruption budget of the NodePool that counts now. */
 export interface DisruptionBudget {
-  /** UIDs of the nodes that are being disrupted, by whomever. */
+  /** UIDs of the nodes that are being disrupted, by Curfew or by others. */
   readonly disrupted: ReadonlySet<string>;
-  /** What holds one more disruption; undefined: nothing. @param disrupted with those of this pass */
+  /** The blocker of one more disruption; undefined: it is allowed. @param disrupted with those of this pass */
   blockerOf(uid: string, disrupted: ReadonlySet<string>): Blocker | undefined;
 }
 
 export interface Surroundings {
   readonly now: EpochMs;
   readonly settings: RepairSettings;
-  /** `NodePool default`, or `the cluster`. */
+  /** The area in messages: `NodePool default`, or `the cluster`. */
   readonly area: string;
   /** The nodes that the threshold may count. */
   readonly poolNodes: readonly NodeView[];
   readonly claimOf: (node: NodeView) => NodeClaimView | undefined;
-  /** The node has no NodeClaim. False also where several may be its NodeClaim. */
+  /** Whether the node has no NodeClaim. False also if several may be its NodeClaim. */
   readonly isUnclaimed: (node: NodeView) => boolean;
-  /** The pool is that of nodes without a NodePool: a node without a NodeClaim is not left over. */
+  /** Whether the pool is that of nodes without a NodePool. A node without a NodeClaim is not left over there. */
   readonly isUnmanaged: boolean;
   /** All nodes of the cluster; undefined: neither freeze nor zone are in force, or nothing is due. */
   readonly nodes: readonly NodeView[] | undefined;
   /** The statements by which a node of any pool is unhealthy. */
   readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
-  /** The disruption budgets of the NodePool, where they apply. */
+  /** The disruption budget of the NodePool; undefined: none applies. */
   readonly budget?: DisruptionBudget | undefined;
-  /** Why it is not known whether somebody else is at work; undefined: it is. */
+  /** Reason why it is not known whether another controller is at work on a node; undefined: it is known. */
   readonly requestsFault?: string | undefined;
   /** Whether Curfew has acted on the node lately. */
   readonly isActedUpon: (node: NodeView) => boolean;
@@ -73,7 +76,10 @@ export interface Surroundings {
 export interface Guards {
   /** Freeze, then the zone's outage, then the threshold. */
   blockerOf(node: NodeView): GuardBlocker | undefined;
-  /** The same guards, counted with the nodes that came back within the toleration. */
+  /**
+   * The blocker of freeze, zone outage or threshold, counted with nodes that became healthy again within the
+   * toleration, 5 minutes at most.
+   */
   withRecovering(node: NodeView, toleration: DurationMs): Blocker | undefined;
 }
 
@@ -133,7 +139,10 @@ const recoveringBlocker = ({ setting, message }: GuardBlocker, window: DurationM
   until,
 });
 
-/** Freeze, zones and threshold, by which nodes count as dark and as unhealthy. Each is counted once. */
+/**
+ * Counts freeze, zone outages and threshold once each, with these tests of which nodes are dark and which are
+ * unhealthy.
+ */
 function blockersOf(
   surroundings: Surroundings,
   { counted, touchable }: { readonly counted: readonly NodeView[]; readonly touchable: readonly NodeView[] },
@@ -153,7 +162,10 @@ function blockersOf(
   };
 }
 
-/** When the node became healthy again, and by which conditions; undefined: not lately. */
+/**
+ * The time at which the node became healthy again, and the types of the conditions that did; undefined: it did not
+ * lately.
+ */
 function returnOf(
   node: NodeView,
   window: DurationMs,
@@ -174,7 +186,9 @@ function returnOf(
   return { time, types: back.map(({ type }) => type) };
 }
 
-/** Repair may touch the node: it is not vetoed, stopped, left over, being deleted or reserved as a replacement. */
+/**
+ * Whether repair may touch the node: it is not vetoed, stopped, left over, being deleted or reserved as a replacement.
+ */
 function mayBeTouched(
   node: NodeView,
   { now, claimOf, isUnclaimed, isUnmanaged }: Surroundings,

@@ -39,13 +39,13 @@ export type Health =
   | {
       readonly kind: 'unhealthy';
       readonly dueCondition: DueCondition;
-      /** The condition and its due time in words. */
+      /** A message with the condition and its due time. */
       readonly message: string;
-      /** How many statements are true: how unhealthy the node is. */
+      /** Number of statements that are true: how unhealthy the node is. */
       readonly severity: number;
       /** The statement that decides. */
       readonly entry: UnhealthyStatement;
-      /** Since when any of them has been due. */
+      /** Time since which any of the statements has been due. */
       readonly dueSince: EpochMs;
     };
 
@@ -59,10 +59,10 @@ interface Timed {
 const priorityOf = ({ entry: { statement } }: Timed): number => statement.priority ?? 0;
 
 /**
- * The entry that decides: of those that are due the one with the highest priority, then that which is due first, then
- * the first listed.
+ * Judges the health of the node by the entry that decides. Among those that are due it is the one with the highest
+ * priority, then the one that is due first, then the first listed.
  *
- * @param episodes looked at only with `flapping`
+ * @param episodes read only with `flapping`
  */
 export function judgeHealth(
   unhealthy: readonly UnhealthyStatement[],
@@ -134,29 +134,32 @@ export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean,
   return healthySince === undefined ? { ...incident, healthySince: now } : incident;
 }
 
-/** Its repair has mended the node a moment ago: it did not come back by itself. */
+/** Whether a repair mended the node a moment ago: it did not come back by itself. */
 export const isMended = ({ incident }: Pick<NodeRecord, 'incident'>): boolean =>
   incident?.healthySince !== undefined && incident.taken.length > 0;
 
-/** What has to be followed of a node although its repair is over: that it was mended, and the marks of a replacement. */
+/**
+ * Whether a node is followed although its repair is over: it was mended a moment ago, or its replacement still has
+ * marks.
+ */
 export const outlastsRepair = (record: NodeRecord | undefined): boolean =>
   record !== undefined && (isMended(record) || record.leftovers?.replacement !== undefined);
 
-/** How much of a node is seen when it is told whether its record lives on. */
+/** State of a node, by which `isRecordNeeded` says whether its record is kept. */
 export type SeenNode =
   /** @property isSaid its verdict has been reported */
   | { readonly kind: 'present'; readonly isSaid: boolean }
-  /** Nothing is wrong with it: acts and words count for a while yet. */
+  /** Nothing is wrong with the node. Its acts and its last report are kept for a while yet. */
   | { readonly kind: 'healthy'; readonly now: EpochMs }
-  /** It is to be forgotten. */
+  /** The node is to be forgotten. */
   | { readonly kind: 'gone' };
 
 /** The record of a healthy node keeps its acts for this long, and its last report until that may be repeated. */
 const ACTS_KEPT_FOR = hours(24);
 
 /**
- * Whether the record of a node lives on: it says something that the live Node does not. What is not taken back is never
- * forgotten (I7).
+ * Whether the record of a node is kept: it says something that the live Node does not. Leftovers that were not taken
+ * back are never forgotten (I7).
  */
 export function isRecordNeeded(
   { attempt, leftovers, incident, otherWork, episodes, onsets, acts, reported }: NodeRecord,
@@ -178,7 +181,7 @@ export const withSkipped = (incident: Incident, key: string): Incident => ({
   skipped: [...new Set([...(incident.skipped ?? []), key])],
 });
 
-/** What the record keeps of an incident that is over. */
+/** The part of an incident that the record keeps once it is over. */
 export function endOf({ incident, acts }: NodeRecord): Pick<NodeRecord, 'lastIncident'> | undefined {
   const last = acts.at(-1);
   const key = incident?.taken.at(-1);

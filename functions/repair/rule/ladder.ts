@@ -49,7 +49,9 @@ export function ladderOf(
   });
 }
 
-/** What of a ladder may be done at a node: without a NodeClaim of a NodePool there is nothing to replace. */
+/**
+ * The actions of a ladder that are possible at a node: without a NodeClaim of a NodePool there is nothing to replace.
+ */
 export function possibleOf(ladder: readonly LadderAction[], claim?: NodeClaimView): readonly PossibleAction[] {
   const pool = claim?.labels[NODE_POOL_LABEL];
   const launch = claim && pool !== undefined ? { claim: { name: claim.name, uid: claim.uid }, pool } : undefined;
@@ -67,13 +69,15 @@ export const DRAIN_BEFORE_REBOOT = 'Drain before Reboot|';
 /** Whether the drain is the first half of a reboot. */
 export const isBeforeReboot = ({ key }: Pick<Attempt, 'key'>): boolean => key.startsWith(DRAIN_BEFORE_REBOOT);
 
-/** Whether the node is maintained for a reboot: for its drain, too, and until its time is over. */
+/**
+ * Whether the node is under maintenance for a reboot: from the drain before it until the time of the reboot is over.
+ */
 export const isRebootUnderWay = (attempt: Attempt | undefined, now: EpochMs): boolean =>
   attempt !== undefined &&
   ((isBeforeReboot(attempt) && answerOf(attempt)?.kind !== 'stopped') ||
     (attempt.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now))));
 
-/** A reboot was refused, and is tried again: its maintenance stays. */
+/** Whether a reboot, or the drain before it, was refused and is tried again: the maintenance of the node stays. */
 export const isRebootTried = (refusals: NodeRecord['refusals'] = {}): boolean =>
   Object.keys(refusals).some(key => key.startsWith('Reboot|') || isBeforeReboot({ key }));
 

@@ -1,5 +1,5 @@
 /**
- * Which leftovers are taken back: those of repairs that are over, and of attempts that were not carried out (I7).
+ * Finds the leftovers to take back: those of repairs that are over, and of attempts that were not carried out (I7).
  * Pure.
  */
 import type { NodeRecord, RepairLeftovers } from '../node-record.ts';
@@ -12,8 +12,8 @@ import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type EpochMs, isDue } from '../../../shared/domain/time.ts';
 
 /**
- * The record that says what is left; undefined: nothing is to be taken back.
- * @param stored as the table has it: of a node that is gone, what its last attempt has set is to be taken back, too
+ * The record whose leftovers are to be taken back; undefined: nothing is.
+ * @param stored the record in the table. If the node is gone, what its last attempt has set is taken back, too
  */
 export function leftOf(
   { record, needsCleanUp }: Pick<NodeFinding, 'record' | 'needsCleanUp'>,
@@ -26,11 +26,11 @@ export function leftOf(
 export interface LeftBehind {
   readonly record: NodeRecord;
   readonly claims: ReadonlyMap<string, NodeClaimView>;
-  /** The Node is. */
+  /** The Node is gone. */
   readonly isGone?: boolean;
 }
 
-/** Of what the repair has made: what nothing needs any more. */
+/** The leftovers that nothing needs any more; undefined: there are none. */
 export function wantedBack(
   { record: { leftovers = {}, attempt, incident }, claims, isGone = false }: LeftBehind,
   now: EpochMs,
@@ -55,14 +55,14 @@ export function wantedBack(
   return Object.keys(wanted).length === 0 ? undefined : wanted;
 }
 
-/** The record once that is taken back. */
+/** The record without the leftovers that were taken back. */
 export function withoutTakenBack({ leftovers = {}, ...otherFields }: NodeRecord, taken: RepairLeftovers): NodeRecord {
   const kept = Object.entries(leftovers).filter(([key]) => !(key in taken));
   return { ...otherFields, ...(kept.length > 0 && { leftovers: Object.fromEntries(kept) }) };
 }
 
 /**
- * How a node counts after the try.
+ * The finding of a node after a try to take its leftovers back.
  * @param isOwed something could not be taken back, and is tried again
  */
 export function afterTakeBack(finding: NodeFinding, record: NodeRecord, isOwed: boolean): NodeFinding {

@@ -1,6 +1,6 @@
 /**
- * Which action of the ladder is next: the first that was not taken in this incident and has an allowance left. An action
- * is taken once it was accepted. The record keeps no other position in the ladder, so that no veto and no crash
+ * Picks the next action of the ladder: the first that was not taken in this incident and has an allowance left. An
+ * action is taken once it was accepted. The record keeps no other position in the ladder, so that no veto and no crash
  * repeats an act. Pure.
  */
 import type { Act, NodeRecord } from '../node-record.ts';
@@ -28,7 +28,7 @@ import {
 /** Acts of one kind count against one allowance, whatever their timeout. */
 const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
 
-/** When the action may be taken again; undefined: now. */
+/** The time at which the action may be taken again; undefined: now. */
 function allowanceReturns(action: LadderAction, acts: readonly Act[], now: EpochMs): EpochMs | undefined {
   if (action.type === 'Terminate') return undefined;
   const kind = kindOf(keyOf(action));
@@ -86,11 +86,11 @@ export function carriedReturns(
 
 export type NextAction<Action extends LadderAction> =
   | { readonly kind: 'next'; readonly action: Action }
-  /** All that is left was refused, and is tried again then. */
+  /** All actions that are left were refused. @property until time of the next try */
   | { readonly kind: 'refused'; readonly until: EpochMs; readonly message: string }
-  /** All that is left is to launch a replacement, which the pool does again then. */
+  /** Only the launch of a replacement is left. @property until time of the next launch */
   | { readonly kind: 'unavailable'; readonly until: EpochMs }
-  /** Nothing is left. @param until an allowance returns */
+  /** No action is left. @property until time at which an allowance returns */
   | { readonly kind: 'exhausted'; readonly until: EpochMs | undefined };
 
 interface LadderState<Action extends LadderAction> {
@@ -98,15 +98,15 @@ interface LadderState<Action extends LadderAction> {
   readonly taken: readonly string[];
   readonly acts: readonly Act[];
   readonly refusals: Refusals | undefined;
-  /** What a try rests on. A refusal with another basis no longer counts. */
+  /** Hash of the settings and NodeClaim fields. A refusal with another hash no longer counts. */
   readonly basis: string;
-  /** Replacements that did not become ready in this incident. */
+  /** Keys of the actions whose replacement did not become ready in this incident. */
   readonly skipped?: readonly string[] | undefined;
-  /** When the pool launches replacements again; undefined: now. */
+  /** Time from which the pool launches replacements again; undefined: now. */
   readonly launchesFrom?: EpochMs | undefined;
 }
 
-/** Which action is next. */
+/** Picks the action that is next, or says why there is none. */
 export function nextAction<Action extends LadderAction>(state: LadderState<Action>, now: EpochMs): NextAction<Action> {
   const { ladder, taken, acts, skipped = [], launchesFrom } = state;
   const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
@@ -144,7 +144,10 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
 
 const RESOURCE_CHECK = seconds(30);
 
-/** A refusal that may pass is waited for five minutes, or for the timeout of a custom resource that cannot be made yet. */
+/**
+ * The longest wait for a refusal that may pass: five minutes, or the timeout of a custom resource that cannot be made
+ * yet.
+ */
 export const longestWait = ({ type, timeout }: LadderAction): DurationMs =>
   type === 'CustomResource' ? timeout : TRANSIENT_FAILURE;
 
@@ -152,14 +155,16 @@ export const longestWait = ({ type, timeout }: LadderAction): DurationMs =>
 export const isWaitedFor = (refusal: Refusal, action: LadderAction): boolean =>
   isTransient(refusal, longestWait(action));
 
-/** A refusal that may pass is tried again after 5 s, 10 s, 20 s …, any other ever less often. */
+/**
+ * The time of the next try. A refusal that may pass is tried again after 5 s, 10 s, 20 s …, any other ever less often.
+ */
 function tryTime(refusal: Refusal, action: LadderAction): EpochMs {
   if (!isWaitedFor(refusal, action)) return nextTry(refusal);
   const delay = action.type === 'CustomResource' ? RESOURCE_CHECK : retryWait(refusal.count);
   return earliest(addDuration(refusal.lastTime, delay), addDuration(refusal.firstTime, longestWait(action)));
 }
 
-/** Until when a refused act waits; undefined: it may be tried. */
+/** The time until which a refused act waits, with its refusal; undefined: it may be tried now. */
 export function refusedUntil(
   { refusals = {}, basis }: Pick<LadderState<LadderAction>, 'refusals' | 'basis'>,
   action: LadderAction,

@@ -66,7 +66,7 @@ export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: N
   return { ...finish(facts, judgement, othersUntil), otherWorkTime: known.otherWork?.time };
 }
 
-/** When the change was seen that this pass is for, and whether one was. */
+/** The time at which the forwarder saw the change that this pass is for, and whether no event has named the node. */
 function newsOf(
   { observedTimes, changesTime, isUnprompted }: JudgeContext,
   { uid }: NodeView,
@@ -79,7 +79,7 @@ function newsOf(
   return { ownTime, observedTime, isUnprompted: isUnprompted?.(uid) === true };
 }
 
-/** What the record has of pool, incident, marks and acts from now on. */
+/** The part of the record that comes from earlier passes: pool, incident, marks and acts, as they stand from now on. */
 function rememberedOf(
   known: NodeRecord,
   context: JudgeContext,
@@ -109,8 +109,9 @@ const withReplacement = (attempt: Attempt, replacement: Replacement): Attempt =>
     : attempt;
 
 /**
- * Adds what ends by itself: an incident after a while, the marks of a replacement, and the work of another controller.
- * @param othersUntil until when somebody else's work is in flight; undefined: it is not
+ * Adds to the judgement what ends by itself: an incident after a while, the marks of a replacement, and the work of
+ * another controller.
+ * @param othersUntil time until which another controller's work is in flight; undefined: it is not
  */
 function finish(
   { node, record: { incident }, isOn, context: { now } }: NodeFacts,
@@ -127,7 +128,7 @@ function finish(
   const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(attempt) === undefined;
   const mayReboot = isRebootUnderWay(attempt, now) || isRebootTried(refusals);
   const isClosed = maintenance === true && !mayReboot && (attempt === undefined || attempt.action === 'Reboot');
-  // A run that died has left it: nothing that begins now would use it.
+  // A run that died has left this behind, and no action that is due now would use it.
   const isLeft = isUnused || isClosed || (attempt === undefined && annotation !== undefined);
   const judged = {
     ...judgement,
@@ -138,7 +139,7 @@ function finish(
   return { ...toFinding(judged), kind: 'present', node };
 }
 
-/** What becomes of one node, by its conditions, its NodeClaim and the rules of its pool. Pure, total. */
+/** Decides on one node by its conditions, its NodeClaim and the rules of its pool. Pure, total. */
 export function decideNode({
   now,
   node,
@@ -200,12 +201,14 @@ export function decideNode({
   return { kind: 'due', dueCondition, claim, severity, entryPolicy, ladder, dueSince, message };
 }
 
-/** Karpenter has nothing to do with this instance. A node of Karpenter's may only be waiting for its NodeClaim. */
+/**
+ * Whether Karpenter has nothing to do with this instance. A node of Karpenter's may only be waiting for its NodeClaim.
+ */
 function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
   return providerID !== undefined && labels[NODE_POOL_LABEL] === undefined && ownerClaim === undefined;
 }
 
-/** The NodeClaim is being deleted, and its deadline has passed. */
+/** Whether the NodeClaim is being deleted and its deadline has passed. */
 function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
   return claim.deletionTime !== undefined && endsBy(claim, now);
 }

@@ -1,6 +1,6 @@
 /**
- * Since when a node is unhealthy (docs/node-repair.md). Each statement that is true has an onset: the transition time
- * of the condition, but no time before the Node was created, and the first look if the time cannot be right. The
+ * Finds since when a node is unhealthy (docs/node-repair.md). Each statement that is true has an onset: the transition
+ * time of the condition, but no time before the Node was created, and the first look if the time cannot be right. The
  * record keeps the onset, since an agent may write a new time with each report. Pure.
  */
 import type { NodeRecord, Onset } from '../node-record.ts';
@@ -28,16 +28,16 @@ import {
 /** An event comes within seconds of its change: a transition further back was written by a clock that is behind. */
 const LONGEST_LAG = minutes(10);
 
-/** An event about a transition that is no older is about that very transition. */
+/** An event that comes within this time of a transition is about that very transition. */
 const FRESH = minutes(1);
 
 export interface OnsetContext {
   readonly now: EpochMs;
   readonly settings: RepairSettings;
   readonly record: Pick<NodeRecord, 'onsets' | 'episodes'> | undefined;
-  /** When the forwarder saw the change that asked for this look; undefined: no change asked for it. */
+  /** Time at which the forwarder saw the change that asked for this look; undefined: no change asked for it. */
   readonly observedTime?: EpochMs | undefined;
-  /** The same, if this very node has changed. */
+  /** Time at which the forwarder saw the change of this very node; undefined: this node has not changed. */
   readonly ownTime?: EpochMs | undefined;
   /** No event has named the node since the last pass, which looked at it. */
   readonly isUnprompted?: boolean;
@@ -79,19 +79,21 @@ export function unhealthyStatementsOf(
 }
 
 /**
- * The onset of a statement that was true at the last look. Its condition may get a new time although its status stayed;
- * its own event, which comes at once, proves that. Without such an event the node may have been healthy for a while (I3).
+ * The onset of a statement that was true at the last look; undefined: it starts anew. Its condition may get a new time
+ * although its status stayed; its own event, which comes at once, proves that. Without such an event the node may have
+ * been healthy for a while (I3). An event of the node is fresh if it was seen within a minute of the stated time, and
+ * this look is as well.
  *
- * | the time that is stated | the event of the node | the onset |
+ * | stated time | what caused this look | onset |
  * |---|---|---|
- * | is kept, and no event has named it | of that change: the time was written by a clock that is behind | starts anew |
- * | | none, and none has named the node since | stays |
- * | | any other | stays, and is heard of |
- * | is no later than the kept one | fresh, and a first start is kept | starts at that |
- * | | of an earlier change | stays, without a first start |
- * | | any other | stays |
- * | is later | fresh | goes on from its first start |
- * | | any other | starts anew |
+ * | It is the recorded one, which no event has confirmed (`seenTime`). | The event of that change, seen over 10 minutes after the stated time: the clock that wrote it is behind. | It starts anew. |
+ * | | No event has named the node since the last pass. | It stays, and is still not confirmed. |
+ * | | Anything else. | It stays, and is confirmed. |
+ * | It is no later than the recorded one, or none is recorded. | A fresh event, and a first start is recorded. | It starts at the first start. |
+ * | | An event of the node that was seen before the stated time. | It stays, without the first start. |
+ * | | Anything else. | It stays. |
+ * | It is later than the recorded one. | A fresh event. | It keeps its first start, or else its start. |
+ * | | Anything else. | It starts anew. |
  */
 function onsetAfter(kept: Onset, stated: EpochMs, observed: OnsetContext): Onset | undefined {
   const { now, ownTime, isUnprompted = false } = observed;
@@ -115,7 +117,7 @@ function onsetAfter(kept: Onset, stated: EpochMs, observed: OnsetContext): Onset
 }
 
 /**
- * Since when the status counts, by another statement that was true of this very transition: only the reason has
+ * The start of another statement of this type and status that was true of this very transition: only the reason has
  * changed. undefined: there is none.
  */
 function statusStartOf(
@@ -131,7 +133,10 @@ function statusStartOf(
   return starts.reduce<EpochMs | undefined>(earliest, undefined);
 }
 
-/** @param statusStart its change was of the reason alone, and says nothing of the clock that wrote the transition */
+/**
+ * The start of a new onset.
+ * @param statusStart defined: only the reason has changed, which says nothing of the clock that wrote the transition
+ */
 function startOf(
   { statement, condition }: UnhealthyMatch,
   { creationTime }: Pick<NodeView, 'creationTime'>,
@@ -150,15 +155,15 @@ function startOf(
   return { start: statement.reason === undefined || now - start <= seconds(1) ? start : now };
 }
 
-/** Whether the event was seen before that transition, and so is of another change of the node. */
+/** Whether the event was seen before that transition, and so is about another change of the node. */
 const isBefore = (seen: EpochMs | undefined, stated: EpochMs): boolean =>
   seen !== undefined && !isDue(addDuration(seen, CLOCK_SKEW), stated);
 
-/** Whether a change that was seen at that time is older than any event of it. */
+/** Whether that transition is too old at that time for an event about it: over 10 minutes. */
 const isOlder = (stated: EpochMs | undefined, seen: EpochMs): boolean =>
   stated !== undefined && seen - stated > LONGEST_LAG;
 
-/** Clocks that cannot be right, in words. */
+/** Messages about clocks that cannot be right. */
 export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
   unhealthy.flatMap(({ doubt, condition: { type, lastTransitionTime: time } }) =>
     doubt === undefined

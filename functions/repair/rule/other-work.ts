@@ -1,5 +1,5 @@
 /**
- * Which other controllers are at work on a node, by the taints, conditions and annotations that they leave on it.
+ * Finds other controllers that are at work on a node, by the taints, conditions and annotations that they leave on it.
  * Pure.
  */
 import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
@@ -18,9 +18,12 @@ import {
 
 /** Another controller at work on the node. */
 export interface OtherWork {
-  /** Whose mark it is, e.g. `taint karpenter.sh/disrupted`. */
+  /** The mark of the other controller, e.g. `taint karpenter.sh/disrupted`. */
   readonly what: string;
-  /** For so long after it was first seen. After that it stops the repair of its own node alone. */
+  /**
+   * Time for which the work counts as in flight after it was first seen. After that it stops only the repair of its own
+   * node.
+   */
   readonly inFlightFor: DurationMs;
 }
 
@@ -40,13 +43,13 @@ const taintOf = ({ taints }: Pick<NodeView, 'taints'>, key: string) => taints?.f
 const isTrueForOthers = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
   list?.some(each => each.type === type && each.status === 'True' && !isOwnCondition(each)) === true;
 
-/** By which mark Karpenter says that it reboots the node. */
+/** The mark by which Karpenter says that it reboots the node; undefined: there is none. */
 export function isRebooting(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
   if (isTrueForOthers(claim?.conditions, 'Rebooting')) return 'condition Rebooting of the NodeClaim';
   return taintOf(node, 'karpenter.sh/rebooting') && 'taint karpenter.sh/rebooting';
 }
 
-/** By which mark it says that it is going to disrupt the node. */
+/** The mark by which Karpenter says that it is going to disrupt the node; undefined: there is none. */
 export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
   if (taintOf(node, DISRUPTED_TAINT.key)) return `taint ${DISRUPTED_TAINT.key}`;
   return isTrueForOthers(claim?.conditions, 'DisruptionReason')
@@ -54,7 +57,10 @@ export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | und
     : undefined;
 }
 
-/** @param otherRequest what stands for the node in other systems, by its name */
+/**
+ * The work of another controller on the node; undefined: there is none.
+ * @param otherRequest a request for the node by another system, in words
+ */
 export function otherWorkOn(
   node: NodeView,
   claim: NodeClaimView | undefined,
@@ -78,6 +84,6 @@ export function otherWorkOn(
   return otherRequest === undefined ? undefined : other(otherRequest);
 }
 
-/** Somebody has stopped the instance: its node is neither healthy nor unhealthy. */
+/** Whether somebody has stopped the instance: its node is neither healthy nor unhealthy. */
 export const isStopped = ({ taints }: Pick<NodeView, 'taints'>): boolean =>
   taints?.some(({ key }) => key === SHUTDOWN_TAINT) === true;

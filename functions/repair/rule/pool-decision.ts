@@ -14,11 +14,11 @@ export interface PoolObservation {
   readonly rules: RepairRules;
   readonly findings: readonly NodeFinding[];
   readonly state: PoolRecord;
-  /** What the guards count; undefined: nothing may be repaired. */
+  /** Surroundings that the guards count; undefined: nothing may be repaired. */
   readonly surroundings: Surroundings | undefined;
-  /** What EC2 says of nodes that are to be confirmed, by UID. */
+  /** Answers of EC2 about the nodes that it is to confirm, by UID. */
   readonly answers?: ReadonlyMap<string, string> | undefined;
-  /** The limits of zone and cluster, by what the pool has in flight. */
+  /** Creates the limits of zone and cluster, by the UIDs that the pool itself has in flight. */
   readonly concurrencyLimits?: ((own: ReadonlySet<string>) => ConcurrencyLimits) | undefined;
 }
 
@@ -40,6 +40,6 @@ export interface PoolDecision {
   /** The record of the pool if all granted acts are accepted. */
   readonly state: PoolRecord;
   readonly wakeTime: EpochMs | undefined;
-  /** Freeze or a zone hold: passes are a minute apart. */
+  /** A freeze or a zone outage holds repairs: passes are a minute apart. */
   readonly isOutage: boolean;
 }

@@ -1,4 +1,4 @@
-/** What a pass has read of a pool, and what each of its nodes is judged by. Types only. */
+/** Facts that a pass has read of a pool, and facts by which each of its nodes is judged. Types only. */
 import type { StoredNode } from '../record.ts';
 import type { Episode, NodeRecord } from '../node-record.ts';
 import type { LaunchPause, PoolRecord } from '../pool-record.ts';
@@ -12,31 +12,34 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairStatement } from '../../../shared/domain/repair-policy.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 
-/** What nodes are judged by. */
+/** Facts of a pool by which all of its nodes are judged. */
 export interface JudgeContext {
   readonly now: EpochMs;
   readonly pool: string | undefined;
   readonly rules: RepairRules;
   readonly owners: OwnerIndex;
   readonly claims: ReadonlyMap<string, NodeClaimView>;
-  /** By UID: when the forwarder saw the change of the node that this pass is for. */
+  /** Time at which the forwarder saw the change of a node that this pass is for, by UID. */
   readonly observedTimes: ReadonlyMap<string, EpochMs>;
-  /** The same for every node, where the pass is for changes alone. */
+  /**
+   * Time at which the forwarder saw the latest of these changes, for every node; undefined: the pass is not for changes
+   * alone.
+   */
   readonly changesTime: EpochMs | undefined;
   /** Whether no event has named the node since the last pass; absent: this pass treats no node so. */
   readonly isUnprompted?: ((uid: string) => boolean) | undefined;
-  /** By UID: how a drain that was asked for ended. */
+  /** End of a drain that a repair had requested, by UID of the node. */
   readonly drainEnds: ReadonlyMap<string, EndedDrain>;
   readonly nodesByName: ReadonlyMap<string, NodeView>;
-  /** Until when the pool launches no replacement; undefined: it launches. */
+  /** Pause in which the pool launches no replacement; undefined: it launches. */
   readonly launchPause?: LaunchPause | undefined;
-  /** What stands for a node in other systems, by its name. */
+  /** Request for a node by another system, in words, by name of the node. */
   readonly otherRequests: ReadonlyMap<string, string>;
   /** Hash of the settings and NodeClaim fields. If it changes, a refused act is tried at once. */
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
 }
 
-/** One node, while it is judged. */
+/** Facts of one node while it is judged. */
 export interface NodeFacts {
   readonly context: JudgeContext;
   readonly node: NodeView;
@@ -45,14 +48,14 @@ export interface NodeFacts {
   readonly wasUnhealthy: boolean;
   readonly decision: NodeDecision;
   readonly isUnhealthy: boolean;
-  /** Something may be repaired. */
+  /** The gate is open, and a repair block applies to the pool. */
   readonly isOn: boolean;
 }
 
 /** All nodes of the cluster. */
 export interface ClusterNodes {
   readonly nodes: readonly NodeView[];
-  /** By what a node of any pool is unhealthy: the statements of its own pool, or the provider's. */
+  /** Statements by which a node of any pool is unhealthy: those of its own pool, or the provider's. */
   readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
   readonly pools: readonly string[];
 }
@@ -67,27 +70,27 @@ export type Activity = (
   now: EpochMs,
 ) => { readonly isActive: boolean; readonly changes: EpochMs | undefined } | undefined;
 
-/** All that a pass is asked for. */
+/** Requests that a pass is to answer. */
 export interface RepairAsks extends Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'> {
-  /** Of the nodes that are named. */
+  /** UIDs of the nodes that the requests name. */
   readonly uids: ReadonlySet<string>;
-  /** The settings may be others than at the pass before. */
+  /** The settings may have changed since the previous pass. */
   readonly isOfSettings: boolean;
 }
 
-/** What was read of a pool. */
+/** Facts that a pass has read of its pool. */
 export interface PoolFacts {
   readonly now: EpochMs;
   readonly pool: string | undefined;
   readonly rules: { readonly repair: RepairRules; readonly pool: KubernetesObject | undefined };
   readonly state: PoolRecord;
-  /** The pool had a record: the pass before has looked at all of its nodes. */
+  /** The pool had a record: the previous pass has looked at all of its nodes. */
   readonly isKnown: boolean;
   /** Nodes whose pool is this one. */
   readonly nodes: readonly NodeView[];
   /** `nodes`, and all other nodes with the pool's label. */
   readonly labelled: readonly NodeView[];
-  /** Those of the pool that are unhealthy, remembered or asked for. */
+  /** Nodes of the pool that are unhealthy, have a record, or are named by a request. */
   readonly concerned: readonly NodeView[];
   readonly claims: ReadonlyMap<string, NodeClaimView>;
   /** The records of nodes, by UID. */
@@ -99,28 +102,28 @@ export interface PoolFacts {
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
   /** Whether a schedule of the NodePool's budgets is in force. */
   readonly activity: Activity;
-  /** What only due nodes need; undefined: it was not read. */
+  /** Facts that only due nodes need; undefined: they were not read. */
   readonly dueFacts: DueFacts | undefined;
-  /** Nodes that nobody seemed to own and that were looked at again, by UID: whether each is still there. */
+  /** Nodes that seemed to have no owner and were read again, by UID: whether each still exists. */
   readonly stillThere: ReadonlyMap<string, boolean>;
 }
 
 export interface DueFacts {
   /** All nodes; undefined: no guard counts them. */
   readonly cluster: ClusterNodes | undefined;
-  /** What stands for a node in other systems, by its name. */
+  /** Request for a node by another system, in words, by name of the node. */
   readonly otherRequests: ReadonlyMap<string, string>;
-  /** Why it is not known what else stands there; undefined: it is. */
+  /** Reason why such requests are not known; undefined: they are known. */
   readonly requestsFault?: string | undefined;
 }
 
-/** What one node is judged by. */
+/** Facts by which `decideNode` decides on one node. */
 export interface NodeObservation {
   readonly now: EpochMs;
   readonly node: NodeView;
   readonly owner: Owner;
   readonly rules: RepairRules;
-  /** The statements that are true, with their onsets; empty where the rules have no settings. */
+  /** The statements that are true, with their onsets; empty if the rules have no settings. */
   readonly unhealthy: readonly UnhealthyStatement[];
   /** Earlier times in which the node was unhealthy. */
   readonly episodes: readonly Episode[];

@@ -30,13 +30,15 @@ interface Decided extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'
   readonly holdingGuards: readonly string[];
 }
 
-/** How long terminations are remembered; undefined: the repair block is unreadable, so all of them are kept. */
+/**
+ * The time for which terminations are remembered; undefined: the repair block is unreadable, so all of them are kept.
+ */
 function windowOf({ settings }: RepairRules): DurationMs | undefined {
   if (settings !== undefined && 'invalid' in settings) return undefined;
   return toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
 }
 
-/** What the next pass must know. */
+/** Completes the decision with the record of the pool for the next pass, and the time of that pass. */
 export function nextPoolState(
   { now, rules, state, findings: findingsBefore }: PoolObservation,
   decided: Decided,
@@ -76,7 +78,7 @@ export function nextPoolState(
   return { findings, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
 }
 
-/** A refused attempt has left marks, and nothing is about to be tried that would use them. */
+/** Whether a refused attempt has left marks that nothing is about to use. */
 const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
   record?.leftovers !== undefined &&
   record.attempt === undefined &&
@@ -86,13 +88,13 @@ const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
 
 const isHeld = ({ verdict }: NodeFinding): boolean => hasTrait(verdict, 'held');
 
-/** A node that has to be followed, and takes no place. */
+/** Whether the node has to be followed and takes no place in flight. */
 const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight']): boolean =>
   state !== 'idle' && !(node.uid in inFlight);
 
 const isRepairing = ({ record }: NodeFinding): boolean => record?.attempt !== undefined;
 
-/** An act on a node, and what came of it. */
+/** An act on a node, with its outcome. */
 interface CarriedAct {
   readonly granted: { readonly finding: Pick<NodeFinding, 'node'>; readonly attempt: Attempt };
   readonly outcome:
@@ -100,7 +102,7 @@ interface CarriedAct {
     | { readonly kind: 'accepted' | 'overtaken' | 'calledOff' | 'unknown' };
 }
 
-/** What the pool remembers after the acts of a pass. */
+/** The record of the pool after the acts of a pass. */
 export function poolAfter(
   state: PoolRecord,
   results: readonly CarriedAct[],

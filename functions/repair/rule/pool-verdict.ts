@@ -1,6 +1,6 @@
 /**
- * Judges all nodes of a pool, and says what to read next: what only due nodes need is not read while none is due.
- * Pure.
+ * Judges all nodes of a pool, and says what to read next. Facts that only due nodes need are not read while none is
+ * due. Pure.
  */
 import { judgeGone } from './gone-node.ts';
 import { dueOf, type NodeFinding, type PresentNode } from './finding.ts';
@@ -13,7 +13,7 @@ import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shar
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 
-/** What a pass finds of its nodes. */
+/** Findings of a pass about its nodes, and what they rest on. */
 export interface JudgedPool {
   readonly present: readonly PresentNode[];
   readonly findings: readonly NodeFinding[];
@@ -23,7 +23,10 @@ export interface JudgedPool {
 
 const NO_REQUESTS: DueFacts['otherRequests'] = new Map();
 
-/** @param judgedBefore the judgement of the round before: a node is judged again only if what was read since is about it */
+/**
+ * Judges the nodes of a pool.
+ * @param judgedBefore the result of the previous round: a node is judged again only if what was read since is about it
+ */
 export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefore?: JudgedPool): JudgedPool {
   const { now, pool, rules, state, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
   const { cluster, otherRequests = NO_REQUESTS } = dueFacts ?? {};
@@ -69,14 +72,17 @@ const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly N
   return [...all, ...own.filter(({ uid }) => !known.has(uid))];
 };
 
-/** What must be read before the decision, by the judgement so far. */
+/** The next facts to read before the decision, by the judgement so far. */
 export type NextRead =
-  /** Something is due. @property countsCluster a guard or limit counts the nodes of the cluster */
+  /**
+   * Facts that due nodes need: some node is due.
+   * @property countsCluster a guard or limit counts the nodes of the cluster
+   */
   | { readonly kind: 'dueFacts'; readonly countsCluster: boolean }
-  /** No NodeClaim seems to own these nodes, which is news: each may be another Node by now. */
+  /** Nodes that no NodeClaim seems to own, which was not reported yet: the name may belong to another Node by now. */
   | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
 
-/** Answers undefined once all is read. */
+/** The next facts to read; undefined: all is read. */
 export function nextRead(facts: PoolFacts, { present }: JudgedPool): NextRead | undefined {
   const { pool, rules, dueFacts, stillThere } = facts;
   if (dueFacts === undefined && present.some(finding => dueOf(finding) !== undefined)) {

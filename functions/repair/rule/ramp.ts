@@ -8,10 +8,10 @@ import type { NodeFinding } from './finding.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 
-/** How long one step lasts. */
+/** Length of one step. */
 const STEP = minutes(1);
 
-/** What nobody made use of for so long is over. */
+/** A ramp of which nobody made use for this long is over. */
 const KEPT_FOR = hours(24);
 
 /** The ramp of this pass; undefined: repairs are not slowed down. @param holdingGuards those that hold a due repair now */
@@ -32,24 +32,27 @@ export const rampAt = (ramp: Ramp | undefined, now: EpochMs): Ramp | undefined =
   ramp === undefined || isDue(now, addDuration(ramp.stepTime, KEPT_FOR)) ? undefined : ramp;
 
 /**
- * When its step is over, else the ramp itself: a step that nobody follows, as while repair is off, asks for no pass.
+ * The time at which the step of the ramp is over. For a step that is over or has not begun, the time at which the ramp
+ * is forgotten: such a step, as while repair is off, asks for no pass.
  */
 export function rampTime({ stepTime, granted }: Ramp, now: EpochMs): EpochMs {
   const stepEnd = addDuration(stepTime, STEP);
   return granted > 0 && !isDue(now, stepEnd) ? stepEnd : addDuration(stepTime, KEPT_FOR);
 }
 
-/** Repairs that the ramp still allows in its step. */
+/** Number of repairs that the ramp still allows in its step. */
 export const rampAllows = (ramp: Ramp | undefined): number =>
   ramp === undefined ? Infinity : 2 ** Math.min(ramp.step, 30) - ramp.granted;
 
-/** The same after so many more repairs have begun. */
+/** The ramp after `granted` more repairs have begun. */
 export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochMs): Ramp | undefined {
   if (ramp === undefined || granted === 0) return ramp;
   return { ...ramp, stepTime: ramp.granted === 0 ? now : ramp.stepTime, granted: ramp.granted + granted };
 }
 
-/** Without repairs of its step that were not carried out: they have shown nothing, and their places are free. */
+/**
+ * The ramp without repairs of its step that were not carried out: they have shown nothing, and their places are free.
+ */
 export const withoutUndone = (ramp: Ramp | undefined, undone: number): Ramp | undefined =>
   ramp === undefined || undone === 0 ? ramp : { ...ramp, granted: Math.max(0, ramp.granted - undone) };
 
@@ -63,7 +66,7 @@ export function rampBlocker(ramp: Ramp, now: EpochMs): Blocker {
   };
 }
 
-/** How many repairs a run had granted that died before it carried them out. */
+/** Number of repairs that were granted by a run that died before it carried them out. */
 export function undoneOf(findings: readonly NodeFinding[], pool: PoolRecord, now: EpochMs): number {
   const { ramp } = pool;
   return findings.filter(finding => {

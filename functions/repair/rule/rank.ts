@@ -6,8 +6,9 @@ import { type EpochMs, minutes } from '../../../shared/domain/time.ts';
 const AGES_BY = minutes(30);
 
 /**
- * Who comes first: the dense rank of priority among those that are due, and one more for each half hour that a node
- * has been due, whatever held it. Of equal ones the less healthy node, then by name.
+ * Orders due nodes by their score: the dense rank of priority among those that are due, and one more for each half hour
+ * that a node has been due, whatever held it. Nodes with equal scores are ordered by health, the less healthy first,
+ * then by name.
  */
 export function ranked(candidates: readonly Candidate[], now: EpochMs): readonly Candidate[] {
   const score = scores(candidates, now);

@@ -6,17 +6,17 @@ import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts'
 import { CORDONED_BY_REPAIR_ANNOTATION, type NodeCondition, type NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, hours, isDue, parseTimestamp, toIsoText } from '../../../shared/domain/time.ts';
 
-/** Our last reboot, on the Node, where it outlives the table. */
+/** The annotation with our last reboot. It stands on the Node, where it survives the loss of the table. */
 export const LAST_REBOOT_ANNOTATION = 'curfew.dev/last-reboot';
 
 interface LastReboot {
   readonly time: EpochMs;
-  /** How many there were, this one among them. */
+  /** Number of reboots, this one among them. */
   readonly count: number;
   readonly bootID: string | undefined;
 }
 
-/** What stands in the annotation. */
+/** The value of the annotation. */
 export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: string | undefined): string =>
   JSON.stringify({
     time: toIsoText(now),
@@ -24,12 +24,12 @@ export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: strin
     count: acts.filter(({ action }) => action === 'Reboot').length + 1,
   });
 
-/** An allowance cannot name more. */
+/** The largest count that is read: no allowance is larger. */
 const MAX_COUNT = 20;
 
 /**
- * undefined: there was none, or somebody changed the value so that it does not say when. Then it forbids nothing. Never
- * throws.
+ * The last reboot by the annotation; undefined: there was none, or somebody changed the value so that it has no time.
+ * Then it forbids nothing. Never throws.
  */
 function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReboot | undefined {
   const { time: timeText, count, bootID } = fieldsOf(readJson(annotations[LAST_REBOOT_ANNOTATION]));
@@ -44,13 +44,13 @@ function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReb
   };
 }
 
-/** The first record of a Node: the reboots that the Node shows count. */
+/** The first record of a Node. The reboots that the Node shows count. */
 export const newNodeOf = (node: Pick<NodeView, 'name' | 'annotations'>, pool: string | undefined): NodeRecord => ({
   ...newNode(node.name, pool),
   acts: [...actsOf(node)],
 });
 
-/** Reboots by the annotation of a Node that the table does not know. They can only forbid another one. */
+/** Reboots that the annotation of a Node shows, for a Node that has no record. They can only forbid another one. */
 export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
   const read = readLastReboot(node);
   if (read === undefined) return [];
@@ -59,7 +59,7 @@ export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
   return Array.from({ length: count }, () => reboot);
 }
 
-/** The condition that says so to others. */
+/** The type of the condition by which other controllers see that a node is under maintenance. */
 export const MAINTENANCE = 'MaintenanceInProgress';
 
 /** Whether the conditions of a Node say that a reboot of ours is under way. */
@@ -71,8 +71,8 @@ export const isMarked = ({ annotations, conditions }: Pick<NodeView, 'annotation
   annotations[CORDONED_BY_REPAIR_ANNOTATION] !== undefined || isMaintained(conditions);
 
 /**
- * What is ours on a Node: a record of before the reboot, as after a restore of the table, does not know of its marks
- * (I7).
+ * The leftovers, with the marks of a reboot of ours that the Node carries. A record from before the reboot, as after a
+ * restore of the table, does not have them (I7).
  */
 export function withMarks(
   { leftovers }: Pick<NodeRecord, 'leftovers'>,
@@ -81,7 +81,7 @@ export function withMarks(
   return isMarked(node) ? { ...leftovers, maintenance: true } : leftovers;
 }
 
-/** Curfew rebooted the node in the last hour. */
+/** Whether Curfew rebooted the node in the last hour. */
 export function isJustRebooted(node: NodeView, now: EpochMs): boolean {
   const last = readLastReboot(node);
   return last !== undefined && !isDue(now, addDuration(last.time, hours(1)));

@@ -1,5 +1,6 @@
 /**
- * After a refused act: what the record keeps, so that it is retried ever less often, and which action is next. Pure.
+ * Decides what follows a refused act: what the record keeps, so that it is retried ever less often, and which action is
+ * next. Pure.
  */
 import type { Attempt } from '../attempt-record.ts';
 import type { LaunchPause } from '../pool-record.ts';
@@ -13,34 +14,39 @@ import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { noteRefusal, type RefusalCause, type Refusals, textOfRefusal } from '../../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../../shared/domain/time.ts';
 
-/** What was not carried out is looked at again after this long, and others may take its place. */
+/** A node whose act was not carried out is looked at again after this long, and others may take its place. */
 export const LOOK_AGAIN_AFTER = seconds(1);
 
 export interface RefusedAct {
   readonly now: EpochMs;
   readonly attempt: Attempt;
   readonly action: LadderAction;
-  /** What follows in its list. */
+  /** Actions that follow in its list. */
   readonly laterActions: readonly LadderAction[];
-  /** As it was before the act. */
+  /** Record as it was before the act. */
   readonly before: NodeRecord;
-  /** False: the act may have taken effect, and is reported only if it keeps failing. */
+  /**
+   * Whether the act certainly had no effect. Otherwise it may have had one, and is reported only if it keeps failing.
+   */
   readonly isCertain: boolean;
   readonly cause: RefusalCause;
   readonly message: string;
-  /** What a try rests on. */
+  /** Hash of the settings and NodeClaim fields that a try rests on. */
   readonly basis: string;
 }
 
 /** The refusal as the record keeps it, and how it is reported. */
 export interface NotedRefusal {
   readonly refusals: Refusals;
-  /** undefined: it is no news. */
+  /** Kind of report for the refusal; undefined: it is no news. */
   readonly reportKind: ReturnType<typeof noteRefusal>['reportKind'];
   readonly text: string;
-  /** It is likely to pass, and the same action is tried again. */
+  /** The refusal is likely to pass, and the same action is tried again. */
   readonly keepsTurn: boolean;
-  /** A replacement that cannot be launched: the pool's pause says when it may be again. */
+  /**
+   * The act was the launch of a replacement, which is skipped in this incident. The pool's pause says when it launches
+   * again.
+   */
   readonly isSkipped: boolean;
 }
 
@@ -55,7 +61,10 @@ export function noteRefusedAct(refused: RefusedAct): NotedRefusal {
   return { refusals: { ...before.refusals, [key]: refusal }, reportKind, text, keepsTurn, isSkipped };
 }
 
-/** Where another action follows, none is tried again for long. undefined: it is tried again until it is accepted. */
+/**
+ * The message if another action follows, since none is then tried again for long; undefined: the act is tried again
+ * until it is accepted.
+ */
 function whatFollows({ action, laterActions, isCertain, message }: RefusedAct, keepsTurn: boolean): string | undefined {
   const [next] = laterActions;
   if (next === undefined || !isCertain) return undefined;
@@ -64,7 +73,7 @@ function whatFollows({ action, laterActions, isCertain, message }: RefusedAct, k
     : `${message}; ${next.type} follows`;
 }
 
-/** What becomes of the node. */
+/** State of the node after its act was refused. */
 export interface AfterRefusedAct {
   readonly record: NodeRecord;
   readonly state: Finding['state'];
@@ -72,7 +81,7 @@ export interface AfterRefusedAct {
 }
 
 /**
- * It certainly was not carried out: the attempt is over, and another action may have its turn.
+ * Ends an attempt that certainly was not carried out; another action may have its turn.
  * @param record with the intent
  */
 export function afterRefusedAct(

@@ -1,8 +1,9 @@
 /**
- * The replacement of an unhealthy node, a NodeClaim that Karpenter launches: of the NodePool's template, with the
- * size of the unhealthy node and in its zone, capacity type and architecture. A taint reserves it until it is ready;
- * the taint goes before the unhealthy NodeClaim does, and from then on it stays, whatever becomes of the unhealthy
- * node. The NodePool must have room for it: its limits are not asked for a NodeClaim that somebody else makes. Pure.
+ * The replacement of an unhealthy node is a NodeClaim that Karpenter launches. It is made of the NodePool's template,
+ * with the size of the unhealthy node and in its zone, capacity type and architecture. A taint reserves it until it is
+ * ready; the taint goes before the unhealthy NodeClaim does. From then on the replacement stays, whatever becomes of
+ * the unhealthy node. We check that the NodePool has room for it: Karpenter does not apply its limits to a NodeClaim
+ * that somebody else makes. Pure.
  */
 import type { Replacement } from '../attempt-record.ts';
 import type { LaunchPause } from '../pool-record.ts';
@@ -22,7 +23,7 @@ import { addDuration, doubledWait, type EpochMs, hours, isDue, minutes } from '.
 
 const LONGEST_NAME = 63;
 
-/** @param attempt from 1 */
+/** The name of the replacement's NodeClaim. @param attempt number of the launch, from 1 */
 export function replacementName(pool: string, claimUid: string, attempt: number): string {
   const end = `-curfew-${claimUid.slice(0, 8)}${attempt === 1 ? '' : `-${attempt}`}`;
   return `${pool.slice(0, LONGEST_NAME - end.length).replace(/[^a-z0-9]+$/, '')}${end}`;
@@ -51,11 +52,14 @@ export function replacementStatusOf(replacement: Replacement, { claims, nodesByN
   return { kind: isReady ? 'ready' : 'unready', node, isReleased };
 }
 
-/** Whether one of the conditions says so. */
+/** Whether the condition of this type is True. */
 export const isTrue = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
   list?.some(each => each.type === type && each.status === 'True') === true;
 
-/** Known by its UID once that is recorded, before by its name and mark. */
+/**
+ * The NodeClaim of the replacement. It is found by its UID once that is recorded, before that by its name and
+ * annotation.
+ */
 const claimOf = ({ uid, name }: Replacement, claims: PoolObjects['claims']): NodeClaimView | undefined =>
   uid === undefined
     ? [...claims.values()].find(each => each.name === name && each.annotations[REPLACES_ANNOTATION] !== undefined)
@@ -70,14 +74,15 @@ export function replacementNow(replacement: Replacement, objects: PoolObjects, n
   return { ...replacement, ...(uid !== undefined && { uid }), ...(releasedTime !== undefined && { releasedTime }) };
 }
 
-/** A rule of node-readiness-controller, or a start-up taint of the pool, still keeps it closed. */
+/** Whether a taint of node-readiness-controller, or a startup taint of the pool, still keeps pods off the node. */
 const isStarting = ({ taints = [] }: NodeView, { startupTaints = [] }: NodeClaimView): boolean =>
   taints.some(({ key }) => key.startsWith('readiness.k8s.io/') || startupTaints.includes(key));
 
 const MARKED_FOR = hours(1);
 
 /**
- * From when on its marks are taken off although the unhealthy node is still there; undefined: its taint is still on.
+ * The time from which its marks are taken off although the unhealthy node is still there; undefined: its taint is still
+ * on.
  */
 export const unmarkTime = ({ releasedTime }: Replacement): EpochMs | undefined =>
   releasedTime && addDuration(releasedTime, MARKED_FOR);
@@ -87,7 +92,7 @@ export function nextPause(pause: LaunchPause | undefined, now: EpochMs): LaunchP
   return { failures, until: addDuration(now, doubledWait(minutes(5), failures, hours(1))) };
 }
 
-/** Forgotten once it was of no use for a day. */
+/** The pause, until it is forgotten a day after its end; undefined: it is forgotten. */
 export const pauseAt = (pause: LaunchPause, now: EpochMs): LaunchPause | undefined =>
   isDue(now, addDuration(pause.until, hours(24))) ? undefined : pause;
 
@@ -166,15 +171,18 @@ const textsIn = (object: JsonObject, key: string): Readonly<Record<string, strin
     ),
   );
 
-/** What would be launched, and how many replacements the NodePool's status does not know of yet. */
+/**
+ * A replacement that would be launched.
+ * @property unknown number of replacements that the NodePool's status does not know of yet
+ */
 interface Launching {
   readonly like: KubernetesObject;
   readonly unknown: number;
-  /** NodeClaims of the pool. */
+  /** Number of NodeClaims of the pool. */
   readonly claims: number;
 }
 
-/** Why there is none; undefined: there is. */
+/** Reason why the NodePool has no room for one more node; undefined: it has room. */
 export function roomFault(pool: KubernetesObject, { like, unknown, claims }: Launching): string | undefined {
   const { replicas } = pool.spec ?? {};
   if (typeof replicas === 'number' && claims >= replicas)

@@ -16,7 +16,9 @@ import { launchTakenBack, withoutAttempt } from './attempt.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, toDurationMs, toTimestamp } from '../../../shared/domain/time.ts';
 
-/** A replacement was launched: repair waits for it, gives it up, or terminates the unhealthy node. */
+/**
+ * Judges an attempt whose replacement was launched: repair waits for it, gives it up, or terminates the unhealthy node.
+ */
 export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Judgement {
   const { context, node, isUnhealthy, decision } = facts;
   const { now } = context;
@@ -65,7 +67,7 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
   }
 }
 
-/** The replacement is ready: the unhealthy NodeClaim may go. */
+/** Judges an attempt whose replacement is ready: the unhealthy NodeClaim may go. */
 function judgeReadyReplacement(
   facts: NodeFacts,
   decision: DueNode,
@@ -88,13 +90,16 @@ function judgeReadyReplacement(
   return underWay(record, { kind: 'retry', node, message }, until);
 }
 
-/** The launch counts as not taken. The next action follows at once, and the pool launches nothing for a while. */
+/**
+ * Gives a launch up: it counts as not taken. The next action follows at once, and the pool launches nothing for a
+ * while.
+ */
 function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why: string): Judgement {
   const { incident } = facts.record;
   const failed = withoutAttempt({ ...facts.record, attempt }, attempt);
   const record = { ...failed, ...(incident && { incident: withSkipped(incident, attempt.key) }) };
   const { now, launchPause } = facts.context;
-  // As the pool's record has it after this pass.
+  // The record of the pool gets this pause after the pass.
   const context = { ...facts.context, launchPause: nextPause(launchPause, now) };
   const finding = judgeByLadder({ ...facts, record, context });
   return { ...finding, course: 'failed', news: [{ kind: 'failedLaunch', attempt, why }] };

@@ -1,4 +1,4 @@
-/** Whether a granted act is still wanted when Node, NodeClaim and rules are read again before it. Pure. */
+/** Checks whether a granted act is still wanted: Node, NodeClaim and rules are read again before it. Pure. */
 import type { Attempt } from '../attempt-record.ts';
 import { readableSettings } from './incident.ts';
 import { keyOf } from './ladder.ts';
@@ -12,26 +12,26 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import type { Confirmation } from '../../../shared/domain/repair-policy.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 
-/** What is read once the intent of an act is recorded. */
+/** Facts that are read once the intent of an act is recorded. */
 export interface SecondLook {
   readonly now: EpochMs;
   readonly node: NodeView;
   readonly claim: NodeClaimView | undefined;
   readonly rules: RepairRules;
   readonly otherRequest: string | undefined;
-  /** The NodeClaim is as the pass has listed it. */
+  /** The NodeClaim is the one that the pass has listed, not read again. */
   readonly isClaimListed: boolean;
   /** Its place is reserved in the limits of zone and cluster. */
   readonly isCounted: boolean;
 }
 
 /**
- * `readClaim`: the listed NodeClaim says no, and a read may say otherwise. `overtaken`: somebody else terminates the node
- * forcefully by now.
+ * Answer of the second look. `readClaim`: by the listed NodeClaim the act is not wanted, so the NodeClaim must be read.
+ * `overtaken`: somebody else terminates the node forcefully by now.
  */
 export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
 
-/** Whether a granted act is still wanted. @param confirm what its entry asks EC2 for */
+/** Whether a granted act is still wanted. @param confirm the check for which its entry asks EC2 */
 export function stillWanted(
   {
     attempt,

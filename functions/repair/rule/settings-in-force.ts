@@ -1,39 +1,39 @@
-/** Which repair settings and limits are in force for a pool. Types only. */
+/** Repair settings and limits in force for a pool. Types only. */
 import type { VetoCarrier } from './vetoes.ts';
 import type { RepairLimits, RepairSettings } from '../../../shared/domain/repair-policy.ts';
 
-/** Which repair block is in force for a pool. */
+/** The repair block in force for a pool. */
 export interface EffectiveRepair {
-  /** undefined: no block applies; `invalid`: one applies that cannot be read. */
+  /** Settings of the block; undefined: no block applies; `invalid`: one applies that cannot be read. */
   readonly settings: RepairSettings | { readonly invalid: string } | undefined;
   readonly mode: 'Enforce' | 'Observe';
-  /** Where the block stands, e.g. `NodePool default`. */
+  /** Object that has the block, e.g. `NodePool default`. */
   readonly source: string | undefined;
   /** The `repairLimits` of policies; absent while no policy has any. */
   readonly limits?: RepairLimitsInForce | undefined;
 }
 
-/** What applies to the nodes of one pool. */
+/** Rules that apply to the nodes of one pool. */
 export interface RepairRules extends EffectiveRepair {
   readonly gateOpen: boolean;
   /** The veto of the pool itself. */
   readonly poolVeto: VetoCarrier | undefined;
 }
 
-/** What one policy says. */
+/** Limits that one policy states. */
 export interface StatedLimits extends RepairLimits {
-  /** `NodeLifecyclePolicy edge`. */
+  /** The policy, e.g. `NodeLifecyclePolicy edge`. */
   readonly source: string;
 }
 
 /** The limits on repairs that hold for one pool. */
 export interface RepairLimitsInForce {
   /**
-   * The policies of the cluster that have limits, each with its generation. Between two times without any limit, and
-   * between two with this one, nothing was left uncounted.
+   * The policies of the cluster that have limits, each with its generation. While this is the same as in the record of
+   * the reservations, no repair in flight was left uncounted.
    */
   readonly basis: string;
-  /** Those that bind the pool. */
+  /** Limits that bind the pool. */
   readonly binding: readonly StatedLimits[];
   /** A policy that selects the pool has limits that cannot be read: they might forbid what the others allow (I6). */
   readonly fault?: string | undefined;

@@ -1,4 +1,4 @@
-/** What the guards count around the nodes of a pool, and which due nodes EC2 is asked about. Pure. */
+/** Gathers the surroundings that the guards count, and the due nodes that EC2 is asked about. Pure. */
 import { disruptionBudgetOf } from './disruption-budget.ts';
 import { dueOf } from './finding.ts';
 import { createGuards, type Surroundings } from './guards.ts';
@@ -14,7 +14,7 @@ import { type Confirmation, statementsOf } from '../../../shared/domain/repair-p
 
 type CountedFacts = Pick<PoolFacts, 'pool' | 'rules' | 'nodes' | 'claims' | 'dueFacts' | 'state' | 'now' | 'activity'>;
 
-/** What the guards count; undefined: nothing may be repaired. */
+/** The surroundings that the guards count; undefined: nothing may be repaired. */
 export function surroundingsIn(
   { pool, rules, nodes: own, claims, dueFacts, state, now, activity }: CountedFacts,
   { present: findings }: Pick<JudgedPool, 'present'>,
@@ -33,7 +33,7 @@ export function surroundingsIn(
     return owner.kind === 'claim' ? owner.claim : undefined;
   };
   const which = settings.disruptionBudgets;
-  // Most NodePools say nothing.
+  // Most NodePools state no budgets.
   const hasBudget = which !== 'Explicit' || rules.pool?.spec?.['disruption'] !== undefined;
   return {
     now,
@@ -59,7 +59,10 @@ export interface Unconfirmed {
   readonly check: Confirmation;
 }
 
-/** Nodes that EC2 is asked about. Freeze, zone and threshold let them through: an outage asks nothing. */
+/**
+ * Nodes that EC2 is asked about: those that freeze, zone and threshold let through, so that nothing is asked in an
+ * outage.
+ */
 export function toBeConfirmed({ present }: JudgedPool, surroundings: Surroundings | undefined): readonly Unconfirmed[] {
   const asking = present.flatMap((finding): Unconfirmed[] => {
     const check = dueOf(finding)?.due.entryPolicy.confirm;

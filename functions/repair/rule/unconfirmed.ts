@@ -5,7 +5,7 @@ import { addDuration, type EpochMs, minutes } from '../../../shared/domain/time.
 /** The word of EC2 that confirms a repair. */
 export const CONFIRMED = 'impaired';
 
-/** No event tells that EC2 says something else. */
+/** A node that is blocked here is looked at this often: no event tells that EC2 says something else. */
 const CONFIRM_CHECK = minutes(1);
 
 /** Stops the repair of a node that EC2 does not call impaired; undefined: EC2 does, or the entry does not ask (`confirm`). */
@@ -25,7 +25,10 @@ export function unconfirmed(
   };
 }
 
-/** What others may be at cannot be read: nothing begins (I6). No event tells that it can be read again. */
+/**
+ * Blocks a node while it cannot be read whether another controller is at work on it (I6); undefined: it can be read. No
+ * event tells that it can be read again.
+ */
 export function othersNotKnown(fault: string | undefined, now: EpochMs): Blocker | undefined {
   if (fault === undefined) return undefined;
   const message = `who else is at work on it is not known: ${fault}`;

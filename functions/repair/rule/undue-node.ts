@@ -9,7 +9,7 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 /** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
 const FAULT_CHECK = minutes(60);
 
-/** A healthy node, or one that cannot be judged. */
+/** Judges a healthy node, or one that cannot be judged. */
 export function judgeUndue(
   { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: NodeFacts,
   decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,

@@ -17,7 +17,7 @@ export const LAUNCH_CHECK = seconds(30);
 /** A blocked node is looked at again after this long, since no event may tell that the block has ended. */
 export const BLOCKED_CHECK = minutes(5);
 
-/** Codes in which records keep what was said of a node. Stored records have them, so they stay as they are. */
+/** Codes by which records keep what was reported of a node. Stored records have them, so they stay as they are. */
 export const REPORT_CODES = {
   noTransitionTime: 'ignore',
   unclaimed: 'unclaimed',
@@ -28,17 +28,17 @@ export const REPORT_CODES = {
 /** A statement that is true, and since when. */
 export interface UnhealthyStatement extends UnhealthyMatch {
   readonly key: string;
-  /** undefined: its condition does not say. */
+  /** Time since which it is true; undefined: its condition does not say. */
   readonly start: EpochMs | undefined;
   readonly onset: NodeRecord['onsets'][string] | undefined;
-  /** What is wrong with the time that the condition states. */
+  /** Fault of the clock that wrote the condition's transition time. */
   readonly doubt?: 'behind' | 'ahead' | undefined;
 }
 
 /** An action of the ladder with its time; `DrainThenTerminate` is two. */
 export interface LadderAction extends Omit<RepairAction, 'type'> {
   readonly type: ActionType;
-  /** Set where a drain or termination is one half of an action. */
+  /** Key that replaces the usual one (`keyOf`), for a drain or termination that is one half of an action. */
   readonly key?: string | undefined;
 }
 
@@ -61,22 +61,22 @@ export interface EntryPolicy extends ReturnType<typeof termsOf> {
 export interface DueNode {
   readonly kind: 'due';
   readonly dueCondition: DueCondition;
-  /** Absent for a node that Karpenter does not manage, where the block covers those. */
+  /** NodeClaim of the node. Absent for a node that Karpenter does not manage, if the block covers those. */
   readonly claim: NodeClaimView | undefined;
-  /** How many statements are true. */
+  /** Number of statements that are true. */
   readonly severity: number;
   /** The priority and the actions of the entry that decides. */
   readonly entryPolicy: EntryPolicy;
   /** The actions of that entry that are possible here, in their order. */
   readonly ladder: readonly PossibleAction[];
-  /** Since when any entry has been due. */
+  /** Time since which any entry has been due. */
   readonly dueSince: EpochMs;
   readonly message: string;
 }
 
 /** Decisions that start no repair. */
 export type Undue = { readonly message: string } &
-  /** Nothing to do: the incident is over, or never was one. */
+  /** Nothing is to be done: the incident is over, or never was one. */
   (
     | {
         readonly kind: 'ignore';
@@ -84,7 +84,7 @@ export type Undue = { readonly message: string } &
       }
     /** The repair block is not valid: no repair on a guess. */
     | { readonly kind: 'refuse' }
-    /** @property doubts of clocks of the machine */
+    /** Unhealthy, and not due yet. @property doubts about the clocks of the machine, in words */
     | { readonly kind: 'tolerate'; readonly dueCondition: DueCondition; readonly doubts: readonly string[] }
     /** Due, without a NodeClaim: looked at again when one comes. */
     | { readonly kind: 'unclaimed'; readonly dueCondition: DueCondition }
@@ -94,34 +94,34 @@ export type Undue = { readonly message: string } &
     | { readonly kind: 'finishing'; readonly dueCondition: DueCondition }
   );
 
-/** What becomes of a node by itself. */
+/** Decision on a node by itself, before its pool decides. */
 export type NodeDecision = Undue | DueNode;
 
-/** Why a node by itself is not due. */
+/** Reason why a node is blocked by itself, whatever its pool allows. */
 type OwnReason = 'AmbiguousNodeClaim' | 'BeingDisrupted' | 'ReplacementUnavailable';
 
-/** What a guard rests on. */
+/** Setting that a guard rests on, with the numbers. */
 export interface GuardSetting {
-  /** Where the setting stands, e.g. `NodeLifecyclePolicy limits`; undefined: where the repair block stands. */
+  /** Object that has the setting, e.g. `NodeLifecyclePolicy limits`; undefined: the one that has the repair block. */
   readonly source?: string;
   /** Dotted, from the top of the object: `spec.repair.zoneOutage`. */
   readonly field: string;
   readonly numbers: Readonly<Record<string, number | string>>;
 }
 
-/** How a node that is due stands among those of its pool. */
+/** Place of a due node among those of its pool. */
 export interface Rank {
-  /** 1: it comes first. */
+  /** Place in the order; 1 comes first. */
   readonly place: number;
   readonly of: number;
-  /** The dense rank of its priority, and its waiting. */
+  /** Dense rank of its priority, plus one for each half hour that it has been due. */
   readonly score: number;
 }
 
-/** Why a node that is due is not repaired now. */
+/** Reason why a due node is not repaired now. */
 export type Blocker = {
   readonly message: string;
-  /** When to look again if nothing changes before. */
+  /** Time of the next look if nothing changes before. */
   readonly until: EpochMs;
 } &
   /** Freeze, a zone or the threshold, whose end is followed by a ramp. */
@@ -130,15 +130,15 @@ export type Blocker = {
         readonly kind: 'guard';
         readonly reason: 'ClusterFreeze' | 'ZoneOutage' | 'UnhealthyThreshold';
         readonly setting: GuardSetting;
-        /** As the pool's record names it. */
+        /** Name of the guard in the pool's record. */
         readonly guard: string;
       }
-    /** The same, counted with nodes that have just come back. */
+    /** Freeze, a zone or the threshold, counted with nodes that have just come back. */
     | { readonly kind: 'recovering'; readonly reason: 'Settling'; readonly setting: GuardSetting }
     | { readonly kind: 'futility'; readonly reason: 'FutileRepairs'; readonly setting: GuardSetting }
-    /** What others are at cannot be read. */
+    /** It cannot be read whether another controller is at work on the node. */
     | { readonly kind: 'others'; readonly reason: 'BeingDisrupted' }
-    /** The entry that decides waits for EC2. */
+    /** The entry that decides waits for EC2 to confirm the fault. */
     | { readonly kind: 'entry'; readonly reason: 'NotConfirmed'; readonly setting: GuardSetting }
     | {
         readonly kind: 'budget';
@@ -173,41 +173,41 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'exhausted' }
   /** The actions that are left were refused, and are tried again. */
   | { readonly kind: 'retry' }
-  /** Its termination takes longer than it may. @property claim the Node is gone, its NodeClaim is not */
+  /** Its termination takes longer than it may. @property claim set if the Node is gone, and its NodeClaim is not */
   | { readonly kind: 'stuck'; readonly attempt: Attempt; readonly claim?: NodeName }
   /** Well again after an act that left the node in place. */
   | { readonly kind: 'recovered'; readonly attempt: Attempt }
   /** The attempt of another run has no known outcome yet. */
   | { readonly kind: 'unresolved' }
   | { readonly kind: 'repair'; readonly attempt: Attempt }
-  /** Mode is Observe. */
+  /** Due, and not repaired because the mode is `Observe`. */
   | { readonly kind: 'wouldRepair'; readonly attempt: Attempt; readonly laterActions: readonly LadderAction[] }
   | { readonly kind: 'gone' }
 );
 
-/** The node itself may be acted on, and this is the action that it is due for: the pool decides. */
+/** The action that a node is due for. The node itself may be acted on; the pool has yet to decide. */
 export interface DueAction {
   readonly kind: 'due';
   readonly due: DueNode;
   readonly action: PossibleAction;
-  /** What follows it. */
+  /** Actions that follow it. */
   readonly laterActions: readonly LadderAction[];
   /** An attempt that another run did not carry out, at the same action. */
   readonly unfinished: Attempt | undefined;
 }
 
-/** What a verdict, or a due action, says of its node. */
+/** Traits of a verdict, or of a due action. */
 export type VerdictTrait =
-  /** Among the nodes of its pool that are due and not repaired. */
+  /** The node counts among those of its pool that are due and not repaired. */
   | 'held'
   /** No run is about to act on it, so no outcome of one is awaited. */
   | 'awaitsNoRun'
   /** The next attempt uses what an earlier one has left. */
   | 'reuses'
-  /** As `Finding.state` says. */
+  /** `Finding.state` follows from this trait. */
   | 'inFlight'
   | 'followed'
-  /** As `Finding.needsCleanUp` says. */
+  /** `Finding.needsCleanUp` follows from this trait. */
   | 'needsCleanUp';
 
 export const VERDICT_TRAITS: Readonly<Record<(Verdict | DueAction)['kind'], readonly VerdictTrait[]>> = {

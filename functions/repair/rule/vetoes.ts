@@ -14,15 +14,15 @@ export interface VetoCarrier {
 }
 
 export interface Veto {
-  /** When it ends; undefined: when somebody takes it away. */
+  /** End of the veto; undefined: it holds until somebody removes it. */
   readonly until: EpochMs | undefined;
   readonly message: string;
-  /** The value says nothing that can be read; it counts nevertheless. */
+  /** The value cannot be read; it counts nevertheless. */
   readonly invalid: boolean;
   readonly by: VetoCarrier;
 }
 
-/** Karpenter's own, on Nodes and NodeClaims; exactly `"true"`. */
+/** Annotation of Karpenter's own, on Nodes and NodeClaims; the value is exactly `"true"`. */
 const KARPENTER_VETO = 'karpenter.sh/do-not-repair';
 
 /** The veto that holds longest, or undefined. */
@@ -47,8 +47,8 @@ export function vetoOf(
 }
 
 /**
- * `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other value as `"true"` does (I6:
- * its author wanted the node left alone).
+ * Reads a veto. `"true"` holds until it is removed, an RFC 3339 instant until then, and any other value as `"true"`
+ * does (I6: its author wanted the node left alone).
  */
 export function readVeto(by: VetoCarrier, now: EpochMs): Veto | undefined {
   if (by.value === undefined) return undefined;
