@@ -5,7 +5,7 @@ import { ENV, requireEnv } from '../../shared/contract/env.ts';
 import type { Hooks } from '../../shared/ports/hooks.ts';
 import { endOfCalls } from '../../shared/lambda/run-time.ts';
 
-/** For `createHandler(…, { otherAdapters: { hooks: awsHooks } })`. */
+/** Connects the hooks to AWS, for `createHandler(…, { otherAdapters: { hooks: awsHooks } })`. */
 export function awsHooks(): Hooks {
   return createHooks({
     bus: connectEventBus(requireEnv(process.env, ENV.eventBusName), endOfCalls),

@@ -1,4 +1,7 @@
-/** What the command line reads of terminations and FinalizerRules, and nothing else of this folder: the rules themselves, and how their records are read. */
+/**
+ * Exports for the command line, which reads nothing else of this folder: the rules of terminations and FinalizerRules, and how their records are
+ * read.
+ */
 export { ORPHAN_CHECK } from './orphans/decide.ts';
 export { ORPHAN_CODEC } from './orphans/record.ts';
 export { entriesOf, LEDGER_CODEC } from './objects/record.ts';

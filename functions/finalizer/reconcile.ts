@@ -1,4 +1,4 @@
-/** Terminations and FinalizerRules: which object a message is about. */
+/** Terminations and FinalizerRules: finds the object that a message is about. */
 import { OWNER, type FinalizerDeps } from './common/context.ts';
 import { createPauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { changedOnly, isRepublished, type ClusterEvent } from '../../shared/contract/cluster-event.ts';
@@ -36,7 +36,7 @@ import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { settingsRounds, terminationRounds } from './wake-ups.ts';
 import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 
-/** What a termination goes by. */
+/** Owner and blocks of the policies that a termination goes by. */
 const KEEPER = { owner: OWNER, readers: [TERMINATION_BLOCK, PROTECTION] } as const;
 
 /** Other rules than the real ones, for proofs of what a mistake in them would do. */
@@ -143,7 +143,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
   }
 }
 
-/** Parts of a Node that matter to its termination alone: neither our finalizer nor what is in force depends on them. */
+/** Parts of a Node that matter to its termination alone: neither our finalizer nor the settings in force depend on them. */
 const PARTS_OF_TERMINATION: ReadonlySet<string> = new Set([
   'bootID',
   'conditions',
@@ -158,7 +158,7 @@ const isOwnFinalizer = (changed: readonly string[]): boolean => changed.length =
 
 interface NodeCause {
   readonly wakeUp?: SubjectWakeUp;
-  /** What changed of the Node matters to a termination alone. */
+  /** The change of the Node matters to a termination alone. */
   readonly onlyIfTerminating?: boolean;
 }
 
@@ -187,7 +187,7 @@ async function reconcileNode(
   if (!(await closeNodeRecord(context.deps, uid, isAlone))) await reconcileNode(context, name, cause);
 }
 
-/** Its NodeClaim may wait for it, or it went with our finalizer stripped. */
+/** Handles a Node that is gone: its NodeClaim may wait for it, or it went with our finalizer stripped. */
 async function reconcileGoneNode(context: ReconcileContext, { name, uid }: Subject): Promise<void> {
   await reconcileTarget(context, { kind: 'Node', name, uid, onlyIfKnown: true }, undefined);
   await context.terminations.request(undefined);

@@ -1,6 +1,6 @@
 /**
- * Whom a change elsewhere wakes: the terminations under way, and the NodeClaims and Nodes that new settings give a finalizer or take it from. A
- * burst of changes costs one round (`shared/policies/rounds.ts`).
+ * Wake-ups after a change elsewhere: of the terminations under way, and of NodeClaims and Nodes that new settings give a finalizer or take it
+ * from. A burst of changes costs one round (`shared/policies/rounds.ts`).
  */
 import { OWNER } from './common/context.ts';
 import { providerIDOf } from './common/instances.ts';
@@ -23,7 +23,7 @@ import { effectiveTermination, TERMINATION_BLOCK, type EffectiveTermination } fr
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-/** What is out of sight looks again by its own timer. */
+/** Objects out of sight count as none: they look again by their own timers. */
 const NONE_IF_NOT_SERVED = { notServed: 'none' } as const;
 
 /** Rounds after changes of settings; their scopes are NodePools. */
@@ -46,7 +46,7 @@ export function terminationRounds(deps: Deps): Rounds {
 
 const isTerminating = (object: KubernetesObject): boolean => !isLive(object);
 
-/** Those for which the rule asks for something under the settings as they are, and those that are terminating. */
+/** The objects for which the rule asks for something under the settings as they are, and those that are terminating. */
 async function affectedBySettings(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
   const [claims, nodes] = await inParallel([listNodeClaims(deps, NONE_IF_NOT_SERVED), listNodes(deps)]);
   const targets = toTargets(claims, nodes).filter(
@@ -60,7 +60,7 @@ async function affectedBySettings(deps: Deps, scopes: Scopes): Promise<readonly 
   });
 }
 
-/** What is judged together: a NodeClaim with the Nodes of its instance, or a Node that no single NodeClaim stands for. */
+/** Objects that are judged together: a NodeClaim with the Nodes of its instance, or a Node that no single NodeClaim stands for. */
 interface JudgedTarget {
   readonly claim: KubernetesObject | undefined;
   readonly nodes: readonly KubernetesObject[];

@@ -15,7 +15,7 @@ import { LEDGER_CODEC } from './objects/record.ts';
 import type { ObjectContext } from './objects/context.ts';
 import { reconcileObject } from './objects/reconcile.ts';
 
-/** The custom resource of a hook changed. @param key of its call */
+/** Handles a change of a hook's custom resource. @param key of its call */
 export async function reconcileHook(context: TargetContext, key: string): Promise<void> {
   const [uid = ''] = key.split('/');
   const nothing = new Map<string, HookAnswer>();
@@ -39,7 +39,7 @@ async function reconcileTermination(
   return false;
 }
 
-/** The same for the Nodes that this NodeClaim, which went, has left with its hooks. */
+/** Looks at the Nodes that this NodeClaim, which went, has left with its hooks. False: there are none. */
 async function reconcileLeftNodes(
   context: TargetContext,
   uid: string,
@@ -67,7 +67,7 @@ async function leftNodesOf(
   return nodes;
 }
 
-/** In whose termination the hooks are called: the subject of the record, or the NodeClaim that goes on with the calls of its Node. */
+/** The subject in whose termination the hooks are called: that of the record, or the NodeClaim that goes on with the calls of its Node. */
 async function callerOf(
   { deps }: Pick<TargetContext, 'deps'>,
   value: TerminationRecord,
@@ -81,8 +81,8 @@ async function callerOf(
 const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly TerminationSubject['kind'][];
 
 /**
- * The key says it all: it was made of the object's UID and the name of the hook or rule. What cannot be read as an answer is a failure of
- * its hook or clean-up; without a key nobody can be told, and `TerminalError` parks the message.
+ * Handles a worker's answer by its key alone, which was made of the object's UID and the name of the hook or rule. An answer that cannot be read
+ * is a failure of its hook or clean-up; without a key nobody can be told, and `TerminalError` parks the message.
  */
 export async function reconcileAnswer(
   context: TargetContext & ObjectContext,

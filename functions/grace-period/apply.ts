@@ -66,10 +66,10 @@ async function keepRecord(
   return done.kind === 'done' && !hasUnreported(outcome, observed) ? afterChange(node) : done;
 }
 
-/** Looks once more after a release: a pod may have come meanwhile, and its own run still found the node held. */
+/** The end of a turn. After a release it looks once more: a pod may have come meanwhile, and its own run still found the node held. */
 const afterChange = (change: NodeChange): Turn => (change.kind === 'release' ? again('the node was released') : DONE);
 
-/** The node is gone: its record is closed. */
+/** Closes the record of a node that is gone. */
 export async function closeGone(
   { reporter }: { readonly reporter: Reporter },
   { record, subject }: GoneSubject<GracePeriodRecord>,
@@ -82,18 +82,18 @@ export async function closeGone(
 /** `changed`: the Node changed in between, or is gone, so the run looks again. */
 type AnnotateOutcome = { readonly kind: 'ok' | 'changed' };
 
-/** What is remembered of changes of the Node. */
+/** Memory of changes of the Node. */
 type ChangeMemory = Pick<GracePeriodRecord, 'effort' | 'refusals'>;
 
-/** As `RecordWrite`; without `wakeTime` the record was to be closed. */
+/** A `RecordWrite`; without `wakeTime` the record was to be closed. */
 type Intent = Pick<RecordWrite, 'record'> & { readonly wakeTime: EpochMs | undefined };
 
 type NodeChangeOutcome =
   | Extract<Turn, { kind: 'again' }>
-  /** `memory`: where it changes. */
+  /** `memory`: absent where it does not change. */
   | { readonly kind: 'ok'; readonly memory: ChangeMemory | undefined };
 
-/** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
+/** Makes the change of the Node and reports it. A refusal is remembered, so that the next look waits with it. */
 async function changeNode(
   context: GracePeriodContext,
   observed: ObservedNode,
@@ -143,7 +143,7 @@ const memoryOf = (effort: ChangeMemory['effort'], refusals: ChangeMemory['refusa
   ...(refusals !== undefined && { refusals }),
 });
 
-/** @param memory undefined: as it is */
+/** Sets the memory of a record. @param memory undefined: as it is */
 function withMemory(record: GracePeriodRecord, memory: ChangeMemory | undefined): GracePeriodRecord {
   return memory === undefined ? record : { announcedKeys: record.announcedKeys, ...memory };
 }
@@ -154,11 +154,11 @@ const recordToSave = (
   { record, wakeTime }: RecordWrite,
 ): RecordToSave<GracePeriodRecord> => ({ subject: subjectOf(object), value: record, wakeTime });
 
-/** Something is still to be said: the timer stays due, for the sweep alone. */
+/** Whether something is still to be said: the timer stays due, for the sweep alone. */
 const hasUnreported = ({ wakeTime }: Intent, { observation: { now } }: ObservedNode): boolean =>
   wakeTime !== undefined && isDue(now, wakeTime);
 
-/** Both annotations in one patch, on exactly the Node that was looked at. */
+/** Writes both annotations in one patch, on exactly the Node that was looked at. */
 async function annotate(
   { kubernetes }: Pick<GracePeriodDeps, 'kubernetes'>,
   { metadata }: KubernetesObject,

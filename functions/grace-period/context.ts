@@ -1,4 +1,4 @@
-/** What one run has: the ports, and what its later turns must know of the earlier ones. */
+/** Context of one run: the ports, and what its later turns must know of the earlier ones. */
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { Tries } from '../../shared/lifecycle/refusals.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -15,6 +15,6 @@ export interface GracePeriodContext {
   readonly tries: Tries;
   /** A timer brought the run here. */
   readonly isFromTimer: boolean;
-  /** What this run has announced, in its record or not. */
+  /** Announcements of this run, in its record or not. */
   announcements: readonly Announcement[];
 }

@@ -25,11 +25,11 @@ import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.
 import { retryNotBefore } from '../../shared/domain/refusal.ts';
 import { addDuration, earliest, hours, latest, seconds, type EpochMs } from '../../shared/domain/time.ts';
 
-/** Ends of protections that are less than this apart are said together, at the last of them: a node costs one look a second. */
+/** Time within which ends of protections are said together, at the last of them: a node costs one look a second. */
 const REPORTED_TOGETHER_WITHIN = seconds(1);
-/** Objects that one run records Events about; the others have a run of their own. */
+/** Most objects that one run records Events about; the others have a run of their own. */
 export const MAX_OBJECTS_PER_RUN = 25;
-/** A node with annotated pods and nothing due is looked at this often, so that none is ever out of sight (I5). */
+/** Time between looks at a node with annotated pods and nothing due, so that none is ever out of sight (I5). */
 export const IDLE_CHECK = hours(24);
 
 export interface GracePeriodObservation {
@@ -39,14 +39,14 @@ export interface GracePeriodObservation {
   readonly pods: readonly PodView[];
   readonly policy: ProtectionPolicy;
   readonly policyName: string | undefined;
-  /** What a block that is only observed would make of the pods. */
+  /** Protection by a block that is only observed. */
   readonly observedProtection: ObservedProtection | undefined;
   readonly record: GracePeriodRecord;
-  /** What a change of the Node rests on. */
+  /** Hash of what a change of the Node rests on. */
   readonly basis: string;
 }
 
-/** A record's content and when to look again. */
+/** The content of a record, and when to look again. */
 export interface RecordWrite {
   readonly record: GracePeriodRecord;
   readonly wakeTime: EpochMs;
@@ -65,17 +65,17 @@ export type GracePeriodDecision =
   | {
       readonly kind: 'keep';
       readonly node: NodeChange;
-      /** To be said now, each once. */
+      /** Announcements to be made now, each once. */
       readonly announcements: readonly Announcement[];
-      /** To be written before anything is done. */
+      /** The record to be written before anything is done. */
       readonly intent: RecordWrite;
-      /** To be written when all is done. */
+      /** The record to be written when all is done. */
       readonly outcome: RecordWrite;
       readonly counts: Counts;
     };
 
 /**
- * Several pods of one node are one decision: the Node is held until the latest expiry, and each pod's own expiry is
+ * Decides about a node. Several pods of one node are one decision: the Node is held until the latest expiry, and each pod's own expiry is
  * announced once.
  */
 export function decide(observation: GracePeriodObservation): GracePeriodDecision {
@@ -133,7 +133,7 @@ function endOfFirstGroup(instants: readonly EpochMs[]): EpochMs | undefined {
   return instants.filter(instant => instant < end).reduce((a, b) => latest(a, b), first);
 }
 
-/** The memory with these announcements made. */
+/** The announced keys with these announcements made. */
 export function withAnnouncements(
   announcedKeys: GracePeriodRecord['announcedKeys'],
   made: readonly Announcement[],
@@ -143,7 +143,7 @@ export function withAnnouncements(
   return Object.fromEntries(merged);
 }
 
-/** What is to be said about the node itself. */
+/** Announcements about the node itself. */
 function aboutNode({ node }: GracePeriodObservation, until: string | undefined): readonly Announcement[] {
   const { doNotDisrupt, name, uid } = node;
   const about = { kind: 'Node', name, uid } as const;
@@ -155,5 +155,5 @@ function aboutNode({ node }: GracePeriodObservation, until: string | undefined):
   return [];
 }
 
-/** @param until as in `NodeChange` */
+/** Words for the time of a protection. @param until as in `NodeChange` */
 const spanOf = (until: string): string => (until === 'indefinite' ? 'without end' : `until ${until}`);

@@ -1,2 +1,2 @@
-/** What the command line reads of protections, and nothing else of this folder: the rules themselves, and how their records are read. */
+/** Exports for the command line, which reads nothing else of this folder: the rules themselves, and how their records are read. */
 export { quotedValue } from './rule/announcements.ts';

@@ -1,4 +1,4 @@
-/** What the grace-period function looks at: a node, its record, its pods and the policy that applies. The same for every look. */
+/** Input of the grace-period function: a node, its record, its pods and the policy that applies. The same for every look. */
 import { POOL_HOLD_ANNOTATION, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -32,21 +32,21 @@ export interface ObservedNode {
   readonly protection: EffectiveProtection;
   readonly record: TimedRecord<GracePeriodRecord>;
   readonly stored: GracePeriodRecord | undefined;
-  /** What the rule decides on. */
+  /** Input of the rule. */
   readonly observation: GracePeriodObservation;
 }
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'clock'>;
 
-/** What a look gets from its run. */
+/** State that a look gets from its run. */
 export interface GracePeriodLooks {
-  /** By UID of the Node. */
+  /** The record of a Node, by its UID. */
   readonly recordOf: (uid: string) => TimedRecord<GracePeriodRecord>;
-  /** Of this run so far, in its record or not. */
+  /** Announcements of this run so far, in its record or not. */
   readonly announcements: readonly Announcement[];
 }
 
-/** One look: reads the Node, its record and, where it may matter, its pods and settings. */
+/** Looks once: reads the Node, its record and, where it may matter, its pods and settings. */
 export async function observe(
   deps: Deps,
   { recordOf, announcements }: GracePeriodLooks,
@@ -90,7 +90,7 @@ export async function observe(
   return { kind: 'here', observation: { object, pods, protection, record, stored, observation } };
 }
 
-/** What a change of the Node rests on: with anything else, one that was refused is tried at once. */
+/** Values that a change of the Node rests on: when any of them differs, a change that was refused is tried at once. */
 export const basisValues = ({
   object,
   pods,
@@ -111,7 +111,7 @@ async function loadSurroundings(deps: Deps, node: KubernetesObject): Promise<Sur
   return { pods, protection };
 }
 
-/** Most nodes have no annotated pod: for them no policy is read. */
+/** Reads pods and policy, the policy only if there are annotated pods: most nodes have none. */
 async function loadIfAnnotated(deps: Deps, node: KubernetesObject): Promise<Surroundings | undefined> {
   const pods = await loadPodsOnNode(deps, node.metadata.name);
   if (annotatedPods(pods, DEFAULT_PROTECTION_POLICY).length === 0) return undefined;

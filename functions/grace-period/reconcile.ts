@@ -1,6 +1,6 @@
 /**
- * Grace periods: look at a node and its pods, decide, act. One record per node holds the timer and what was said; the annotations on
- * the Node say themselves whose they are.
+ * Grace periods: look at a node and its pods, decide, act. One record per node holds the timer and the announced keys; the annotations on the
+ * Node say themselves whose they are.
  */
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { createPauseOutOfSight, type PauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
@@ -100,7 +100,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
 
 type FoundNode = Exclude<Lookup<ObservedNode, GracePeriodRecord>, { kind: 'nothing' }>;
 
-/** What a turn does: it closes the record of a node that is gone, or carries out what was decided of one that is there. */
+/** The next act of a turn: it closes the record of a node that is gone, or carries out the decision about one that is there. */
 type NextStep =
   | GoneSubject<GracePeriodRecord>
   | { readonly kind: 'here'; readonly observed: ObservedNode; readonly decision: GracePeriodDecision };

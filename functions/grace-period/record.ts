@@ -1,4 +1,4 @@
-/** What the grace-period function remembers about one node, beside its timer: which Events were recorded, and which changes failed. */
+/** The record of one node, beside its timer: which Events were recorded, and which changes failed. */
 import { effortSchema } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { fieldsOf } from '../../shared/domain/json.ts';
@@ -10,7 +10,7 @@ export const OWNER = 'grace-period';
 const schema = z.pipe(
   z.transform(withoutOldRefusal),
   z.object({
-    /** By UID of the Pod or Node and by topic: what was announced last, e.g. the expiry. Something else is announced again. */
+    /** The last announcement by UID of the Pod or Node and by topic, e.g. the expiry. Something else is announced again. */
     announcedKeys: z.record(z.string(), z.record(z.string(), z.string())),
     /** Somebody keeps removing the annotation: the next time it is put back waits longer. */
     effort: z.exactOptional(effortSchema),
@@ -26,7 +26,7 @@ export const GRACE_PERIOD_CODEC: RecordCodec<GracePeriodRecord> = storedUnder(
   checkedCodec(OWNER, schema, 2),
 );
 
-/** In version 1 an effort could be about a refusal. What is to be tried again is found out by trying. */
+/** Drops an effort about a refusal, as version 1 could have. Whether a change succeeds now is found out by trying. */
 function withoutOldRefusal(state: unknown): unknown {
   const { effort, ...fields } = fieldsOf(state);
   return fieldsOf(effort)['kind'] === 'refused' ? fields : state;

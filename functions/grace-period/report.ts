@@ -1,4 +1,4 @@
-/** What is said: Events about protections and refused changes, audit lines of changes of the Node, and metrics. */
+/** Reports about grace periods: Events about protections and refused changes, audit lines of changes of the Node, and metrics. */
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { GRACE_PERIOD_METRICS as METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -31,7 +31,7 @@ const EVENTS: Readonly<Record<AnnouncementTopic, EventOfTopic>> = {
   observed: { type: 'Normal', reason: EVENT_REASONS.protectionObserved, metric: METRICS.observed },
 };
 
-/** Says each announcement. Where a timer brought the run here, how late it was is measured. */
+/** Makes each announcement. Where a timer brought the run here, its lateness is measured. */
 export async function announce(
   { deps, reporter, isFromTimer }: GracePeriodContext,
   announcements: readonly Announcement[],
@@ -59,14 +59,14 @@ function toReport({ topic, message, about: { kind, ...metadata } }: Announcement
   };
 }
 
-/** How many pods are protected, and how soon the next protection ends. */
+/** Measures how many pods are protected, and how soon the next protection ends. */
 export function countProtectedPods({ metrics, clock }: GracePeriodDeps, { protectedPods, nextExpiry }: Counts): void {
   metrics.count(METRICS.protectedPods, protectedPods);
   if (nextExpiry !== undefined)
     metrics.milliseconds(METRICS.timeToNextExpiry, durationBetween(clock.now(), nextExpiry));
 }
 
-/** One audit line per change of the Node, after it was made, with the numbers that it rests on. */
+/** Reports a change of the Node in one audit line, after it was made, with the numbers that it rests on. */
 export async function reportChange(
   reporter: Reporter,
   { object: about, pods, protection }: ObservedNode,
@@ -99,7 +99,7 @@ const MESSAGES = {
   ReplacementHeld: 'no pod is protected any more; a repair holds the node until it takes the place of another one',
 } as const;
 
-/** Which settings of a policy decided until when the pods are protected; none where the annotations alone did. */
+/** Settings of a policy that decided until when the pods are protected; none where the annotations alone did. */
 export function decidedBy({ policy, source }: SourcedProtection, pods: readonly AnnotatedPod[]): readonly JsonObject[] {
   const caps = pods.flatMap(({ pod, protection }) => {
     if (protection.kind !== 'until' || protection.cappedTo === undefined) return [];
@@ -109,7 +109,7 @@ export function decidedBy({ policy, source }: SourcedProtection, pods: readonly 
   return [...new Set([...rules, ...caps])].map(field => settingPath(source, field)).filter(path => path !== undefined);
 }
 
-/** Says that the API server refuses a change of the Node. */
+/** Reports that the API server refuses a change of the Node. */
 export const reportRefusal = (
   reporter: Reporter,
   { object }: ObservedNode,
@@ -126,7 +126,7 @@ export const reportRefusal = (
     event: { type: 'Warning' },
   });
 
-/** The node is gone, and what was promised about its pods has ended with it. */
+/** Reports that the node is gone, and with it the protections of its pods. */
 export const reportGone = (reporter: Reporter, subject: Subject): Promise<void> =>
   reporter.report({
     about: aboutSubject(subject),

@@ -1,4 +1,4 @@
-/** What a change of settings affects: the nodes with annotated pods; a burst of changes costs one round. */
+/** Wake-ups of the nodes with annotated pods after a change of settings; a burst of changes costs one round. */
 import { batchesOf, inParallel, throwFailures } from '../../shared/cluster/in-parallel.ts';
 import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';

@@ -10,17 +10,17 @@ import {
 } from '../../shared/domain/time.ts';
 
 /**
- * How far ahead a sweep looks. The tick comes every 60 s: half a minute more hands over each record before it is due. Where a tick is
+ * Time ahead that a sweep covers. The tick comes every 60 s: half a minute more hands over each record before it is due. Where a tick is
  * skipped, a record may be 30 s late.
  */
 const SWEEP_AHEAD = seconds(90);
 /**
- * A record whose owner sent a wake-up of its own is left to that message for this long after it is due: both at once would run the
- * owner twice. After a lost message the next sweep sends another.
+ * Time after it is due for which a record is left to the wake-up that its owner sent: both at once would run the owner twice. After a lost
+ * message the next sweep sends another.
  */
 const OWN_WAKE_UP_ARRIVES_WITHIN = seconds(30);
 
-/** Records up to this instant are looked at in the sweep at `now`. There is no lower bound: overdue ones always return. */
+/** The instant up to which records are looked at in the sweep at `now`. There is no lower bound: overdue ones always return. */
 export function sweepHorizon(now: EpochMs): EpochMs {
   return addDuration(now, SWEEP_AHEAD);
 }
@@ -31,7 +31,7 @@ export type SweepDecision =
   /** The owner's own wake-up is on its way. */
   | { readonly kind: 'leave' };
 
-/** @param due a record of the due index, up to the horizon */
+/** Decides whether a due record gets a wake-up. @param due a record of the due index, up to the horizon */
 export function decide(
   due: { readonly nextWakeTime: EpochMs; readonly direct?: boolean },
   now: EpochMs,
@@ -41,7 +41,7 @@ export function decide(
   return { kind: 'wake', delay: toDurationMs(Math.max(0, durationBetween(now, nextWakeTime))) };
 }
 
-/** How late the oldest record is; zero when none is overdue. */
+/** Lateness of the oldest record; zero when none is overdue. */
 export function oldestOverdue(now: EpochMs, nextWakeTimes: readonly EpochMs[]): DurationMs {
   return toDurationMs(Math.max(0, ...nextWakeTimes.map(time => durationBetween(time, now))));
 }

@@ -17,7 +17,7 @@ const OWNER = 'timer';
 const PAGE_SIZE = 500;
 /** A bound on one sweep's work; what is left is first in line at the next tick, a minute later. */
 const MAX_PAGES_PER_SHARD = 40;
-/** An entry that is still unreadable after this long is parked once more. */
+/** Time after which an entry that is still unreadable is parked once more. */
 const PARKED_AGAIN_AFTER = hours(7 * 24);
 
 /** The timer as it is deployed: after each sweep it looks at the canary. */
@@ -47,7 +47,7 @@ export function createSweep(deps: TimerDeps): Reconcile {
   };
 }
 
-/** What fails holds nothing else: every shard, page and inbox gets its chance before the tick goes back to the queue. */
+/** Sweeps all shards. A failure holds nothing else: every shard, page and inbox gets its chance before the tick goes back to the queue. */
 async function sweep(deps: TimerDeps): Promise<void> {
   const failures: unknown[] = [];
   const attempt = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => void failures.push(error));
@@ -61,7 +61,7 @@ async function sweep(deps: TimerDeps): Promise<void> {
   if (failures.length > 0) throw joinFailures(failures);
 }
 
-/** Answers how late the shard's oldest record is, in milliseconds. */
+/** Sweeps one shard, and answers how late its oldest record is, in milliseconds. */
 async function sweepShard(
   deps: TimerDeps,
   shard: number,
@@ -89,9 +89,7 @@ async function sweepShard(
   return oldestOverdue(clock.now(), oldest === undefined ? [] : [oldest]);
 }
 
-/**
- * In one call. Where one inbox takes nothing, each owner's by itself: what the others were sent before comes twice, which is harmless.
- */
+/** Sends all wake-ups in one call. Where one inbox takes nothing, it sends each owner's by itself: the others get theirs twice, which is harmless. */
 async function sendToAll(
   { wakeUps }: Pick<TimerDeps, 'wakeUps'>,
   sent: Parameters<TimerDeps['wakeUps']['send']>[0],

@@ -1,4 +1,4 @@
-/** What terminations, rules, objects and orphans act with. */
+/** Context that terminations, rules, objects and orphans act with. */
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 
@@ -10,7 +10,7 @@ export type FinalizerDeps = Pick<
   'kubernetes' | 'records' | 'wakeUps' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock' | 'hooks'
 >;
 
-/** The ports, and what says what was done. */
+/** The ports, and the reporter of what was done. */
 export interface FinalizerContext {
   readonly deps: FinalizerDeps;
   readonly reporter: Reporter;

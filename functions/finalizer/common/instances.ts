@@ -1,4 +1,4 @@
-/** What is known of an instance: which one it is, and whether it is there. Pure. */
+/** Facts of an instance: which one it is, and whether it is there. Pure. */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { providerIDOfClaim } from '../../../shared/domain/node-claim.ts';
 import { providerIDOfNode } from '../../../shared/domain/node.ts';
@@ -12,13 +12,13 @@ export const providerIDOf = (object: KubernetesObject): string | undefined =>
 /** `notFoundYet`: EC2 knows no such instance, which says nothing while it is younger than `KNOWN_AFTER`. */
 export type KnownState = InstanceState | 'notFoundYet';
 
-/** `undefined`: the cloud knows no such instance. */
+/** Whether the instance is gone; `undefined`: the cloud knows no such instance. */
 export const isGone = (state: KnownState | undefined): boolean => state === undefined || state === 'terminated';
 
-/** Answers about a new instance come from a copy of EC2's data that may be behind (its API is eventually consistent). */
+/** Age from which EC2 knows an instance: before that, answers come from a copy of its data that may be behind (its API is eventually consistent). */
 const KNOWN_AFTER = minutes(5);
 
-/** Until when "not found" is no answer about an instance. @param launchTime undefined: not known, and long ago */
+/** The instant until which "not found" is no answer about an instance. @param launchTime undefined: not known, and long ago */
 export const unknownUntil = (launchTime: EpochMs | undefined): EpochMs | undefined =>
   launchTime === undefined ? undefined : addDuration(launchTime, KNOWN_AFTER);
 

@@ -18,16 +18,16 @@ export type ConditionChange = Condition | { readonly type: string; readonly stat
 
 export interface StatusWrite {
   readonly conditions: readonly ConditionChange[];
-  /** When a condition that changes its status changed it, unless it says so itself. */
+  /** Time when a condition changed its status, unless the condition says so itself. */
   readonly now: EpochMs;
   /** Other fields of the status. */
   readonly fields?: JsonObject;
-  /** A kind of the user's, which may have no subresource `status`: then that is a field like any other. */
+  /** The kind is the user's, and may have no subresource `status`: then that is a field like any other. */
   readonly mayLackSubresource?: boolean;
 }
 
 /**
- * Writes nothing where the status keeps something else under `conditions`.
+ * Writes conditions, but nothing where the status keeps something else under `conditions`.
  *
  * @returns `ok`: also where the object is gone. `changed`: somebody else wrote meanwhile, and nothing is written. A refusal by a schema or an
  * admission policy is an answer, too: a status informs, and only what is read of it alone waits for it
@@ -67,7 +67,7 @@ export async function setConditions(
   return outcome.kind === 'conflict' ? 'changed' : 'ok';
 }
 
-/** A kind may keep something else under `status` or `status.conditions`, such as a map: a list in its place would destroy it (I7). */
+/** Whether a kind keeps something else under `status` or `status.conditions`, such as a map: a list in its place would destroy it (I7). */
 function isSomethingElse({ status }: KubernetesObject): boolean {
   if (status === undefined || status === null) return false;
   const conditions = isJsonObject(status) ? status['conditions'] : status;

@@ -20,12 +20,12 @@ import { reportLateSuccess, reportObject, reportOverdue } from './report.ts';
 /** A decision about an object of the cluster and its entry in the ledger. */
 export type LedgerDecision = ObjectDecision<LedgerEntry, FoundObject>;
 
-/** An answer of a worker is written down first, whatever is refused. */
+/** Carries a decision out. An answer of a worker is written down first, whatever is refused. */
 export async function apply(context: ObjectRun, decision: LedgerDecision, observed: ObservedObject): Promise<Turn> {
   return (await takeAnswer(context, observed)) ?? carryOutUnlessRefused(context, decision, observed);
 }
 
-/** Writes the answer in hand down; undefined: there is none that anybody waits for. */
+/** Writes the answer in hand down; undefined: there is none, or nobody waits for it. */
 async function takeAnswer(context: ObjectRun, observed: ObservedObject): Promise<Turn | undefined> {
   const { entry, inForce } = observed;
   const { answer } = context;
@@ -38,7 +38,7 @@ async function takeAnswer(context: ObjectRun, observed: ObservedObject): Promise
   return turn;
 }
 
-/** What is refused is remembered in the entry, and said on the object. */
+/** Carries a decision out. A refusal is remembered in the entry, and said on the object. */
 async function carryOutUnlessRefused(
   context: ObjectRun,
   decision: LedgerDecision,
@@ -119,7 +119,10 @@ async function releaseClean(context: ObjectContext, observed: ObservedObject, ob
   return observed.record.closeNow();
 }
 
-/** The ledger first: a run that dies in between leaves an object that the next one releases, and nothing is forgotten (I9). */
+/**
+ * Releases an object without its clean-up, the ledger first: a run that dies in between leaves an object that the next one releases, and nothing
+ * is forgotten (I9).
+ */
 async function releaseUnclean(
   context: ObjectContext,
   observed: ObservedObject,

@@ -1,4 +1,4 @@
-/** How often the clean-up of one rule is called, whatever fails: slots in a queue that all of its objects share. */
+/** Limits how often the clean-up of one rule is called, whatever fails: all of its objects share the slots of one queue. */
 import { OWNER } from '../common/context.ts';
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
@@ -12,7 +12,7 @@ import type { StoredRecord } from '../../../shared/ports/record-store.ts';
 import { freeSlot, type CallQueue, type takeSlot as TakeSlot } from './rule/call-queue.ts';
 import type { RuleInForce } from '../rules/decide.ts';
 
-/** Version 1 had no `callEndTimes`. */
+/** The stored queue; version 1 had no `callEndTimes`. */
 const schema = z.object({
   nextSlotTime: z.exactOptional(instant),
   callEndTimes: z.exactOptional(z.record(z.string(), instant)),
@@ -26,11 +26,11 @@ export const CALL_RATE_CODEC: RecordCodec<CallQueue> = storedUnder<CallQueue>(
 type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
 
 /**
- * Takes the next slot and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError`: `Contended` when
- * others are always first, `NewerRecord` when a newer version of Curfew counts the calls.
+ * Takes the next slot, and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError`: `Contended` when others are
+ * always first, `NewerRecord` when a newer version of Curfew counts the calls.
  *
- * @param isSlotDue the slot that the object had taken before has come. `now`: when the object was looked at. So a free slot has come,
- * however long the queue takes to be read. `takeSlot`: the rule
+ * @param isSlotDue the slot that the object had taken before has come. `now`: when the object was looked at. So a free slot has come, however
+ * long the queue takes to be read. `takeSlot`: the rule
  */
 export async function reserveCall(
   deps: Deps,
@@ -51,7 +51,7 @@ export async function reserveCall(
   return slot;
 }
 
-/** The call has ended, and another may begin. */
+/** Notes that the call has ended, and another may begin. */
 export async function releaseCall(deps: Deps, { object }: RuleInForce, uid: string): Promise<void> {
   try {
     await changeQueue(deps, object, queue => freeSlot(queue, uid));
@@ -61,7 +61,7 @@ export async function releaseCall(deps: Deps, { object }: RuleInForce, uid: stri
   }
 }
 
-/** Writes what `next` makes of the queue, asked again after each lost race. The record has no timer: nothing is to be done at any time. */
+/** Writes the queue that `next` makes, which is asked again after each lost race. The record has no timer: nothing is to be done at any time. */
 async function changeQueue(
   { records, clock }: Deps,
   rule: RuleInForce['object'],

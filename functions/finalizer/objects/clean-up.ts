@@ -1,4 +1,4 @@
-/** Calls the clean-up of an object, and keeps what it answered: in the ledger first, then as a condition on the object (I1). */
+/** Calls the clean-up of an object, and keeps its answer: in the ledger first, then as a condition on the object (I1). */
 import type { FinalizerContext } from '../common/context.ts';
 import { reportOfFailure } from '../../../shared/domain/refusal.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
@@ -17,11 +17,11 @@ import { reportObject } from './report.ts';
 
 const CALLED_PHASES: ReadonlySet<LedgerEntry['phase']> = new Set(['intended', 'pending', 'failed']);
 
-/** Whether the entry waits for this answer. That the work is done counts also when it comes too late to be waited for. */
+/** Whether the entry waits for this answer. Success counts also when it comes too late to be waited for. */
 export const awaitsAnswer = ({ phase, attempts }: LedgerEntry, { kind }: HookAnswer): boolean =>
   CALLED_PHASES.has(phase) || (kind === 'succeeded' && phase === 'orphaned' && attempts > 0);
 
-/** One call, with the same key each time; a call whose outcome is not known is a failure. */
+/** Makes one call, with the same key each time; a call whose outcome is not known is a failure. */
 export async function callCleanUp(
   { deps }: FinalizerContext,
   { inForce, object, subject }: ObservedObject,
@@ -46,7 +46,7 @@ export async function callCleanUp(
   }
 }
 
-/** Should a run die, the next one goes on from what it noted down after this long. */
+/** Time after which the next run goes on from what a run that died noted down. */
 export const TAKE_OVER_AFTER = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
 /** Stores an answer, whether it came from the call or by a worker's event. */

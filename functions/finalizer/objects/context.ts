@@ -1,17 +1,17 @@
-/** What the clean-up of objects acts with, and what one run knows of its earlier turns. */
+/** Context of the clean-up of objects, and the memory that one run has of its earlier turns. */
 import type { FinalizerContext } from '../common/context.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { takeSlot } from './rule/call-queue.ts';
 import type { decide } from './decide.ts';
 
-/** With the rules: a proof may put mistakes in their place. */
+/** Context with the rules: a proof may put mistakes in their place. */
 export interface ObjectContext extends FinalizerContext {
   readonly decideObject: typeof decide;
   readonly takeSlot: typeof takeSlot;
 }
 
-/** What a worker answered by its event. */
+/** The answer of a worker by its event. */
 export type WorkerAnswer = HookAnswer & { readonly rule: string };
 
 /** One run about one object and rule. */
@@ -19,6 +19,6 @@ export interface ObjectRun extends ObjectContext {
   readonly tries: Tries;
   /** Number of the call that this run noted down. */
   ownAttempt: number | undefined;
-  /** Of a worker, until it is in the ledger. */
+  /** The answer of a worker, until it is in the ledger. */
   answer: WorkerAnswer | undefined;
 }

@@ -1,6 +1,4 @@
-/**
- * The rule of FinalizerRules: what one object needs now (I1). Pure: no I/O, no clock.
- */
+/** The rule of FinalizerRules: the next act that one object needs (I1). Pure: no I/O, no clock. */
 import { notRestoredBefore, type Effort } from '../../../shared/domain/effort.ts';
 import type { FinalizerRule, RateLimit } from '../../../shared/domain/finalizer-rule.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
@@ -15,7 +13,7 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 
-/** What the ledger says of the object. `slotTime`: its slot in the queue of the rule; `effort`: the finalizer was put back. */
+/** The object's entry in the ledger. `slotTime`: its slot in the queue of the rule; `effort`: the finalizer was put back. */
 export type ObservedEntry = { readonly effort?: Effort } & (
   | { readonly phase: 'held'; readonly slotTime?: EpochMs }
   /** A call was noted down then, or a worker has been at it since then. */
@@ -42,7 +40,7 @@ export interface ObjectObservation<
   readonly rule: FinalizerRule;
   /** The rule itself is being deleted: living objects are set free. */
   readonly isRuleTerminating: boolean;
-  /** undefined: it is gone. `outOfSight`: its kind is defined, and not served in the version that the rule names. */
+  /** The object; undefined: it is gone. `outOfSight`: its kind is defined, and not served in the version that the rule names. */
   readonly object: State | 'outOfSight' | undefined;
   readonly entry: Entry | undefined;
   /** Whether this run noted the intended call down. */
@@ -51,16 +49,16 @@ export interface ObjectObservation<
   readonly addsFinalizer: boolean;
 }
 
-/** What is done with the object and its entry, which are as they were observed. */
+/** The decision about the object and its entry, which are as they were observed. */
 export type ObjectDecision<Entry extends ObservedEntry = ObservedEntry, State extends ObservedState = ObservedState> =
   | { readonly kind: 'ignore' }
-  /** Put the finalizer on, the ledger first. */
+  /** The finalizer is put on, the ledger first. */
   | { readonly kind: 'hold'; readonly object: State }
-  /** Look again then: the ledger is compared with the cluster once a day. */
+  /** The ledger is compared with the cluster again at `until`: once a day. */
   | { readonly kind: 'watch'; readonly entry: Entry; readonly until: EpochMs }
-  /** Take it off a living object. */
+  /** The finalizer comes off a living object. */
   | { readonly kind: 'free'; readonly object: State }
-  /** Note the next call down. */
+  /** The next call is noted down. */
   | { readonly kind: 'intend' }
   | { readonly kind: 'call'; readonly entry: Entry }
   | { readonly kind: 'wait'; readonly entry: Entry; readonly until: EpochMs; readonly isOverdue: boolean }
@@ -69,21 +67,21 @@ export type ObjectDecision<Entry extends ObservedEntry = ObservedEntry, State ex
   | { readonly kind: 'orphan' }
   | { readonly kind: 'close' };
 
-/** An object that lives, and an orphan, is looked at this often. */
+/** Time between looks at an object that lives, and at an orphan. */
 export const LEDGER_CHECK = hours(24);
-/** A worker that has not answered is asked again with the same key. */
+/** Time after which a worker that has not answered is asked again, with the same key. */
 const WORKER_RETRY_AFTER = minutes(10);
-/** One that waits for its clean-up is looked for this often while it is out of sight. */
+/** Time between looks for an object that waits for its clean-up while it is out of sight. */
 const UNSEEN_OBJECT_CHECK = minutes(5);
 
-/** Without a deadline somebody should look after a day, as at a termination. */
+/** Time after which somebody should look where there is no deadline, as at a termination. */
 const OVERDUE_WITHOUT_DEADLINE = hours(24);
 
 const isUnderWay = (entry: ObservedEntry): boolean =>
   entry.phase === 'held' ? entry.slotTime !== undefined : entry.phase !== 'orphaned';
 
 /**
- * The finalizer goes after the clean-up has succeeded, at the deadline of a rule with `onDeadline: Release`, or from
+ * Decides about an object. The finalizer goes after the clean-up has succeeded, at the deadline of a rule with `onDeadline: Release`, or from
  * living objects of a rule that is deleted; nothing else releases it.
  */
 export function decide<Entry extends ObservedEntry, State extends ObservedState>(
@@ -131,7 +129,7 @@ export function decide<Entry extends ObservedEntry, State extends ObservedState>
   return { kind: 'wait', entry, until: isOverdue ? next : earliest(next, overdueTime), isOverdue };
 }
 
-/** When the next call may be made; undefined: now. */
+/** Time when the next call may be made; undefined: now. */
 function nextCallTime(
   entry: Exclude<ObservedEntry, { readonly phase: 'cleaned' }>,
   { longestBackoff }: RateLimit,

@@ -1,6 +1,6 @@
 /**
- * An object whose ledger entry has no rule any more that could clean up: the rule is gone, or cannot be read. Nothing is taken off it. An
- * Event says so on the object once a day, and once when it is being deleted. Only a person releases it, or the rule comes back.
+ * Ledger entries of an object without a rule that could clean up: the rule is gone, or cannot be read. Nothing is taken off the object. An Event
+ * says so on it once a day, and once when it is being deleted. Only a person releases it, or the rule comes back.
  */
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
@@ -21,15 +21,15 @@ interface LedgerEntryOfRule {
   readonly subject: Subject;
   readonly record: TimedRecord<LedgerEntry>;
   readonly rule: string;
-  /** Why nothing cleans up; undefined: only its kind is not served now, which the rule says. */
+  /** Reason why nothing cleans up; undefined: only its kind is not served now, which the rule says. */
   readonly because: string | undefined;
 }
 
-/** Between two looks: nobody watches a kind without a rule (I5). */
+/** Time between two looks: nobody watches a kind without a rule (I5). */
 const CHECK = minutes(5);
 const ONCE_A_DAY = hours(24);
 
-/** Keeps the entry, so that nothing of it is lost: what a worker has done counts once a rule is there again. */
+/** Keeps the entry, so that nothing of it is lost: finished work of a worker counts once a rule is there again. */
 export async function keepEntryWithoutRule(
   context: FinalizerContext,
   kept: LedgerEntryOfRule,
@@ -85,7 +85,7 @@ async function readObject(
   return found?.metadata.uid === uid ? found : undefined;
 }
 
-/** The finalizer is off: a person took it, or the object is gone. */
+/** Closes the entry, or marks it as an orphan, when the finalizer is off: a person took it, or the object is gone. */
 async function endEntry(
   { reporter, deps }: FinalizerContext,
   { record, subject, rule, because }: EntryWithoutRule,

@@ -44,8 +44,10 @@ export async function addFinalizer(
 }
 
 /**
- * `ok` also when there is nothing to take off any more, or the object is gone. `changed` also for one that lived when it was looked at, and is
- * being deleted by now: it needs its clean-up (I1).
+ * Takes the finalizer of the rule off.
+ *
+ * @returns `ok` also when there is nothing to take off any more, or the object is gone. `changed` also for one that lived when it was looked at,
+ * and is being deleted by now: it needs its clean-up (I1)
  */
 export async function removeFinalizer(
   { deps }: Pick<FinalizerContext, 'deps'>,
@@ -63,7 +65,7 @@ export async function removeFinalizer(
   return outcome.kind === 'conflict' ? 'changed' : 'ok';
 }
 
-/** The object went, or goes, without its clean-up: its entry stays in the ledger until a person has dealt with it. */
+/** Marks an object that went, or goes, without its clean-up: its entry stays in the ledger until a person has dealt with it. */
 export async function markOrphaned(
   { reporter }: FinalizerContext,
   observed: ObservedObject,

@@ -1,6 +1,6 @@
 /**
- * Entries of the ledger: what the next one starts from, and how it is written together with its timer. One record for each object; where it
- * carries the finalizers of several rules, each has an entry of its own in it, and the record's timer is the earliest of theirs.
+ * Entries of the ledger: the start of the next one, and how it is written together with its timer. One record for each object; where it carries
+ * the finalizers of several rules, each has an entry of its own in it, and the record's timer is the earliest of theirs.
  */
 import type { FinalizerDeps } from '../common/context.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -111,7 +111,10 @@ function timeOf(record: LedgerRecord): TimedEntry | undefined {
   return wakeTime === undefined ? undefined : { ...main, wakeTime };
 }
 
-/** What is left without some entries: the first of the others stands in front. undefined: nothing is. @param time of the first, where it stands alone */
+/**
+ * The record without some entries: the first of the others stands in front; undefined: none is left. @param time of the first, where it stands
+ * alone
+ */
 export function withoutEntries(
   value: LedgerRecord,
   leavesOut: (entry: LedgerEntry) => boolean,

@@ -1,4 +1,4 @@
-/** What the clean-up of one object looks at: the object, its entry in the ledger, and the rule that is in force for its kind. */
+/** Input of the clean-up of one object: the object, its entry in the ledger, and the rule that is in force for its kind. */
 import type { FinalizerDeps } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import {
@@ -15,7 +15,7 @@ import type { LedgerEntry } from './record.ts';
 import type { RuleInForce } from '../rules/decide.ts';
 import { carriesFinalizer } from '../rules/rule-set.ts';
 
-/** The object with what the rule asks of it. */
+/** The object, with the fields that the rule reads. */
 export interface FoundObject extends ObservedState {
   readonly live: KubernetesObject;
 }
@@ -31,7 +31,7 @@ export interface ObservedObject {
 }
 
 export interface SoughtObject {
-  /** With its UID. */
+  /** The object with its UID. */
   readonly subject: Subject;
   readonly inForce: RuleInForce;
   readonly type: ResourceType;
@@ -42,7 +42,7 @@ export interface SoughtObject {
   readonly ownAttempt: number | undefined;
 }
 
-/** One look. `over`: the entry is a newer version's. */
+/** Looks at the object once. `over`: the entry is a newer version's. */
 export async function observe(
   { kubernetes, clock }: Pick<FinalizerDeps, 'kubernetes' | 'clock'>,
   sought: SoughtObject,

@@ -1,4 +1,4 @@
-/** One object of a kind that FinalizerRules name: for each of them look, decide, apply; what has no rule any more is kept. */
+/** One object of a kind that FinalizerRules name: for each of them look, decide, apply; entries without a rule are kept. */
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
@@ -13,7 +13,7 @@ import { isOwnFinalizerRefused } from '../rules/record.ts';
 import { loadRules, rulesForKind, acceptanceOf } from '../rules/rule-set.ts';
 import { keepEntryWithoutRule } from './entry-without-rule.ts';
 
-/** @param subject with its UID */
+/** Looks at one object under each of its rules. @param subject with its UID */
 export async function reconcileObject(
   context: ObjectContext,
   subject: Subject,
@@ -55,7 +55,7 @@ export async function reconcileObject(
   }
 }
 
-/** What became of a rule by which nothing is cleaned up. */
+/** The reason why nothing is cleaned up by a rule. */
 function whyNothingCleansUp(rule: string, all: readonly KubernetesObject[]): string {
   const object = all.find(({ metadata }) => metadata.name === rule);
   if (object === undefined) return `FinalizerRule ${rule} is gone`;

@@ -1,6 +1,6 @@
 /**
- * The ledger: one record for each object that carries the finalizer of a rule, from before the finalizer is put on until after it went.
- * What is in it and not in the cluster was not cleaned up by us.
+ * The ledger: one record for each object that carries the finalizer of a rule, from before the finalizer is put on until after it went. An
+ * object that is in it and not in the cluster was not cleaned up by us.
  */
 import { OWNER } from '../common/context.ts';
 import { failureReportSchema } from '../common/failure-report-schema.ts';
@@ -18,29 +18,29 @@ const entry = {
    */
   phase: z.enum(['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned']),
   attempts: z.int().check(z.minimum(0)),
-  /** When the phase changed last. */
+  /** Time when the phase changed last. */
   time: instant,
-  /** When the next call may be made: a slot in the rule's queue. */
+  /** Time when the next call may be made: a slot in the rule's queue. */
   slotTime: z.exactOptional(instant),
   message: z.exactOptional(z.string()),
   /** The last Event of a clean-up that failed. */
   failureReport: z.exactOptional(failureReportSchema),
-  /** Changes that are refused, by what was decided. */
+  /** Refused changes, by the decision that asked for them. */
   refusals: z.exactOptional(refusalsSchema),
   /** Somebody keeps taking the finalizer off: the next time it is put back waits longer. */
   effort: z.exactOptional(effortSchema),
   /** The deadline passed and was reported. */
   overdue: z.exactOptional(z.boolean()),
-  /** Its rule is gone or cannot be read: when that was said last, and whether the object was being deleted then. */
+  /** The last report that its rule is gone or cannot be read, and whether the object was being deleted then. */
   withoutRule: z.exactOptional(z.object({ saidTime: instant, deleting: z.boolean() })),
 };
-/** When the entry is looked at, where several stand in one record. */
+/** An entry with its own timer, where several stand in one record. */
 const timed = z.object({ ...entry, wakeTime: instant });
 
 const schema = z.object({
   ...entry,
   wakeTime: z.exactOptional(instant),
-  /** The same for further rules whose finalizers the object carries, by rule. */
+  /** Entries of further rules whose finalizers the object carries, by rule. */
   otherEntries: z.exactOptional(z.record(z.string(), timed)),
 });
 

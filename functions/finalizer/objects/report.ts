@@ -1,4 +1,4 @@
-/** What is said of an object of a rule: audit line, metric, and an Event where somebody should look. */
+/** Reports about an object of a rule: audit line, metric, and an Event where somebody should look. */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { aboutSubject } from '../../../shared/contract/subject.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
@@ -7,17 +7,17 @@ import type { ObservedObject } from './observe.ts';
 export interface ObjectReport {
   readonly decision: string;
   readonly reason: string;
-  /** Of the Event and, as its name, the metric, where that is not `reason`. */
+  /** Reason of the Event, and name of the metric, where that is not `reason`. */
   readonly eventReason?: string;
   readonly message: string;
   /** The type of the Event; absent: no Event is recorded. */
   readonly type?: 'Normal' | 'Warning';
   readonly attempts?: number;
-  /** Said before: the Event alone is recorded again. */
+  /** The text was reported before: the Event alone is recorded again. */
   readonly isRepeated?: boolean;
 }
 
-/** About the object by its UID, whether it is still there or not. With `type` also as an Event. */
+/** Reports about the object by its UID, whether it is still there or not. With `type` also as an Event. */
 export async function reportObject(
   reporter: Reporter,
   { subject, inForce }: ObservedObject,
@@ -35,7 +35,7 @@ export async function reportObject(
   });
 }
 
-/** Said before the entry is closed (I9). */
+/** Reports a clean-up that succeeded late, before the entry is closed (I9). */
 export function reportLateSuccess(reporter: Reporter, observed: ObservedObject): Promise<void> {
   const message = 'its clean-up is done after all: it is no possible orphan any more';
   return reportObject(reporter, observed, { decision: 'close', reason: 'FinalizationSucceeded', message });

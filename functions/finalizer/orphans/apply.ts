@@ -1,4 +1,4 @@
-/** Says what may have been left behind, and keeps its entry in the ledger or closes it. */
+/** Reports an instance that may have been left behind, and keeps its entry in the ledger or closes it. */
 import type { FinalizerContext } from '../common/context.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';

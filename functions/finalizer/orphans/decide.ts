@@ -1,14 +1,14 @@
-/** Which instances may have been left behind, and what becomes of their entries in the ledger. Pure: no I/O, no clock. */
+/** The rule of instances that may have been left behind, and of their entries in the ledger. Pure: no I/O, no clock. */
 import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 
-/** A possible orphan is reported, and looked at on its own, this often. */
+/** Time between reports of a possible orphan, which is looked at on its own this often. */
 export const ORPHAN_CHECK = hours(24);
-/** What EC2 or the API server does not say is asked again after this. */
+/** Time after which a question that EC2 or the API server did not answer is asked again. */
 const NO_ANSWER_CHECK = minutes(5);
-/** Karpenter gives an instance this long to become a Node; then it ends it itself. */
+/** Time that Karpenter gives an instance to become a Node; then it ends it itself. */
 const REGISTRATION_TIMEOUT = minutes(15);
 
-/** What of the cluster has an instance. `unknown`: NodeClaims are not served, so nothing follows from their absence (I6). */
+/** The object of the cluster that has an instance. `unknown`: NodeClaims are not served, so nothing follows from their absence (I6). */
 export type InstanceOwner = 'NodeClaim' | 'Node' | 'nothing' | 'unknown';
 
 /** The instances of a list that nothing in the cluster has, and that are old enough for it. Each is looked at by itself before it is reported. */
@@ -31,23 +31,23 @@ export interface OrphanObservation {
   readonly owner: InstanceOwner;
   /** It was left by an object whose termination was not over: then a Node alone does not count, since it ends no instance. */
   readonly hasFormerOwner: boolean;
-  /** When that termination left it; undefined: it is found just now. */
+  /** Time when that termination left it; undefined: it is found just now. */
   readonly leftTime: EpochMs | undefined;
-  /** In the ledger. */
+  /** The entry in the ledger. */
   readonly entry: { readonly since: EpochMs; readonly saidTime: EpochMs; readonly forgotten?: boolean } | undefined;
 }
 
 export type OrphanDecision =
   /** No entry, and none is needed. */
   | { readonly kind: 'ignore' }
-  /** Say it, now and again a day later. */
+  /** The orphan is reported, now and again a day later. */
   | { readonly kind: 'report'; readonly since: EpochMs }
   | { readonly kind: 'wait'; readonly until: EpochMs }
   | { readonly kind: 'close'; readonly because: 'InstanceEnded' | 'InstanceHeld' };
 
 /**
- * What was left behind is said once a day until it ends, is owned again, or somebody has it forgotten. Where NodeClaims
- * are not served, nothing is said of an instance that only a list brought up (I6).
+ * Decides about an instance. One that was left behind is reported once a day until it ends, is owned again, or somebody has it forgotten. Where
+ * NodeClaims are not served, nothing is said of an instance that only a list brought up (I6).
  */
 export function decide(observation: OrphanObservation): OrphanDecision {
   const { now, isKnown, isEnding, owner, hasFormerOwner, leftTime = now, entry } = observation;

@@ -1,4 +1,4 @@
-/** A person has looked after what an entry of the ledger stands for (`curfew orphans --forget ID`): the entry is closed. */
+/** Closes an entry of the ledger that a person has looked after (`curfew orphans --forget ID`). */
 import type { FinalizerContext } from '../common/context.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
@@ -14,7 +14,7 @@ import { reportForgotten } from './report.ts';
 
 const detailSchema = z.object({ id: z.string().check(z.regex(/^(instance|object)\/.+$/)) });
 
-/** @param detail of the message. Throws `TerminalError` (`InvalidMessage`) for one without the id of an entry */
+/** Forgets an entry. @param detail of the message. Throws `TerminalError` (`InvalidMessage`) for one without the id of an entry */
 export async function forgetOrphan(
   context: FinalizerContext,
   detail: Readonly<Record<string, unknown>>,
@@ -31,7 +31,7 @@ export async function forgetOrphan(
   await (isInstance ? forgetInstance(context, id) : forgetObject(context, id));
 }
 
-/** Its entry stays, and is silent, while the instance is there: the next check would find it again. */
+/** Silences the entry of an instance. It stays while the instance is there: the next check would find it again. */
 function forgetInstance(context: FinalizerContext, id: string): Promise<void> {
   return forget(context, id, openRecord(context.deps, ORPHAN_CODEC, id), {
     isOrphan: () => true,
@@ -44,7 +44,7 @@ function forgetInstance(context: FinalizerContext, id: string): Promise<void> {
   });
 }
 
-/** What other rules have to do with the object goes on. */
+/** Forgets the orphaned entries of an object; entries of other rules go on. */
 function forgetObject(context: FinalizerContext, id: string): Promise<void> {
   const { clock } = context.deps;
   const isOrphan = ({ phase }: LedgerEntry): boolean => phase === 'orphaned';

@@ -1,4 +1,7 @@
-/** What is known of an instance that may have been left behind: its state, its entry in the ledger, and what of the cluster has it. Always live reads. */
+/**
+ * Input for an instance that may have been left behind: its state, its entry in the ledger, and the object of the cluster that has it. Always
+ * live reads.
+ */
 import { providerIDOf, isGone, isUnknownYet } from '../common/instances.ts';
 import type { FinalizerDeps } from '../common/context.ts';
 import { projectNode, projectNodeClaim } from '../../../shared/cluster/lists.ts';
@@ -14,14 +17,14 @@ import type { OrphanEntry } from './record.ts';
 /** The object that went in the middle of its termination and left the instance. */
 export type FormerOwner = NonNullable<OrphanEntry['object']>;
 
-/** Who left the instance, and since when; where an object's termination has found it. */
+/** The object that left the instance, and since when; known where an object's termination has found it. */
 export interface OrphanOrigin {
   readonly object: FormerOwner;
   readonly since: EpochMs;
   readonly launchTime?: EpochMs | undefined;
 }
 
-/** undefined: there is no such instance. */
+/** State of an instance; undefined: there is no such instance. */
 type State = InstanceState | 'unknown' | undefined;
 
 interface InstanceFacts {
@@ -40,13 +43,13 @@ export interface ObservedInstance extends InstanceFacts {
   readonly providerID: string;
   readonly object: FormerOwner | undefined;
   readonly hasFormerOwner: boolean;
-  /** When the termination of the former owner left it. */
+  /** Time when the termination of the former owner left it. */
   readonly leftTime: EpochMs | undefined;
   readonly record: TimedRecord<OrphanEntry>;
   readonly entry: OrphanEntry | undefined;
 }
 
-/** One look. `over`: the entry is a newer version's. Throws what does not answer about an instance that has no entry. */
+/** Looks at an instance once. `over`: the entry is a newer version's. Throws the failure of EC2 or the API server where the instance has no entry. */
 export async function observe(
   deps: FinalizerDeps,
   record: TimedRecord<OrphanEntry>,
@@ -79,7 +82,10 @@ async function lookAt(
   return { isKnown: true, state, isEnding, owner };
 }
 
-/** What EC2 refuses to look at, such as a providerID that is none of its own, may run on (I6); so may one that is too young to be known. */
+/**
+ * The state of an instance. One that EC2 refuses to look at, such as a providerID that is none of its own, may run on (I6); so may one that is
+ * too young to be known.
+ */
 async function stateOf(
   { instances, clock }: FinalizerDeps,
   providerID: string,
@@ -102,7 +108,10 @@ export interface OwnedInstances {
   readonly byNodes: ReadonlySet<string | undefined>;
 }
 
-/** What has which instance, by providerID. Undefined: NodeClaims are not served, so nobody can say whose an instance is (I6). Throws as `list` does. */
+/**
+ * The instances that NodeClaims and Nodes have, by providerID. Undefined: NodeClaims are not served, so nobody can say whose an instance is
+ * (I6). Throws as `list` does.
+ */
 export async function listOwnedInstances({
   kubernetes,
 }: Pick<FinalizerDeps, 'kubernetes'>): Promise<OwnedInstances | undefined> {

@@ -7,7 +7,7 @@ import { decide, type OrphanDecision } from './decide.ts';
 import { observe, type OrphanOrigin, type ObservedInstance } from './observe.ts';
 import { ORPHAN_CODEC } from './record.ts';
 
-/** Answers whether the instance is in the ledger afterwards. */
+/** Looks at the instance, and answers whether it is in the ledger afterwards. */
 export async function reconcileInstance(
   { deps, reporter }: FinalizerContext,
   providerID: string,

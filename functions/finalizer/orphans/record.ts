@@ -11,9 +11,9 @@ const schema = z.object({
   object: z.exactOptional(
     z.object({ apiVersion: z.string(), kind: z.string(), name: z.string(), uid: z.exactOptional(z.string()) }),
   ),
-  /** Since when it is known. */
+  /** Time since which it is known. */
   since: instant,
-  /** When it was said last. */
+  /** Time of the last report. */
   saidTime: instant,
   /** A person has dealt with it: it is not reported any more. */
   forgotten: z.exactOptional(z.boolean()),

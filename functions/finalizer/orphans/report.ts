@@ -1,4 +1,4 @@
-/** What is said of instances that may have been left behind, and of entries of the ledger. */
+/** Reports about instances that may have been left behind, and about entries of the ledger. */
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
@@ -44,7 +44,7 @@ export async function reportClosed(
   });
 }
 
-/** @param forgotten what the entry was about; undefined: there is no such entry */
+/** Reports the request to forget an entry. @param forgotten what the entry was about; undefined: there is no such entry */
 export async function reportForgotten(reporter: Reporter, id: string, forgotten: Subject | undefined): Promise<void> {
   const subject = forgotten ?? { apiVersion: '', kind: 'Orphan', name: id };
   await reporter.report({

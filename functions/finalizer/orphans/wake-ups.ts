@@ -1,7 +1,7 @@
 /**
- * Once a day: the cloud's instances are compared with the cluster's NodeClaims and Nodes. Those that nothing in the cluster has are woken
- * one by one, each a while later: what Karpenter collects by itself, or what is just ending, is gone by then. Nothing is ever ended here
- * (I4), and nothing is reported when a list is incomplete (I6): the call throws, and the message is retried.
+ * Daily check for orphans: the cloud's instances are compared with the cluster's NodeClaims and Nodes. Instances that nothing in the cluster has
+ * are woken one by one, each a while later: what Karpenter collects by itself, or what is just ending, is gone by then. Nothing is ever ended
+ * here (I4), and nothing is reported when a list is incomplete (I6): the call throws, and the message is retried.
  */
 import { OWNER, type FinalizerDeps } from '../common/context.ts';
 import { minutes } from '../../../shared/domain/time.ts';
@@ -9,7 +9,7 @@ import { listOwnedInstances } from './observe.ts';
 import { orphanCandidates } from './decide.ts';
 import { instanceSubject } from './record.ts';
 
-/** Karpenter collects instances without a NodeClaim every two minutes. */
+/** Delay of the second look: Karpenter collects instances without a NodeClaim every two minutes. */
 const SECOND_LOOK = minutes(5);
 
 /** Wakes, five minutes later, each instance of the cluster that no NodeClaim and no Node has. */

@@ -22,7 +22,7 @@ import { isLater, OWN_FINALIZER, type RuleRecord } from './record.ts';
 import { reportInvalidRule } from './report.ts';
 import { acceptedCondition, isNewerWatch, WATCH_TIME, watchingCondition, withCarriers } from './status.ts';
 
-/** A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
+/** Carries a decision out. A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
 export async function apply(context: RuleRun, decision: RuleDecision, observed: ObservedRule): Promise<Turn> {
   const { deps, tries, reporter, message } = context;
   const { object, record, acceptance } = observed;
@@ -100,8 +100,8 @@ async function carryOut(
 }
 
 /**
- * The plural of the rule's kind. An event says that it is watched; what is of that kind the API server says, so that no event can make a rule
- * that of other objects. Throws `RetryableError` while it does not know the kind that the forwarder has found.
+ * The plural of the rule's kind, by the API server. An event says only that the kind is watched, so that no event can make a rule that of other
+ * objects. Throws `RetryableError` while the API server does not know the kind that the forwarder has found.
  */
 async function resourceOf(
   { kubernetes }: Pick<RuleContext['deps'], 'kubernetes'>,
@@ -116,7 +116,7 @@ async function resourceOf(
   });
 }
 
-/** @param message `resource`: the kind's, as it was just found */
+/** Wakes the objects of the rule, and releases a rule that is deleted. @param message `resource`: the kind's, as it was just found */
 async function lookAtObjects(
   { deps, rules }: RuleContext,
   decision: RuleDecision,

@@ -1,4 +1,4 @@
-/** What a run about a FinalizerRule acts with, and what its message says. */
+/** Context of a run about a FinalizerRule, and the content of its message. */
 import type { FinalizerContext } from '../common/context.ts';
 import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
@@ -6,7 +6,7 @@ import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
 import type { Rounds } from '../../../shared/policies/rounds.ts';
 
 export interface RuleContext extends FinalizerContext {
-  /** Wake what a change of a rule concerns. */
+  /** Rounds that wake the objects that a change of a rule concerns. */
   readonly rules: Rounds;
 }
 
@@ -17,10 +17,10 @@ export interface RuleRun extends RuleContext {
 }
 
 export interface RuleMessage {
-  /** How the forwarder's watch of the kind stands; absent in a message that does not say. */
+  /** State of the forwarder's watch of the kind; absent in a message that does not say. */
   readonly watch?: KindWatch | undefined;
   /** False: nothing changed that its objects depend on. When everything is published again, they come in events of their own. */
   readonly affectsObjects?: boolean;
-  /** Brings back a rule that is being deleted, or whose change was refused. */
+  /** The wake-up of a rule that is being deleted, or whose change was refused. */
   readonly wakeUp?: SubjectWakeUp;
 }

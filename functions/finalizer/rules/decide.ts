@@ -8,18 +8,18 @@ import { addDuration, isDue, minutes, toTimestamp, type EpochMs } from '../../..
 export interface RuleInForce {
   readonly object: KubernetesObject;
   readonly rule: FinalizerRule;
-  /** Whether its finalizer is put on what does not carry it: not by one in conflict, nor by one that is refused. */
+  /** Whether its finalizer is put on objects that do not carry it: a rule in conflict does not, nor one that is refused. */
   readonly addsFinalizer: boolean;
   /** The rule has a finalizer of its own. Without one it could go before its objects, so nothing is held before it is put on, or was refused. */
   readonly hasOwnFinalizer: boolean;
-  /** As the API server serves the kind; undefined until the forwarder watches it. */
+  /** The kind as the API server serves it; undefined until the forwarder watches it. */
   readonly type: ResourceType | undefined;
 }
 
-/** How a rule stands among all. */
+/** The standing of a rule among all. */
 export type RuleAcceptance =
   | { readonly kind: 'inForce'; readonly value: RuleInForce }
-  /** `cleansUp`: what carries its finalizer is still cleaned up by it. Absent: its clean-up or name cannot be used. */
+  /** `cleansUp`: objects that carry its finalizer are still cleaned up by it. Absent: its clean-up or name cannot be used. */
   | { readonly kind: 'invalid'; readonly message: string; readonly cleansUp: RuleInForce | undefined }
   /** An older rule has the kind. */
   | { readonly kind: 'conflict'; readonly olderRule: string; readonly cleansUp: RuleInForce };
@@ -29,7 +29,7 @@ export const cleanUpOf = (acceptance: RuleAcceptance): RuleInForce | undefined =
   acceptance.kind === 'inForce' ? acceptance.value : acceptance.cleansUp;
 
 export type RuleDecision =
-  /** Put the rule's own finalizer on, before any object carries the one that it names. */
+  /** The rule's own finalizer is put on, before any object carries the one that it names. */
   | { readonly kind: 'addFinalizer'; readonly cleanUp: RuleInForce }
   /** Its own finalizer is on. */
   | { readonly kind: 'keep'; readonly cleanUp: RuleInForce }
@@ -38,7 +38,7 @@ export type RuleDecision =
   /** It is being deleted, and goes after the objects that carry its finalizer. */
   | { readonly kind: 'awaitObjects'; readonly cleanUp: RuleInForce };
 
-/** What a rule needs now. */
+/** Decides what a rule needs now. */
 export function decide({
   object: { metadata },
   acceptance,
@@ -52,11 +52,11 @@ export function decide({
   return { kind: cleanUp.hasOwnFinalizer ? 'keep' : 'addFinalizer', cleanUp };
 }
 
-/** What carries the finalizer of a rule. `outOfSight`: its kind is not served in the version that the rule names. */
+/** Objects that carry the finalizer of a rule. `outOfSight`: its kind is not served in the version that the rule names. */
 export type Carriers =
   | { readonly kind: 'none' | 'outOfSight' }
   | { readonly kind: 'some'; readonly objects: readonly KubernetesObject[] }
-  /** They could not be listed. */
+  /** The objects could not be listed. */
   | { readonly kind: 'notKnown'; readonly message: string; readonly isForbidden: boolean };
 
 export interface ReleaseObservation {
@@ -70,7 +70,7 @@ export interface ReleaseObservation {
 
 export type ReleaseDecision =
   | { readonly kind: 'release' }
-  /** `because`: what the condition `ObjectsReleased` says meanwhile. */
+  /** `because`: the condition `ObjectsReleased` meanwhile. */
   | { readonly kind: 'wait'; readonly until: EpochMs; readonly because: WaitReason };
 
 export interface WaitReason {
@@ -79,7 +79,7 @@ export interface WaitReason {
   readonly message: string;
 }
 
-/** A rule that is being deleted goes when no object carries its finalizer, in sight or out of it. That is looked at once a minute. */
+/** Decides whether a rule that is being deleted goes: when no object carries its finalizer, in sight or out of it. That is looked at once a minute. */
 export function decideRelease(observation: ReleaseObservation): ReleaseDecision {
   const { now, deletionTime, carriers, isUnwatched } = observation;
   // Without access to the kind we never put a finalizer on. Nobody will grant access just to end the rule.
@@ -93,7 +93,7 @@ export function decideRelease(observation: ReleaseObservation): ReleaseDecision 
   return { kind: 'wait', until, because: reasonOf(observation, settled) };
 }
 
-/** Why the rule stays. */
+/** The reason why the rule stays. */
 function reasonOf({ carriers, rule }: ReleaseObservation, settled: EpochMs): WaitReason {
   const { kind, version, finalizerName } = rule;
   switch (carriers.kind) {
@@ -126,7 +126,7 @@ function reasonOf({ carriers, rule }: ReleaseObservation, settled: EpochMs): Wai
   }
 }
 
-/** `3 objects (prod/a, prod/b, c)`. */
+/** Counts and names objects: `3 objects (prod/a, prod/b, c)`. */
 export function countedNames(objects: readonly KubernetesObject[]): string {
   const names = objects.map(({ metadata }) => qualifiedName(metadata)).toSorted();
   return `${names.length} ${names.length === 1 ? 'object' : 'objects'} (${listed(names)})`;

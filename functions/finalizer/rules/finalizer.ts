@@ -17,7 +17,7 @@ type Deps = Pick<FinalizerDeps, 'kubernetes' | 'clock'>;
 
 export const RULE_CHANGED = again('somebody changed it');
 
-/** Puts the rule's own finalizer on. `changed`: nothing was done, for it is another by now, or gone. */
+/** Puts the rule's own finalizer on. `changed`: nothing was done, for the rule has changed, or is gone. */
 export async function addRuleFinalizer(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
   { metadata }: KubernetesObject,
@@ -67,7 +67,7 @@ async function findCarriers(deps: Deps, inForce: RuleInForce): Promise<Carriers>
 
 const isForbidden = (error: unknown): boolean => error instanceof RetryableError && error.reason === 'Forbidden';
 
-/** Only informs: where it cannot be written, the rule waits all the same. */
+/** Shows why the rule stays. This only informs: where it cannot be written, the rule waits all the same. */
 async function showRelease(
   deps: Deps,
   { metadata: { name, uid } }: KubernetesObject,
@@ -80,7 +80,7 @@ async function showRelease(
   await setConditions(deps, ref, current, { conditions, now: deps.clock.now() });
 }
 
-/** A rule that is being deleted, and that nothing waits for. */
+/** Takes the rule's own finalizer off: it is being deleted, and nothing waits for it. */
 export async function releaseRule(
   { kubernetes }: Deps,
   { object, record }: Pick<ObservedRule, 'object' | 'record'>,

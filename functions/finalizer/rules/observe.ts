@@ -1,4 +1,4 @@
-/** What is known of a FinalizerRule: itself among all rules, and its record. Always live reads. */
+/** Input for a FinalizerRule: itself among all rules, and its record. Always live reads. */
 import type { FinalizerDeps } from '../common/context.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
@@ -11,19 +11,19 @@ import { acceptanceOf, loadRules } from './rule-set.ts';
 export interface ObservedRule {
   readonly object: KubernetesObject;
   readonly record: TimedRecord<RuleRecord>;
-  /** How it stands among all rules. */
+  /** The standing of the rule among all. */
   readonly acceptance: RuleAcceptance;
 }
 
-/** What all looks of one run share. */
+/** State that all looks of one run share. */
 export interface RuleLooks {
-  /** By UID of the rule. */
+  /** The record of a rule, by its UID. */
   readonly recordOf: (uid: string) => TimedRecord<RuleRecord>;
-  /** Of the timer of a rule: the record of one that is gone is closed. */
+  /** The wake-up by the timer of a rule: the record of a rule that is gone is closed. */
   readonly wakeUp: SubjectWakeUp | undefined;
 }
 
-/** One look. */
+/** Looks at the rule once. */
 export async function observe(
   deps: FinalizerDeps,
   { recordOf, wakeUp }: RuleLooks,

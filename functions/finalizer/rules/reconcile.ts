@@ -1,4 +1,4 @@
-/** One FinalizerRule: look, decide, apply; and the others of its kind, of which another one may count from now on. */
+/** One FinalizerRule: look, decide, apply; then the other rules of its kind, of which another one may count from now on. */
 import { hasCondition } from '../common/set-condition.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
@@ -12,8 +12,8 @@ import { acceptanceOf, loadRules } from './rule-set.ts';
 import { acceptedCondition } from './status.ts';
 
 /**
- * A write that conflicts is made again within this run. No other message would bring it: the forwarder reports a watch once, and a change of
- * labels or status of a rule is no event.
+ * Looks at a rule. A write that conflicts is made again within this run. No other message would bring it: the forwarder reports a watch once,
+ * and a change of labels or status of a rule is no event.
  */
 export async function reconcileRule(context: RuleContext, name: string, message: RuleMessage): Promise<void> {
   const { deps } = context;
@@ -29,7 +29,7 @@ export async function reconcileRule(context: RuleContext, name: string, message:
 }
 
 /**
- * The other rules whose acceptance is not what their status says: the older one of their kind went, or was edited.
+ * Looks at the other rules whose acceptance is not what their status says: the older one of their kind went, or was edited.
  *
  * @param name the rule that changed
  */

@@ -8,9 +8,9 @@ import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 
 const schema = z.object({
-  /** Changes of the rule that are refused. Records of before have the text alone, as `refused`. */
+  /** Refused changes of the rule. Older records have the text alone, as `refused`. */
   refusals: z.exactOptional(refusalsSchema),
-  /** How the forwarder's watch of the kind stands, which the status cannot show yet: nobody repeats it. */
+  /** State of the forwarder's watch of the kind, which the status cannot show yet: nobody repeats it. */
   watch: z.exactOptional(kindWatchSchema),
 });
 
@@ -29,7 +29,7 @@ export function openRuleRecords(
   return uid => records(idOf(uid));
 }
 
-/** Under which the record remembers that the rule's own finalizer could not be put on. */
+/** Key under which the record remembers that the rule's own finalizer could not be put on. */
 export const OWN_FINALIZER = 'keep';
 
 /** Whether the rule could not get a finalizer of its own: its objects do not wait for it. */
@@ -43,7 +43,7 @@ export async function closeRuleRecord(record: TimedRecord<RuleRecord>): Promise<
   if ((await record.load()).kind === 'known') await record.closeNow();
 }
 
-/** Whether the forwarder found this after what was known, or at the same instant; a time that cannot be read keeps nothing back. */
+/** Whether the forwarder found this after the known watch, or at the same instant; a time that cannot be read keeps nothing back. */
 export function isLater({ since }: Pick<KindWatch, 'since'>, known: Pick<KindWatch, 'since'>): boolean {
   const [reported, stored] = [parseTimestamp(since), parseTimestamp(known.since)];
   return reported === undefined || stored === undefined || reported >= stored;

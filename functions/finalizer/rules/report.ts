@@ -1,10 +1,10 @@
-/** What is said of a FinalizerRule. */
+/** Reports about a FinalizerRule. */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Condition } from '../common/set-condition.ts';
 
-/** Why the rule cannot be used. */
+/** Reports why the rule cannot be used. */
 export async function reportInvalidRule(
   reporter: Reporter,
   about: KubernetesObject,

@@ -7,21 +7,21 @@ import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { objectsOf } from '../../../shared/ports/read-answer.ts';
 import { cleanUpOf, type RuleAcceptance, type RuleInForce } from './decide.ts';
 
-/** On a FinalizerRule: while objects carry its finalizer it does not go. */
+/** Finalizer on a FinalizerRule: while objects carry the finalizer that it names, it does not go. */
 export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 
 /** Whether the object has the finalizer of this rule. */
 export const carriesFinalizer = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
   metadata.finalizers?.includes(rule.finalizerName) === true;
 
-/** @throws {OutOfSight} when the definition of FinalizerRules is not served: which rules there are is not known */
+/** Reads all FinalizerRules. @throws {OutOfSight} when their definition is not served: which rules there are is not known */
 export async function loadRules({
   kubernetes,
 }: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly KubernetesObject[]> {
   return objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'notKnown' });
 }
 
-/** How one rule stands among all: for each kind the oldest counts, ties by name. */
+/** The standing of one rule among all: for each kind the oldest counts, ties by name. */
 export function acceptanceOf(object: KubernetesObject, all: readonly KubernetesObject[]): RuleAcceptance {
   const own = parseFinalizerRule(object.spec);
   const resource = object.status?.['resource'];
@@ -54,8 +54,8 @@ function isBefore({ metadata: a }: KubernetesObject, { metadata: b }: Kubernetes
 }
 
 /**
- * The rules that see to objects of a kind: the one in force first, then those that only clean up what carries theirs. Of several that name
- * one finalizer the first counts.
+ * The rules that see to objects of a kind: the one in force first, then those that only clean up objects with their finalizer. Of several that
+ * name one finalizer the first counts.
  */
 export function rulesForKind(group: string, kind: string, all: readonly KubernetesObject[]): readonly RuleInForce[] {
   const found = all

@@ -1,4 +1,4 @@
-/** What the status of a FinalizerRule says: whether it can be used, and whether its kind is watched. */
+/** The status of a FinalizerRule: whether it can be used, and whether its kind is watched. */
 import type { FinalizerDeps } from '../common/context.ts';
 import type { Condition } from '../common/set-condition.ts';
 import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
@@ -8,10 +8,10 @@ import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { countedNames, type RuleAcceptance } from './decide.ts';
 import { isLater } from './record.ts';
 
-/** In the status of a rule: when the forwarder found what the condition `Watching` says. */
+/** Field in the status of a rule: time when the forwarder found the state that the condition `Watching` shows. */
 export const WATCH_TIME = 'watchTime';
 
-/** An older report may arrive after a newer one. */
+/** Whether a report of a watch is newer than the status: an older one may arrive after it. */
 export function isNewerWatch(watch: KindWatch, { status }: KubernetesObject): boolean {
   const since = status?.[WATCH_TIME];
   return typeof since !== 'string' || isLater(watch, { since });
@@ -34,7 +34,7 @@ export function watchingCondition({ state, message = '' }: KindWatch): Condition
   return { type: 'Watching', status: state === 'Watching' ? 'True' : 'False', reason: state, message };
 }
 
-/** Beside why a rule is refused by which nothing can be cleaned up: which objects carry its finalizer, where that can be found out. */
+/** Adds to the refusal of a rule by which nothing can be cleaned up which objects carry its finalizer, where that can be found out. */
 export async function withCarriers(
   { kubernetes }: Pick<FinalizerDeps, 'kubernetes'>,
   accepted: Condition,

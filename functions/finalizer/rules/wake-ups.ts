@@ -1,6 +1,6 @@
 /**
- * Which objects a change of a FinalizerRule concerns. They are woken in a round (`shared/policies/rounds.ts`): spread, and once for a burst
- * of changes, whatever their number.
+ * Wake-ups of the objects that a change of a FinalizerRule concerns. They are woken in a round (`shared/policies/rounds.ts`): spread, and once
+ * for a burst of changes, whatever their number.
  */
 import { OWNER } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
@@ -57,8 +57,8 @@ export async function listRuleObjects(
 }
 
 /**
- * Objects that are to carry the finalizer, and those under way, whose deadline may have come nearer. Under a rule that ends: objects that
- * are to be set free; one under way goes on as before.
+ * Whether a change of the rule concerns an object: it is to carry the finalizer, or it is under way and its deadline may have come nearer. Under
+ * a rule that ends: it is to be set free; an object under way goes on as before.
  */
 function isAffected(each: KubernetesObject, inForce: RuleInForce): boolean {
   const isTerminating = each.metadata.deletionTimestamp !== undefined;

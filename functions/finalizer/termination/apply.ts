@@ -1,4 +1,4 @@
-/** Carries out what a NodeClaim or Node needs: its termination, our finalizers, what is only said, or the end of its record. */
+/** Carries out what a NodeClaim or Node needs: its termination, our finalizers, a report alone, or the end of its record. */
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
@@ -18,10 +18,10 @@ import { withAnswers } from './rule/hook-progress.ts';
 import { terminate } from './terminate.ts';
 import { awaitSettings } from './unreadable-settings.ts';
 
-/** A deletion that is only observed is looked at this often. */
+/** Time between looks at a deletion that is only observed. */
 const OBSERVED_CHECK = hours(24);
 
-/** What a turn acts with. */
+/** Context that a turn acts with. */
 type ApplyContext = Pick<TargetContext, 'deps' | 'reporter' | 'steps'> & { readonly run: TerminationRun };
 
 export async function apply(
@@ -48,7 +48,7 @@ export async function apply(
   }
 }
 
-/** What a worker answers while nothing is done counts when the termination goes on: nobody answers twice (I9). */
+/** Stores answers of workers while nothing is done: they count when the termination goes on, and nobody answers twice (I9). */
 async function keepingAnswers(
   context: ApplyContext,
   observed: ObservedTermination,
@@ -65,7 +65,7 @@ async function keepingAnswers(
   return saved;
 }
 
-/** Where admission has put our finalizer on, nothing was there to do: what its NodePool asks for is remembered all the same. */
+/** Remembers the NodePool of a NodeClaim that needs no change: where admission has put our finalizer on, nothing else remembers it. */
 async function rememberPoolOf(
   deps: FinalizerDeps,
   { claim, termination, nodePool }: ObservedTermination,
@@ -75,7 +75,7 @@ async function rememberPoolOf(
   if (isAsked && nodePool !== undefined && nodePool.metadata.uid !== '') await rememberPool(deps, nodePool);
 }
 
-/** Mode Observe: said once, as the record notes; a termination that was under way keeps what it had reached. */
+/** Reports a termination in mode Observe once, as the record notes; a termination that was under way keeps what it had reached. */
 async function observeOnly(
   context: FinalizerContext,
   decision: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,

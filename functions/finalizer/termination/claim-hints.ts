@@ -1,30 +1,28 @@
 /**
- * Which NodeClaim has a providerID, as last seen. The API server cannot select by status, and listing all NodeClaims for each event of a
- * Node without an owner would cost n² in a cluster of n Nodes. This is a hint: the reader checks it against the live NodeClaim, and lists
- * all of them if the providerID differs or the Node is being deleted. That a Node has none holds for a few minutes: while it lives, it is
- * given the same finalizer either way, and a new NodeClaim comes in an event of its own.
+ * Hints which NodeClaim has a providerID, as last seen. The API server cannot select by status, and listing all NodeClaims for each event of a
+ * Node without an owner would cost n² in a cluster of n Nodes. The reader checks a hint against the live NodeClaim, and lists all of them if the
+ * providerID differs or the Node is being deleted. That a Node has none holds for a few minutes: while it lives, it is given the same finalizer
+ * either way, and a new NodeClaim comes in an event of its own.
  */
 import { providerIDOf } from '../common/instances.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 
 export interface ClaimHints {
-  /** Its name; undefined: none was seen, or several. */
+  /** Name of the NodeClaim; undefined: none was seen, or several. */
   nameOf(providerID: string): string | undefined;
   /** Whether a list that is not old had none, and none was seen since. */
   hasNoClaim(providerID: string, now: EpochMs): boolean;
   note(claim: KubernetesObject): void;
-  /** All that there are. */
+  /** Notes all NodeClaims that there are. */
   noteAll(claims: readonly KubernetesObject[], now: EpochMs): void;
 }
 
-/** An environment that lives long forgets everything now and then; it costs one list. */
+/** Most providerIDs that are kept: an environment that lives long forgets everything now and then; it costs one list. */
 const KEPT_MAX = 50_000;
 const LIST_IS_OLD_AFTER = minutes(5);
 
-/**
- * For one process: forgets everything above `KEPT_MAX` providerIDs, and takes no absence for true until the next list.
- */
+/** Hints for one process: they forget everything above `KEPT_MAX` providerIDs, and take no absence for true until the next list. */
 export function createClaimHints(): ClaimHints {
   const namesOf = new Map<string, Set<string>>();
   let listTime: EpochMs | undefined;

@@ -1,6 +1,6 @@
 /**
- * How far a termination has come, as conditions on NodeClaim and Nodes: what `kubectl describe` shows. On a NodeClaim that Karpenter
- * terminates too, Karpenter's own conditions are Karpenter's. A condition that cannot be written is written with the next change.
+ * Conditions on NodeClaim and Nodes that show how far a termination has come, for `kubectl describe`. On a NodeClaim that Karpenter terminates
+ * too, Karpenter's own conditions are Karpenter's. A condition that cannot be written is written with the next change.
  */
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
@@ -11,10 +11,10 @@ import { isKarpenters } from './rule/objects.ts';
 import { messageOfWait, type StepWait } from './report.ts';
 import { orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
 
-/** On NodeClaim and Node: status `True` while the termination is under way, the step as reason, what it waits on as message. */
+/** Condition on NodeClaim and Node: status `True` while the termination is under way, the step as reason, what it waits on as message. */
 export const TERMINATING_CONDITION = 'curfew.dev/Terminating';
 
-/** Writes what the steps have reached. Called when that has changed. */
+/** Writes how far the steps have come, when that has changed. */
 export async function showProgress(context: TerminationContext, outcome: StepWait): Promise<void> {
   const { claim, nodes } = context.observed;
   const message = messageOfWait(outcome);
@@ -27,7 +27,7 @@ export async function showProgress(context: TerminationContext, outcome: StepWai
   for (const node of nodes) await writeConditions(context, node, [own]);
 }
 
-/** A reason is one word: `Hooks:before-drain` is `HooksBeforeDrain`. */
+/** The reason of a step in one word: `Hooks:before-drain` is `HooksBeforeDrain`. */
 function reasonOf(step: string): string {
   return step
     .split(/[^A-Za-z]/)
@@ -37,7 +37,7 @@ function reasonOf(step: string): string {
 
 const ORDER: readonly string[] = ['Drain', 'DetachVolumes', 'Hooks:before-terminate', 'TerminateInstance'];
 
-/** Names, statuses and reasons of Karpenter. */
+/** Conditions with the names, statuses and reasons of Karpenter. */
 function karpenterConditions(step: string, message: string): readonly Condition[] {
   const reached = ORDER.indexOf(step);
   const shown: Condition[] = [];
@@ -53,7 +53,7 @@ function karpenterConditions(step: string, message: string): readonly Condition[
   return shown;
 }
 
-/** At the deadline volumes are not waited for: what is still attached, as Karpenter says it. */
+/** Shows volumes that are still attached at the deadline, as Karpenter says it: nobody waits for them. */
 export async function showVolumesLeft(context: TerminationContext, message: string): Promise<void> {
   const { claim } = context.observed;
   if (claim === undefined || isKarpenters(claim)) return;
@@ -62,7 +62,7 @@ export async function showVolumesLeft(context: TerminationContext, message: stri
   ]);
 }
 
-/** Kubelet, Karpenter and the other functions write to the same objects. */
+/** Tries of a write: kubelet, Karpenter and the other functions write to the same objects. */
 const TRIES = 3;
 
 async function writeConditions(
@@ -88,7 +88,7 @@ async function writeConditions(
   }
 }
 
-/** Conditions inform: none holds what it tells of. */
+/** Reports conditions that could not be written. They only inform: nothing waits for them. */
 async function reportUnwritten(
   { reporter }: TerminationContext,
   about: KubernetesObject,

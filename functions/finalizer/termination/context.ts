@@ -1,4 +1,4 @@
-/** What the steps of a termination share: the look that they stand on, what is remembered, and how it is written. */
+/** Context that the steps of a termination share: the look that they stand on, the record, and how it is written. */
 import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Deadline } from '../../../shared/domain/termination.ts';
@@ -17,7 +17,7 @@ import type { ObservedTermination } from './observe.ts';
 import { isLive } from './rule/objects.ts';
 import type { KeptSettings, TerminationRecord } from './record.ts';
 
-/** What runs about terminations act with. A proof may put mistakes in the place of rule and steps. */
+/** Context of runs about terminations. A proof may put mistakes in the place of rule and steps. */
 export interface TargetContext extends FinalizerContext {
   readonly pauseOutOfSight: PauseOutOfSight;
   readonly hints: ClaimHints;
@@ -32,12 +32,12 @@ export interface TerminationContext {
   readonly deadline: Deadline | undefined;
   readonly isForced: boolean;
   readonly finalizerNames: readonly string[];
-  /** In force now, or when NodePool and policy went; undefined: there never were any, and there are no hooks. */
+  /** Settings in force now, or when NodePool and policy went; undefined: there never were any, and there are no hooks. */
   readonly settings: KeptSettings | undefined;
-  /** Where the hooks of the instance are called. */
+  /** The termination in which the hooks of the instance are called. */
   readonly hookOwner: HookOwner;
   readonly reporter: Reporter;
-  /** What this run wrote itself; the same in all of its turns. */
+  /** Memory of what this run wrote itself; the same in all of its turns. */
   readonly run: TerminationRun;
   /** The record as it stands. */
   state(): TerminationRecord;
@@ -50,7 +50,7 @@ export interface TerminationRun {
   ownAttempt: number | undefined;
   /** Hooks whose invocation this run recorded, as `name/attempt`. */
   readonly ownHooks: Set<string>;
-  /** What was answered to hooks, by hook name, until it is in the record. */
+  /** Answers to hooks, by hook name, until they are in the record. */
   readonly answers: Map<string, ResourceAnswer>;
   /** Changes and steps that may be refused. */
   readonly tries: Tries;
@@ -70,7 +70,7 @@ export function waitFor(on: string, until: EpochMs): StepOutcome {
 /** Ends the turn: the next one looks at what this one has changed. */
 export const lookAgain = (because: string): StepOutcome => ({ kind: 'onward', because });
 
-/** One run loses so many races before the call counts as one that fails. */
+/** Races that one run loses before the call counts as one that fails. */
 const LOST_RACES = 3;
 
 /**
@@ -92,8 +92,8 @@ export function lookAgainAfter(
 const SAFETY_LOOKS = { least: minutes(1), most: minutes(5) };
 
 /**
- * When a step that waits for an event of the cluster looks without one, should it be lost: after a minute, and the longer the
- * termination takes the later, up to five minutes (I5).
+ * Time when a step that waits for an event of the cluster looks without one, should it be lost: after a minute, and the longer the termination
+ * takes the later, up to five minutes (I5).
  */
 export function safetyLook({ now, observed }: TerminationContext): EpochMs {
   const begin = deletionTimeOf(observed.object) ?? now;

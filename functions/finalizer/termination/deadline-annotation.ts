@@ -1,7 +1,7 @@
 /**
- * The deadline that the NodeClaim's own `terminationGracePeriod` sets, written down in Karpenter's annotation, where `kubectl describe`
- * and others find it, as Karpenter does. What NodePool and policy say can be edited later, and the annotation would stand above it: that is
- * not written down.
+ * The deadline that the NodeClaim's own `terminationGracePeriod` sets, written in Karpenter's annotation, where `kubectl describe` and others
+ * find it, as Karpenter does. A deadline of NodePool or policy is not written down: it can be edited later, and the annotation would stand above
+ * it.
  */
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
@@ -14,8 +14,8 @@ import type { TerminationContext } from './context.ts';
 const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
 
 /**
- * Answers whether the NodeClaim was written, or has changed: the next look starts from there. One that has a value keeps it, whatever it
- * is. Where that cannot be written, the deadline holds without it.
+ * Writes the deadline, and answers whether the NodeClaim was written, or has changed: the next look starts from there. An annotation that has a
+ * value keeps it, whatever it is. Where it cannot be written, the deadline holds without it.
  */
 export async function writeDeadline(context: TerminationContext): Promise<boolean> {
   const { deps, observed, run, deadline, isForced } = context;

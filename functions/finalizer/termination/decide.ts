@@ -1,6 +1,6 @@
 /**
- * The rule of terminations (docs/terminations.md; I1, I5, I7):
- * which finalizers a NodeClaim and its Nodes carry while they live, and what a deletion asks for. Pure: no I/O, no clock.
+ * The rule of terminations (docs/terminations.md; I1, I5, I7): the finalizers that a NodeClaim and its Nodes carry while they live, and the acts
+ * that a deletion asks for. Pure: no I/O, no clock.
  */
 import {
   deadlineInForce,
@@ -30,7 +30,7 @@ export interface TerminationObservation {
   readonly storedDeadline: Deadline | undefined;
   /** The NodePool or policy that set it was edited and sets none any more. */
   readonly isDeadlineTakenBack: boolean;
-  /** It was said that it has begun: its settings are in its record. */
+  /** The start was reported: its settings are in its record. */
   readonly isStartReported: boolean;
   /** Names under which an earlier look knew our finalizer on these objects. */
   readonly storedNames: readonly string[];
@@ -48,7 +48,7 @@ export type TerminationDecision =
   | { readonly kind: 'refuse'; readonly message: string }
   | { readonly kind: 'prepare'; readonly changes: readonly FinalizerChange[] }
   | { readonly kind: 'wouldTerminate'; readonly deadline: Deadline | undefined }
-  /** What it has to do before the end cannot be read. Without a deadline it may have one there, so only a person can tell. */
+  /** The settings of the termination cannot be read. Without a deadline it may have one there, so only a person can tell. */
   | { readonly kind: 'awaitSettings'; readonly message: string; readonly deadline: Deadline | undefined }
   | {
       readonly kind: 'terminate';
@@ -61,13 +61,14 @@ export type TerminationDecision =
       readonly badTimestamp: string | undefined;
     };
 
-/** What set a deadline that stands in Karpenter's annotation. */
+/** Source of a deadline that stands in Karpenter's annotation. */
 export const FROM_ANNOTATION = 'annotation';
-/** What set a deadline that is the NodeClaim's own grace period. */
+/** Source of a deadline that is the NodeClaim's own grace period. */
 export const FROM_NODE_CLAIM = 'NodeClaim';
 
 /**
- * A deletion counts while our finalizer is on one of the objects that go. It is seen through, whatever becomes of the settings, but for two cases:
+ * Decides about a NodeClaim and its Nodes. A deletion counts while our finalizer is on one of the objects that go. It is seen through, whatever
+ * becomes of the settings, but for two cases:
  *
  * - In mode Observe it is only said. Where the brake alone makes the mode, what has begun goes on.
  * - While the settings cannot be read, none begins before its deadline (I6).
@@ -98,7 +99,7 @@ export function decide(observation: TerminationObservation): TerminationDecision
   return { kind: 'ignore', reason: settings.kind === 'none' ? 'HandsOff' : 'AsWanted' };
 }
 
-/** What our finalizer is called on these objects: by what is in force, by the mark, by default. */
+/** Names of our finalizer on these objects: by the settings in force, by the mark, by default. */
 function ourNames(
   { settings, storedNames }: TerminationObservation,
   objects: readonly TerminatedObject[],
@@ -135,8 +136,8 @@ function inScope(kind: TerminatedObject['kind'], scope: TerminationScope): boole
 }
 
 /**
- * Karpenter's annotation first: it is absolute, and repair forces by it. Else the deletion plus the NodeClaim's own grace period, else
- * that of NodePool or policy. What was in force before counts as in `deadlineInForce`.
+ * The deadline: Karpenter's annotation first, for it is absolute, and repair forces by it. Else the deletion plus the NodeClaim's own grace
+ * period, else that of NodePool or policy. An earlier deadline counts as in `deadlineInForce`.
  */
 function resolveDeadline(observation: TerminationObservation): {
   deadline: Deadline | undefined;
@@ -186,10 +187,10 @@ export interface DeletionObservation {
 export type NextDeletion =
   | { readonly kind: 'done' }
   | { readonly kind: 'delete'; readonly object: TerminatedObject }
-  /** A Node without one would be gone with its pods before anybody drains it. */
+  /** The Node gets our finalizer first: without one it would be gone with its pods before anybody drains it. */
   | { readonly kind: 'addFinalizer'; readonly object: TerminatedObject; readonly finalizerName: string };
 
-/** What of NodeClaim and Nodes follows the one that was deleted, one at a time. */
+/** The next deletion of NodeClaim and Nodes, which follow the one that was deleted, one at a time. */
 export function nextDeletion(observation: DeletionObservation): NextDeletion {
   const { claim, nodes, isShared, finalizerNames } = observation;
   const isOurs = ({ finalizers }: TerminatedObject): boolean => finalizers.some(name => finalizerNames.includes(name));
@@ -207,8 +208,8 @@ export function nextDeletion(observation: DeletionObservation): NextDeletion {
 }
 
 /**
- * What is in force; where nothing asks for it any more, the one that still keeps the NodeClaim, for a deletion runs our steps then too
- * (I1, I2). A Node that Karpenter's keeps does not go before it is drained.
+ * The finalizer for a Node that is to be deleted: the one in force. Where nothing asks for it any more, it is the one that still keeps the
+ * NodeClaim, for a deletion runs our steps then too (I1, I2). A Node that Karpenter's keeps does not go before it is drained.
  */
 function finalizerToAdd(
   { settings, finalizerNames }: DeletionObservation,

@@ -1,6 +1,6 @@
 /**
- * Whichever of NodeClaim and Node was deleted, the other follows, as in Karpenter. A Node gets our finalizer
- * before it is deleted: without one it would be gone with its pods before anybody drains it.
+ * Deletes the other of NodeClaim and Node when one was deleted, as Karpenter does. A Node gets our finalizer before it is deleted: without one
+ * it would be gone with its pods before anybody drains it.
  */
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -32,8 +32,8 @@ export const deleteObjects = {
 };
 
 /**
- * A NodeClaim that no finalizer of ours or Karpenter's holds (scope NodeOnly) would be gone at once, and nobody would end its instance: it
- * is deleted when that has ended.
+ * Deletes a NodeClaim that no finalizer of ours or Karpenter's holds (scope NodeOnly), once its instance has ended: before that it would be gone
+ * at once, and nobody would end its instance.
  */
 export const deleteClaimWithoutFinalizer = {
   name: 'DeleteNodeClaim',
@@ -44,7 +44,7 @@ export const deleteClaimWithoutFinalizer = {
   },
 };
 
-/** The version that was looked at is the precondition: nothing is deleted twice (I4), nor what changed in between. */
+/** Deletes the object in the version that was looked at: nothing is deleted twice (I4), nor if it changed in between. */
 async function deleteObject(context: TerminationContext, object: KubernetesObject): Promise<StepOutcome> {
   const { kind, metadata } = object;
   const { name, uid, resourceVersion } = metadata;

@@ -1,6 +1,6 @@
 /**
- * Empties the Nodes: protection first, then PodDisruptionBudgets, group by group (I2); at the deadline whatever is left. What may go is the
- * plan's; how it goes is the executor's; here is what is said of it, and until when the step waits.
+ * Empties the Nodes: protection first, then PodDisruptionBudgets, group by group (I2); at the deadline whatever is left. The plan says which
+ * pods may go, and the executor how; this file reports it, and says until when the step waits.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
@@ -57,7 +57,7 @@ export const drainNodes = {
   },
 };
 
-/** What came of the pods of one Node. */
+/** Result of a look at the pods of one Node. */
 type NodeDrain =
   /** Another run tries the same evictions. */
   | { readonly kind: 'others' }
@@ -132,8 +132,8 @@ export async function carryOutSteps(
 const NOT_AWAITED_ANSWERS: ReadonlySet<string> = new Set(['refused', 'noSuchPod', 'replaced']);
 
 /**
- * Past the deadline the drain waits only for pods that were just given the least grace: their kubelet stops them. The end of the instance
- * stops all others: those whose deletion was refused or failed, and those that were listed but not found.
+ * Whether the drain is over. Past the deadline it waits only for pods that were just given the least grace: their kubelet stops them. The end of
+ * the instance stops all others: those whose deletion was refused or failed, and those that were listed but not found.
  */
 function isDrained({ isForced, now }: TerminationContext, plan: DrainPlan, ended: EndedPods): boolean {
   if (plan.isDrained) return true;
@@ -146,7 +146,7 @@ function isDrained({ isForced, now }: TerminationContext, plan: DrainPlan, ended
   );
 }
 
-/** When the first of the pods that were just evicted counts as stuck: nothing else tells when one does not go. */
+/** Time when the first of the pods that were just evicted counts as stuck: nothing else tells when one does not go. */
 function firstStuckTime({ now }: TerminationContext, ended: EndedPods): EpochMs | undefined {
   return ended
     .filter(({ answer }) => answer.kind === 'evicted')
@@ -155,7 +155,7 @@ function firstStuckTime({ now }: TerminationContext, ended: EndedPods): EpochMs 
 }
 
 /**
- * What the drain of a Node waits on. The words stay the same while nothing changes, so that they are reported once. `isBlocked`: some pods must
+ * Words for the wait of a Node's drain. They stay the same while nothing changes, so that they are reported once. `isBlocked`: some pods must
  * not go.
  *
  * @param texts which evictions are refused, and why
@@ -170,7 +170,7 @@ function waitOf(
   return { message: `pods are stopping: ${listed(steps.map(({ pod }) => qualifiedName(pod)))}`, isBlocked: false };
 }
 
-/** The API server forgets Events after an hour. */
+/** Records the Event of the wait again: the API server forgets Events after an hour. */
 const reportAgain = (context: TerminationContext, message: string): Promise<void> =>
   reportOnAll(context, {
     decision: 'wait',
@@ -180,7 +180,7 @@ const reportAgain = (context: TerminationContext, message: string): Promise<void
     event: { type: 'Warning' },
   });
 
-/** On the Pod, for where no wait of the drain says it. */
+/** Reports on the Pod that it is not deleted, where no wait of the drain says it. */
 function reportNotDeleted(
   { reporter }: TerminationContext,
   { name, namespace, uid }: PodView,
@@ -197,7 +197,7 @@ function reportNotDeleted(
   });
 }
 
-/** What is said of a pod that was evicted or deleted. */
+/** Words the report of a pod that was evicted or deleted. */
 function describeEnd(
   { deadline }: TerminationContext,
   { metadata: { name: node } }: KubernetesObject,

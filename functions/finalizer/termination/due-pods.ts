@@ -1,6 +1,6 @@
 /**
- * A pod goes at the deadline minus its own grace period, so that it is gone in time. This holds while a step before the drain is waited
- * for, too: a hook that works for hours, or holds, must not cost it its grace. Until then pods stay, as the order of steps says.
+ * Deletes pods that are due while a step before the drain is waited for. A pod goes at the deadline minus its own grace period, so that it is
+ * gone in time: a hook that works for hours, or holds, must not cost it its grace. Until then pods stay, as the order of steps says.
  */
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
@@ -16,7 +16,7 @@ import { isInstanceMissing } from './missing-instance.ts';
 import { awaitOtherClaim } from './other-claims.ts';
 import { taintNodes } from './taint.ts';
 
-/** While one of these is waited for, the drain has not been asked. */
+/** Steps during which the drain has not been asked. */
 const BEFORE_DRAIN: readonly string[] = [
   awaitOtherClaim.name,
   deleteObjects.name,

@@ -1,5 +1,5 @@
 /**
- * How the record of a termination ends. Each of these closes it, or keeps what somebody will need of it:
+ * Ends of the record of a termination. Each of these closes it, or keeps what somebody will need of it:
  *
  * | function | when | kept |
  * |---|---|---|
@@ -33,8 +33,9 @@ import { withLaterCalls } from './rule/hook-progress.ts';
 type GoneTermination = GoneSubject<TerminationRecord>;
 
 /**
- * A NodeClaim went before its Nodes did. Each Node that our finalizer holds is now terminated by itself. It takes over what was promised, so
- * that no hook runs twice and no deadline is lost. NodeClaims of its instance also learn which hooks were called.
+ * Hands a termination over to the Nodes of a NodeClaim that went before them. Each Node that our finalizer holds is now terminated by itself. It
+ * takes over what was promised, so that no hook runs twice and no deadline is lost. NodeClaims of its instance also learn which hooks were
+ * called.
  *
  * @returns those that are being deleted
  */
@@ -67,7 +68,7 @@ const hasFinalizerOf = (
 ): boolean => finalizers.some(name => finalizerNames.includes(name));
 
 /**
- * A Node that calls hooks in a termination of its own keeps its record.
+ * Writes the promises into the records of the Nodes. A Node that calls hooks in a termination of its own keeps its record.
  *
  * @param claimUid of the NodeClaim whose record this is
  */
@@ -94,8 +95,8 @@ async function handOver(
 }
 
 /**
- * Everything is done. What its Nodes that live on, and a NodeClaim that somebody else's finalizer keeps, will need is kept: their end is no other
- * termination (I4).
+ * Closes a record when everything is done. It keeps what its Nodes that live on, and a NodeClaim that somebody else's finalizer keeps, will
+ * need: their end is no other termination (I4).
  */
 export async function closeFinished(
   deps: FinalizerDeps,
@@ -143,8 +144,8 @@ const keepForHooks = (
   record.save({ subject, value, wakeTime: addDuration(now, NODE_RECORD_CHECK), punctual: false });
 
 /**
- * The object went while its termination was under way: somebody took our finalizer off. While its instance runs on and no NodeClaim has
- * it, it is a possible orphan, and the ledger of instances takes over. As long as EC2 does not say, the record is kept.
+ * Closes the record of an object that went while its termination was under way: somebody took our finalizer off. While its instance runs on and
+ * no NodeClaim has it, it is a possible orphan, and the ledger of instances takes over. As long as EC2 does not say, the record is kept.
  */
 export async function closeGone(
   context: FinalizerContext,
@@ -202,13 +203,13 @@ export async function closeGone(
   });
 }
 
-/** Its termination had begun, and nothing of ours holds what is left of it: this run's predecessor let it go, or a person did. */
+/** Whether its termination had begun, and nothing of ours holds what is left of it: this run's predecessor let it go, or a person did. */
 export const hasLostFinalizer = ({ stored, object }: ObservedTermination): boolean =>
   stored !== undefined && hasBegun(stored) && object.metadata.deletionTimestamp !== undefined;
 
 /**
- * Somebody else's finalizer keeps the object, and nothing of ours does. The record of a NodeClaim is kept until it goes, for what becomes
- * of its instance is known only then; a Node alone ends none. Said first: a run that dies in between says it again (I9).
+ * Closes the record of an object that only somebody else's finalizer keeps. The record of a NodeClaim is kept until it goes, for the fate of its
+ * instance is known only then; a Node alone ends none. Said first: a run that dies in between says it again (I9).
  */
 export async function closeWithoutFinalizer(
   { reporter }: FinalizerContext,
@@ -228,7 +229,7 @@ export async function closeWithoutFinalizer(
   return isKept ? keepUntilGone(record, { object, value: stored, now }) : record.closeNow();
 }
 
-/** Its event says when it goes; should that be lost, it is found this late (I5). */
+/** Time after which it is looked at again, should the event that it went be lost (I5). */
 const FINALIZER_GONE_CHECK = minutes(5);
 
 const keepUntilGone = (
@@ -246,10 +247,11 @@ const keepUntilGone = (
   });
 
 /**
- * The record of a Node for which a NodeClaim stands by now, or that is gone. It is kept while that NodeClaim calls the Node's hooks.
+ * Closes the record of a Node for which a NodeClaim stands by now, or that is gone. It is kept while that NodeClaim calls the Node's hooks.
  *
- * @param isAlone whether no NodeClaim stands for the Node. It is asked once the record is read: what another run hands over to the Node after that
- * is not closed
+ * @param isAlone whether no NodeClaim stands for the Node. It is asked once the record is read: what another run hands over to the Node after
+ * that is not closed
+ *
  * @returns false: none does, and the record stays
  */
 export async function closeNodeRecord(

@@ -13,7 +13,7 @@ interface Deps {
 }
 
 /**
- * Writes the whole list and our mark beside it in one patch.
+ * Writes the whole list of finalizers and our mark beside it in one patch.
  *
  * @param mark the name of our finalizer; undefined takes the mark off
  */

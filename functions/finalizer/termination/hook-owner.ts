@@ -1,7 +1,7 @@
 /**
- * In which termination the hooks of an instance are called: one instance, one call of each (I4). Before the first call, the NodeClaim's UID
- * goes into the records of its Nodes. Calls found there are continued. So no Node calls them again after a run that died, or after a
- * NodeClaim that went unseen.
+ * Finds the termination in which the hooks of an instance are called: one instance, one call of each (I4). Before the first call, the
+ * NodeClaim's UID goes into the records of its Nodes. Calls found there are continued. So no Node calls them again after a run that died, or
+ * after a NodeClaim that went unseen.
  */
 import type { FinalizerDeps } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
@@ -11,7 +11,7 @@ import { EMPTY_TERMINATION, hookOwnerUidOf, openTermination, type TerminationRec
 import type { TerminationContext } from './context.ts';
 import { ownerByNode, type HookOwner } from './rule/hooks.ts';
 
-/** A Node that lives on is looked at this often, should the event of its end be lost. */
+/** Time between looks at a Node that lives on, should the event of its end be lost. */
 export const NODE_RECORD_CHECK = hours(24);
 
 /** Whether the record of a Node says no more than that its hooks are called in the termination of this NodeClaim. */
@@ -84,7 +84,7 @@ export const hookNoteOf = (value: TerminationRecord, claimUid: string): Terminat
   standing: { kind: 'hookNote', claimUid },
 });
 
-/** Which hooks of the instance the record says were called: all that another termination needs to go on with them. */
+/** The hook calls in a record: all that another termination needs to go on with them. */
 export const hookCallsOf = ({
   finalizerNames,
   hooks,

@@ -1,6 +1,6 @@
 /**
- * A hook that is a custom resource: made of the user's template, done when its condition is `True`. It is owned by what is terminated
- * and goes with it. A change of it is a heartbeat.
+ * Calls a hook by a custom resource: made of the user's template, done when its condition is `True`. It is owned by the object that is
+ * terminated, and goes with it. A change of it is a heartbeat.
  */
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { lookUpResource, type Mark } from '../../../shared/custom-resource/follow.ts';
@@ -22,11 +22,14 @@ import type { TerminationContext } from './context.ts';
 
 type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
 
-/** Equal for all calls about one hook of one termination, also when a NodeClaim that went has left it to its Node. */
+/** The key of a hook: equal for all calls about it in one termination, also when a NodeClaim that went has left it to its Node. */
 export const keyOfHook = (context: TerminationContext, { name }: TerminationHook): string =>
   `${context.state().hookKeyUid ?? context.observed.object.metadata.uid}/${name}`;
 
-/** Makes it, or adopts one that an earlier try of this very hook made. @throws RetryableError when the API server could not be asked */
+/**
+ * Makes the custom resource, or adopts one that an earlier try of this very hook made. @throws RetryableError when the API server could not be
+ * asked
+ */
 export async function makeHookResource(
   context: TerminationContext,
   hook: TerminationHook & { readonly target: ByResource },
@@ -63,13 +66,13 @@ export async function makeHookResource(
   }
 }
 
-/** Which hook of which termination it was made for. */
+/** The mark of the hook and termination that a custom resource was made for. */
 const markOf = (context: TerminationContext, hook: TerminationHook): Mark => ({
   annotation: ANNOTATIONS.terminationHook,
   value: keyOfHook(context, hook),
 });
 
-/** How it stands now. One of its name that was not made for this hook says nothing (I10). */
+/** Reads the custom resource. One of its name that was not made for this hook says nothing (I10). */
 export async function followResource(
   context: TerminationContext,
   hook: TerminationHook & { readonly target: ByResource },

@@ -12,7 +12,7 @@ export interface HookTemplateData {
   readonly at: string;
   readonly providerID: string | undefined;
   readonly deadline: string;
-  /** Made at a deadline or for a forceful repair: nothing waits for it. */
+  /** The resource is made at a deadline or for a forceful repair: nothing waits for it. */
   readonly isForced: boolean;
   readonly claim: KubernetesObject | undefined;
   readonly node: KubernetesObject | undefined;
@@ -23,7 +23,7 @@ export interface HookTemplateData {
 export type RenderedHook =
   { readonly ok: true; readonly manifest: KubernetesManifest } | { readonly ok: false; readonly message: string };
 
-/** Never throws. */
+/** Renders the template. Never throws. */
 export function renderHookResource(template: string, file: string, data: HookTemplateData): RenderedHook {
   const { hook, at, providerID, deadline, isForced, claim, node, owner } = data;
   const rendered = renderObject(
@@ -48,6 +48,6 @@ export function renderHookResource(template: string, file: string, data: HookTem
   return { ok: true, manifest };
 }
 
-/** As it came: nothing but JSON. */
+/** The object as plain JSON. */
 const asJson = (object: KubernetesObject | undefined): JsonObject | null =>
   object === undefined ? null : toJson(object);

@@ -1,6 +1,6 @@
 /**
  * Runs the user's hooks at one point of a termination, one after the other. It asks the rules what is next for a hook (`rule/hooks.ts`,
- * `rule/hook.ts`), carries that out, notes down what came of it, and asks again.
+ * `rule/hook.ts`), carries that out, notes down the result, and asks again.
  */
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
@@ -27,7 +27,7 @@ export function hooksAt(point: HookPoint) {
   return { name: stepAt(point), run: (context: TerminationContext) => runPoint(context, point) };
 }
 
-/** @param isEnding of an instance that no NodeClaim has, once that was looked at */
+/** Runs the hooks of one point. @param isEnding of an instance that no NodeClaim has, once that was looked at */
 async function runPoint(context: TerminationContext, point: HookPoint, isEnding?: boolean): Promise<StepOutcome> {
   const { observed, isForced, hookOwner: owner } = context;
   const hooks = context.settings?.hooks.filter(({ at }) => at === point) ?? [];
@@ -69,9 +69,9 @@ async function runPoint(context: TerminationContext, point: HookPoint, isEnding?
 const callId = ({ name }: TerminationHook, { attempts }: HookProgress): string => `${name}/${attempts}`;
 
 interface KnownHook {
-  /** What was set out for it, where another run may have written the record. */
+  /** Progress of the hook as it was set out, where another run may have written the record. */
   readonly progress: HookProgress;
-  /** Its custom resource is as it was. */
+  /** The custom resource is unchanged. */
   readonly isLookedAt?: boolean;
 }
 
@@ -136,7 +136,7 @@ async function runHook(
 const saveProgress = (context: TerminationContext, { name }: TerminationHook, progress: HookProgress) =>
   context.saveState({ hooks: { ...context.state().hooks, [name]: progress } });
 
-/** Stores what was answered to a hook that is waited for, says it, and goes on from there. */
+/** Stores the answer to a hook that is waited for, reports it, and goes on from there. */
 async function saveAnswer(
   context: TerminationContext,
   hook: TerminationHook,
@@ -153,7 +153,7 @@ async function saveAnswer(
   return await runHook(context, hook, 'awaited', { progress });
 }
 
-/** A call whose outcome is not known is a failure. @param within nobody waits for the work, and the call takes this long at most */
+/** Calls the hook; a call whose outcome is not known is a failure. @param within nobody waits for the work, and the call takes this long at most */
 async function callFor(
   context: TerminationContext,
   hook: TerminationHook,

@@ -1,6 +1,6 @@
 /**
- * Which Nodes and NodeClaims stand for one instance. Whose names are known are read by name; all are listed where a deletion begins
- * that a finalizer of ours is concerned with: every Node of the instance goes with its NodeClaim, as in Karpenter.
+ * Finds the Nodes and NodeClaims that stand for one instance. Objects whose names are known are read by name; all are listed where a deletion
+ * begins that a finalizer of ours is concerned with: every Node of the instance goes with its NodeClaim, as in Karpenter.
  */
 import { providerIDOf } from '../common/instances.ts';
 import { claimsOfNode } from '../../../shared/cluster/owner.ts';
@@ -60,9 +60,9 @@ async function likelyClaim(
 
 interface ClaimList {
   readonly reading: NotServedMeaning;
-  /** Whose NodeClaims are read; undefined: all. */
+  /** NodePool whose NodeClaims are read; undefined: all. */
   readonly pool?: string | undefined;
-  /** Hears of all that were read. */
+  /** Callback for all NodeClaims that were read. */
   readonly onList?: (claims: readonly KubernetesObject[]) => void;
 }
 
@@ -86,7 +86,7 @@ export async function otherClaimsOf(
   return claims.filter(claim => claim.metadata.uid !== uid);
 }
 
-/** They are read only once something is being deleted. */
+/** The other NodeClaims of the instance. They are read only once something is being deleted. */
 async function sharingOf(
   deps: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,

@@ -1,6 +1,6 @@
 /**
- * Ends the instance, as its rule says: looks first, makes one call, and says what came of it. An instance that several NodeClaims name is
- * not ended with one of them.
+ * Ends the instance, as its rule says: looks first, makes one call, and reports the result. An instance that several NodeClaims name is not
+ * ended with one of them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isGone, isUnknownYet, unknownUntil, type KnownState } from '../common/instances.ts';
@@ -61,7 +61,7 @@ async function carryOut(
   }
 }
 
-/** @param knownFrom from when on EC2 knows the instance for certain */
+/** The look at an instance by its state. @param knownFrom from when on EC2 knows the instance for certain */
 function lookOf(state: KnownState | undefined, knownFrom: EpochMs): InstanceLook {
   if (state === 'notFoundYet') return { kind: 'tooYoung', until: knownFrom };
   return { kind: isGone(state) ? 'gone' : state === 'shutting-down' ? 'shuttingDown' : 'here' };
@@ -76,12 +76,14 @@ export async function instanceStateOf(
   return found === undefined ? stateUnknown(observed, now) : found.state;
 }
 
-/** What it means that EC2 knows no such instance. */
+/** The state of an instance that EC2 does not know. */
 const stateUnknown = (observed: ObservedTermination, now: EpochMs): 'notFoundYet' | undefined =>
   isUnknownYet(launchTimeOf(observed), now) ? 'notFoundYet' : undefined;
 
 /**
- * What cannot be looked at is not ended (I6): said once, before the message goes back to the queue; what lasts is said as a refusal.
+ * Looks at the instance. One that cannot be looked at is not ended (I6): that is said once, before the message goes back to the queue; a lasting
+ * failure is said as a refusal.
+ *
  * @param step that asks: once its refusal was said, this is not; undefined: none
  */
 export async function lookAtInstance(

@@ -13,7 +13,7 @@ import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-/** Whether anything of the NodePool is left is looked at this often. */
+/** Time between looks whether anything of the NodePool is left. */
 const CHECK = hours(24);
 
 const KIND = 'KnownNodePool';
@@ -25,7 +25,7 @@ const openPool = (deps: Deps, name: string, wakeUp?: UsedWakeUp) =>
 export const isKnownPool = ({ apiVersion, kind }: Subject): boolean =>
   kind === KIND && apiVersion === subjectOf('').apiVersion;
 
-/** Before a finalizer is put on for its sake. One that cannot be read changes nothing of what is known. */
+/** Remembers a NodePool, before a finalizer is put on for its sake. A NodePool that cannot be read changes nothing of what is known. */
 export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: UsedWakeUp): Promise<void> {
   const { name, labels = {} } = pool.metadata;
   const parsed = parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption');
@@ -44,7 +44,7 @@ export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: 
   if (value !== undefined) await savePool(deps, record, name, value);
 }
 
-/** After a change of the NodePool, and once a day. */
+/** Updates the record of a NodePool after a change of it, and once a day. */
 export async function updateKnownPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): Promise<void> {
   const pool = await loadNodePool(deps, name);
   const record = openPool(deps, name, wakeUp);

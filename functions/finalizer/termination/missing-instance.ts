@@ -1,4 +1,4 @@
-/** Whether the instance still runs: without one nothing runs on the Node, and there is nothing to drain or detach, as in Karpenter. */
+/** Tells whether the instance still runs: without one nothing runs on the Node, and there is nothing to drain or detach, as in Karpenter. */
 import { isGone } from '../common/instances.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -17,9 +17,9 @@ export function unlessInstanceGone(step: Step<TerminationContext>): Step<Termina
 }
 
 /**
- * A stopped instance runs nothing, whatever its Node still says. One that is gone counts so only while no Node of it is Ready: a Ready Node
- * has a kubelet that speaks. Do not drain again once EC2 was asked to terminate the instance, and it goes. Whether a NodeClaim still stands for
- * the instance does not matter.
+ * Whether the instance is stopped or gone. A stopped instance runs nothing, whatever its Node still says. One that is gone counts so only while
+ * no Node of it is Ready: a Ready Node has a kubelet that speaks. Do not drain again once EC2 was asked to terminate the instance, and it goes.
+ * Whether a NodeClaim still stands for the instance does not matter.
  *
  * @param step that asks
  */
@@ -44,7 +44,10 @@ export async function isInstanceMissing(context: TerminationContext, step?: stri
   return false;
 }
 
-/** Whether the instance of a Node that no NodeClaim stands for is about to end, or has. What EC2 refuses for good is known by nobody. @param step that asks */
+/**
+ * Whether the instance of a Node that no NodeClaim stands for is about to end, or has. One that EC2 refuses for good is known by nobody. @param
+ * step that asks
+ */
 export async function isInstanceEnding(context: TerminationContext, step?: string): Promise<boolean> {
   const { providerID } = context.observed;
   if (providerID === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * What a termination looks at: the NodeClaim, its Nodes, what is in force for its pool, and the record. A Node that no NodeClaim
- * stands for, or several that live, is a subject of its own, as in Karpenter. Always live reads.
+ * Input of a termination: the NodeClaim, its Nodes, the settings in force for its pool, and the record. A Node that no NodeClaim stands for, or
+ * several that live, is a subject of its own, as in Karpenter. Always live reads.
  */
 import { OWNER } from '../common/context.ts';
 import { providerIDOf } from '../common/instances.ts';
@@ -33,7 +33,7 @@ import { orNotKnown, OutOfSight, type NotKnown } from '../../../shared/ports/rea
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-/** Which object a termination is about: a NodeClaim, or a Node that has none. */
+/** The object that a termination is about: a NodeClaim, or a Node that has none. */
 export interface TerminationSubject {
   readonly kind: 'NodeClaim' | 'Node';
   readonly name: string;
@@ -49,7 +49,7 @@ export interface ObservedTermination {
   readonly target: TerminationSubject;
   readonly object: KubernetesObject;
   readonly claim: KubernetesObject | undefined;
-  /** Those with the NodeClaim's providerID; the Node itself where there is no NodeClaim. */
+  /** Nodes with the NodeClaim's providerID; the Node itself where there is no NodeClaim. */
   readonly nodes: readonly KubernetesObject[];
   /** Other NodeClaims with that providerID: the instance is not this one's alone. */
   readonly sharedWith: readonly string[];
@@ -57,16 +57,16 @@ export interface ObservedTermination {
   readonly endedWith: { readonly name: string; readonly nodes: readonly KubernetesObject[] } | undefined;
   readonly providerID: string | undefined;
   readonly pool: string | undefined;
-  /** As it is, or as it was before it went. */
+  /** The NodePool as it is, or as it was before it went. */
   readonly nodePool: KubernetesObject | undefined;
   readonly termination: EffectiveTermination;
-  /** What set the deadline so far was edited and sets none any more. */
+  /** The NodePool or policy that set the deadline so far was edited, and sets none any more. */
   readonly isDeadlineTakenBack: boolean;
   readonly protection: EffectiveProtection;
   readonly record: TimedRecord<TerminationRecord>;
-  /** undefined: no termination is under way. */
+  /** The record; undefined: no termination is under way. */
   readonly stored: TerminationRecord | undefined;
-  /** When the record's timer comes. */
+  /** Time when the record's timer comes. */
   readonly nextWakeTime: EpochMs | undefined;
   /** That timer has a message of its own; else it is the sweep's. */
   readonly hasOwnMessage: boolean;
@@ -74,15 +74,15 @@ export interface ObservedTermination {
 
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
 
-/** What all looks of one run share. */
+/** State that all looks of one run share. */
 export interface TerminationLooks {
-  /** By UID of the NodeClaim or Node. */
+  /** The record of a NodeClaim or Node, by its UID. */
   readonly recordOf: (uid: string) => TimedRecord<TerminationRecord>;
-  /** Hears what was found, before anything is read that may not be served. */
+  /** Callback for the object that was found, before anything is read that may not be served. */
   readonly onFound: (record: TimedRecord<TerminationRecord>, object: KubernetesObject) => void;
 }
 
-/** One look. */
+/** Looks once. */
 export async function observe(
   deps: Deps,
   { recordOf, onFound }: TerminationLooks,
@@ -139,7 +139,7 @@ export async function observe(
   return { kind: 'here', observation: observed };
 }
 
-/** What the rule decides on. */
+/** The input of the rule. */
 export function toObservation({
   now,
   claim,
@@ -161,8 +161,8 @@ export function toObservation({
 }
 
 /**
- * What counts for the settings of NodePool or policies that cannot be read; undefined: those that the record keeps. One in mode Observe stays
- * in it. Throws what goes back to the queue.
+ * The settings while those of NodePool or policies cannot be read; undefined: those that the record keeps. A termination in mode Observe stays
+ * in it. Throws the error if the message goes back to the queue.
  */
 function settingsWhileUnread(
   { error }: NotKnown,
@@ -210,6 +210,6 @@ export async function targetOfNode(
     : { kind: 'Node', name, uid: node.metadata.uid };
 }
 
-/** The record of a termination under way, or that of one which begins. */
+/** The record of a termination under way, or an empty one. */
 export const storedOrEmpty = ({ stored }: Pick<ObservedTermination, 'stored'>): TerminationRecord =>
   stored ?? EMPTY_TERMINATION;

@@ -15,7 +15,7 @@ import { isLive, isManaged } from './rule/objects.ts';
 import { openTermination, type TerminationRecord } from './record.ts';
 import { withLaterCalls } from './rule/hook-progress.ts';
 
-/** Its own deadline is a promise all the same (I5). */
+/** Waits for the other NodeClaim's termination, but no longer than its own deadline, which is a promise all the same (I5). */
 export const awaitOtherClaim = {
   name: 'AwaitOtherNodeClaim',
   run(context: TerminationContext): Promise<StepOutcome> {

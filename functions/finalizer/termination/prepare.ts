@@ -1,4 +1,4 @@
-/** Puts our finalizer on what is alive, or takes it off where no termination of ours applies any more. */
+/** Puts our finalizer on objects that are alive, or takes it off where no termination of ours applies any more. */
 import type { FinalizerContext } from '../common/context.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
@@ -23,8 +23,8 @@ interface PrepareContext extends FinalizerContext {
 }
 
 /**
- * Writes with the UID and version that were looked at; one that has changed since ends the turn, which begins again.
- * What an admission policy refuses is said and tried again.
+ * Writes with the UID and version that were looked at; an object that has changed since ends the turn, which begins again. A refusal by an
+ * admission policy is said and tried again.
  */
 export async function prepare(
   { deps, reporter, tries }: PrepareContext,
@@ -70,7 +70,7 @@ export async function prepare(
   return refusals.length === 0 ? closeUnneeded(observed) : tryAgain(tries, refusals, observed);
 }
 
-/** Keeps what is refused in mind. Throws what goes back to the queue. */
+/** Keeps the refusals in the record. Throws the error if the message goes back to the queue. */
 function tryAgain(tries: Tries, refused: readonly Refused[], observed: ObservedTermination): Promise<Turn> {
   const { object, stored, record } = observed;
   const subject = subjectOf(object);

@@ -26,11 +26,14 @@ import {
   type TerminationRecord,
 } from './record.ts';
 
-/** A Node that waits for its NodeClaim's termination looks this often. */
+/** Time between looks of a Node that waits for its NodeClaim's termination. */
 const CLAIM_CHECK = minutes(1);
 
 /**
+ * Looks at a NodeClaim or Node and acts until nothing is left to do now.
+ *
  * @param answers of workers to hooks of this termination, by hook name
+ *
  * @returns false: there is no such object, and nothing is remembered of it
  */
 export async function reconcileTarget(
@@ -90,7 +93,7 @@ export async function reconcileTarget(
   return isKnown;
 }
 
-/** Whether anything of it is ours shows once its settings can be found. */
+/** The first record of an object whose settings cannot be found: whether anything of it is ours shows once they can. */
 const awaitedFirst = (
   { apiVersion, kind, metadata: { name, uid } }: KubernetesObject,
   unreadable: { readonly message: string; readonly saidTime: EpochMs },
@@ -100,8 +103,9 @@ const awaitedFirst = (
 });
 
 /**
- * A Node whose hooks are called in the termination of a NodeClaim begins none of its own before that one has ended. It may have gone without
- * anybody having heard of it: then its record is closed first, and the Node gets what was promised. undefined: there is none to wait for.
+ * Waits for the termination of the NodeClaim in which the hooks of this Node are called: the Node begins none of its own before that one has
+ * ended. The NodeClaim may have gone without anybody having heard of it: then its record is closed first, and the Node gets what was promised.
+ * undefined: there is none to wait for.
  */
 async function awaitClaim(context: TargetContext, observed: ObservedTermination): Promise<Turn | undefined> {
   const { object, stored, record, claim } = observed;

@@ -1,4 +1,4 @@
-/** What a termination must not forget: its deadline, what it called and how that went. One record per NodeClaim or lone Node. */
+/** Record of a termination: its deadline, its calls and how they went. One record per NodeClaim or lone Node. */
 import { OWNER } from '../common/context.ts';
 import { failureReportSchema } from '../common/failure-report-schema.ts';
 import { instant, milliseconds } from '../../../shared/contract/instant.ts';
@@ -30,13 +30,13 @@ const hookProgress = z.object({
    */
   phase: z.enum(['intended', 'pending', 'succeeded', 'failed', 'timedOut', 'passed']),
   firstInvokedTime: instant,
-  /** When the last call or heartbeat was. */
+  /** Time of the last call or heartbeat. */
   lastSeenTime: instant,
   attempts: z.int().check(z.positive()),
   message: z.exactOptional(z.string()),
   /** The last Event of a call that failed. */
   failureReport: z.exactOptional(failureReportSchema),
-  /** It was called and nobody waits for it: `forced` at the end of the time, `once` where it could hold nothing. */
+  /** The hook was called and nobody waits for it: `forced` at the end of the time, `once` where it could hold nothing. */
   unawaited: z.exactOptional(z.enum(['forced', 'once'])),
   /** The custom resource that stands for the call, as it was last seen. */
   resource: z.exactOptional(
@@ -86,18 +86,18 @@ const schema = z.object({
     z.string(),
     z.object({
       name: z.string(),
-      /** Nothing more is to be said of its going: we release it, or it went before, which was reported. */
+      /** Nothing more is to be said of the end of this Node: we release it, or it went before, which was reported. */
       stripped: z.exactOptional(z.boolean()),
     }),
   ),
   instance: z.exactOptional(attempt),
-  /** By hook name. */
+  /** Progress of hooks, by hook name. */
   hooks: z.record(z.string(), hookProgress),
   /** Hook points whose unawaited hooks were reported as called. */
   reportedHookPoints: z.exactOptional(z.array(z.enum(HOOK_POINTS))),
-  /** When the instance was launched, as far as the objects said. */
+  /** Time when the instance was launched, as far as the objects said. */
   launchTime: z.exactOptional(instant),
-  /** In the keys of their calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
+  /** UID in the keys of the hook calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
   hookKeyUid: z.exactOptional(z.string()),
   /** The UID of the NodeClaim whose termination calls the hooks of the instance; its own where they were called before. */
   hookOwnerUid: z.exactOptional(z.string()),
@@ -111,30 +111,30 @@ const schema = z.object({
   settings: z.exactOptional(
     z.object({ finalizerName: z.string(), scope: z.enum(TERMINATION_SCOPES), hooks: z.readonly(z.array(hook)) }),
   ),
-  /** It was reported that the termination is past its time. */
+  /** The report that the termination is past its time was made. */
   overdue: z.exactOptional(z.boolean()),
-  /** Older records only, before there was a ledger of instances: when the object was found gone before its termination was over. */
+  /** Time when the object was found gone before its termination was over. Older records only, before there was a ledger of instances. */
   orphanedTime: z.exactOptional(instant),
   /** Mode is Observe: nothing has begun, and that was said. */
   observed: z.exactOptional(z.boolean()),
   /** No finalizer of ours is left while somebody else's keeps the object: kept for the instance, and that was said. */
   finalizerGone: z.exactOptional(z.boolean()),
-  /** Steps that fail, without which it went on past its deadline, as that was said. */
+  /** Steps that fail, and that the termination skipped past its deadline, as that was said. */
   skippedSteps: z.exactOptional(z.readonly(z.array(z.string()))),
   /** The value of the deadline annotation that could not be read, as it was said. */
   badTimestamp: z.exactOptional(z.string()),
-  /** Nothing has begun, for the settings cannot be read: what was said of that, and when. */
+  /** Nothing has begun, for the settings cannot be read: the report of that, and its time. */
   unreadable: z.exactOptional(z.object({ message: z.string(), saidTime: instant })),
-  /** Nothing has begun: why our finalizer could not be put on or taken off, as it was said. */
+  /** Nothing has begun: the reason why our finalizer could not be put on or taken off, as it was said. */
   refused: z.exactOptional(z.string()),
   /** Changes and steps that are refused, by UID of the object, name of the step, or verb and UID of the pod. */
   refusals: z.exactOptional(refusalsSchema),
 });
 
-/** As it is stored: the versions before read it, too. */
+/** The record as it is stored: the versions before read it, too. */
 type StoredTermination = z.output<typeof schema>;
 
-/** Why nothing begins or goes on, as it was said. */
+/** Reason why nothing begins or goes on, as it was said. */
 export type Wait =
   /** Mode is Observe. */
   | { readonly kind: 'observed' }
@@ -149,29 +149,29 @@ export interface LastReport {
   readonly text: string;
 }
 
-/** What the record says of its own termination. */
+/** Reports about its own termination, as the record knows them. */
 export type Standing =
   /** Nothing was said of it yet. */
   | { readonly kind: 'unreported' }
   /**
-   * Nothing was said of one of its own: its hooks are called in the termination of this NodeClaim. In the record of that NodeClaim itself: it lives,
-   * and they were called before.
+   * Nothing was said of a termination of its own: its hooks are called in the termination of this NodeClaim. In the record of that NodeClaim
+   * itself: it lives, and they were called before.
    */
   | { readonly kind: 'hookNote'; readonly claimUid: string }
-  /** It was said. `hookOwnerUid`: of a Node whose hooks were left to this NodeClaim before. */
+  /** The start was reported. `hookOwnerUid`: of a Node whose hooks were left to this NodeClaim before. */
   | { readonly kind: 'reported'; readonly last: LastReport; readonly hookOwnerUid?: string };
 
-/** What a termination must not forget. */
+/** The record of a termination. */
 export interface TerminationRecord extends Omit<
   StoredTermination,
   'observed' | 'refused' | 'unreadable' | 'reported' | 'hookOwnerUid'
 > {
-  /** One of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hookNote`). */
+  /** Waits, one of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hookNote`). */
   readonly waits: readonly Wait[];
   readonly standing: Standing;
 }
 export type CallAttempt = z.output<typeof attempt>;
-/** What of the settings a termination holds on to; its deadline stands beside them. */
+/** Settings that a termination holds on to; its deadline stands beside them. */
 export type KeptSettings = Pick<TerminationSettings, 'finalizerName' | 'scope' | 'hooks'>;
 export type HookProgress = z.output<typeof hookProgress>;
 
@@ -202,7 +202,7 @@ export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
   toState: value => CODEC.toState(toStored(value)),
 };
 
-/** Of the termination that is about this NodeClaim or Node. */
+/** The id of the record of the termination that is about this NodeClaim or Node. */
 export const terminationRecordId = (kind: 'NodeClaim' | 'Node', uid: string): string => `${kind.toLowerCase()}/${uid}`;
 
 export const openTermination = (
@@ -211,7 +211,7 @@ export const openTermination = (
   uid: string,
 ): TimedRecord<TerminationRecord> => openRecord(deps, TERMINATION_CODEC, terminationRecordId(kind, uid));
 
-/** Begins what is stored of the last audit line, from the deadline on: older versions have one text for both. */
+/** Prefix of the stored audit line from the deadline on: older versions have one text for both. */
 const FORCED = 'forced ';
 
 function fromStored({
@@ -262,13 +262,13 @@ function toStored({ waits, standing, ...rest }: TerminationRecord): StoredTermin
   return stored;
 }
 
-/** The record with what it waits for now; of the same kind the last one counts. */
+/** The record with its present wait; of the same kind the last one counts. */
 export const withWait = <Value extends Pick<TerminationRecord, 'waits'>>(value: Value, wait: Wait): Value => ({
   ...value,
   waits: [...value.waits.filter(({ kind }) => kind !== wait.kind), wait],
 });
 
-/** What was said of such a wait. */
+/** The wait of this kind. */
 export const waitOf = <Kind extends Wait['kind']>(
   value: Pick<TerminationRecord, 'waits'> | undefined,
   kind: Kind,

@@ -16,7 +16,7 @@ import { terminateInstance } from './instance.ts';
 import { afterFailedStep, type StepRole } from './rule/turn.ts';
 import { awaitVolumes } from './volumes.ts';
 
-/** Under which a step that is refused is said. Of the hooks, whatever their point: they change nothing of the Node. */
+/** Event reason for a step that is refused. For hooks it is the same at every point: they change nothing of the Node. */
 function reasonOf(step: string): string {
   if (step === terminateInstance.name) return EVENT_REASONS.instanceTerminationFailed;
   if (step === drainNodes.name) return EVENT_REASONS.failedDraining;
@@ -85,7 +85,7 @@ function tryStep(context: TerminationContext, step: Step<TerminationContext>) {
   return run.tries.make(change, () => step.run(context));
 }
 
-/** Once for each step. */
+/** Reports a step that was skipped past the deadline, once for each step. */
 async function reportSkippedStep(context: TerminationContext, step: string, message: string): Promise<void> {
   const { skippedSteps = [] } = context.state();
   if (skippedSteps.includes(step)) return;

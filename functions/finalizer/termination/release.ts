@@ -31,7 +31,7 @@ export const releaseObjects = {
   },
 };
 
-/** undefined: nothing of ours is on it. */
+/** Takes our finalizer off one object; undefined: nothing of ours is on it. */
 async function release(
   { deps, finalizerNames }: TerminationContext,
   object: KubernetesObject,

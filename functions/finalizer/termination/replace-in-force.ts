@@ -1,6 +1,6 @@
 /**
- * Whether `builtin: Replace` is in force for a NodeClaim: the admission policy that the command line prints turns Karpenter's finalizer into
- * ours in every write. A NodeClaim that still carries Karpenter's is written once without a change; if it comes back with it, there is no
+ * Checks whether `builtin: Replace` is in force for a NodeClaim: the admission policy that the command line prints turns Karpenter's finalizer
+ * into ours in every write. A NodeClaim that still carries Karpenter's is written once without a change; if it comes back with it, there is no
  * such admission policy for it, and Karpenter terminates it. The condition on the NodeClaim remembers what was said.
  */
 import type { FinalizerDeps } from '../common/context.ts';
@@ -15,10 +15,10 @@ import { setConditions } from '../common/set-condition.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { orRefused } from '../../../shared/ports/read-answer.ts';
 
-/** On a NodeClaim: Karpenter's finalizer is still on it although a policy says `builtin: Replace`. */
+/** Condition on a NodeClaim: Karpenter's finalizer is still on it although a policy says `builtin: Replace`. */
 const CONDITION = 'curfew.dev/ReplaceNotInForce';
 
-/** Says it once on the NodeClaim, and takes it back when it is no longer so. What the API server refuses here holds nothing up. */
+/** Reports it once on the NodeClaim, and takes that back when it is no longer so. A refusal by the API server holds nothing up here. */
 export async function checkReplace(
   { deps, reporter }: { readonly deps: FinalizerDeps; readonly reporter: Reporter },
   { claim, termination, now }: ObservedTermination,

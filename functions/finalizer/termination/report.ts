@@ -1,4 +1,4 @@
-/** What a termination says on its way: audit line, metric, Event. */
+/** Reports of a termination on its way: audit line, metric, Event. */
 import type { FinalizerContext } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
@@ -14,7 +14,7 @@ import { progressOf } from './rule/hook-progress.ts';
 import { shareOf } from './rule/instance.ts';
 import type { UnawaitedNews } from './rule/hooks.ts';
 
-/** What a termination is told of with. */
+/** Context of a report about a termination. */
 export interface ReportContext extends FinalizerContext {
   readonly observed: Pick<ObservedTermination, 'claim' | 'nodes'>;
 }
@@ -30,12 +30,12 @@ export async function reportOnAll(context: ReportContext, report: Omit<Report, '
   for (const about of others) await context.deps.events.record({ type, reason, message, about });
 }
 
-/** What the steps wait on. */
+/** The outcome of steps that wait or fail. */
 export type StepWait = Exclude<StepsOutcome, { kind: 'done' | 'onward' }>;
 
 export const messageOfWait = (outcome: StepWait): string => (outcome.kind === 'notYet' ? outcome.on : outcome.message);
 
-/** Once; after a run that died before this was recorded, again (I9). */
+/** Reports the start once; after a run that died before this was recorded, again (I9). */
 export async function reportStart(context: TerminationContext): Promise<void> {
   const { deadline } = context;
   const end =
@@ -50,7 +50,7 @@ export async function reportStart(context: TerminationContext): Promise<void> {
   });
 }
 
-/** @param shown the annotation's value */
+/** Reports a deadline annotation that cannot be read. @param shown the annotation's value */
 export async function reportBadTimestamp(context: TerminationContext, shown: string): Promise<void> {
   const { deadline } = context;
   const end = deadline === undefined ? 'there is no deadline' : `the deadline is ${toTimestamp(deadline.time)}`;
@@ -62,7 +62,7 @@ export async function reportBadTimestamp(context: TerminationContext, shown: str
   });
 }
 
-/** When the deadline has come: once, or again as in `reportStart`. */
+/** Reports that the deadline has come: once, or again as in `reportStart`. */
 export async function reportForce(context: TerminationContext): Promise<void> {
   const { deadline } = context;
   const which = deadline === undefined ? '' : ` ${toTimestamp(deadline.time)} (${deadline.source})`;
@@ -75,7 +75,7 @@ export async function reportForce(context: TerminationContext): Promise<void> {
   });
 }
 
-/** What becomes of the hooks, which Events of their own say. Where no instance ends with it, none is called. */
+/** Words for the hooks that are not called yet, which have Events of their own. Where no instance ends with it, none is called. */
 function uncalledHooksText(context: TerminationContext): string {
   const hookNames = uncalledHooks(context);
   if (hookNames.length === 0 || shareOf(context.observed) !== 'ours') return '';
@@ -88,11 +88,11 @@ function uncalledHooks(context: TerminationContext): readonly string[] {
   return (context.settings?.hooks ?? []).filter(({ name }) => !Object.hasOwn(hooks, name)).map(({ name }) => name);
 }
 
-/** undefined: no other NodeClaim of the instance has them called. */
+/** Words for the NodeClaim whose termination calls the hooks; undefined: no other NodeClaim of the instance has them called. */
 const leftToOther = ({ observed: { endedWith } }: TerminationContext): string | undefined =>
   endedWith && `left to the termination of NodeClaim ${endedWith.name}`;
 
-/** What is refused was said when it was tried. */
+/** Reports a wait. A refusal was reported when the step was tried. */
 export async function reportWait(context: TerminationContext, outcome: StepWait): Promise<void> {
   if (outcome.kind === 'failed') return;
   const { step, until, on: message, isBlocked = false } = outcome;
@@ -105,14 +105,14 @@ export async function reportWait(context: TerminationContext, outcome: StepWait)
   await context.deps.events.record({ type: isBlocked ? 'Warning' : 'Normal', reason, message, about });
 }
 
-/** Per step: the reason of the wait, as Karpenter names it where it does. */
+/** Reasons of the waits by step, as Karpenter names them where it does. */
 const REASONS: Readonly<Record<string, string>> = {
   Drain: EVENT_REASONS.failedDraining,
   DetachVolumes: EVENT_REASONS.awaitingVolumeDetachment,
   TerminateInstance: 'AwaitingInstanceTermination',
 };
 
-/** @param waitsOn the step that is not done, in words */
+/** Reports a termination that takes too long. @param waitsOn the step that is not done, in words */
 export async function reportOverdue(context: TerminationContext, waitsOn: string): Promise<void> {
   const { deadline } = context;
   const since =
@@ -126,7 +126,7 @@ export async function reportOverdue(context: TerminationContext, waitsOn: string
   });
 }
 
-/** A Node went while its termination was under way: only the end of its finalizer lets it. */
+/** Reports a Node that went while its termination was under way: only the end of its finalizer lets it. */
 export async function reportStripped(context: TerminationContext, names: readonly string[]): Promise<void> {
   await reportOnAll(context, {
     decision: 'stripped',
@@ -138,7 +138,7 @@ export async function reportStripped(context: TerminationContext, names: readonl
   });
 }
 
-/** When our finalizer is off every object. `forced` in the audit line says that the deadline did it (I1). */
+/** Reports the end, when our finalizer is off every object. `forced` in the audit line says that the deadline did it (I1). */
 export async function reportFinish(context: TerminationContext): Promise<void> {
   const { observed, finalizerNames } = context;
   const found = claimAndNodes(context);
@@ -169,7 +169,7 @@ function endOfHooksText(context: TerminationContext): string {
 const nodesOf = (context: TerminationContext): readonly string[] =>
   Object.values(context.state().nodes ?? {}).map(({ name }) => name);
 
-/** Said once, when the deletion is first seen. */
+/** Reports a deletion in mode Observe once, when it is first seen. */
 export async function reportObserveMode(
   context: ReportContext,
   { deadline }: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
@@ -184,7 +184,7 @@ export async function reportObserveMode(
 }
 
 /**
- * What one hook answered; nothing is said of a worker that is still at it.
+ * Reports the answer of one hook; nothing is said of a worker that is still at it.
  *
  * @param before its progress before the answer: a failure has an Event if its report is a new one
  */
@@ -209,7 +209,7 @@ export async function reportHook(
   });
 }
 
-/** Answers that came by events and have just been stored. @param names of the hooks @param before as they stood */
+/** Reports answers that came by events and have just been stored. @param names of the hooks @param before as they stood */
 export async function reportAnswers(
   context: ReportContext,
   names: Iterable<string>,
@@ -232,7 +232,7 @@ export async function reportAnswers(
   }
 }
 
-/** Which hooks of the point were called, and which were not. */
+/** Reports which hooks of the point were called, and which were not. */
 export async function reportUnawaitedHooks(
   context: TerminationContext,
   at: HookPoint,

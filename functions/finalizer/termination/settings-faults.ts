@@ -1,4 +1,4 @@
-/** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, what of its terminations cannot be used or loses a tie (I8). */
+/** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, that its termination settings cannot be used or lose a tie (I8). */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { loadPolicies } from '../../../shared/cluster/node-pool.ts';

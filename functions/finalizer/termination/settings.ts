@@ -1,5 +1,5 @@
 /**
- * Which termination settings are in force for a pool. Field by field, the NodePool's own settings win over the `termination` block of a
+ * Termination settings in force for a pool. Field by field, the NodePool's own settings win over the `termination` block of a
  * NodeLifecyclePolicy. Of several policies the most specific one counts, ties by name. The mode is that of the policy that decides about
  * terminations. Pure.
  */
@@ -19,7 +19,7 @@ import {
 import { decisionFor, faultIn, hasBlock, type BlockReader } from '../../../shared/policies/deciding-policy.ts';
 import { unreadableMaybeFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
 
-/** How a `termination` block is read. */
+/** Reader of a `termination` block. */
 export const TERMINATION_BLOCK: BlockReader = { block: 'termination', parse: parseTerminationBlock };
 
 export type EffectiveTermination = TerminationInForce & {
@@ -31,12 +31,12 @@ export type EffectiveTermination = TerminationInForce & {
 type TerminationInForce =
   /** No block applies: hands off. */
   | { readonly kind: 'none' }
-  /** One applies that cannot be read: nothing is put on or taken off until it can be (I6). */
+  /** A block applies that cannot be read: nothing is put on or taken off until it can be (I6). */
   | {
       readonly kind: 'invalid';
       readonly message: string;
       readonly source: string;
-      /** The NodePool's own block, which comes before a policy that cannot be read. Undefined: it has none, or it cannot be read. */
+      /** The NodePool's own grace period, which comes before a policy that cannot be read. Undefined: it has none, or it cannot be read. */
       readonly gracePeriod: GracePeriod | undefined;
     }
   | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly source: string };
@@ -138,7 +138,7 @@ const invalid = (
   source: kindAndName(object),
 });
 
-/** What is wrong with what one NodePool or policy says of terminations, for its author; undefined when nothing is. */
+/** The fault in the termination settings of one NodePool or policy, for its author; undefined: there is none. */
 export function terminationFault({ kind, spec = {} }: KubernetesObject): string | undefined {
   if (kind !== 'NodePool')
     return hasBlock({ spec }, 'termination') ? faultIn({ spec }, [TERMINATION_BLOCK]) : undefined;

@@ -1,4 +1,4 @@
-/** The record of one termination within one turn: its value as it stands, what the turn sets out to do, and how it is written together with its timer. */
+/** The record of one termination within one turn: its present value, the intents of the turn, and how it is written together with its timer. */
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
@@ -10,15 +10,15 @@ import type { TerminationRecord } from './record.ts';
 import type { TerminationContext, TerminationRun } from './context.ts';
 
 export interface StateWriter {
-  /** As it was last read or written. */
+  /** The record as it was last read or written. */
   value(): TerminationRecord;
-  /** While steps are at work: should this run die, the sweep brings the next one. */
+  /** Writes while steps are at work: should this run die, the sweep brings the next one. */
   saveForSweep(value: TerminationRecord): Promise<SaveOutcome>;
-  /** With the timer of what is waited for. */
+  /** Writes the record with the timer of its wait. */
   save(value: TerminationRecord, wakeTime: EpochMs): Promise<SaveOutcome>;
 }
 
-/** A failed write leaves `value` as it was: the turn begins again. */
+/** Opens the record for one turn. A failed write leaves `value` as it was: the turn begins again. */
 export function openStateWriter(
   observed: ObservedTermination,
   { tries, releasedNodes }: Pick<TerminationRun, 'tries' | 'releasedNodes'>,
@@ -59,7 +59,7 @@ const withReleased = (nodes: TerminationRecord['nodes'], released: ReadonlySet<s
 const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined =>
   armed !== undefined && armed > now ? armed : undefined;
 
-/** The record with what this turn sets out to do. */
+/** The record with the intents of this turn. */
 export function withTurnIntent(before: TerminationRecord, context: TerminationContext): TerminationRecord {
   const { observed, run, deadline, finalizerNames, settings } = context;
   const launchTime = launchTimeOf(observed);

@@ -1,6 +1,6 @@
 /**
  * Work in steps: each looks at the live state and answers whether it is done, so that the list can be taken up again after any crash.
- * What may happen only once is an attempt in the record, not a step's memory.
+ * An act that may happen only once is an attempt in the record, not a step's memory.
  */
 import type { EpochMs } from '../../../shared/domain/time.ts';
 
@@ -8,9 +8,12 @@ export type StepOutcome =
   | { readonly kind: 'done' }
   /** It carried something out, and this run looks again at once. */
   | { readonly kind: 'onward'; readonly because: string }
-  /** Look again at `until`, or when what it waits `on` changes. `isBlocked`: somebody forbids it for now, and not only time is needed. */
+  /**
+   * The step is looked at again at `until`, or when what it waits `on` changes. `isBlocked`: somebody forbids it for now, and not only time is
+   * needed.
+   */
   | { readonly kind: 'notYet'; readonly until: EpochMs; readonly on: string; readonly isBlocked?: boolean }
-  /** Cannot be done as things are; `reason` is one CamelCase word. `until`: it is tried again then. */
+  /** The step cannot be done as things are; `reason` is one CamelCase word. `until`: it is tried again then. */
   | { readonly kind: 'failed'; readonly reason: string; readonly message: string; readonly until?: EpochMs };
 
 export interface Step<Context> {

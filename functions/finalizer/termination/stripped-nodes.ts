@@ -6,7 +6,7 @@ import type { StateWriter } from './state-writer.ts';
 import { reportStripped } from './report.ts';
 import type { TerminationContext } from './context.ts';
 
-/** Says which Nodes went while there is still something to do before they may: nobody but us releases them. */
+/** Reports Nodes that went while there is still something to do before they may: nobody but us releases them. */
 export async function reportStrippedNodes(context: TerminationContext, writer: StateWriter): Promise<SaveOutcome> {
   const { observed } = context;
   const value = writer.value();

@@ -32,7 +32,7 @@ export const taintNodes = {
   },
 };
 
-/** A taint of that key and effect is kept whatever its value; one of that key with another effect is replaced. */
+/** The change of a Node that taints it. A taint of that key and effect is kept whatever its value; one of that key with another effect is replaced. */
 function disruption(node: KubernetesObject): Change | undefined {
   const { metadata, spec } = node;
   const taints = listIn(spec, 'taints');

@@ -69,7 +69,7 @@ export interface TerminateOptions {
 
 type Terminate = Extract<TerminationDecision, { kind: 'terminate' }>;
 
-/** One turn: the intent into the record, what is new said, the steps. Throws the error of a step. */
+/** Runs one turn: writes the intent into the record, reports what is new, runs the steps. Throws the error of a step. */
 export async function terminate(
   { deps, reporter, run, steps }: TerminateOptions,
   decision: Terminate,
@@ -125,10 +125,10 @@ export async function terminate(
   return closeFinished(deps, observed, writer.value());
 }
 
-/** How much of an unreadable value is shown. */
+/** Most characters that are shown of an unreadable value. */
 const SHOWN_CHARS = 64;
 
-/** Says it. Answers the record with that. */
+/** Makes the announcement, and answers the record with it. */
 async function announce(context: TerminationContext, news: Announcement): Promise<TerminationRecord> {
   switch (news.kind) {
     case 'start':

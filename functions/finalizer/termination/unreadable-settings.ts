@@ -14,7 +14,7 @@ import { waitOf, withWait } from './record.ts';
 
 const CHECK = minutes(5);
 
-/** Says it before it is recorded, so that a run that dies in between says it again (I9). */
+/** Reports the wait before it is recorded, so that a run that dies in between reports it again (I9). */
 export async function awaitSettings(
   context: FinalizerContext,
   { message, deadline }: Extract<TerminationDecision, { kind: 'awaitSettings' }>,

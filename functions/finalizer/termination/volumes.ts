@@ -31,7 +31,7 @@ export const awaitVolumes = {
   },
 };
 
-/** Which attachments keep the Nodes; undefined: none. */
+/** Names the attachments that keep the Nodes; undefined: none. */
 async function describeAttached(context: TerminationContext): Promise<string | undefined> {
   const { deps, now } = context;
   const nodes = new Map(terminatingNodes(context).map(node => [node.metadata.name, node]));
@@ -54,13 +54,13 @@ async function describeAttached(context: TerminationContext): Promise<string | u
   return `volumes are attached: VolumeAttachments ${listed(blocking.toSorted())}`;
 }
 
-/** Made for an earlier Node of that name (I10). A time that cannot be read says nothing. */
+/** Whether an attachment was made for an earlier Node of that name (I10). A time that cannot be read says nothing. */
 function isOlder(attachment: KubernetesObject, node: KubernetesObject): boolean {
   const [attached, begun] = [attachment, node].map(({ metadata }) => parseTimestamp(metadata.creationTimestamp));
   return attached !== undefined && begun !== undefined && attached < begun;
 }
 
-/** Inline volumes have no PersistentVolume and do not count. */
+/** The PersistentVolume of an attachment; undefined: its volume is inline, has none, and does not count. */
 const volumeOf = ({ spec }: KubernetesObject): string | undefined =>
   optionalText(objectIn(spec, 'source')['persistentVolumeName']);
 
@@ -81,7 +81,7 @@ async function volumesThatStay(
   return new Set(volumes.filter(volume => volume !== undefined));
 }
 
-/** A claim that is gone is skipped; any other failure goes up. */
+/** The PersistentVolume of a claim. A claim that is gone is skipped; any other failure goes up. */
 async function volumeOfClaim({ kubernetes }: FinalizerDeps, { namespace }: PodView, name: string) {
   const claim = objectOf(await kubernetes.get({ type: RESOURCES.PersistentVolumeClaim, namespace, name }), {
     notServed: 'notKnown',

@@ -1,6 +1,6 @@
 /**
- * What is to be said, as Events, about the protection of a pod at an instant. Pure, and the same whenever it is asked: the caller
- * remembers what was said and leaves that out.
+ * Announcements, as Events, about the protection of a pod at an instant. Pure, and the same whenever it is asked: the caller remembers what was
+ * said and leaves that out.
  */
 import { quoteCut } from '../../../shared/domain/cut-text.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
@@ -14,12 +14,12 @@ import {
 } from '../../../shared/domain/protection.ts';
 import { addDuration, isDue, toDurationMs, toExactTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 
-/** What an Event is about: one Event reason each. */
+/** Topic of an Event: one Event reason each. */
 export type AnnouncementTopic = 'invalid' | 'capped' | 'until' | 'expiring' | 'elapsed' | 'notOurs' | 'observed';
 
 export interface Announcement {
   readonly topic: AnnouncementTopic;
-  /** What the topic is about, e.g. the expiry: said once per key. */
+  /** The value that the topic is about, e.g. the expiry: said once per key. */
   readonly key: string;
   readonly message: string;
   readonly about:
@@ -43,22 +43,22 @@ export function annotatedPods(pods: readonly PodView[], policy: ProtectionPolicy
   });
 }
 
-/** A block in mode `Observe`, and whose it is. */
+/** A block in mode `Observe`, and the policy that it is from. */
 export interface ObservedProtection {
   readonly policy: ProtectionPolicy;
   readonly source: string | undefined;
 }
 
-/** The rules in force, and what would be if a block were enforced that is only observed. */
+/** The rules in force, and those of a block that is only observed. */
 interface Rules {
   readonly policy: ProtectionPolicy;
-  /** Who set the caps. */
+  /** Name of the policy that set the caps. */
   readonly policyName: string | undefined;
   readonly observed: ObservedProtection | undefined;
   readonly now: EpochMs;
 }
 
-/** Everything that is to be said about the pod at `now`. */
+/** All announcements about the pod at `now`. */
 export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonly Announcement[] {
   const { pod, value, protection } = annotated;
   const { policy, policyName, now } = rules;
@@ -103,7 +103,7 @@ export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonl
   return announcements;
 }
 
-/** What the pod's protection would be under the block that is only observed; undefined: the same, or none is active. */
+/** The pod's protection under the block that is only observed; undefined: the same, or none is active. */
 function endIfEnforced(
   { pod, value, protection }: AnnotatedPod,
   { observed, now }: Rules,
@@ -133,7 +133,7 @@ function warnTimeOf(expiry: EpochMs, { warnBefore }: ProtectionPolicy): EpochMs 
   return warnBefore === undefined ? undefined : addDuration(expiry, toDurationMs(0 - warnBefore));
 }
 
-/** Why the value is not valid; undefined when it is. Both rule sets agree on that. */
+/** The problem of an invalid value; undefined: it is valid. Both rule sets agree on that. */
 function problemOf(value: string): string | undefined {
   const asked = parseDoNotDisrupt(value, 'Design');
   return asked.kind === 'invalid' ? asked.problem : undefined;

@@ -1,8 +1,8 @@
 /**
- * What a node needs: hold, release, or hands off (I7); and how long to wait before an annotation is put back that somebody keeps removing.
+ * Changes of a node: hold, release, or hands off (I7); and how long to wait before an annotation is put back that somebody keeps removing.
  * Pure.
  *
- * Whose annotation it is (A: do-not-disrupt on the Node, M: our mark):
+ * Owner of the annotation (A: do-not-disrupt on the Node, M: our mark):
  * - no A, no M: free
  * - A without M: somebody else's, never touched
  * - A is `"true"` and M: ours
@@ -29,17 +29,17 @@ export interface AnnotatedNode {
 
 export type NodeChange =
   | { readonly kind: 'leave' }
-  /** Set both annotations, or correct the mark. `until`: RFC 3339 of the latest expiry, or `indefinite`. */
+  /** Both annotations are set, or the mark is corrected. `until`: RFC 3339 of the latest expiry, or `indefinite`. */
   | { readonly kind: 'hold'; readonly until: string; readonly reason: 'PodsProtected' | 'AnnotationRemoved' }
-  /** Remove both. */
+  /** Both annotations are removed. */
   | { readonly kind: 'release'; readonly reason: 'GracePeriodElapsed' | 'NothingProtected' }
-  /** Remove our mark beside an annotation that is not ours any more. */
+  /** Our mark is removed beside an annotation that is not ours any more. */
   | { readonly kind: 'disown'; readonly reason: 'AnnotationTakenOver' | 'ReplacementHeld' };
 
 /** A change of the Node that is made. */
 export type NodeWrite = Exclude<NodeChange, { kind: 'leave' }>;
 
-/** What the change is judged by. */
+/** Input for the change. */
 interface JudgedNode {
   readonly now: EpochMs;
   readonly node: AnnotatedNode;
@@ -49,7 +49,10 @@ interface JudgedNode {
 export const isElapsed = ({ protection }: AnnotatedPod, now: EpochMs): boolean =>
   protection.kind === 'until' && !isActive(protection, now);
 
-/** Until when the node is to be held: a plain `"true"` does not count, Karpenter honours that on the pod itself. */
+/**
+ * The time until which the node is to be held; undefined: nothing holds it. A plain `"true"` does not count: Karpenter honours that on the pod
+ * itself.
+ */
 export function protectedUntil(annotated: readonly AnnotatedPod[], now: EpochMs): string | undefined {
   const holding = annotated
     .map(({ protection }) => protection)
@@ -62,7 +65,7 @@ export function protectedUntil(annotated: readonly AnnotatedPod[], now: EpochMs)
   return latest === undefined ? undefined : toExactTimestamp(latest);
 }
 
-/** What is to be changed on the Node so that it is held until then; undefined: nothing holds it. */
+/** The change by which the Node is held until then. @param until undefined: nothing holds it */
 export function changeOf(
   { node, now }: JudgedNode,
   until: string | undefined,
@@ -88,7 +91,7 @@ export function changeOf(
 
 const isRestoring = (change: NodeChange): boolean => change.kind === 'hold' && change.reason === 'AnnotationRemoved';
 
-/** When a change that is wanted may be made; undefined: now. */
+/** Time when a change that is wanted may be made; undefined: now. */
 export const retryTimeOf = (wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined =>
   isRestoring(wanted) ? notRestoredBefore(effort, now) : undefined;
 

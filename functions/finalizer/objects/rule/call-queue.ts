@@ -1,13 +1,13 @@
-/** The queue of a rule's calls: when the clean-up of an object has its turn. Pure: no I/O, no clock. */
+/** The queue of a rule's calls: it gives the clean-up of an object its turn. Pure: no I/O, no clock. */
 import type { RateLimit } from '../../../../shared/domain/finalizer-rule.ts';
 import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
 import { addDuration, isDue, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
 
 /** The calls of one rule. */
 export interface CallQueue {
-  /** When the next slot is free; absent: now. */
+  /** Time when the next slot is free; absent: now. */
   readonly nextSlotTime?: EpochMs;
-  /** Of the calls under way, by UID of the object: when they count as over. */
+  /** Times when the calls under way count as over, by UID of the object. */
   readonly callEndTimes?: Readonly<Record<string, EpochMs>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a drain does next with the pods of a node, as Karpenter does: protection first, then
- * PodDisruptionBudgets, group by group; at a deadline whatever is left. Pure: the API server's answers to evictions are the caller's.
+ * Plan of a drain for the pods of a node, as in Karpenter: protection first, then PodDisruptionBudgets, group by group; at a deadline whatever
+ * is left. Pure: the API server's answers to evictions are the caller's.
  */
 import {
   DRAIN_GROUPS,
@@ -25,14 +25,14 @@ export interface DrainSituation {
   readonly now: EpochMs;
   /** All pods that are bound to the node. */
   readonly pods: readonly PodView[];
-  /** When everything must be gone; undefined: the drain waits as long as it takes. */
+  /** Time when everything must be gone; undefined: the drain waits as long as it takes. */
   readonly deadline: EpochMs | undefined;
   readonly protection: ProtectionPolicy;
 }
 
 export type PodStep =
   | { readonly kind: 'evict'; readonly pod: PodView; readonly group: DrainGroup }
-  /** Deleted because of the deadline. `overriddenProtection`: the one that would hold otherwise; the audit says so (I2). */
+  /** The pod is deleted because of the deadline. `overriddenProtection`: the one that would hold otherwise; the audit says so (I2). */
   | {
       readonly kind: 'delete';
       readonly pod: PodView;
@@ -43,19 +43,19 @@ export type PodStep =
       readonly kind: 'wait';
       readonly pod: PodView;
       readonly because: 'Protected' | 'Terminating' | 'LaterGroup';
-      /** When that ends by itself; undefined: not known. */
+      /** End of the wait by time alone; undefined: not known. */
       readonly until: EpochMs | undefined;
     };
 
 export interface DrainPlan {
   /** No pod is left that counts. */
   readonly isDrained: boolean;
-  /** One per pod that counts. */
+  /** Steps, one per pod that counts. */
   readonly steps: readonly PodStep[];
   readonly skippedPods: readonly { readonly pod: PodView; readonly because: SkipReason }[];
   /** The earliest instant at which this plan changes by time alone; undefined: only an event changes it. */
   readonly nextLook: EpochMs | undefined;
-  /** When the next pod is deleted because of the deadline; undefined: none is left. */
+  /** Time when the next pod is deleted because of the deadline; undefined: none is left. */
   readonly nextForcedDeletion: EpochMs | undefined;
 }
 
@@ -110,7 +110,7 @@ function gracefulStep(
   return wait === undefined ? { kind: 'evict', pod, group } : { kind: 'wait', pod, because: 'Protected', ...wait };
 }
 
-/** When the first of the waits ends by itself. */
+/** Time when the first of the waits ends by itself. */
 function nextEnd(steps: readonly PodStep[]): EpochMs | undefined {
   let next: EpochMs | undefined;
   for (const step of steps) if (step.kind === 'wait') next = earliest(next, step.until);

@@ -1,16 +1,16 @@
-/** How a hook goes on, as the record keeps it: what its worker answered, when it has run out of time, when it is called again. Pure. */
+/** Progress of a hook, as the record keeps it: the answer of its worker, the end of its time, and its next call. Pure. */
 import { reportOfFailure } from '../../../../shared/domain/refusal.ts';
 import type { HookAnswer } from '../../../../shared/domain/hook-answer.ts';
 import type { TerminationHook } from '../../../../shared/domain/termination.ts';
 import { addDuration, type EpochMs } from '../../../../shared/domain/time.ts';
 import type { HookProgress } from '../record.ts';
 
-/** `resource`: how the custom resource of a hook is found again; its version as it was last seen. */
+/** Answer of a hook. `resource`: name, UID and last seen version of its custom resource. */
 export type ResourceAnswer = HookAnswer & { readonly resource?: HookProgress['resource'] };
 
 /**
- * The progress of all hooks after these answers. One that comes late counts as long as the hook is not over: it ends a hold, and it
- * spares the next try. `pending` is a heartbeat.
+ * The progress of all hooks after these answers. An answer that comes late counts as long as the hook is not over: it ends a hold, and it spares
+ * the next try. `pending` is a heartbeat.
  */
 export function withAnswers(
   hooks: Readonly<Record<string, HookProgress>>,
@@ -25,11 +25,11 @@ export function withAnswers(
   );
 }
 
-/** A hook may be called `constructor`: own names only. */
+/** The progress of a hook. A hook may be called `constructor`: only own names count. */
 export const progressOf = (hooks: Readonly<Record<string, HookProgress>>, name: string): HookProgress | undefined =>
   Object.hasOwn(hooks, name) ? hooks[name] : undefined;
 
-/** What was noted elsewhere may be later than what this record says: an answer is not forgotten (I4). */
+/** The progress of all hooks, with calls noted elsewhere where they are later than in this record: an answer is not forgotten (I4). */
 export function withLaterCalls(
   hooks: Readonly<Record<string, HookProgress>>,
   noted: Readonly<Record<string, HookProgress>>,
@@ -81,7 +81,7 @@ const failure = ({ failureReport }: HookProgress, message: string, now: EpochMs)
   failureReport: reportOfFailure(failureReport, message, now),
 });
 
-/** When the hook has run out of time. Silence counts while a worker is at it. */
+/** Time when the hook has run out of time. Silence counts while a worker is at it. */
 export function hookTimeoutTime({ deadline, heartbeat }: TerminationHook, progress: HookProgress): EpochMs {
   const end = addDuration(progress.firstInvokedTime, deadline);
   if (heartbeat === undefined || progress.phase !== 'pending') return end;

@@ -1,8 +1,8 @@
 /**
- * What is next for one hook. A call is noted down before it is made, and one that did not answer is made again with the same key. What a
- * hook may take is its deadline; how long it may be silent, its heartbeat; what happens then, its `onTimeout`. A hook that nothing waits for
- * is called once, and the termination goes on. At a deadline a call that is not taken on is tried once more, and how long that may delay the
- * end is bounded. Pure: no I/O, no clock.
+ * The rule of one hook. A call is noted down before it is made, and one that did not answer is made again with the same key. `deadline` limits
+ * the time of a hook, and `heartbeat` its silence; `onTimeout` says what happens then. A hook that nothing waits for is called once, and the
+ * termination goes on. At a deadline a call that is not taken on is tried once more, and how long that may delay the end is bounded. Pure: no
+ * I/O, no clock.
  */
 import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
 import type { HookTarget, TerminationHook } from '../../../../shared/domain/termination.ts';
@@ -29,13 +29,13 @@ export interface HookObservation {
   readonly hook: TerminationHook;
   /** `once`, `forced`: nothing waits for it. */
   readonly mode: 'awaited' | UnawaitedReason;
-  /** undefined: no call was noted down. */
+  /** Progress of the hook; undefined: no call was noted down. */
   readonly progress: HookProgress | undefined;
   /** This run noted the call down, and has not made it. */
   readonly isOwn: boolean;
   /** This run has just looked at the custom resource that stands for the call, and it is as it was. */
   readonly isLookedAt?: boolean;
-  /** All of the termination, by name. */
+  /** Progress of all hooks of the termination, by name. */
   readonly hooks: Readonly<Record<string, HookProgress>>;
 }
 
@@ -43,11 +43,11 @@ export type HookEffect =
   /** Nothing more is tried. */
   | { readonly kind: 'done' }
   | { readonly kind: 'wait'; readonly on: string; readonly until: EpochMs }
-  /** Note the call down; the next turn makes it (I4). */
+  /** The call is noted down; the next turn makes it (I4). */
   | { readonly kind: 'noteCall'; readonly progress: HookProgress }
   /** `within`: nobody waits for the work, and the call takes this long at most. */
   | { readonly kind: 'call'; readonly progress: HookProgress; readonly within?: DurationMs }
-  /** Look at the custom resource that stands for the call. While it is the same, wait; `isLast`: decide without it. */
+  /** The custom resource that stands for the call is looked at. While it is the same, the hook waits; `isLast`: it is decided without it. */
   | {
       readonly kind: 'look';
       readonly isLast?: true;
@@ -57,11 +57,11 @@ export type HookEffect =
       readonly on: string;
       readonly until: EpochMs;
     }
-  /** Say that it ran out of time, and note that down. */
+  /** The report is made that it ran out of time, and that is noted down. */
   | { readonly kind: 'timeOut'; readonly progress: HookProgress; readonly message: string }
-  /** Note down that it is passed over. */
+  /** The record notes that it is passed over. */
   | { readonly kind: 'giveUp'; readonly progress: HookProgress }
-  /** Force the termination from now on. */
+  /** The termination is forced from now on. */
   | { readonly kind: 'force'; readonly because: string };
 
 const DONE: HookEffect = { kind: 'done' };
@@ -103,7 +103,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
   return { kind: 'wait', on, until: earliest(retryTime, timeout) };
 }
 
-/** Its custom resource may be done since it was looked at last: that spares what follows a time-out, and ends a hold. */
+/** Looks at the custom resource once more: it may be done since the last look, which spares what follows a time-out, and ends a hold. */
 function lateLook({ now, hook, isLookedAt }: HookObservation, progress: HookProgress): HookEffect | undefined {
   const { target } = hook;
   const { resource, phase } = progress;
@@ -114,7 +114,7 @@ function lateLook({ now, hook, isLookedAt }: HookObservation, progress: HookProg
   return next.kind === 'wait' ? { ...next, kind: 'look', progress, target, resource } : undefined;
 }
 
-/** A custom resource is looked at after 8 s, 16 s, 32 s, 60 s. */
+/** Bounds of the time between looks at a custom resource: after 8 s, 16 s, 32 s, 60 s. */
 const RESOURCE_LOOKS = { least: seconds(8), most: minutes(1) };
 
 /** The call that is noted down now. The time of a hook counts from the first call that was made. */
@@ -132,7 +132,7 @@ function noteCall({ now, mode, progress: before }: HookObservation): HookEffect 
   return { kind: 'noteCall', progress };
 }
 
-/** A hook that holds a termination is looked at this often: its policy may have changed. */
+/** Time between looks at a hook that holds a termination: its policy may have changed. */
 const TIMED_OUT_CHECK = minutes(5);
 
 const TIMEOUT_EFFECTS: Readonly<Record<TerminationHook['onTimeout'], string>> = {
@@ -141,7 +141,10 @@ const TIMEOUT_EFFECTS: Readonly<Record<TerminationHook['onTimeout'], string>> = 
   Escalate: 'the termination is forced from now on',
 };
 
-/** Also after a run that died before it forced, and when the policy of a hook that holds says so from now on. */
+/**
+ * The effect of a hook that ran out of time, also after a run that died before it forced, and when the policy of a hook that holds says so from
+ * now on.
+ */
 function outOfTime(now: EpochMs, { name, onTimeout }: TerminationHook, progress: HookProgress): HookEffect {
   const last = progress.message === undefined ? '' : `; it last said: ${progress.message}`;
   const message = `hook ${name} did not succeed in time${last}: ${TIMEOUT_EFFECTS[onTimeout]}`;
@@ -159,14 +162,14 @@ function outOfTime(now: EpochMs, { name, onTimeout }: TerminationHook, progress:
   }
 }
 
-/** How long one hook may delay a forced end, and all of them. */
+/** Longest time that one hook may delay a forced end, and all of them. */
 const MAX_DELAY_PER_HOOK = seconds(5);
 const MAX_DELAY_OF_HOOKS = seconds(15);
-/** A call that was not taken on is tried once more after this long. */
+/** Time after which a call that was not taken on is tried once more. */
 const RETRY_AFTER = seconds(2);
 const MAX_CALLS = 2;
 
-/** A hook that was called before, whoever waited for it then, is not called again. */
+/** The effect of a hook that nothing waits for. One that was called before, whoever waited for it then, is not called again. */
 function nextForUnawaited(observation: HookObservation, mode: UnawaitedReason): HookEffect {
   const { now, hook, progress, isOwn } = observation;
   // What a run noted down that ended may not have been called: its key is the same when it is called again.
@@ -195,7 +198,7 @@ function nextForUnawaited(observation: HookObservation, mode: UnawaitedReason): 
   return { kind: 'wait', on: `hook ${hook.name} was not taken on: ${progress.message ?? ''}`, until: retryTime };
 }
 
-/** How much longer this hook may delay a forced end. */
+/** Time for which this hook may still delay a forced end. */
 function timeLeft({ now, hook, hooks }: HookObservation, own: HookProgress): DurationMs {
   const others = Object.entries(hooks).filter(
     ([other, { unawaited }]) => unawaited === 'forced' && other !== hook.name,

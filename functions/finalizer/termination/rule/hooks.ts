@@ -1,5 +1,5 @@
 /**
- * Which hooks are called at one point of a termination, and whether anything waits for them. Under the deadline nothing does; while Karpenter's
+ * Hooks that are called at one point of a termination, and whether anything waits for them. Under the deadline nothing does; while Karpenter's
  * finalizer is on the NodeClaim, Karpenter drains and ends the instance by itself, so only what comes after that can hold anything. Where no
  * instance ends with the termination, nothing is called. Pure: no I/O, no clock.
  */
@@ -16,9 +16,9 @@ import type { InstanceShare } from './instance.ts';
 export type HookOwner =
   { readonly kind: 'ours' | 'changed' | 'over' } | { readonly kind: 'underWay'; readonly termination: string };
 
-/** What the record of a Node says of the hooks of its instance. */
+/** Hooks of an instance, by the record of its Node. */
 export interface NodeHooks {
-  /** Of the NodeClaim in whose termination they are noted to be called. */
+  /** UID of the NodeClaim in whose termination they are noted to be called. */
   readonly ownerUid: string | undefined;
   /** The Node has begun a termination of its own. */
   readonly isReported: boolean;
@@ -42,7 +42,7 @@ export function ownerByNode({ ownerUid, isReported, isCalled }: NodeHooks, claim
 
 export interface HookPointObservation {
   readonly point: HookPoint;
-  /** Of that point, in the order of the policy. */
+  /** Hooks of that point, in the order of the policy. */
   readonly hooks: readonly TerminationHook[];
   readonly record: Pick<TerminationRecord, 'hooks' | 'reportedHookPoints'>;
   readonly owner: HookOwner;
@@ -57,7 +57,7 @@ export interface HookPointObservation {
 export type HookPointEffect =
   | { readonly kind: 'done' | 'lookAtInstance' }
   | { readonly kind: 'wait'; readonly on: string }
-  /** Each in its turn. */
+  /** Each hook is called in its turn. */
   | { readonly kind: 'call'; readonly hooks: readonly TerminationHook[]; readonly mode: HookObservation['mode'] };
 
 export function nextAtPoint(observation: HookPointObservation): HookPointEffect {
@@ -79,7 +79,7 @@ export function nextAtPoint(observation: HookPointObservation): HookPointEffect 
   return { kind: 'call', hooks, mode: isOnce ? 'once' : 'awaited' };
 }
 
-/** Its answer is there, or it was passed over, and that was said where it must be. */
+/** Whether the answer of a hook is there, or it was passed over, and that was said where it must be. */
 function isHookDone({ record, isForced }: HookPointObservation, { name, at }: TerminationHook): boolean {
   const progress = progressOf(record.hooks, name);
   // One that came to the policy later is called, too, although its point was told of.
@@ -89,15 +89,15 @@ function isHookDone({ record, isForced }: HookPointObservation, { name, at }: Te
   return progress?.phase === 'succeeded' || progress?.phase === 'passed';
 }
 
-/** What is to be said of hooks that nothing waited for. */
+/** Report about hooks that nothing waited for. */
 export interface UnawaitedNews {
   readonly how: UnawaitedReason;
   readonly called: readonly string[];
-  /** Those that were not called, and why. */
+  /** Hooks that were not called, and why. */
   readonly uncalled: readonly string[];
 }
 
-/** undefined: there were none, or it was said. What was called before has Events of its own. */
+/** The report that is due; undefined: nothing waits to be said. Hooks that were called before have Events of their own. */
 export function unawaitedNews(
   point: HookPoint,
   hooks: readonly TerminationHook[],

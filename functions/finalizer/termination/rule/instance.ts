@@ -1,6 +1,6 @@
 /**
- * Whose instance it is, and how it ends: one call, whose intent is in the record before it, then looks until it is gone (I4). Where Karpenter's finalizer is
- * next to ours, Karpenter ends it, and the deadline is a promise all the same (I5). Pure: no I/O, no clock.
+ * The rule of the instance: whose it is, and how it ends. One call, whose intent is in the record before it, then looks until it is gone (I4).
+ * Where Karpenter's finalizer is next to ours, Karpenter ends it, and the deadline is a promise all the same (I5). Pure: no I/O, no clock.
  */
 import { deletionTimeOf, type KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
@@ -18,10 +18,10 @@ import type { CallAttempt, TerminationRecord } from '../record.ts';
 import { isLive, isManaged, isRegistered } from './objects.ts';
 import { nextLook } from './turn.ts';
 
-/** What an instance is to a termination. `none`: there never was one; `shared`: other NodeClaims have it; `unclaimed`: no NodeClaim has it. */
+/** Relation of an instance to a termination. `none`: there never was one; `shared`: other NodeClaims have it; `unclaimed`: no NodeClaim has it. */
 export type InstanceShare = 'ours' | 'none' | 'shared' | 'unclaimed';
 
-/** Only one that a single NodeClaim has ends with it. */
+/** The relation of the instance: only one that a single NodeClaim has ends with it. */
 export function shareOf(observed: {
   readonly claim: object | undefined;
   readonly providerID: string | undefined;
@@ -32,7 +32,7 @@ export function shareOf(observed: {
   return observed.claim === undefined ? 'unclaimed' : 'ours';
 }
 
-/** Whose NodeClaims an instance is besides this one's. */
+/** Other NodeClaims that have the instance of this one. */
 export interface InstanceSharing {
   /** Names of the others. If the NodeClaim is being deleted, only those that live count. */
   readonly sharedWith: readonly string[];
@@ -42,7 +42,7 @@ export interface InstanceSharing {
 
 export const UNSHARED: InstanceSharing = { sharedWith: [], endedWith: undefined };
 
-/** @param others that have the instance of the NodeClaim, too */
+/** The sharing of an instance with others. @param others that have the instance of the NodeClaim, too */
 export function sharingWith(claim: KubernetesObject, others: readonly KubernetesObject[]): InstanceSharing {
   const sharedWith = others.filter(other => isLive(claim) || isLive(other)).map(({ metadata }) => metadata.name);
   const ender = endingClaim([claim, ...others]);
@@ -51,8 +51,8 @@ export function sharingWith(claim: KubernetesObject, others: readonly Kubernetes
 }
 
 /**
- * Of NodeClaims of one instance that are all being deleted, the one in whose termination the instance ends: all look at the same order. One that
- * has our finalizer goes before one that nothing holds, and one whose Nodes are emptied before one that leaves them alone.
+ * The NodeClaim in whose termination the instance ends, of several that are all being deleted: all look at the same order. One that has our
+ * finalizer goes before one that nothing holds, and one whose Nodes are emptied before one that leaves them alone.
  */
 export function endingClaim(claims: readonly KubernetesObject[]): KubernetesObject | undefined {
   if (claims.some(isLive)) return undefined;
@@ -86,7 +86,7 @@ export const precedesDestructiveCall = (
   nodes: readonly KubernetesObject[],
 ): boolean => nodes.some(isLive) || record?.instance?.phase === 'intended';
 
-/** How the instance was seen. `until`: EC2 does not know it, which is no answer before then. */
+/** State of the instance as it was seen. `until`: EC2 does not know it, which is no answer before then. */
 export type InstanceLook =
   { readonly kind: 'gone' | 'shuttingDown' | 'here' } | { readonly kind: 'tooYoung'; readonly until: EpochMs };
 
@@ -96,7 +96,7 @@ export interface InstanceObservation {
   readonly look: InstanceLook;
   /** Karpenter's finalizer is on the NodeClaim, too. */
   readonly isKarpenters: boolean;
-  /** Of the NodeClaim. */
+  /** Deletion time of the NodeClaim. */
   readonly deletion: EpochMs;
   readonly deadline: EpochMs | undefined;
   readonly isForced: boolean;
@@ -117,11 +117,11 @@ interface Wait {
 export type InstanceEffect =
   | { readonly kind: 'done' }
   | Wait
-  /** Note the call down; the next turn makes it. */
+  /** The call is noted down; the next turn makes it. */
   | { readonly kind: 'noteCall'; readonly attempt: CallAttempt }
   | { readonly kind: 'call'; readonly attempt: CallAttempt };
 
-/** How much longer than the deadline Karpenter may take; its own deadline is the same. */
+/** Time after the deadline that Karpenter may take; its own deadline is the same. */
 const KARPENTER_GRACE = minutes(1);
 
 export function nextForInstance(observation: InstanceObservation): InstanceEffect {
@@ -158,7 +158,8 @@ export function nextForInstance(observation: InstanceObservation): InstanceEffec
 }
 
 /**
- * A call that was refused had no effect, and has settled. What may pass is tried again after 5 s, 10 s, 20 s … 60 s.
+ * The attempt after a call that was refused: it had no effect, and has settled. A refusal that may pass is tried again after 5 s, 10 s, 20 s …
+ * 60 s.
  *
  * @param refused `isPassing`: it may pass within seconds
  */
@@ -177,8 +178,9 @@ export function afterRefusedCall(
 }
 
 /**
- * When an instance that is about to end is looked at again: after 5 s, 10 s, 15 s, 22 s, 34 s …, so late by half the time that its end takes. Nothing
- * wakes the termination: EC2's events carry no tags, so each deployment of an account would be sent the end of every instance in it.
+ * Time when an instance that is about to end is looked at again: after 5 s, 10 s, 15 s, 22 s, 34 s …, so late by half the time that its end
+ * takes. Nothing wakes the termination: EC2's events carry no tags, so each deployment of an account would be sent the end of every instance in
+ * it.
  *
  * @param since when its end began
  */

@@ -10,8 +10,8 @@ import {
 } from '../../../../shared/domain/termination.ts';
 
 /**
- * When its instance was launched, as far as NodeClaim and Nodes say: the NodeClaim's condition `Launched`, else the creation of the NodeClaim,
- * or of the first Node; undefined: nobody says.
+ * Time when its instance was launched, as far as NodeClaim and Nodes say: the NodeClaim's condition `Launched`, else the creation of the
+ * NodeClaim, or of the first Node; undefined: nobody says.
  */
 export function launchTimeOf({
   claim,
@@ -36,7 +36,7 @@ export function isRegistered({ status }: KubernetesObject): boolean {
   return registered === undefined ? typeof status?.['nodeName'] === 'string' : registered.status === 'True';
 }
 
-/** Whether a finalizer of ours is on it, or was: where there is no record and no block, that is by its mark or the default name. */
+/** Whether a finalizer of ours is on it, or was: where there is no record and no block, its mark or the default name tells. */
 export function isManaged(object: KubernetesObject): boolean {
   const { finalizerMark, finalizers } = toTerminatedObject(object);
   return finalizerMark !== undefined || finalizers.includes(DEFAULT_TERMINATION_FINALIZER);
@@ -46,7 +46,7 @@ export function isManaged(object: KubernetesObject): boolean {
 export const isKarpenters = ({ metadata }: KubernetesObject): boolean =>
   metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
 
-/** What of a NodeClaim or Node the rule looks at. */
+/** Fields of a NodeClaim or Node that the rule reads. */
 export interface TerminatedObject {
   readonly kind: 'NodeClaim' | 'Node';
   readonly name: string;
@@ -57,7 +57,7 @@ export interface TerminatedObject {
   readonly deletionTime: EpochMs | undefined;
 }
 
-/** What of a NodeClaim the rule looks at. */
+/** Fields of a NodeClaim that the rule reads. */
 export interface TerminatedClaim extends TerminatedObject {
   /** It has registered its Node: a Node of one that has not stays when the NodeClaim is deleted. */
   readonly isRegistered: boolean;

@@ -1,6 +1,6 @@
 /**
- * Which settings a termination goes by: those in force now. If NodePool and policy have gone since, or cannot be read, those that were in
- * force last count: the clean-up that a finalizer stands for does not go with its policy (I1). Pure.
+ * Settings of a termination: those in force now. If NodePool and policy have gone since, or cannot be read, those that were in force last count:
+ * the clean-up that a finalizer stands for does not go with its policy (I1). Pure.
  */
 import { deletionTimeOf, type KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../../../shared/domain/node-claim.ts';
@@ -10,13 +10,13 @@ import { addDuration, isDue, type EpochMs } from '../../../../shared/domain/time
 import type { TerminationRecord, KeptSettings } from '../record.ts';
 import { isManaged } from './objects.ts';
 
-/** What NodePool and policies say of terminations. */
+/** Termination settings of NodePool and policies. */
 export type SettingsOfPool =
   | { readonly kind: 'none' }
   | { readonly kind: 'invalid'; readonly message: string; readonly gracePeriod: GracePeriod | undefined }
   | { readonly kind: 'custom'; readonly settings: TerminationSettings };
 
-/** @param stored of the termination under way */
+/** The settings that a termination goes by. @param stored of the termination under way */
 export function settingsInForce(
   termination: SettingsOfPool,
   stored: Pick<TerminationRecord, 'settings' | 'hooks'> | undefined,
@@ -37,19 +37,19 @@ export interface UnreadObservation {
   readonly now: EpochMs;
   /** NodeClaim or Node that is terminated. */
   readonly object: KubernetesObject;
-  /** Those of its Nodes whose names are known. */
+  /** Nodes of it whose names are known. */
   readonly nodes: readonly KubernetesObject[];
   readonly isUnderWay: boolean;
-  /** The one in its record. */
+  /** The deadline in its record. */
   readonly deadline: EpochMs | undefined;
-  /** They cannot be read because a kind is not served. */
+  /** The settings cannot be read because a kind is not served. */
   readonly isOutOfSight: boolean;
 }
 
 /**
- * What a termination does while nobody gets to see NodePool or policies. `goOn`: it has begun, and ends by its deadline with the settings that
- * its record keeps. `await`: it would begin, and waits as for a block that cannot be read, once that has lasted (I6), and at the NodeClaim's own
- * deadline at once. `tryAgain`: the message goes back to the queue.
+ * The next act of a termination while nobody gets to see NodePool or policies. `goOn`: it has begun, and ends by its deadline with the settings
+ * that its record keeps. `await`: it would begin, and waits as for a block that cannot be read, once that has lasted (I6), and at the
+ * NodeClaim's own deadline at once. `tryAgain`: the message goes back to the queue.
  */
 export function whileUnread({
   now,

@@ -1,4 +1,4 @@
-/** What one turn of a termination says before its steps, and what it does when they wait. Pure: no I/O, no clock. */
+/** Reports of one turn of a termination before its steps, and the end of the turn when they wait. Pure: no I/O, no clock. */
 import type { Deadline } from '../../../../shared/domain/termination.ts';
 import {
   addDuration,
@@ -13,12 +13,15 @@ import {
 } from '../../../../shared/domain/time.ts';
 import type { LastReport, TerminationRecord } from '../record.ts';
 
-/** `start`: it has begun; `force`: its deadline has come; `badTimestamp`: the deadline annotation cannot be read. */
+/**
+ * Report before the steps. `start`: the termination has begun; `force`: its deadline has come; `badTimestamp`: the deadline annotation cannot be
+ * read.
+ */
 export type Announcement =
   | { readonly kind: 'start' | 'force'; readonly report: LastReport }
   | { readonly kind: 'badTimestamp'; readonly shown: string };
 
-/** What is to be said before the steps, one thing at a time: each is in the record before the next. undefined: nothing is new. */
+/** The next report before the steps, one at a time: each is in the record before the next. undefined: nothing is new. */
 export function nextAnnouncement(
   { standing, badTimestamp }: Pick<TerminationRecord, 'standing' | 'badTimestamp'>,
   { isForced, shown }: { readonly isForced: boolean; readonly shown: string | undefined },
@@ -28,12 +31,12 @@ export function nextAnnouncement(
   return shown === undefined || shown === badTimestamp ? undefined : { kind: 'badTimestamp', shown };
 }
 
-/** What a step is to a termination: one that ends all, the end of the instance, the deletion of its objects, or one on the way. */
+/** Role of a step in a termination: one that ends all, the end of the instance, the deletion of its objects, or one on the way. */
 export type StepRole = 'end' | 'instance' | 'deletion' | 'other';
 
 /**
- * What becomes of the turn when a step is refused or fails. `passOver`: past the deadline it goes on without it. `passUntilEnd`: up to the
- * steps that end all, which cannot go on without it. Only EC2 knows whether the instance has ended, and no finalizer comes off before (I1).
+ * The end of the turn when a step is refused or fails. `passOver`: past the deadline it goes on without it. `passUntilEnd`: up to the steps that
+ * end all, which cannot go on without it. Only EC2 knows whether the instance has ended, and no finalizer comes off before (I1).
  */
 export function afterFailedStep(step: StepRole, isForced: boolean): 'stop' | 'passOver' | 'passUntilEnd' {
   if (!isForced || step === 'end' || step === 'instance') return 'stop';
@@ -42,28 +45,28 @@ export function afterFailedStep(step: StepRole, isForced: boolean): 'stop' | 'pa
 
 export interface WaitObservation {
   readonly now: EpochMs;
-  /** Of what is terminated; undefined: nobody says. */
+  /** Deletion time of the object that is terminated; undefined: nobody says. */
   readonly deletion: EpochMs | undefined;
   readonly deadline: Deadline | undefined;
   readonly isForced: boolean;
   readonly record: Pick<TerminationRecord, 'standing' | 'overdue'>;
   readonly step: string;
-  /** On what, in words. */
+  /** The reason of the wait, in words. */
   readonly on: string;
   readonly until: EpochMs | undefined;
 }
 
-/** How a turn ends whose steps wait. */
+/** The end of a turn whose steps wait. */
 export interface TurnWait {
   readonly wakeTime: EpochMs;
   readonly report: LastReport;
-  /** It was not said yet. */
+  /** The wait was not reported yet. */
   readonly isNews: boolean;
   /** Somebody should look from now on. */
   readonly becomesOverdue: boolean;
 }
 
-/** Whatever is waited for, a termination is looked at this often (I5). */
+/** Time after which a termination is looked at again, whatever it waits for (I5). */
 const SAFETY_NET = minutes(5);
 
 export function waitOfTurn({ now, deletion, deadline, isForced, record, ...wait }: WaitObservation): TurnWait {
@@ -79,7 +82,7 @@ export function waitOfTurn({ now, deletion, deadline, isForced, record, ...wait 
   };
 }
 
-/** Past its deadline by this much, somebody should look; without a deadline after a day. */
+/** Time past its deadline after which somebody should look; without a deadline it is a day. */
 const OVERDUE_AFTER_DEADLINE = minutes(15);
 const OVERDUE_WITHOUT_DEADLINE = hours(24);
 
@@ -91,11 +94,11 @@ function overdueTime(deletion: EpochMs, deadline: EpochMs | undefined): EpochMs 
 export interface LookBounds {
   readonly least: DurationMs;
   readonly most: DurationMs;
-  /** Of the time that it has taken so far; 1 when absent: each wait is twice the one before. */
+  /** Share of the time that it has taken so far; 1 when absent: each wait is twice the one before. */
   readonly share?: number;
 }
 
-/** When what is waited for is looked at again: after a share of the time that it has taken so far, between these bounds. */
+/** Time of the next look: after a share of the time that it has taken so far, between these bounds. */
 export function nextLook(since: EpochMs, now: EpochMs, { least, most, share = 1 }: LookBounds): EpochMs {
   const soFar = durationBetween(since, now) * share;
   return addDuration(now, toDurationMs(Math.min(Math.max(soFar, least), most)));
