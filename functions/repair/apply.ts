@@ -1,9 +1,9 @@
 /**
- * Carries out what a pass has decided, once what is left over was taken back. Order of writes: pool (who is in
- * flight) → limits → node (intent) → look again → act → node (outcome) → pool. A run that dies in between leaves places
- * taken until the next pass, and never takes one too many. No act is repeated: an intent without an outcome is resolved
- * by looking (I4). Every call carries the UID, so it never reaches another object of that name (I10). A termination
- * needs no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
+ * Takes back what repairs have left behind, then carries out the decision of a pass. Order of writes: pool (which nodes
+ * are in flight) → limits → node (intent) → look again → act → node (outcome) → pool. A run that dies in between leaves
+ * places taken until the next pass, and never takes one too many. No act is repeated: an intent without an outcome is
+ * resolved by looking (I4). Every call carries the UID, so it never reaches another object of that name (I10). A
+ * termination needs no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
  */
 import type { ActionContext, ActOutcome, MadeObjects } from './action.ts';
 import { createRemediation, endRemediations, intendedResource } from './custom-resource.ts';
@@ -42,7 +42,10 @@ import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts
 import { joinFailures, messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 
-/** @param reserved undefined: no limit of zone or cluster is in force */
+/**
+ * Takes back leftovers, acts, reports, and writes the records of a pass.
+ * @param reserved undefined: no limit of zone or cluster is in force
+ */
 export async function apply(
   deps: PassDeps,
   decision: PoolDecision,
@@ -120,8 +123,8 @@ async function act(
 }
 
 /**
- * Records what an act is going to make before it is made: if the run dies in between, the next one can look for it
- * (I7).
+ * Adds to the record what an act is going to make, before it is made: if the run dies in between, the next one can look
+ * for it (I7).
  */
 async function withIntent(
   deps: PassDeps,
@@ -147,6 +150,7 @@ async function withIntent(
 }
 
 /**
+ * Carries out the acts whose intent was recorded.
  * @param intended each with the record that has its intent
  * @param isCounted their places are reserved in the limits of zone and cluster
  */
@@ -256,8 +260,8 @@ const refused = (message: string, cause: RefusalCause): Extract<Outcome, { kind:
 });
 
 /**
- * What comes before the act failed, so nothing was carried out. Otherwise a reboot, which is never repeated, would count
- * as done.
+ * The outcome if a call before the act failed: nothing was carried out. Otherwise a reboot, which is never repeated,
+ * would count as done.
  */
 function notBegun(error: unknown): Extract<Outcome, { kind: 'refused' }> {
   if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
@@ -275,7 +279,7 @@ async function orRefusal(act: () => Promise<ActOutcome>): Promise<ActOutcome | E
   }
 }
 
-/** undefined: its list has no template any more. */
+/** The function that carries an attempt out; undefined: its list has no template any more. */
 function actionOf(
   attempt: Attempt,
   template: string | undefined,
@@ -294,7 +298,7 @@ function actionOf(
   }
 }
 
-/** What a node's finding is after its act. */
+/** The change of a node's finding by its act. */
 async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<FindingChange> {
   const { granted, record, outcome, made } = result;
   const { attempt, ladder } = granted;

@@ -11,11 +11,11 @@ export const dueCondition = z.object({
   conditionType: z.string(),
   conditionStatus: z.string(),
   lastTransitionTime: instant,
-  /** From when on the node may be repaired. */
+  /** Time from which the node may be repaired. */
   dueTime: instant,
-  /** Where the toleration stands; absent: the provider's default. */
+  /** Field that states the toleration; absent: the provider's default. */
   field: z.optional(z.string()),
-  /** Of the entry; absent: 0. */
+  /** Priority of the entry; absent: 0. */
   priority: z.optional(z.int()),
 });
 
@@ -29,24 +29,24 @@ export type ActionType = z.output<typeof actionType>;
 
 export const replacement = z.object({
   name: z.string(),
-  /** Known once it was made. */
+  /** UID of its NodeClaim, known once that was made. */
   uid: z.optional(z.string()),
-  /** Its Node. */
+  /** Name of its Node. */
   node: z.optional(z.string()),
-  /** When its taint was first seen to be off. */
+  /** Time at which its taint was first seen to be off. */
   releasedTime: z.optional(instant),
 });
 
 /** A NodeClaim that was made to take the place of an unhealthy node. */
 export type Replacement = Readonly<z.output<typeof replacement>>;
 
-/** `stopped`: a person took it back, and nothing follows. */
+/** Answer to a drain or a custom resource. `stopped`: a person took it back, and nothing follows. */
 export const answer = z.object({ kind: z.enum(['succeeded', 'failed', 'stopped']), message: z.string() });
 
-/** How an act itself ended, before its time was over. */
+/** End of an act by its own answer, before its time was over. */
 export type ActionAnswer = Readonly<z.output<typeof answer>>;
 
-/** A drain that a repair may have asked for, by its request. */
+/** A drain that a repair may have asked for, by the id of its request. */
 export interface EndedDrain {
   readonly requestId: string;
   readonly answer: ActionAnswer;
@@ -62,9 +62,9 @@ const anyAttempt = z.object({
   phase: z.enum(['intended', 'accepted']),
   time: instant,
   dueCondition,
-  /** Type, template and timeout: what makes it the same action (`rule/ladder.ts`). */
+  /** Key of type, template and timeout, which make it the same action (`rule/ladder.ts`). */
   key: z.string(),
-  /** When its time is over: the next action may follow, and a termination counts as stuck. */
+  /** End of its time: the next action may follow, and a termination counts as stuck. */
   until: instant,
 });
 
@@ -72,17 +72,20 @@ const anyAttempt = z.object({
 export const deadlineAnnotation = z.object({
   /** The value that was set, so that it is known as ours (I7). */
   set: z.string(),
-  /** What somebody else had set there before; given back when the attempt is called off. */
+  /** The value that somebody else had set before; given back when the attempt is called off. */
   previous: z.optional(z.string()),
 });
 
-/** How long the pods of the node have, and the deadline that its NodeClaim gets for that. */
+/** The time that the pods of the node have, and the deadline that its NodeClaim gets for that. */
 const podsTime = z.discriminatedUnion('kind', [
-  /** As long as they take. */
+  /** Pods have as long as they take. */
   z.object({ kind: z.literal('unbounded') }),
-  /** The remaining pods go then. @property annotation absent: the deadline that the NodeClaim has is early enough */
+  /**
+   * Pods that remain go at that time.
+   * @property annotation absent: the deadline that the NodeClaim has is early enough
+   */
   z.object({ kind: z.literal('until'), time: instant, annotation: z.optional(deadlineAnnotation) }),
-  /** They go at once. An earlier version kept nothing else. */
+  /** Pods go at once. An earlier version kept nothing else. */
   z.object({ kind: z.literal('none'), annotation: deadlineAnnotation }),
 ]);
 
@@ -96,25 +99,25 @@ const request = { requestId: z.optional(z.string()), answer: z.optional(answer) 
 
 export const attempt = z.union([
   z.discriminatedUnion('action', [
-    /** @property bootID the machine's before */
+    /** Reboot of the machine. @property bootID the boot ID before it */
     z.extend(inPlace, { action: z.literal('Reboot'), bootID: z.optional(z.string()) }),
     z.extend(inPlace, { action: z.literal('Drain'), ...request }),
     z.extend(inPlace, { action: z.literal('CustomResource'), ...request }),
-    /** @property replacement what it launches */
+    /** Launch of a replacement. @property replacement the NodeClaim that is launched */
     z.extend(anyAttempt, { action: z.literal('Replace'), claim: named, replacement }),
   ]),
   z.extend(anyAttempt, {
     action: z.literal('Terminate'),
     claim: named,
     pods: podsTime,
-    /** What takes the place of the node, opened before. */
+    /** The replacement that takes the place of the node; its taint was taken off before. */
     replacement: z.optional(replacement),
   }),
-  /** Without a NodeClaim: the instance is ended in its Auto Scaling group. */
+  /** Termination without a NodeClaim: the instance is ended in its Auto Scaling group. */
   z.extend(anyAttempt, {
     action: z.literal('Terminate'),
     claim: z.optional(z.undefined()),
-    /** When EC2 is asked again, after it refused to say whether the instance ended. */
+    /** Time at which EC2 is asked again, after it refused to say whether the instance ended. */
     askTime: z.optional(instant),
   }),
 ]);
@@ -123,8 +126,8 @@ export type Attempt = Readonly<z.output<typeof attempt>>;
 
 export type AttemptOf<Action extends ActionType> = Extract<Attempt, { readonly action: Action }>;
 
-/** The end of a NodeClaim. */
+/** The termination of a NodeClaim. */
 export type ClaimTermination = Extract<AttemptOf<'Terminate'>, { readonly claim: object }>;
 
-/** The end of an instance in its Auto Scaling group. */
+/** The termination of an instance in its Auto Scaling group. */
 export type InstanceTermination = Exclude<AttemptOf<'Terminate'>, ClaimTermination>;

@@ -1,4 +1,7 @@
-/** Says what came of attempts: acts that were carried out or refused, what is left of them, and how replacements end. */
+/**
+ * Reports the outcome of attempts: acts that were carried out or refused, what is left of them, and how replacements
+ * end.
+ */
 import { attemptDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { Attempt } from './attempt-record.ts';
@@ -18,7 +21,7 @@ import type { Report } from '../../shared/lifecycle/reporter.ts';
 
 type Notice = Pick<Report, 'decision' | 'reason' | 'message' | 'event' | 'details' | 'isRepeated'>;
 
-/** On the Node, counted by its decision. */
+/** Reports on the Node, counted by the decision. */
 function report(deps: PassDeps, origin: DecisionOrigin, node: NodeName, { details, ...notice }: Notice): Promise<void> {
   const metric = metricOf(notice.decision, origin);
   return deps.reporter.report({
@@ -52,7 +55,7 @@ export function reportRefusal(
   return report(deps, origin, node, notice);
 }
 
-/** What a repair has left cannot be taken back. */
+/** Reports that what a repair has left cannot be taken back. */
 export function reportLeft(
   deps: PassDeps,
   origin: DecisionOrigin,
@@ -75,7 +78,7 @@ const ENDS = {
   gone: { reason: 'ReplacementGone', text: 'is gone' },
 } as const;
 
-/** A replacement is deleted, or stays for good. */
+/** Reports that a replacement is deleted, is gone, or stays for good. */
 export function reportEnd(
   deps: PassDeps,
   origin: DecisionOrigin,
@@ -87,7 +90,7 @@ export function reportEnd(
   return report(deps, origin, node, { decision: 'release', reason, message, details: { replacement: name } });
 }
 
-/** The run of an act ended without saying so, and its Node is gone by now. */
+/** Reports that the run of an act ended without saying so, and that its Node is gone by now. */
 export function reportLost(deps: PassDeps, origin: DecisionOrigin, node: NodeName, attempt: Attempt): Promise<void> {
   const message = `the run of attempt ${attempt.number} ended before its outcome was recorded, and the Node is gone since`;
   return report(deps, origin, node, {
@@ -103,7 +106,7 @@ interface Acted {
   readonly attempt: Attempt;
   readonly pods: readonly PodView[];
   readonly message: string;
-  /** What follows, and how the node stood among those of its pool; absent: another run decided that. */
+  /** The actions that follow, and the rank of the node in its pool; absent: another run decided that. */
   readonly granted?: Pick<GrantedRepair, 'laterActions' | 'rank'>;
 }
 
@@ -116,7 +119,7 @@ export async function reportAct(deps: PassDeps, observed: ObservedPool, result: 
   await reportCarriedOut(deps, observed, { node: finding.node, attempt, pods, message, granted });
 }
 
-/** So many pods are named in one audit line, which must stay under 8 KB. */
+/** The number of pods that are named in one audit line, which must stay under 8 KB. */
 const PODS_IN_LINE = 20;
 
 /** Reports that an act was carried out (I9), with the name of each protected pod that it takes (I2). */
@@ -126,7 +129,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   const { node, attempt, pods, message, granted } = acted;
   const { laterActions = [], rank } = granted ?? {};
   const { action, dueCondition, number, claim } = attempt;
-  // A drain, and who answers to a custom resource, respect protected pods.
+  // A drain, and the controller of a custom resource, respect protected pods.
   const isForceful = (action === 'Terminate' || action === 'Reboot') && !isUnbounded(attempt);
   const doomed = isForceful ? protectedNames(observed.rules, pods, clock.now()) : [];
   const end = graceEnd(attempt);
@@ -164,7 +167,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   const isStated = dueCondition.field !== undefined && origin.source !== undefined;
   const by = isStated ? `; by ${dueCondition.field} of ${origin.source}` : '';
   const what = `${describeAct(attempt)}${followedBy(laterActions)}`;
-  // Of an act that was not seen to be carried out, that comes first.
+  // If this run did not see the act carried out, the message that says so comes first.
   const text = `${granted === undefined ? `${message}: ${what}` : `${what}: ${message}`}${by}${takes}`;
   const event = { ...warning(EVENT_REASONS.nodeRepairStarted), message: text };
   await events.record({ ...event, about });

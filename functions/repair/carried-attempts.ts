@@ -10,7 +10,9 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
 
-/** What the pool's record knew of its nodes goes into theirs; answers what stays, for want of readable settings. */
+/**
+ * Moves what the pool's record knew of its nodes into their records; answers what stays, for want of readable settings.
+ */
 export function carryOver(
   carried: readonly CarriedAttempt[],
   records: Map<string, StoredNode>,
@@ -30,7 +32,7 @@ export function carryOver(
 
 /**
  * The record of the node with what the pool's record knew of it.
- * @param ladder of its pool, by which places in it are read
+ * @param ladder the ladder of its pool, by which places in it are read
  */
 export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: readonly LadderAction[]): NodeRecord {
   const { number, phase, intendedTime: time, node, incident: dueCondition, action, isLeft } = carried;
@@ -71,7 +73,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
   };
 }
 
-/** The Node is gone, and the attempt has made nothing that is left. @param present UIDs of the pool's nodes */
+/** Whether the Node is gone and the attempt has made nothing that is left. @param present UIDs of the pool's nodes */
 export const isNothingLeft = (
   { node, resources, mayHaveMade }: CarriedAttempt,
   present: ReadonlySet<string>,

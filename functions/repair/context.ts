@@ -18,21 +18,21 @@ export type Ports = Pick<
 /** Replaced in mutation tests. */
 export type Rules = typeof RULES;
 
-/** What a pass is asked for. */
+/** Request for a pass. */
 export type PassAsk =
-  /** Whatever is due. */
+  /** A look at whatever is due. */
   | { readonly kind: 'pool' }
-  /** Every node, by settings that may be others by now. */
+  /** A look at every node, since the settings may have changed. */
   | { readonly kind: 'settings' }
   /**
    * A look at this node.
-   * @property observedTime when its conditions were seen to change; undefined: the reason is another one
+   * @property observedTime time at which its conditions were seen to change; undefined: the reason is another one
    */
   | { readonly kind: 'node'; readonly uid: string; readonly observedTime: EpochMs | undefined }
   /** A drain has ended that a repair of this node had requested. */
   | { readonly kind: 'drainEnd'; readonly uid: string; readonly end: EndedDrain };
 
-/** What a pass works with. */
+/** Ports, rules and helpers of a pass. */
 export type PassDeps = Ports &
   Rules & {
     readonly reporter: Reporter;
@@ -42,9 +42,9 @@ export type PassDeps = Ports &
     readonly ask: (pool: string | undefined, ask: PassAsk) => Promise<void>;
   };
 
-/** What came of an act. */
+/** Outcome of an act. */
 export type Outcome =
-  /** @param pods of the node, as far as they were looked up */
+  /** The act was taken. @property pods the pods of the node, as far as they were looked up */
   | { readonly kind: 'accepted'; readonly pods: readonly PodView[]; readonly attempt: Attempt }
   /** Somebody else terminates the node forcefully by now. */
   | { readonly kind: 'overtaken' }
@@ -55,14 +55,14 @@ export type Outcome =
   /** Some call failed: the next pass finds out what happened. */
   | { readonly kind: 'unknown'; readonly error: unknown };
 
-/** Why an act was not carried out. */
+/** Reason why an act was not carried out. */
 export interface Failure {
   readonly message: string;
   readonly cause: RefusalCause;
   readonly reason: string;
 }
 
-/** An act of a pass, and what came of it. */
+/** An act of a pass, with its outcome. */
 export interface ActResult {
   readonly granted: GrantedRepair;
   /** The record with the intent. */
@@ -71,9 +71,9 @@ export interface ActResult {
   readonly outcome: Outcome;
 }
 
-/** Where a decision was made. */
+/** Origin of a decision: the pool, and the object that has the repair block. */
 export interface DecisionOrigin {
   readonly pool: string | undefined;
-  /** Where the repair block stands. */
+  /** Object that has the repair block. */
   readonly source: string | undefined;
 }

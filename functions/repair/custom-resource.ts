@@ -35,7 +35,8 @@ import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts
 type Context = ActionContext<'CustomResource'>;
 
 /**
- * An object of its name that another made is left alone, and waited for until the time of the action is over.
+ * Makes the custom resource. If another made an object of its name, that is left alone, and waited for until the time
+ * of the action is over.
  *
  * @param template key of the template in the ConfigMap
  */
@@ -65,8 +66,8 @@ export async function createRemediation(context: Context, template: string): Pro
 }
 
 /**
- * What the repair has made with the resource that it is going to make, to be recorded before that (I7). As it was
- * where there is none, or none can be told: the act itself says why.
+ * The leftovers of the repair, with the resource that it is going to make, to be recorded before that (I7). They stay
+ * as they were if there is no such resource, or none can be told: the act itself says why.
  */
 export async function intendedResource(
   deps: PassDeps,
@@ -94,13 +95,13 @@ export async function intendedResource(
 const isIntended = (leftovers: RepairLeftovers | undefined, name: ResourceName): boolean =>
   (leftovers?.mayHaveMade ?? []).some(each => isDeepStrictEqual(each, name));
 
-/** Which repair made it. */
+/** The mark that says which repair made a resource. */
 const markOf = ({ attempt }: Pick<Context, 'attempt'>): Mark => ({
   annotation: ANNOTATIONS.repair,
   value: attempt.requestId ?? '',
 });
 
-/** Whether a repair of this node has made it: the request on each names the node. */
+/** Whether a repair of this node has made the resource: the request id on each names the node. */
 const isOfNode = ({ metadata }: KubernetesObject, { uid }: Pick<NodeView, 'uid'>): boolean =>
   nodeOfRequest(metadata.annotations?.[ANNOTATIONS.repair] ?? '') === uid;
 
@@ -119,8 +120,8 @@ const TIMED_OUT_ANNOTATION = 'remediation.medik8s.io/nhc-timed-out';
 const SUCCEEDED = 'Succeeded';
 
 /**
- * That the remediator gave up; undefined: it did not say so. After `Succeeded=True` the attempt goes on until the node is
- * well. Nothing is known of one that somebody removed, or that is out of sight.
+ * The answer that the remediator gave up; undefined: it did not say so. After `Succeeded=True` the attempt goes on
+ * until the node is well. Nothing is known of a resource that somebody removed, or that is out of sight.
  */
 export async function remediationAnswer(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
@@ -158,9 +159,10 @@ export async function endRemediations(
 type Api = Pick<ActionDeps, 'kubernetes'>;
 
 /**
- * Deletes exactly those that this repair made, recorded or not. Each by its UID; what is gone already is no error.
+ * Deletes exactly the resources that this repair made, recorded or not. Each is deleted by its UID; one that is gone
+ * already is no error.
  *
- * @throws {RetryableError} where one may be there out of sight (I6)
+ * @throws {RetryableError} if one may be there out of sight (I6)
  */
 export async function deleteRemediations(
   deps: Api,
@@ -180,7 +182,7 @@ export async function deleteRemediations(
   }
 }
 
-/** All objects of a kind are gone with its definition. */
+/** Throws if the kind is defined but not served. Without its definition, all objects of the kind are gone. */
 async function throwIfDefined(deps: Api, name: Omit<MadeResource, 'uid'>): Promise<void> {
   const { type } = refOf(name);
   if (await isOutOfSight(deps, type, type)) throw new RetryableError(notServed(type), { reason: NOT_PASSING });

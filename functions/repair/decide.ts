@@ -1,6 +1,6 @@
 /**
  * The rule of repair for a whole pool: which of its due nodes are repaired now, by rank, as far as guards, budgets,
- * limits and the ramp allow, and what the record of the pool keeps. Pure.
+ * limits and the ramp allow. It also says what the record of the pool keeps. Pure.
  */
 import { type Candidate, dueOf, type PresentNode, toFinding } from './rule/finding.ts';
 import { inFlightOf } from './rule/in-flight.ts';
@@ -21,10 +21,10 @@ import type { Blocker, Rank, Verdict } from './rule/verdict.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs, minutes, seconds, toDurationMs } from '../../shared/domain/time.ts';
 
-/** One pass acts on so many nodes; the others have the next. */
+/** The number of nodes that one pass acts on; the others have the next pass. */
 const MAX_ACTS = 100;
 
-/** A pool has so many repairs in flight at most, for its record is limited. */
+/** The number of repairs that a pool has in flight at most, for its record is limited. */
 const MAX_IN_FLIGHT = 5_000;
 
 /** Nodes that have just come back hold another one for no longer than this in one incident. */
@@ -33,7 +33,7 @@ const LONGEST_HELD_BY_RECOVERING = minutes(15);
 /** The rules of repair: the decision on a node, the judgement of a node, and the decision for a pool. */
 export const RULES = { decideNode, judgeNode, decide } as const;
 
-/** Grants what the pool allows of what its nodes need. */
+/** Grants the repairs that due nodes need, as far as the pool allows. */
 export function decide(observation: PoolObservation): PoolDecision {
   const { now, findings, state, rules, surroundings } = observation;
   const inFlight = inFlightOf(findings, state, now);
@@ -77,7 +77,7 @@ interface Grant {
   readonly granted?: GrantedRepair;
 }
 
-/** One outcome for each candidate, in their rank. */
+/** Decides on each candidate, in their rank. */
 function grant(candidates: readonly Candidate[], granting: Granting): readonly Grant[] {
   const { blockers, guards, ramp } = granting;
   const { now, pool, rules } = granting.observation;
@@ -115,7 +115,7 @@ function inIncident(candidate: Candidate, incident: Incident, pool: string | und
   return { ...candidate, finding: { ...finding, record } };
 }
 
-/** What speaks against one that guards let through, before the places are counted. */
+/** The blocker of a candidate that the guards let through, before places are counted; undefined: none. */
 function blockerOf({ finding, due, action }: Candidate, { observation, surroundings }: Granting): Blocker | undefined {
   const { now, state, answers } = observation;
   const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
@@ -129,8 +129,8 @@ function blockerOf({ finding, due, action }: Candidate, { observation, surroundi
 }
 
 /**
- * What pool, budget, zone and cluster leave for the nodes of one pass. A repair in flight keeps its place, and takes no
- * second one. A custom resource disrupts nothing.
+ * Counts the places that pool, budget, zone and cluster leave for the nodes of one pass. A repair in flight keeps its
+ * place, and takes no second one. A custom resource disrupts nothing.
  */
 function createPlaces({ observation, surroundings, inFlight }: Granting) {
   const { settings, area, poolNodes, budget, now } = surroundings;
@@ -142,7 +142,7 @@ function createPlaces({ observation, surroundings, inFlight }: Granting) {
   const isDisruptive = ({ action }: Candidate): boolean => action.type !== 'CustomResource';
   let count = inFlight.size;
   return {
-    /** undefined: it may begin, and counts in zone and cluster from now on. */
+    /** The blocker of the candidate; undefined: it may begin, and counts in zone and cluster from now on. */
     admit(candidate: Candidate): Blocker | undefined {
       const { node } = candidate.finding;
       return (
@@ -151,7 +151,7 @@ function createPlaces({ observation, surroundings, inFlight }: Granting) {
         (needsPlace(candidate) ? concurrencyLimits?.admit(node) : undefined)
       );
     },
-    /** One that is admitted and begins counts in pool and budget, too. */
+    /** Counts an admitted candidate, which now begins, in pool and budget, too. */
     take(candidate: Candidate): void {
       if (needsPlace(candidate)) count += 1;
       if (isDisruptive(candidate)) disrupted.add(candidate.finding.node.uid);

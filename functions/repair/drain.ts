@@ -17,7 +17,7 @@ import { type Parsed, parsed } from '../../shared/contract/policy-schema.ts';
 import { cutText } from '../../shared/domain/cut-text.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 
-/** @param options `allPods`: whatever configuration and limits say */
+/** Asks the drain function to empty the node. @param options `allPods`: whatever configuration and limits say */
 export async function requestDrain(
   { deps, attempt, node, message }: ActionContext<'Drain'>,
   { allPods = false }: { readonly allPods?: boolean } = {},
@@ -42,8 +42,9 @@ export async function requestDrain(
 }
 
 /**
- * I7: a drain that is not wanted any more is called off, and with it our cordon. One that has ended stays as it is. By a HealthEvent, for
- * functions are rolled out one by one: a drain function of before knows no other message that calls a request off.
+ * Calls off a drain that is not wanted any more, and with it our cordon (I7). A drain that has ended stays as it is.
+ * The message is a HealthEvent, for functions are rolled out one by one: a drain function of an earlier version knows
+ * no other message that calls a request off.
  */
 export async function cancelDrain(
   deps: Pick<ActionDeps, 'bus'>,
@@ -70,7 +71,10 @@ async function publish({ bus }: Pick<ActionDeps, 'bus'>, detailType: string, det
   return outcome ?? { kind: 'retry' as const, code: 'NoAnswer' };
 }
 
-/** A drain that was taken back by somebody else than us stops the repair: they want the node left alone. */
+/**
+ * The answer for each end of a drain. A drain that somebody else took back stops the repair: they want the node left
+ * alone.
+ */
 const ANSWERS = {
   Succeeded: 'succeeded',
   AlreadyDrained: 'succeeded',

@@ -1,6 +1,6 @@
 /**
- * Everything of this folder that the command line and the simulator may import. The decision on a node comes from the
- * same rules that a pass applies, without what only the table of Curfew knows. `endReplacement` alone writes:
+ * All functions of this folder that the command line and the simulator may import. The decision on a node comes from
+ * the same rules that a pass applies, without what only the table of Curfew knows. `endReplacement` alone writes:
  * `curfew uninstall` calls it.
  */
 import type { DueCondition } from './attempt-record.ts';
@@ -35,7 +35,7 @@ export { poolOf } from './rule/node-verdict.ts';
 export { readVeto } from './rule/vetoes.ts';
 export { effectiveRepair, unwatchedTypes } from './settings.ts';
 
-/** All of a cluster, read once. */
+/** A cluster, all of it read once. */
 export interface SeenCluster extends RuleSources {
   readonly nodes: readonly NodeView[];
   readonly claims: readonly NodeClaimView[];
@@ -44,25 +44,25 @@ export interface SeenCluster extends RuleSources {
   readonly activity: Activity;
 }
 
-/** What becomes of a node, and why. */
+/** Decision on a node, with its reasons. */
 export interface ExplainedNode {
   readonly pool: string | undefined;
   readonly rules: RepairRules;
   /** The decision on the node alone, before guards and budgets. */
   readonly kind: NodeDecision['kind'];
-  /** Why, without the time from which on a repair is due. */
+  /** Message with the reason, without the time from which a repair is due. */
   readonly message: string;
   /** undefined: nothing is wrong, or nothing can be judged. */
   readonly dueCondition: DueCondition | undefined;
   /** The actions and bounds of the entry that decides. */
   readonly terms: ReturnType<typeof termsOf> | undefined;
-  /** How it stands among the due nodes of its pool; undefined: it is not due, or its turn is not looked at. */
+  /** Rank of the node among the due nodes of its pool; undefined: it is not due, or its turn is not looked at. */
   readonly rank: Rank | undefined;
-  /** What of its pool holds it although it is due. */
+  /** Message about what holds the node in its pool although it is due; undefined: nothing does. */
   readonly heldBy: string | undefined;
-  /** Of a policy that cannot be read: the generation that was accepted last and stays in force. */
+  /** Generation of a policy that cannot be read: it was accepted last, and stays in force. */
   readonly acceptedGeneration: number | undefined;
-  /** Somebody else who is at work on it. */
+  /** The mark of another controller that is at work on it. */
   readonly worker: string | undefined;
 }
 
@@ -102,7 +102,7 @@ interface RulesNow extends Pick<ExplainedNode, 'pool' | 'rules'> {
 }
 
 /**
- * What the Node shows of what is remembered of it. An entry with a reason counts from the transition, for nobody but
+ * The record of a node, as far as its Node shows it. An entry with a reason counts from the transition, for only
  * Curfew's table knows when the reason was first seen.
  */
 function seenRecord(node: NodeView, { pool, rules, now }: RulesNow): NodeRecord {
@@ -116,7 +116,7 @@ function seenRecord(node: NodeView, { pool, rules, now }: RulesNow): NodeRecord 
   return { ...newNodeOf(node, pool), onsets: Object.fromEntries(onsets) };
 }
 
-/** What a pass would decide that remembers nothing. EC2 is not asked: what it has said is in Events. */
+/** The decision of a pass that remembers nothing. EC2 is not asked: what it has said is in Events. */
 function inItsPool(
   cluster: SeenCluster,
   node: NodeView,

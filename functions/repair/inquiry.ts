@@ -9,7 +9,7 @@ import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { isDue } from '../../shared/domain/time.ts';
 
-/** Asks, and puts each answer into its record. @param nodes of the pool */
+/** Asks about each open attempt, and puts the answer into its record. @param nodes the nodes of the pool */
 export async function inquire(
   deps: PassDeps,
   records: Map<string, StoredNode>,

@@ -18,15 +18,15 @@ type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 export interface NodeElsewhere {
   readonly pool: string | undefined;
   readonly uid: string;
-  /** When its conditions were seen to change, where that is why it is looked at. */
+  /** Time at which its conditions were seen to change, if that is why it is looked at. */
   readonly observedTime: EpochMs | undefined;
 }
 
 /** Nodes that are remembered, and are not among those of the pool. */
 export interface MissingNodes {
-  /** The records of those that are gone. */
+  /** The records of the nodes that are gone. */
   readonly gone: ReadonlyMap<string, NodeRecord>;
-  /** Of those that another pool has by now. */
+  /** The nodes that another pool has by now. */
   readonly elsewhere: readonly NodeElsewhere[];
 }
 
@@ -62,7 +62,7 @@ const claimOfNode = (
 
 const poolOfClaim = ({ metadata: { labels = {} } }: KubernetesObject): string | undefined => nodePoolOf({ labels });
 
-/** Of nodes without a NodeClaim of the pool, by UID: those that a NodeClaim of another pool names. */
+/** The nodes that a NodeClaim of another pool names, among those without a NodeClaim of the pool, by UID. */
 export async function readOtherPools(
   { kubernetes }: Kubernetes,
   pool: string | undefined,

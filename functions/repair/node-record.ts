@@ -1,6 +1,6 @@
 /**
- * The record of a node that is unhealthy, or was acted on in the last day: since when, what was done, and what was said.
- * The schema is the type.
+ * The record of a node that is unhealthy, or was acted on in the last day. It says since when the node is unhealthy,
+ * what was done, and what was reported. The schema is the type.
  */
 import { actionType, attempt, deadlineAnnotation, named, replacement } from './attempt-record.ts';
 import { instant } from '../../shared/contract/instant.ts';
@@ -29,7 +29,7 @@ export type Act = Readonly<z.output<typeof act>>;
 const episode = z.object({
   startTime: instant,
   endTime: z.optional(instant),
-  /** The conditions that it began with. */
+  /** The conditions that the episode began with. */
   began: z.optional(list(z.object({ type: z.string(), status: z.string() }))),
 });
 
@@ -37,52 +37,57 @@ const episode = z.object({
 export type Episode = Readonly<z.output<typeof episode>>;
 
 const leftovers = z.object({
-  /** A drain that was asked for, by its request. */
+  /** The id of the request for a drain. */
   drain: z.optional(z.string()),
-  /** The action that others may have been asked for, while nothing tells: it goes on under the same request (I4). */
+  /**
+   * The action that another controller may have been asked for, while nothing tells: it goes on under the same request
+   * (I4).
+   */
   requested: z.optional(z.object({ key: z.string(), requestId: z.string() })),
   resources: z.optional(list(madeResource)),
-  /** Those that a run set out to make, written before: one that ended in between leaves them to be found (I7). */
+  /**
+   * Custom resources that a run set out to make, written before. If the run ended in between, they can be found (I7).
+   */
   mayHaveMade: z.optional(list(resourceName)),
   /** The cordon and the condition of a reboot. */
   maintenance: z.optional(z.literal(true)),
-  /** `ReplaceThenTerminate`: recorded before it is made. */
+  /** The replacement of `ReplaceThenTerminate`, recorded before it is made. */
   replacement: z.optional(replacement),
-  /** Of a termination that was called off: its annotation. */
+  /** The annotation of a termination that was called off. */
   annotation: z.optional(z.extend(deadlineAnnotation, { claim: named })),
 });
 
-/** What this repair has made or set, to be taken back at its end (I7). */
+/** Objects and marks that this repair has made or set, to be taken back at its end (I7). */
 export type RepairLeftovers = Readonly<z.output<typeof leftovers>>;
 
 const incident = z.object({
-  /** Of the entry that decided last. */
+  /** Condition type of the entry that decided last. */
   type: z.string(),
   /** Actions that were accepted, by their keys. */
   taken: list(z.string()),
-  /** Replacements that did not become ready: not taken, and skipped where something follows. */
+  /** Keys of actions whose replacement did not become ready: not taken, and skipped if another action follows. */
   skipped: z.optional(list(z.string())),
-  /** Since when no rule has been unhealthy. */
+  /** Time since which no rule has called the node unhealthy. */
   healthySince: z.optional(instant),
   /** The action that still had time when the node was well again. It counts as not taken once the node is unhealthy again. */
   interrupted: z.optional(z.string()),
-  /** How long others that had just come back held it. */
+  /** Time in milliseconds for which nodes that had just come back have held the repair; `since`: they still do. */
   recovering: z.optional(z.object({ totalMs: z.number(), since: z.optional(instant) })),
 });
 
-/** It goes on until no rule has been unhealthy for a while (`rule/incident.ts`). */
+/** An incident, which goes on until no rule has called the node unhealthy for a while (`rule/incident.ts`). */
 export type Incident = Readonly<z.output<typeof incident>>;
 
 const onset = z.object({
-  /** When it began to be true. */
+  /** Time at which the statement began to be true. */
   start: instant,
   /** The transition time that its condition stated then, or last. */
   stated: z.optional(instant),
-  /** The start that counts again, once a change event says that only the time has moved. */
+  /** The first start, which counts again once a change event says that only the transition time has moved. */
   first: z.optional(instant),
-  /** When a pass first saw it, before any event. The event of its change may still come. */
+  /** Time at which a pass first saw the statement, before any event. The event of its change may still come. */
   seenTime: z.optional(instant),
-  /** Since when its status counts, where only the reason has changed since. */
+  /** Time since which the status counts, if only the reason has changed since. */
   statusStart: z.optional(instant),
 });
 
@@ -91,15 +96,15 @@ export type Onset = Readonly<z.output<typeof onset>>;
 export const nodeSchema = z.object({
   name: z.string(),
   pool: z.optional(z.string()),
-  /** Of each statement that is true, by its key. */
+  /** Onset of each statement that is true, by its key. */
   onsets: z.record(z.string(), onset),
   incident: z.optional(incident),
-  /** Of the incident before: its condition type, and the action that was taken last. */
+  /** The previous incident: its condition type, and the action that was taken last. */
   lastIncident: z.optional(z.object({ type: z.string(), key: z.optional(z.string()), time: instant })),
-  /** Taken in the last day, or for as long as an allowance counts them. */
+  /** Acts of the last day, or of as long as an allowance counts them. */
   acts: list(act),
   number: z.int(),
-  /** Replacements that were asked for, for their names. */
+  /** Number of replacements that were asked for, by which their names differ. */
   launched: z.optional(z.int()),
   attempt: z.optional(attempt),
   refusals: z.optional(refusalsSchema),

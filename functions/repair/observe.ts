@@ -1,6 +1,6 @@
 /**
- * Reads what a pass needs: the record and the rules of the pool, its nodes with their records, and what only due nodes
- * need. All reads are live. The judgement says what to read next (`rule/pool-verdict.ts`).
+ * Reads all that a pass needs: the record and the rules of the pool, its nodes with their records, and what only due
+ * nodes need. All reads are live. The judgement says what to read next (`rule/pool-verdict.ts`).
  */
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
@@ -38,29 +38,29 @@ import { openRecord, openRecords, type TimedRecord } from '../../shared/lifecycl
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
 
-/** What a pass has read of its pool. */
+/** Facts that a pass has read of its pool, with the records to write. */
 export interface ObservedPool extends PoolFacts {
   readonly rules: PoolRules;
   readonly origin: DecisionOrigin;
   readonly record: TimedRecord<PoolRecord>;
   readonly recordOf: (uid: string) => TimedRecord<NodeRecord>;
-  /** Nodes that other pools are to be asked about. */
+  /** Nodes of other pools, whose passes are to look at them. */
   readonly elsewhere: readonly NodeElsewhere[];
 }
 
-/** What holds a node that is due, and does not stand on Nodes and NodeClaims. */
+/** Limits that can hold a due node, beside those that follow from Nodes and NodeClaims. */
 export interface ObservedLimits {
   readonly now: EpochMs;
-  /** What others have reserved; undefined: no limit is in force, or none counts. */
+  /** Reservations of other pools; undefined: no limit is in force, or none counts. */
   readonly reserved: OpenReservations | undefined;
-  /** What EC2 says of nodes that are to be confirmed, by UID. */
+  /** Answers of EC2 about the nodes that it is to confirm, by UID. */
   readonly answers: ReadonlyMap<string, string>;
 }
 
 /**
  * The rules of a pool as they are in force.
  * @param pool undefined: the nodes without a NodePool
- * @param seen as this run read them before
+ * @param seen the rules as this run read them before
  */
 export async function loadRules(deps: PassDeps, pool: string | undefined, seen?: PoolRules): Promise<PoolRules> {
   const [config, known, [policies]] = await inParallel([
@@ -75,7 +75,7 @@ export async function loadRules(deps: PassDeps, pool: string | undefined, seen?:
   return { repair, pool: nodePool, known, policies, config };
 }
 
-/** Reads what each node is judged by. `newer`: a later version of this function keeps one of the records. */
+/** Reads the facts by which each node is judged. `newer`: a later version of this function keeps one of the records. */
 export async function observe(
   deps: PassDeps,
   pool: string | undefined,
@@ -129,7 +129,7 @@ export async function observe(
 const NONE_ELSEWHERE: ReadonlyMap<string, NodeElsewhere> = new Map();
 const NONE_MISSING: MissingNodes = { gone: new Map(), elsewhere: [] };
 
-/** Reads on, as a judgement of what was read asks for. */
+/** Reads the facts that the judgement asks for next. */
 export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
   switch (next.kind) {
     case 'dueFacts': {
@@ -149,7 +149,7 @@ export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextR
   }
 }
 
-/** Reads the last, once no judgement asks for more. @param unconfirmed nodes that EC2 is asked about */
+/** Reads limits and EC2's answers, once no judgement asks for more. @param unconfirmed nodes that EC2 is asked about */
 export async function observeLimits(
   deps: PassDeps,
   { pool, rules, dueFacts }: ObservedPool,
@@ -168,7 +168,7 @@ export async function observeLimits(
 
 const basisFor = (claim: NodeClaimView | undefined, { pool, policies }: PoolRules): string =>
   basisOfValues([
-    // Each try sets this one, and takes it back.
+    // Each try sets this annotation, and takes it back.
     claim && { ...claim.annotations, [TERMINATION_TIMESTAMP_ANNOTATION]: undefined },
     claim?.finalizers,
     pool?.spec,
@@ -181,8 +181,7 @@ interface ClaimsAndRecords {
 }
 
 /**
- * Nodes without a NodeClaim of the pool, of which the pool remembers nothing: a NodeClaim of another pool may name
- * them.
+ * Nodes without a NodeClaim of the pool and without a record in the pool: a NodeClaim of another pool may name them.
  */
 function nodesWithoutClaim(
   pool: string | undefined,
@@ -198,7 +197,10 @@ function nodesWithoutClaim(
   });
 }
 
-/** A node of the pool by its NodeClaim; its own label counts only while no other pool's NodeClaim names it. */
+/**
+ * Whether the pool owns the node: by its NodeClaim, or by its own label, which counts only while no other pool's
+ * NodeClaim names it.
+ */
 function ownsNode(node: NodeView, pool: string | undefined, claims: readonly NodeClaimView[]): boolean {
   return (
     nodePoolOf(node) === pool ||
@@ -243,8 +245,8 @@ async function readNodes(
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 
 /**
- * The nodes of a pool with its NodeClaims, both by the label, and those that a NodeClaim names although they lack it.
- * Nodes without the label form a pool of their own, with the few NodeClaims that lack it, too.
+ * The nodes of a pool with its NodeClaims, both by the label, and the nodes that a NodeClaim names although they lack
+ * it. Nodes without the label form a pool of their own, with the few NodeClaims that lack it, too.
  */
 async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise<NodesAndClaims> {
   const label = KARPENTER.nodePoolLabel;
@@ -284,15 +286,15 @@ async function loadClusterNodes(deps: Kubernetes, { policies, config }: PoolRule
 const LEASE_PREFIX = 'node-';
 
 /**
- * What stands for nodes in other systems, by the node's name: requests of NVSentinel, and Leases of medik8s that have
- * not expired.
+ * Requests for nodes by other systems, by the node's name: requests of NVSentinel, and Leases of medik8s that have not
+ * expired.
  */
 async function loadOtherRequests({ kubernetes }: Kubernetes, now: EpochMs): Promise<Omit<DueFacts, 'cluster'>> {
   const [leases, ...requests] = await inParallel([
     orNotKnown(kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES })),
     ...NODE_REQUESTS.map(({ group, version, resource }) => orNotKnown(kubernetes.list({ group, version, resource }))),
   ]);
-  // What cannot be read holds what would begin, and nothing that has begun.
+  // A kind that cannot be read holds what would begin, and nothing that has begun.
   const [requestsFault] = [leases, ...requests].flatMap(each => ('error' in each ? [messageOf(each.error)] : []));
   const seen = (answer: typeof leases) => ('error' in answer ? [] : objectsOf(answer, { notServed: 'none' }));
   const requested = new Map<string, string>();
@@ -318,7 +320,7 @@ async function loadOtherRequests({ kubernetes }: Kubernetes, now: EpochMs): Prom
   return { otherRequests: requested, requestsFault };
 }
 
-/** What EC2 says of each of these nodes, by UID. */
+/** The answer of EC2 about each of these nodes, by UID. */
 async function askEc2(
   { instances }: Pick<FunctionDeps, 'instances'>,
   nodes: readonly Unconfirmed[],

@@ -22,10 +22,10 @@ import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.t
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OutOfSight } from '../../shared/ports/read-answer.ts';
 
-/** Stands for the nodes without a NodePool: no NodePool can have this name. */
+/** Name that stands for the nodes without a NodePool: no NodePool can have it. */
 const NO_POOL = KARPENTER.nodePoolLabel;
 
-/** What a wake-up for a pass is about. */
+/** The subject of a wake-up for a pass: the pool. */
 export const poolSubject = (name: string | undefined): Subject => ({
   apiVersion: 'karpenter.sh/v1',
   kind: 'NodePool',
@@ -121,26 +121,29 @@ export const PASS_SPACING = seconds(1);
 export interface Passes {
   /** Ensures that a pass of the pool begins from now on. */
   ask(pool: string | undefined, ask: PassAsk): Promise<void>;
-  /** Of the coalescers, which come when a pass waits for its turn or has died, and of the pools' records. */
+  /** Timers of the coalescers, which come when a pass waits for its turn or has died, and of the pools' records. */
   readonly timers: readonly WakeUpRoute[];
 }
 
 const PREFIX = 'pass/';
 
-/** Nodes without a NodePool have no object to carry the Event. The definition of the kind that is not served carries it. */
+/**
+ * The definition of a kind that is not served. It carries the Event for nodes without a NodePool, which have no object
+ * for it.
+ */
 const definitionOf = (type: ResourceType): Subject => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   name: definitionNameOf(type),
 });
 
-/** Whether a pass would do anything: while repair is switched off it ends what was begun. */
+/** Whether a pass would do anything: repair is on, or something that was begun has to end. */
 async function isMissed(deps: Omit<PassDeps, 'ask'>, pool: string | undefined): Promise<boolean> {
   const { featureGates } = await loadConfig(OWNER, deps);
   return featureGates.nodeRepair || (await isBusy(deps, pool));
 }
 
-/** @param run one pass; answers how long the next one waits */
+/** Creates the passes of all pools. @param run one pass; answers how long the next one waits */
 export function createPasses(
   deps: Omit<PassDeps, 'ask'>,
   run: (deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) => Promise<DurationMs>,

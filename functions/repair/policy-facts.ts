@@ -1,6 +1,6 @@
 /**
- * Reads what the statuses of policies are judged by: the policies as they are in force, and how the repairs of each
- * pool stand.
+ * Reads the facts by which the statuses of policies are judged: the policies as they are in force, and how the repairs
+ * of each pool stand.
  */
 import { poolOf } from './rule/node-verdict.ts';
 import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
@@ -30,16 +30,16 @@ import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 export interface PoolCounts {
   readonly pool: KubernetesObject | undefined;
   readonly nodes: number;
-  /** undefined: a newer version keeps the record of the pool, and counts them. */
+  /** Counts of its repairs; undefined: a newer version keeps the record of the pool, and counts them. */
   readonly repairs: PoolRecord['counts'] | undefined;
-  /** NodeClaims that live and carry Karpenter's finalizer. */
+  /** Number of NodeClaims that carry Karpenter's finalizer and are not being deleted. */
   readonly karpenters: number;
 }
 
 export interface PolicyFacts {
-  /** As it is in the cluster. */
+  /** Policy as it is in the cluster. */
   readonly object: KubernetesObject;
-  /** Why it cannot be accepted; undefined: it can. */
+  /** Fault for which it cannot be accepted; undefined: it can. */
   readonly fault: string | undefined;
   /** The generation in force; undefined: none. */
   readonly acceptedGeneration: number | undefined;
@@ -47,7 +47,7 @@ export interface PolicyFacts {
 
 export interface ClusterFacts {
   readonly gateOpen: boolean;
-  /** Each as it is in force. */
+  /** Policies, each as it is in force. */
   readonly inForce: PolicySet;
   readonly pools: readonly PoolCounts[];
   /** Keys of the ConfigMap `curfew-config`. */
@@ -56,13 +56,13 @@ export interface ClusterFacts {
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'>;
 
-/** The policies of the cluster, each with what its status is judged by. */
+/** The policies of the cluster, each with the facts by which its status is judged. */
 export interface ObservedPolicies {
   readonly policies: readonly PolicyFacts[];
   readonly cluster: ClusterFacts;
 }
 
-/** undefined: there is no policy. */
+/** Reads the policies and the facts of the cluster; undefined: there is no policy. */
 export async function observePolicies(deps: Deps): Promise<ObservedPolicies | undefined> {
   const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
   if (objects.length === 0) return undefined;
@@ -76,7 +76,7 @@ export async function observePolicies(deps: Deps): Promise<ObservedPolicies | un
   return { policies, cluster };
 }
 
-/** With the blocks that are other functions' to use. */
+/** All blocks of a policy, those that other functions use included. */
 const ALL_BLOCKS: readonly BlockReader[] = [
   ...OWN_BLOCKS.blocks,
   { block: 'drain', parse: parseDrainLimits },

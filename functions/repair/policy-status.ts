@@ -46,13 +46,15 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' |
 };
 
 const schema = z.object({
-  /** When the latest look began. */
+  /** Time at which the latest look began. */
   lookTime: instant,
-  /** When the latest look began that also wrote statuses that differ in numbers alone; absent: the same look. */
+  /**
+   * Time at which the latest look began that also wrote statuses that differ in numbers alone; absent: the same look.
+   */
   countTime: z.exactOptional(instant),
-  /** Why statuses could not be written, as it was said; a line each. */
+  /** Reasons why statuses could not be written, as they were reported; a line each. */
   refused: z.exactOptional(z.string()),
-  /** When Events said so last. */
+  /** Time at which Events said so last. */
   refusedTime: z.exactOptional(instant),
 });
 
@@ -64,7 +66,7 @@ const countTimeOf = ({ countTime, lookTime }: StatusRecord): EpochMs => countTim
 
 const NAME = 'policy-status';
 
-/** The record has the name that no policy can have. */
+/** The subject of the record, with a name that no policy can have. */
 const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', name: '*' };
 
 /** Looks that also write statuses that differ in numbers alone are this far apart … */
@@ -76,18 +78,18 @@ const ZERO_SPACING = seconds(10);
 /** … and looks because somebody edited a policy, or because the timer is due, this far. */
 const SPACING = seconds(1);
 
-/** What was refused is tried again after this long. */
+/** A write that was refused is tried again after this long. */
 const REFUSED_CHECK = minutes(5);
 
 /** A change without a message is noticed after this long. */
 const CHECK = hours(1);
 
-/** A policy was added, edited or removed. */
+/** Asks for a look after a policy was added, edited or removed. */
 export async function policyChanged(deps: Deps): Promise<void> {
   await looksOf(deps).request(ALL);
 }
 
-/** Pools, nodes, repairs or the gate changed. @param urgency `count`: only numbers did */
+/** Asks for a look after pools, nodes, repairs or the gate changed. @param urgency `count`: only numbers did */
 export async function surroundingsChanged(deps: Deps, urgency: 'count' | 'zero'): Promise<void> {
   let isNow = false;
   const record = openRecord(deps, STATUS_CODEC, NAME);
@@ -103,13 +105,13 @@ export async function surroundingsChanged(deps: Deps, urgency: 'count' | 'zero')
   if (isNow) await policyChanged(deps);
 }
 
-/** The timer of the record came. */
+/** Asks for a look when the timer of the record is due. */
 export async function statusDue(deps: Deps, wakeUp: UsedWakeUp): Promise<void> {
   const loaded = await openRecord(deps, STATUS_CODEC, NAME).load();
   if (isTimerOf(loaded, wakeUp, deps.clock.now())) await policyChanged(deps);
 }
 
-/** Of the record, and of a look that waits or has died. */
+/** Timers of the record, and of a look that waits or has died. */
 export const statusTimers = (deps: Deps): readonly WakeUpRoute[] => [
   {
     takes: ({ kind, name }) => kind === SUBJECT.kind && name === SUBJECT.name,
@@ -161,8 +163,8 @@ async function look(deps: Deps): Promise<DurationMs> {
 }
 
 /**
- * Of a status that the API server does not let us write, as admission policies can want it: in one audit line until it
- * changes, and once an hour in an Event.
+ * Report about a status that the API server does not let us write, as admission policies can cause: in one audit line
+ * until it changes, and once an hour in an Event.
  */
 function refusedReport({ reporter }: Deps, policy: KubernetesObject, { message: text }: RefusedCall): LastingReport {
   const report = reportWarning(reporter, policy, EVENT_REASONS.changeRefused, 'refused');
@@ -171,14 +173,14 @@ function refusedReport({ reporter }: Deps, policy: KubernetesObject, { message: 
 
 interface StatusesWritten {
   readonly refused: readonly LastingReport[];
-  /** Numbers of some are to be written yet. */
+  /** Some statuses differ in numbers that are written later. */
   readonly waits: boolean;
 }
 
 /**
  * Observes, decides and applies: writes every status that is not as it should be. undefined: there is no policy.
  *
- * @param counts those of which nothing but numbers differs, too
+ * @param counts statuses that differ in numbers alone are written, too
  */
 async function writeStatuses(deps: Deps, counts: boolean): Promise<StatusesWritten | undefined> {
   const observed = await observePolicies(deps);

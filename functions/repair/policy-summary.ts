@@ -23,7 +23,7 @@ export interface PolicySummary {
   readonly conditions: readonly PolicyCondition[];
 }
 
-/** A status lists so many pools; the sums count all. */
+/** The number of pools that a status lists; the sums count all. */
 const LISTED_POOLS = 100;
 
 const BLOCKS = ['repair', 'repairLimits', 'drain', 'termination', 'protection'] as const;
@@ -47,8 +47,8 @@ function policiesWith(
 }
 
 /**
- * Counts nodes of selected pools; `held` and `repairing` only where this policy is the source of the repair rules, and
- * where this version counts them. At most `LISTED_POOLS` pools by name.
+ * Counts the nodes of selected pools. `held` and `repairing` count only pools for which this policy is the source of
+ * the repair rules, and which this version counts. At most `LISTED_POOLS` pools are listed by name.
  */
 export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySummary {
   const { inForce, pools } = facts;
@@ -139,7 +139,7 @@ function active(
   return { type: 'Active', status: 'True', reason: own.mode === 'Observe' ? 'Observing' : 'InForce', message: what };
 }
 
-/** The brake. */
+/** The condition of a policy in mode `Observe` without any block, which holds what would begin. */
 const BRAKING: PolicyCondition = {
   type: 'Active',
   status: 'True',
@@ -148,16 +148,16 @@ const BRAKING: PolicyCondition = {
     'it has no block: repairs, terminations and drains that would begin in its NodePools are held, except by a policy at least as specific that has the block; protection is not affected',
 };
 
-/** What becomes of the status of one policy. */
+/** Decision on the status of one policy. */
 export type StatusDecision =
-  /** It says so already. */
+  /** The status says so already. */
   | { readonly kind: 'same' }
   /** Nothing but numbers differs, and those are written later. */
   | { readonly kind: 'later' }
-  /** @property warning what it comes to say of Karpenter's finalizer */
+  /** The status is written. @property warning its news about Karpenter's finalizer */
   | { readonly kind: 'write'; readonly status: JsonObject; readonly warning: PolicyCondition | undefined };
 
-/** @param counts a status of which nothing but numbers differs is written, too */
+/** Decides on the status of one policy. @param counts a status of which nothing but numbers differs is written, too */
 export function decideStatus(
   policy: PolicyFacts,
   cluster: ClusterFacts,
@@ -171,7 +171,10 @@ export function decideStatus(
   return { kind: 'write', status, warning: newWarning(object, summary) };
 }
 
-/** What Karpenter's finalizer makes of the policy's terminations, when the status comes to say it. */
+/**
+ * The warning that Karpenter's finalizer keeps the policy's terminations from being in force; undefined: the status has
+ * said so already, or there is none.
+ */
 function newWarning({ status }: KubernetesObject, { conditions }: PolicySummary): PolicyCondition | undefined {
   const warning = conditions.find(({ type }) => type === 'Warning');
   if (warning === undefined || !SAID_HERE.includes(warning.reason)) return undefined;
@@ -200,7 +203,7 @@ function statusOf(
   return isSame ? undefined : next;
 }
 
-/** Nothing but numbers does, and neither `held` nor `repairing` becomes zero or ceases to be. */
+/** Whether nothing but numbers differs, and neither `held` nor `repairing` becomes zero or ceases to be. */
 function differsByNumbers(statusBefore: JsonObject | undefined, next: JsonObject): boolean {
   const isAny = (status: JsonObject | undefined, key: string): boolean => (status?.[key] ?? 0) !== 0;
   return (

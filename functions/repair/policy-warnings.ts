@@ -1,4 +1,7 @@
-/** The warnings in the status of a policy: what is accepted, and probably not what its author meant. Pure. */
+/**
+ * The warnings in the status of a policy, about settings that are accepted and probably not what its author meant.
+ * Pure.
+ */
 import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-facts.ts';
 import { unwatchedTypes } from './settings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -19,9 +22,11 @@ export interface PolicyCondition {
 }
 
 /**
- * What is accepted, and probably not what was meant; at the end what the numbers leave out.
+ * The warnings about settings that are accepted and probably not what their author meant; at the end, which pools the
+ * numbers leave out.
  *
- * @param found of the pools that it selects: those that Karpenter terminates, and those whose repairs nobody here counts
+ * @param found among the pools that it selects, those that Karpenter terminates, and those whose repairs nobody here
+ * counts
  */
 export function warningOf(
   { object, fault }: PolicyFacts,
@@ -38,7 +43,7 @@ export function warningOf(
       reason: 'NoTemplate',
       message: `${path}: ConfigMap curfew/curfew-config has no key ${JSON.stringify(template)}`,
     }));
-  // What is refused is not in force, or not where it says.
+  // A block that is refused is not in force, or not where it says.
   const reach = fault === undefined ? unstatedReach(object.spec ?? {}) : undefined;
   const unstated = reach === undefined ? [] : [{ reason: 'ReachNotStated', message: `${reach}: state both` }];
   const uncountedNames = uncounted.map(({ pool }) =>
@@ -68,7 +73,10 @@ export function warningOf(
   ];
 }
 
-/** Pools for which this very policy states how their nodes end, while NodeClaims there carry Karpenter's finalizer. */
+/**
+ * Names of the pools for which this very policy states how their nodes end, while NodeClaims there carry Karpenter's
+ * finalizer.
+ */
 export function karpentersPools(
   selected: readonly PoolCounts[],
   inForce: PolicySet,
@@ -85,7 +93,10 @@ interface TerminationWarning {
   readonly message: string;
 }
 
-/** @param pools of those for which this block is in force, where NodeClaims carry Karpenter's finalizer */
+/**
+ * The warnings about the termination block.
+ * @param pools pools for which this block is in force, and where NodeClaims carry Karpenter's finalizer
+ */
 function terminationWarnings({ spec }: KubernetesObject, pools: readonly string[]): readonly TerminationWarning[] {
   const block = parseTerminationBlock(spec?.['termination'] ?? {}, 'spec.termination');
   if (spec?.['termination'] === undefined || !block.ok || pools.length === 0) return [];

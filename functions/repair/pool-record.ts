@@ -6,14 +6,17 @@ import * as z from '../../shared/contract/zod.ts';
 
 const ramp = z.object({ step: z.int(), stepTime: instant, granted: z.int() });
 
-/** How fast repairs begin again after an outage: 1, 2, 4 … a minute. `granted` 0: its first minute has yet to begin. */
+/**
+ * Speed at which repairs begin again after an outage: 1, 2, 4 … a minute. `granted` 0: its first minute has yet to
+ * begin.
+ */
 export type Ramp = Readonly<z.output<typeof ramp>>;
 
 const termination = z.object({
   condition: z.string(),
   time: instant,
   node: z.optional(z.string()),
-  /** A replacement stood there before. */
+  /** A replacement was ready before the termination. */
   isReplaced: z.optional(z.literal(true)),
 });
 
@@ -52,22 +55,25 @@ export const carriedAttempt = z.object({
 export type CarriedAttempt = Readonly<z.output<typeof carriedAttempt>>;
 
 export const poolSchema = z.object({
-  /** By UID: since when. 48 bytes each. */
+  /** Time since which a node is in flight, by its UID. 48 bytes each. */
   inFlight: z.record(z.string(), instant),
-  /** Of repairs that nobody waits for and that are not over: stuck ones, and those whose Nodes are gone. */
+  /**
+   * UIDs of nodes with a repair that is not over although nobody waits for it: stuck ones, and those whose Nodes are
+   * gone.
+   */
   followed: z._default(list(z.string()), []),
   /** Guards that held a due repair in the last pass that looked: `cluster`, `zone/<name>`, `threshold`. */
   holdingGuards: list(z.string()),
   ramp: z.optional(ramp),
-  /** After a replacement that did not become ready. */
+  /** Pause after a replacement that did not become ready. */
   launchPause: z.optional(launchPause),
-  /** Those that were accepted in the last day, or the window of `futility`. */
+  /** Terminations that were accepted in the last day, or in the window of `futility`. */
   terminations: list(termination),
-  /** How its repairs stand, for the status of policies. */
+  /** Number of held and of running repairs, for the status of policies. */
   counts: z.object({ held: z.int(), repairing: z.int() }),
-  /** When it was said last how many nodes were not replaced. */
+  /** Time of the last report of how many nodes were not replaced. */
   missingTime: z.optional(instant),
-  /** Of the layout of before: each goes into the record of its node. */
+  /** Attempts in the layout of an earlier version: each goes into the record of its node. */
   oldAttempts: z.optional(list(carriedAttempt)),
 });
 

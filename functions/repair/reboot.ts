@@ -1,8 +1,8 @@
 /**
  * Reboot: cordons the Node and sets the condition of a maintenance, gives its pods the time of the drain bound to
- * leave, then has EC2 restart the machine. The boot ID of the Node shows that it restarted; the conditions show
- * whether that helped. Pods that are left stay through the reboot. The Node also keeps
- * when it was rebooted last, and how often: that outlives the table.
+ * leave, then has EC2 restart the machine. The boot ID of the Node shows that it restarted; the conditions show whether
+ * that helped. Pods that are left stay through the reboot. The Node also keeps when it was rebooted last, and how
+ * often: that outlives the table.
  */
 import { type Action, type ActionContext, callInstance, CHANGED, type Changed, NOT_PASSING, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
@@ -20,7 +20,7 @@ import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectOf } from '../../shared/ports/read-answer.ts';
 
-/** Its first half, where pods have time. */
+/** Prepares a reboot whose pods have time: cordons the Node, and asks for its drain. */
 export const drainBeforeReboot: Action<'Drain'> = async context => {
   return (await begin(context, {})) ?? requestDrain(context, { allPods: true });
 };
@@ -30,10 +30,10 @@ export const reboot: Action<'Reboot'> = async context => {
   return obstacle ?? callInstance(context, (instances, providerID) => instances.reboot(providerID));
 };
 
-/** What comes before the call to EC2, which alone may not be repeated. undefined: it is done. */
+/** Does all that comes before the call to EC2, which alone may not be repeated. undefined: it is done. */
 async function prepare(context: ActionContext<'Reboot'>): Promise<Changed | undefined> {
   const { acts, attempt, deps, node, now, leftovers } = context;
-  // Its time is over.
+  // The time of the drain is over.
   if (leftovers?.drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: leftovers.drain });
   if (node.providerID === undefined) return undefined;
   return begin(context, { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) });
@@ -46,7 +46,7 @@ async function begin(
 ): Promise<Changed | undefined> {
   const { kubernetes } = deps;
   const ref = { type: RESOURCES.Node, name: node.name };
-  // A cordon that somebody sets meanwhile is theirs, and one that is well meanwhile is not rebooted.
+  // A cordon that somebody sets meanwhile is theirs, and a node that is well meanwhile is not rebooted.
   const isOpen = node.unschedulable !== true;
   const annotations = { ...marks, ...(isOpen && { [CORDONED_BY_REPAIR_ANNOTATION]: 'true' }) };
   const change = { annotations, ...(isOpen && { spec: { unschedulable: true } }) };
@@ -76,7 +76,7 @@ async function setMaintenance(
 }
 
 /**
- * The reboot is over: our cordon and our condition go, nobody else's.
+ * Ends the maintenance of a reboot: our cordon and our condition go, nobody else's.
  * @throws {RetryableError} while a quarantine needs the cordon: to open the Node would end it
  */
 export async function endMaintenance(
@@ -91,7 +91,7 @@ export async function endMaintenance(
   const isMarked = marks[CORDONED_BY_REPAIR_ANNOTATION] !== undefined;
   const isQuarantined = isMarked && isQuarantinedByCordon(marks);
   const isCordoned = isMarked && !isQuarantined;
-  // What was refused is no reboot.
+  // A reboot that was refused does not count.
   const isEmpty = marks[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
   if (isCordoned || isEmpty) {
     const annotations = {

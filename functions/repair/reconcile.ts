@@ -32,7 +32,7 @@ import type { Reconcile } from '../../shared/ports/function-deps.ts';
 type Deps = Ports & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: SettingsRounds };
 type MessageOf<Kind> = Extract<InboxMessage, { readonly kind: Kind }>;
 
-/** @param rules replaced in mutation tests */
+/** Creates the reconciler of repair. @param rules replaced in mutation tests */
 export function createReconciler(ports: Ports, rules: Partial<Rules> = {}): Reconcile {
   const reporter = createReporter(OWNER, ports);
   const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
@@ -64,7 +64,7 @@ export function createReconciler(ports: Ports, rules: Partial<Rules> = {}): Reco
   };
 }
 
-/** A drain has ended that a repair may have asked for; the others are not ours. */
+/** Takes the end of a drain that a repair may have asked for; other drains are not ours. */
 async function reconcileAnswer(deps: Deps, { detailType, detail }: MessageOf<'busEvent'>): Promise<void> {
   if (detailType !== DRAIN_COMPLETED) return;
   const ended = parseDrainCompleted(detail);
@@ -74,7 +74,7 @@ async function reconcileAnswer(deps: Deps, { detailType, detail }: MessageOf<'bu
   if (uid !== undefined) await askIfRemembered(deps, uid, { kind: 'drainEnd', uid, end: ended.value });
 }
 
-/** The custom resource of a repair changed: its pool's pass looks at it. */
+/** Asks for a pass after the custom resource of a repair changed. */
 async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
   const node = nodeName === undefined ? undefined : await getNodeView(deps, nodeName);
   await askIfRemembered(deps, node?.uid);
@@ -173,7 +173,10 @@ async function judge(
   return { observed, judged };
 }
 
-/** A later version keeps a record of the pool, and looks for itself. What nobody repeats stays in its queue for it. */
+/**
+ * Leaves the pool to a later version, which keeps one of its records and looks for itself. A message that nobody
+ * repeats stays in its queue for that version.
+ */
 function leaveToNewer(pool: string | undefined, asks: readonly Ask[]): DurationMs {
   if (!asks.some(({ kind }) => kind === 'message')) return PASS_SPACING;
   throw new RetryableError(`a record of ${poolText(pool)} was written by a newer version`, { reason: 'NewerRecord' });

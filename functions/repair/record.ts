@@ -1,6 +1,6 @@
 /**
- * How the records of a pool (`pool-record.ts`) and of a node (`node-record.ts`) are stored: ids, stored names, and how
- * records of earlier versions are read. Only passes write them.
+ * Storage of the records of a pool (`pool-record.ts`) and of a node (`node-record.ts`): ids, stored names, and the
+ * reading of records of earlier versions. Only passes write them.
  */
 import * as z from '../../shared/contract/zod.ts';
 import { type Attempt, attempt } from './attempt-record.ts';
@@ -14,28 +14,28 @@ import { checkedCodec, type RecordCodec, renamed, storedUnder } from '../../shar
 /** The record of a node, as a pass has read it. */
 export interface StoredNode {
   readonly value: NodeRecord;
-  /** Write it again: an earlier version wrote it, or it is about to be forgotten. */
+  /** The record is to be written again: an earlier version wrote it, or it is about to be forgotten. */
   readonly isOld: boolean;
 }
 
 export const OWNER = 'repair';
 
-/** The record of one node, by UID (I10). */
+/** Id of the record of one node, by its UID (I10). */
 export const nodeRecordId = (uid: string): string => `node/${uid}`;
 
-/** A pool as messages name it. undefined: the nodes without a NodePool. */
+/** Name of a pool in messages. undefined: the nodes without a NodePool. */
 export const poolText = (name: string | undefined): string =>
   name === undefined ? 'the nodes without a NodePool' : `NodePool ${name}`;
 
-/** The same as a dimension of metrics. */
+/** Name of a pool as a dimension of metrics. undefined: the nodes without a NodePool. */
 export const poolDimension = (name: string | undefined): string => name ?? 'none';
 
-/** The record of one pool. undefined: of the nodes without a NodePool. */
+/** Id of the record of one pool. undefined: of the nodes without a NodePool. */
 export const poolRecordId = (name: string | undefined): string => (name === undefined ? 'cluster' : `pool/${name}`);
 
 /**
- * The store keeps names that the code has left: own name → stored name, for each part. An attempt has more than other
- * names there (`attemptStored`). What was said is stored in codes: `REPORT_CODES` in `rule/verdict.ts`.
+ * Names that the stored form keeps although the code has left them: own name → stored name, for each part. An attempt
+ * differs in more than names (`attemptStored`). Reports are stored as codes: `REPORT_CODES` in `rule/verdict.ts`.
  */
 const STORED_NAMES = {
   pool: { oldAttempts: 'carried', holdingGuards: 'held' },
@@ -92,7 +92,7 @@ const withParts = (state: JsonObject, names: 'stored' | 'own'): JsonObject =>
     return changedIn(now, part, each => renamed(each, change));
   }, state);
 
-/** In the store the deadline of the pods stands in fields of the attempt itself. */
+/** The stored form of an attempt, in which the deadline of the pods stands in fields of the attempt itself. */
 const attemptStored: Change = ({ dueCondition: incident, pods, ...otherFields }) => {
   const { annotation, time: podsUntil } = fieldsOf(pods);
   const { set: terminationTimestamp, previous: previousTimestamp } = fieldsOf(annotation);
@@ -106,7 +106,7 @@ const attemptRead: Change = ({ incident, terminationTimestamp: set, previousTime
   return toJson({ ...otherFields, dueCondition: incident, pods: { kind, time: podsUntil, annotation } });
 };
 
-/** An attempt by its stored form; undefined: it was none. */
+/** Reads an attempt from its stored form; undefined: it was none. */
 export function readAttempt(stored: JsonObject): Attempt | undefined {
   const read = attemptRead(stored);
   return read && attempt.parse(read);

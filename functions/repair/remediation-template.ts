@@ -11,7 +11,7 @@ import { readTemplate, resolveManifest } from '../../shared/custom-resource/requ
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
 import type { KubernetesManifest, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
 
-/** What describes the resource. */
+/** Facts that describe the resource. */
 export type Described = Pick<
   ActionContext<'CustomResource'>,
   'attempt' | 'node' | 'claim' | 'pool' | 'pods' | 'message' | 'deps'
@@ -20,7 +20,7 @@ export type Described = Pick<
 export type Wanted = { readonly kind: 'known'; readonly ref: ObjectRef; readonly manifest: KubernetesManifest };
 
 /**
- * The resource that the template describes for this node; the outcome of the act where it describes none that can be
+ * The resource that the template describes for this node, or the outcome of the act if it describes none that can be
  * made.
  */
 export async function renderManifest(
@@ -37,9 +37,9 @@ export async function renderManifest(
 }
 
 /**
- * What the template describes for this attempt: Go's text/template over the data of a drain template, so that one
- * template can serve both, and over what is known of the repair. It names apiVersion and kind itself; without a name of
- * its own the object is named after the node.
+ * Renders what the template describes for this attempt: Go's text/template over the data of a drain template, so that
+ * one template can serve both, and over what is known of the repair. It names apiVersion and kind itself; without a
+ * name of its own the object is named after the node.
  */
 async function render(
   context: Described,

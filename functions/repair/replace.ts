@@ -59,7 +59,7 @@ export async function launchReplacement({
   }
 }
 
-/** Made by an earlier try: that was it. One that is on its way is never taken over. */
+/** Takes the NodeClaim that an earlier try made as the replacement. One that is being deleted is never taken over. */
 function adopt({ metadata }: KubernetesObject, nodeUid: string, recordMade: ActionContext['recordMade']): ActOutcome {
   const { name, uid, annotations, deletionTimestamp } = metadata;
   if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || deletionTimestamp !== undefined)
@@ -69,8 +69,8 @@ function adopt({ metadata }: KubernetesObject, nodeUid: string, recordMade: Acti
 }
 
 /**
- * The taint goes off the replacement's Node: pods may come. undefined: it is off. `changed`: the replacement or its
- * Node is gone; another Node of that name is none of ours (I10).
+ * Takes the taint off the replacement's Node, so that pods may come. undefined: it is off. `changed`: the replacement
+ * or its Node is gone; another Node of that name is none of ours (I10).
  */
 export async function openReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,
@@ -89,7 +89,7 @@ export async function openReplacement(
   return outcome.kind === 'ok' ? undefined : CHANGED;
 }
 
-/** The Node of this NodeClaim; undefined: there is none. One that has its name and another machine is another's. */
+/** The Node of this NodeClaim; undefined: there is none. A Node with its name and another instance does not count. */
 async function nodeOf(
   deps: Pick<ActionDeps, 'kubernetes'>,
   claim: KubernetesObject,
@@ -100,12 +100,13 @@ async function nodeOf(
   return object && readNode(object).providerID === providerID ? object : undefined;
 }
 
-/** What became of the replacement. */
+/** End of a replacement. */
 export type End = 'deleted' | 'kept' | 'gone';
 
 /**
- * Deletes it while its taint is on. Without the taint it stays, and only loses its marks. By UID: one of that name
- * may be another's by now (I10). What grace-period holds stays held.
+ * Ends the role of a replacement. While its taint is on, its NodeClaim is deleted. Without the taint it stays, and only
+ * loses its marks. Only the NodeClaim with its UID counts, since one of that name may be another's by now (I10). An
+ * annotation that grace-period needs stays.
  */
 export async function endReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,

@@ -27,7 +27,7 @@ import {
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import { settingPath } from '../../shared/policies/setting-path.ts';
 
-/** One pass says Events about so many nodes; the others have the next. */
+/** The number of nodes about which one pass reports; the others have the next pass. */
 const MAX_REPORTS = 200;
 /** A node that was terminated counts as not replaced after this long. */
 const REPLACED_WITHIN = minutes(15);
@@ -69,7 +69,7 @@ export async function reportVerdicts(
   return { findings: next, time };
 }
 
-/** With what was said now; older than an hour it may be said again. */
+/** The finding with what was reported now. Reports older than an hour are dropped: they may be repeated. */
 function withReported(finding: NodeFinding, code: string, time: EpochMs, now: EpochMs): NodeFinding {
   const { record } = finding;
   if (record === undefined) return finding;
@@ -85,7 +85,7 @@ interface Wording {
   readonly reason: string;
   readonly event?: NonNullable<Report['event']>;
   /**
-   * What was said, in short, as the node's record keeps it: each code stays as it is. Absent: said in each pass that
+   * Code of the report, as the node's record keeps it: each code stays as it is. Absent: reported in each pass that
    * finds it.
    */
   readonly code?: string;
@@ -152,10 +152,10 @@ function wordingOf(verdict: Verdict): Wording {
   }
 }
 
-/** Nobody knows what came of an attempt. */
+/** Reason for an attempt whose outcome nobody knows. */
 export const OUTCOME_UNKNOWN = 'OutcomeUnknown';
 
-/** As audit lines and metrics name it, where that is another word. */
+/** Name of a verdict in audit lines and metrics, if it is another word. */
 const DECISIONS: Partial<Record<Verdict['kind'], string>> = {
   unclaimed: 'ignore',
   notAllowed: 'blocked',
@@ -179,7 +179,7 @@ async function reportVerdict(
   const line = { about, decision, reason, message, details, metric: metricOf(decision, origin) };
   await deps.reporter.report({ ...line, isRepeated, ...(event && !isSilent && { event }) });
   if (kind !== 'vetoed' || !verdict.veto.invalid || isRepeated) return;
-  // Who wrote a veto that cannot be read is told where it stands.
+  // The author of a veto that cannot be read is told where it stands.
   const { by, message: fault } = verdict.veto;
   const apiVersion = by.kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
   const carrier = { apiVersion, kind: by.kind, metadata: { name: by.name, uid: by.uid } };
@@ -198,7 +198,7 @@ function detailsOf(verdict: Verdict, origin: DecisionOrigin): JsonObject {
   return { ...conditionDetails(verdict.dueCondition), ...decidedBy(origin, verdict.dueCondition) };
 }
 
-/** Clocks of the machine that cannot be right. */
+/** Reports clocks of the machine that cannot be right. */
 async function reportDoubts(
   { reporter }: PassDeps,
   origin: DecisionOrigin,
@@ -213,7 +213,7 @@ async function reportDoubts(
 
 const WARNING = { type: 'Warning' } as const;
 
-/** How many of the nodes that were terminated have no node in their place: on the NodePool, hourly. */
+/** Reports hourly, on the NodePool, how many of the nodes that were terminated have no node in their place. */
 export async function reportMissing(
   { reporter }: PassDeps,
   { nodes, rules: { pool }, origin }: ObservedPool,
@@ -232,7 +232,7 @@ export async function reportMissing(
   return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPORT_EVERY)) };
 }
 
-/** Nodes that are gone without one that was made since their terminations began, each counted once. */
+/** Number of nodes that are gone without one that was made since their terminations began, each counted once. */
 function missingOf({ terminations }: PoolRecord, nodes: readonly NodeView[], now: EpochMs) {
   const made = nodes.flatMap(({ creationTime }) => creationTime ?? []).toSorted((a, b) => a - b);
   const present = new Set(nodes.map(({ uid }) => uid));
@@ -284,14 +284,14 @@ export const aboutClaim = ({ name, uid }: NodeName): About => ({
   metadata: { name, uid },
 });
 
-/** Nodes without a NodePool have no `nodePool`. */
+/** Details about the origin of a decision. Nodes without a NodePool have no `nodePool`. */
 export const originOf = ({ pool, source }: DecisionOrigin): JsonObject => ({
   ...(pool !== undefined && { nodePool: pool }),
   ...(source !== undefined && { policy: source }),
 });
 
 /**
- * `guard` with the numbers, and `decidedBy` with a place for each setting: `{ kind, name, field }`. Empty where only
+ * Details with `guard`, the numbers, and `decidedBy`, a place for each setting: `{ kind, name, field }`. Empty if only
  * defaults decided.
  */
 export function decidedBy(
@@ -311,7 +311,10 @@ export function decidedBy(
   };
 }
 
-/** Two dimensions, decision and pool (`none` without one): never the node, of which there are too many. */
+/**
+ * The metric of a decision. It has two dimensions, decision and pool (`none` without one): never the node, of which
+ * there are too many.
+ */
 export const metricOf = (decision: string, { pool }: DecisionOrigin): NonNullable<Report['metric']> => ({
   name: REPAIR_METRICS.decision,
   dimensions: { decision, nodePool: poolDimension(pool) },

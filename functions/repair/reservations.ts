@@ -1,7 +1,8 @@
 /**
- * `repairLimits`: how many repairs may run in a zone or in the cluster, over all pools. One record has a reservation
- * for each repair in flight. A pass reserves before it writes the intents of its nodes, and releases what has ended. A
- * pass that finds a limit full looks again later. While no policy states a limit, the record is not even read.
+ * Reservations for `repairLimits`, which say how many repairs may run in a zone or in the cluster, over all pools. One
+ * record has a reservation for each repair in flight. A pass reserves before it writes the intents of its nodes, and
+ * releases what has ended. A pass that finds a limit full looks again later. While no policy states a limit, the record
+ * is not even read.
  */
 import {
   createConcurrencyLimits,
@@ -29,19 +30,19 @@ import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 const reservation = z.object({
   uid: z.string(),
   zone: z.exactOptional(z.string()),
-  /** undefined: the nodes without a NodePool. */
+  /** The pool of the node; undefined: the nodes without a NodePool. */
   pool: z.exactOptional(z.string()),
   since: instant,
 });
 
-/** A node whose repair is in flight, or about to be. */
+/** The place of a node whose repair is in flight, or about to be. */
 export type Reservation = Readonly<z.output<typeof reservation>>;
 
 const schema = z.object({ basis: z.string(), reservations: z.array(reservation) });
 
 type Reservations = Readonly<z.output<typeof schema>>;
 
-/** What earlier versions had for mode `Observe` limits nothing. */
+/** The state without reservations of mode `Observe`, which earlier versions made and which limit nothing. */
 const withoutObserved = (state: JsonObject): JsonObject => ({
   ...state,
   reservations: listIn(state, 'reservations').filter(each => fieldsOf(each)['observed'] !== true),
@@ -49,7 +50,7 @@ const withoutObserved = (state: JsonObject): JsonObject => ({
 
 export const RESERVATIONS_CODEC: RecordCodec<Reservations> = checkedCodec(OWNER, schema, 2, withoutObserved);
 
-/** The run that has made it is over by then. */
+/** The time by which the run that made a reservation is over. */
 const runOverTime = (since: EpochMs): EpochMs => addDuration(since, RUN_ENDS_WITHIN);
 
 const RESERVATIONS_ID = 'concurrent-repairs';
@@ -67,11 +68,11 @@ type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 
 /** The reservations of all pools, as one pass works with them. `newer`: a later version of this function keeps them. */
 export interface OpenReservations {
-  /** @param own UIDs of what the pool has in flight */
+  /** Limits by all reservations. @param own UIDs of the nodes that the pool has in flight */
   concurrencyLimits(own: ReadonlySet<string>, now: EpochMs): ConcurrencyLimits;
-  /** Reserves. False: others took the places; the pass has to look again. */
+  /** Reserves places. False: others took them; the pass has to look again. */
   reserve(own: ReadonlySet<string>, granted: readonly ZonedNode[]): Promise<boolean>;
-  /** Gives back what the pool does not need any more. */
+  /** Gives back the places that the pool does not need any more. */
   release(own: ReadonlySet<string>): Promise<void>;
 }
 
@@ -105,8 +106,9 @@ export async function openReservations(deps: Deps, context: ReservationContext):
     return doneIfWritten(saved);
   };
   /**
-   * The first try is by what was read above. `next` is told whether the record still counts by these limits;
-   * undefined: nothing is written. Answers whether something was: not where a newer version has the record by now.
+   * Writes the reservations. The first try uses what was read above. `next` is told whether the record still counts by
+   * these limits; undefined: nothing is written. Answers whether something was: not if a newer version has the record
+   * by now.
    */
   const write = async (next: (isCounted: boolean) => readonly Reservation[] | undefined): Promise<boolean> => {
     let isWritten = false;
@@ -147,7 +149,7 @@ export async function openReservations(deps: Deps, context: ReservationContext):
   };
 }
 
-/** Makes the reservation of a node; none of one that is gone. */
+/** Creates a function that makes the reservation of a node; undefined: the node is gone. */
 function createReservations(nodes: readonly ZonedNode[]) {
   const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));
   return (uid: string, pool: string | undefined, since: EpochMs): Reservation | undefined => {
@@ -159,7 +161,7 @@ function createReservations(nodes: readonly ZonedNode[]) {
 }
 
 /**
- * What other pools have in flight. A reservation is nobody's if its node is gone, or if no pool's record names it once
+ * The reservations of other pools. A reservation is nobody's if its node is gone, or if no pool's record names it once
  * its run must be over. Before the first limit nothing was reserved, and all is counted by the records of the pools.
  * `newer`: one of these records cannot be read, and nothing else says what its pool has in flight.
  */
@@ -194,18 +196,21 @@ async function othersOf(
   return isUnknown ? 'newer' : [...found.values()];
 }
 
-/** Since when, by UID. `newer`: a later version of this function keeps the pool. */
+/**
+ * Reads the nodes that the pool has in flight: since when, by UID. `newer`: a later version of this function keeps the
+ * pool.
+ */
 async function loadInFlight(deps: Deps, pool: string | undefined): Promise<PoolRecord['inFlight'] | 'newer'> {
   const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();
   if (loaded.kind === 'newer') return loaded.kind;
   return loaded.kind === 'known' ? loaded.value.inFlight : {};
 }
 
-/** A pass that needed no limits gives back the places of repairs that its pool no longer has in flight. */
+/** Gives back the places of repairs that the pool no longer has in flight, after a pass that needed no limits. */
 export const giveBack = (deps: Deps, pool: string | undefined, own: Pick<PoolRecord, 'inFlight'>): Promise<void> =>
   keepReservations(deps, async all => all.filter(({ pool: other, uid }) => other !== pool || uid in own.inFlight));
 
-/** Drops what no pool has in flight any more, and arms the record's timer again. */
+/** Drops reservations that no pool has in flight any more, and arms the record's timer again. */
 export const checkReservations = (deps: Deps): Promise<void> =>
   keepReservations(
     deps,
@@ -223,7 +228,7 @@ export const checkReservations = (deps: Deps): Promise<void> =>
     { isTimer: true },
   );
 
-/** The record with some of its reservations; it ends with the last one. */
+/** Keeps some reservations of the record, which ends with the last one. */
 async function keepReservations(
   deps: Deps,
   choose: (all: readonly Reservation[]) => Promise<readonly Reservation[]>,

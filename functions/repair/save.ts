@@ -13,7 +13,7 @@ import { toJson } from '../../shared/domain/json.ts';
 import { addDuration, type EpochMs, hours } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 
-/** One pass writes this many records of nodes, beside those that it acts on. */
+/** The number of nodes whose records one pass writes, beside those that it acts on. */
 const MAX_WRITES = 200;
 
 /** A pool that is remembered and waits for nothing is looked at again after this long. */
@@ -22,14 +22,14 @@ const IDLE_POOL_CHECK = hours(1);
 /** The timer of a node's record: it is looked at again after this long, whether or not the node is unhealthy. */
 const NODE_CHECK = hours(25);
 
-/** Without fields that are undefined, so that equal records compare as equal. */
+/** The record without fields that are undefined, so that equal records compare as equal. */
 export const normalNode = (value: NodeRecord): NodeRecord => nodeSchema.parse(toJson(value));
 
 export const normalPool = (value: PoolRecord): PoolRecord => poolSchema.parse(toJson(value));
 
 /**
- * Only passes write this record. If another pass was faster, the intent has no outcome, and the next pass resolves it
- * by looking (I4).
+ * Writes the record of a node; only passes do. False: another pass was faster. Then the intent has no outcome, and the
+ * next pass resolves it by looking (I4).
  */
 export async function saveNode(
   { clock }: PassDeps,
@@ -42,8 +42,8 @@ export async function saveNode(
 }
 
 /**
- * Writes what is to be remembered of nodes. What is unchanged the kernel would leave out by itself; here it must not
- * count among the writes of one pass. False: some are left for the next pass.
+ * Writes the records of nodes that have changed. The kernel would leave unchanged ones out by itself; here they must
+ * not count among the writes of one pass. False: some are left for the next pass.
  */
 export async function writeNodes(
   deps: PassDeps,
@@ -87,6 +87,6 @@ export async function writePool(
   if (!saved.written) throw contended();
 }
 
-/** Another pass has written the record of the pool. */
+/** The error if another pass has written the record of the pool. */
 export const contended = (): RetryableError =>
   new RetryableError('another pass of the pool is at work', { reason: 'Contended' });

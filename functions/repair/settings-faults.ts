@@ -28,7 +28,7 @@ const INVALID = EVENT_REASONS.invalidRepairConfiguration;
 
 /**
  * Tells the author of a NodePool, on it, what is wrong with its repair block (I8).
- * @param resync it is only published again: the Event of a fault is recorded once more
+ * @param resync the NodePool is only published again: the Event of a fault is recorded once more
  */
 export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>, resync = false): Promise<void> {
   const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.NodePool, name }), { notServed: 'none' });
@@ -48,8 +48,8 @@ export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>
 }
 
 /**
- * The same for a policy, and its ties with the other policies: also those of policies that this one may have
- * overtaken. What can be used of it is kept.
+ * Tells the author of a policy, on it, what is wrong with it, and reports its ties with other policies: also those of
+ * policies that this one may have overtaken. A version that can be used is kept.
  */
 export async function reportPolicy(
   deps: Deps,

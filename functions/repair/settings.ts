@@ -31,7 +31,7 @@ export interface PoolRules {
   readonly config: Configuration;
 }
 
-/** What the rules of every pool are made of. */
+/** Sources of the rules of every pool. */
 export interface RuleSources {
   readonly policies: PolicySet;
   readonly gateOpen: boolean;
@@ -39,7 +39,7 @@ export interface RuleSources {
   readonly providerPolicies?: ProviderPolicies | undefined;
 }
 
-/** What applies to the nodes of a pool. @param pool undefined: the nodes without a NodePool */
+/** The rules that apply to the nodes of a pool. @param pool undefined: the nodes without a NodePool */
 export function rulesOf(
   pool: KubernetesObject | undefined,
   { policies, gateOpen, providerPolicies }: RuleSources,
@@ -49,13 +49,13 @@ export function rulesOf(
   return { ...effectiveRepair(pool, policies, providerPolicies), gateOpen, poolVeto };
 }
 
-/** By what a node is unhealthy under these rules: the provider's statements where nothing is set. */
+/** The statements by which a node is unhealthy under these rules: the provider's if nothing is set. */
 export function statementsUnder(rules: Pick<EffectiveRepair, 'settings'>): readonly RepairStatement[] {
   const settings = readableSettings(rules);
   return settings === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
 }
 
-/** The same for the nodes of each pool, by its name. */
+/** The statements by which the nodes of each pool are unhealthy, by name of the pool. */
 export function statementsByPool(
   pools: ReadonlyMap<string, KubernetesObject>,
   { policies, providerPolicies }: Omit<RuleSources, 'gateOpen'>,
@@ -118,9 +118,9 @@ export function effectiveRepair(
 type Policies = PolicySet['policies'];
 
 /**
- * Those of every policy that selects the pool, whichever of them its repair block comes from: a limit of a zone or of
- * the cluster that a more specific block could lift would be none. What a policy in mode `Observe` says limits no
- * repair that is enforced.
+ * The limits of every policy that selects the pool, whichever of them its repair block comes from: a limit of a zone or
+ * of the cluster that a more specific block could lift would be none. A policy in mode `Observe` limits no repair that
+ * is enforced.
  *
  * @param applying the policies that select the pool
  */
@@ -141,7 +141,7 @@ function limitsInForce(applying: Policies, { policies }: PolicySet, mode: Mode):
   return { basis: basis.join(' '), binding, ...(fault !== undefined && { fault }) };
 }
 
-/** A version of a policy that repair goes by counts with both. */
+/** The blocks of a policy that repair uses. A version of a policy counts with both. */
 export const OWN_BLOCKS: BlockGroup = {
   blocks: [
     { block: 'repair', parse: parseRepairBlock },
@@ -150,7 +150,10 @@ export const OWN_BLOCKS: BlockGroup = {
   idPrefix: 'policy/',
 };
 
-/** A message for each such type, with the nearest known name; none for a block that cannot be read. */
+/**
+ * A message for each condition type that no rule watches, with the nearest known name; none for a block that cannot be
+ * read.
+ */
 export function unwatchedTypes({ spec }: Pick<KubernetesObject, 'spec'>): readonly string[] {
   const block = spec?.['repair'];
   const parsed = block === undefined ? undefined : parseRepairBlock(block, 'spec.repair');

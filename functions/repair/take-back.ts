@@ -1,7 +1,7 @@
 /**
- * Takes back what repairs have left behind that are over or were not carried out (I7). If the API server refuses that,
- * as admission policies can, an Event on the Node says so. It is retried ever less often, and no other repair of the
- * pool waits for it (I8).
+ * Takes back what is left of repairs that are over or were not carried out (I7). If the API server refuses that, as
+ * admission policies can, an Event on the Node says so. It is retried ever less often, and no other repair of the pool
+ * waits for it (I8).
  */
 import type { DecisionOrigin, PassDeps } from './context.ts';
 import { NOT_PASSING } from './action.ts';
@@ -20,7 +20,7 @@ import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { createTries, isRefusal, joinRefusals, type Refused } from '../../shared/lifecycle/refusals.ts';
 
-/** Begins a refusal's key: what follows cannot be taken back. */
+/** The beginning of a refusal's key: what follows cannot be taken back. */
 const TAKE_BACK = 'take back';
 
 const keyOf = (name: string): string => `${TAKE_BACK} ${name}`;
@@ -30,11 +30,11 @@ const owedKeys = ({ refusals = {} }: NodeRecord): readonly string[] =>
 
 /** The leftovers of a node after a try to take them back. */
 export interface TakenBack {
-  /** With what could not be taken back. */
+  /** Record, with what could not be taken back. */
   readonly record: NodeRecord;
-  /** When that is tried again. */
+  /** Time at which that is tried again. */
   readonly time: EpochMs | undefined;
-  /** It may pass within seconds: the queue tries again. */
+  /** Failure that may pass within seconds: the queue tries again. */
   readonly failure?: { readonly error: unknown } | undefined;
 }
 
@@ -67,7 +67,7 @@ export async function takeBack(
   return { record: next, time: joinRefusals(refused).until, failure: error && { error } };
 }
 
-/** @param part one thing that is left */
+/** Takes one leftover back. @param part a record of leftovers that has this one alone */
 async function takePartBack(
   deps: PassDeps,
   origin: DecisionOrigin,

@@ -32,8 +32,9 @@ export const terminate: Action<'Terminate'> = async context => {
 };
 
 /**
- * Each write has the version before it as its precondition: a veto, a deadline or a deletion that came since the
- * NodeClaim was judged is not passed over, nor is any other change. One that is gone by now was ended by somebody else.
+ * Deletes the NodeClaim. Each write has the version before it as its precondition: a veto, a deadline, a deletion or
+ * any other change that came since the NodeClaim was judged is not passed over. A NodeClaim that is gone by now was
+ * ended by somebody else.
  */
 async function deleteClaim({ deps, attempt }: ActionContext<'Terminate'>, claim: NodeClaimView): Promise<ActOutcome> {
   const { kubernetes } = deps;
@@ -55,12 +56,12 @@ async function deleteClaim({ deps, attempt }: ActionContext<'Terminate'>, claim:
   return outcome.kind === 'ok' ? ACTED : CHANGED;
 }
 
-/** EC2 did not say what became of an instance: it is asked again after this long. */
+/** EC2 is asked again after this long, if it did not say what became of an instance. */
 const UNKNOWN_INSTANCE_CHECK = minutes(5);
 
 /**
- * What EC2 says of a termination in an Auto Scaling group whose run ended before it told, as a change of the attempt;
- * undefined: it has not begun.
+ * Asks EC2 about a termination in an Auto Scaling group whose run ended before it told. Answers a change of the
+ * attempt; undefined: the termination has not begun.
  */
 export async function askForEnd(
   { instances, clock }: Pick<ActionDeps, 'instances' | 'clock'>,
@@ -76,8 +77,8 @@ export async function askForEnd(
 }
 
 /**
- * I7: takes back the annotation of an attempt that was not carried out, if it is still ours: what stood there before
- * comes back. Takes no more permission than to set it.
+ * Takes back the annotation of an attempt that was not carried out, if it is still ours: the value that stood there
+ * before comes back (I7). This needs no more permission than to set it.
  *
  * @param live the NodeClaim as it was read since; undefined: it is gone
  */

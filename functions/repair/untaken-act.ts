@@ -21,11 +21,11 @@ import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 
-/** What a node's finding is after its act. */
+/** Change of a node's finding by its act. */
 export interface FindingChange {
   readonly change: Partial<Pick<NodeFinding, 'record' | 'verdict' | 'state'>>;
   readonly time: EpochMs | undefined;
-  /** What could not be taken back. */
+  /** Failure of a try to take leftovers back. */
   readonly failure?: { readonly error: unknown } | undefined;
 }
 
@@ -33,7 +33,7 @@ interface UntakenAct {
   readonly outcome: Exclude<Outcome, { kind: 'accepted' }>;
   /** The record with what the act has made. */
   readonly withMade: NodeRecord;
-  /** When a node that was acted on is looked at again. */
+  /** Time at which a node that was acted on is looked at again. */
   readonly time: EpochMs;
 }
 
@@ -59,7 +59,7 @@ export async function afterUntakenAct(
       const runOver = judgeTime(attempt);
       const cause = attempt.action === 'Terminate' ? causeOf(outcome.error) : undefined;
       if (cause === undefined) return { change: { record: withMade }, time: runOver };
-      // Where it has not taken effect it is tried again, ever less often, as what is refused.
+      // If it has not taken effect it is tried again, ever less often, as what is refused.
       const failure = { message: messageOf(outcome.error), reason: 'ActionRefused', cause, isCertain: false };
       const { noted } = await noteAndReport(deps, observed, result, failure);
       return { change: { record: { ...withMade, refusals: noted.refusals } }, time: runOver };
@@ -78,7 +78,9 @@ export async function afterUntakenAct(
   }
 }
 
-/** It certainly was not carried out: another action may have its turn, and what was set is taken back. */
+/**
+ * Handles an act that certainly was not carried out: another action may have its turn, and what was set is taken back.
+ */
 async function afterRefusal(
   deps: PassDeps,
   observed: ObservedPool,

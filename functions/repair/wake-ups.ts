@@ -1,4 +1,4 @@
-/** Which events and rounds ask for a pass, and for which nodes. */
+/** Says which events and rounds ask for a pass, and for which nodes. */
 import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './passes.ts';
 import { isMarked } from './rule/reboot-marks.ts';
 import type { PassAsk } from './context.ts';
@@ -53,28 +53,28 @@ async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<s
 }
 
 /**
- * Whether a rule may call the node unhealthy: one of the provider, or one of these. One that carries marks of a repair
- * has a record, or the table has lost it.
+ * Whether a rule may call the node unhealthy: one of the provider, or one of these. A node that carries marks of a
+ * repair counts, too: it has a record, or the table has lost it.
  */
 const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
   matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 ||
   matchStatements(node, statements).length > 0 ||
   isMarked(node);
 
-/** As they are in force: also by the last version of one that cannot be read any more. */
+/** The policies as they are in force. If a policy cannot be read any more, its last version counts. */
 async function loadPolicies(deps: Pick<FunctionDeps, 'kubernetes' | 'records'>): Promise<readonly KubernetesObject[]> {
   const [{ policies }] = await loadPolicySets(deps, OWNER, [OWN_BLOCKS]);
   return policies.map(({ object }) => object);
 }
 
-/** The conditions of users, in policies and NodePools. */
+/** The conditions that users state in policies and NodePools. */
 const ownStatements = (objects: readonly KubernetesObject[]): readonly RepairStatement[] =>
   objects.flatMap(({ spec }) => {
     const block = parseRepairBlock(spec?.['repair'], 'spec.repair');
     return block.ok ? block.value.conditions : [];
   });
 
-/** Those of all policies and of the NodePools of these names. */
+/** The conditions that all policies and the NodePools of these names state. */
 async function ownStatementsOf(
   deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
   names: readonly string[],
@@ -92,8 +92,8 @@ async function loadPools(
 }
 
 /**
- * Asks for a pass of the pool that the node is remembered in. False: nothing is remembered of it.
- * @param what of a message that nobody repeats
+ * Asks for a pass of the pool that has the node in its records. False: the node has no record.
+ * @param what a request of a message that nobody repeats
  */
 export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: PassAsk): Promise<boolean> {
   if (uid === undefined) return false;
@@ -103,7 +103,7 @@ export async function askIfRemembered(deps: Deps, uid: string | undefined, what?
   return loaded.kind === 'known';
 }
 
-/** A Node changed, came or went. */
+/** Asks for a pass after a Node changed, came or went. */
 export async function askForChange(
   deps: Deps,
   event: Extract<InboxMessage, { kind: 'clusterEvent' }>['event'],
@@ -119,14 +119,14 @@ export async function askForChange(
 }
 
 interface AskContext {
-  /** Of the object that changed. */
+  /** Pool of the object that changed. */
   readonly pool: string | undefined;
   readonly observedTime?: EpochMs | undefined;
   /** A NodeClaim of the pool names the node. */
   readonly isClaimed?: boolean;
 }
 
-/** Asks for a pass of the node's pool when the node is unhealthy by any rule, or known. */
+/** Asks for a pass of the node's pool if the node is unhealthy by any rule, or has a record. */
 export async function askForNode(
   deps: Deps,
   node: NodeView,
@@ -145,8 +145,8 @@ export async function askForNode(
 }
 
 /**
- * The conditions of policies are not known while these are not served: of a node that is unhealthy without them the
- * pass says so.
+ * Whether a pass has to look at the node. While policies are not served their conditions are not known; if the node is
+ * unhealthy without them, the pass says so.
  */
 async function isConcerned(
   deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
@@ -167,9 +167,9 @@ const poolsOf = (...names: readonly (string | undefined)[]): readonly string[] =
 ];
 
 /**
- * The pools whose rules the node may be judged by: that of its label, and that of the NodeClaim that owns it. The
- * first one is asked, and its pass asks the other where the NodeClaim names that. Where the label says one, a NodeClaim
- * that cannot be read stops nothing.
+ * The pools whose rules the node may be judged by: that of its label, and that of the NodeClaim that owns it. The first
+ * one is asked, and its pass asks the other if the NodeClaim names that. If there is a label, a NodeClaim that cannot
+ * be read stops nothing.
  */
 async function poolsOfNode(deps: Deps, node: NodeView): Promise<readonly string[]> {
   const label = nodePoolOf(node);
@@ -180,7 +180,10 @@ async function poolsOfNode(deps: Deps, node: NodeView): Promise<readonly string[
   return poolsOf(label, isRead ? nodePoolOf(claim) : undefined);
 }
 
-/** Asks for a pass where something is held or in flight: a node that came, went or recovered may let others go on. */
+/**
+ * Asks for a pass if something is held or in flight in the pool: a node that came, went or recovered may let others go
+ * on.
+ */
 export async function askIfBusy(deps: Deps, pool: string | undefined): Promise<void> {
   for (const each of new Set([pool, undefined])) {
     if (await isBusy(deps, each)) await deps.passes.ask(each, FOR_POOL);

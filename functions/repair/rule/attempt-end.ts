@@ -20,7 +20,7 @@ export function isWanted(facts: NodeFacts): boolean {
   return isEnforced(facts) || (gateOpen && settings !== undefined && 'invalid' in settings);
 }
 
-/** @param seen what else the message says of the node */
+/** Judges a node that is well again, which ends the attempt. @param seen what else the message says of the node */
 export function judgeRecovered(
   facts: NodeFacts,
   attempt: Attempt,

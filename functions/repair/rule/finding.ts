@@ -23,13 +23,13 @@ export type AttemptCourse =
   /** There was no attempt, or the verdict alone says how it stands. */
   | 'none'
   | 'hasTime'
-  /** Its time is over: the next action follows, if there is one. */
+  /** The time of the attempt is over: the next action follows, if there is one. */
   | 'timeIsOver'
-  /** It goes on, and no longer counts against the limits. */
+  /** The attempt goes on, and no longer counts against the limits. */
   | 'unawaited'
-  /** It is over. */
+  /** The attempt is over. */
   | 'over'
-  /** It was not carried out, or came to nothing. */
+  /** The attempt was not carried out, or came to nothing. */
   | 'failed';
 
 /** One node as it is judged: all that its finding follows from (`toFinding`). */

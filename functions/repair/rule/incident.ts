@@ -147,7 +147,7 @@ export const outlastsRepair = (record: NodeRecord | undefined): boolean =>
 
 /** State of a node, by which `isRecordNeeded` says whether its record is kept. */
 export type SeenNode =
-  /** @property isSaid its verdict has been reported */
+  /** The Node is there. @property isSaid its verdict has been reported */
   | { readonly kind: 'present'; readonly isSaid: boolean }
   /** Nothing is wrong with the node. Its acts and its last report are kept for a while yet. */
   | { readonly kind: 'healthy'; readonly now: EpochMs }

@@ -33,7 +33,7 @@ export function replacementName(pool: string, claimUid: string, attempt: number)
 export type ReplacementStatus =
   | { readonly kind: 'gone' }
   | { readonly kind: 'launching' }
-  /** @param isReleased its taint is off */
+  /** The Node of the replacement is there. @property isReleased its taint is off */
   | { readonly kind: 'ready' | 'unready'; readonly node: NodeView; readonly isReleased: boolean };
 
 export interface PoolObjects {

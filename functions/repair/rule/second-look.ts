@@ -21,7 +21,7 @@ export interface SecondLook {
   readonly otherRequest: string | undefined;
   /** The NodeClaim is the one that the pass has listed, not read again. */
   readonly isClaimListed: boolean;
-  /** Its place is reserved in the limits of zone and cluster. */
+  /** The place of the repair is reserved in the limits of zone and cluster. */
   readonly isCounted: boolean;
 }
 

@@ -90,7 +90,7 @@ export type Undue = { readonly message: string } &
     | { readonly kind: 'unclaimed'; readonly dueCondition: DueCondition }
     | { readonly kind: 'blocked'; readonly reason: OwnReason; readonly dueCondition: DueCondition }
     | { readonly kind: 'vetoed'; readonly dueCondition: DueCondition; readonly veto: Veto }
-    /** Its NodeClaim or its instance is going away. */
+    /** NodeClaim or instance of the node are going away. */
     | { readonly kind: 'finishing'; readonly dueCondition: DueCondition }
   );
 
@@ -136,7 +136,7 @@ export type Blocker = {
     /** Freeze, a zone or the threshold, counted with nodes that have just come back. */
     | { readonly kind: 'recovering'; readonly reason: 'Settling'; readonly setting: GuardSetting }
     | { readonly kind: 'futility'; readonly reason: 'FutileRepairs'; readonly setting: GuardSetting }
-    /** It cannot be read whether another controller is at work on the node. */
+    /** The work of other controllers on the node cannot be read. */
     | { readonly kind: 'others'; readonly reason: 'BeingDisrupted' }
     /** The entry that decides waits for EC2 to confirm the fault. */
     | { readonly kind: 'entry'; readonly reason: 'NotConfirmed'; readonly setting: GuardSetting }
@@ -167,13 +167,13 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
       readonly dueCondition: DueCondition;
       readonly rank: Rank;
     }
-  /** Its act was accepted and has not ended yet. */
+  /** The act on the node was accepted and has not ended yet. */
   | { readonly kind: 'underWay' }
   /** Everything was tried, and the node is still unhealthy. */
   | { readonly kind: 'exhausted' }
   /** The actions that are left were refused, and are tried again. */
   | { readonly kind: 'retry' }
-  /** Its termination takes longer than it may. @property claim set if the Node is gone, and its NodeClaim is not */
+  /** The termination takes longer than it may. @property claim set if the Node is gone, and its NodeClaim is not */
   | { readonly kind: 'stuck'; readonly attempt: Attempt; readonly claim?: NodeName }
   /** Well again after an act that left the node in place. */
   | { readonly kind: 'recovered'; readonly attempt: Attempt }
