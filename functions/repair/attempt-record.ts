@@ -64,7 +64,7 @@ const anyAttempt = z.object({
   dueCondition,
   /** Key of type, template and timeout, which make it the same action (`rule/ladder.ts`). */
   key: z.string(),
-  /** End of its time: the next action may follow, and a termination counts as stuck. */
+  /** Time at which the act has had its time: the next action may follow, and a termination counts as stuck. */
   until: instant,
 });
 

@@ -120,8 +120,8 @@ const TIMED_OUT_ANNOTATION = 'remediation.medik8s.io/nhc-timed-out';
 const SUCCEEDED = 'Succeeded';
 
 /**
- * The answer that the remediator gave up; undefined: it did not say so. After `Succeeded=True` the attempt goes on
- * until the node is well. Nothing is known of a resource that somebody removed, or that is out of sight.
+ * The answer `failed` if the remediator gave up; undefined: it did not say so. After `Succeeded=True` the attempt goes
+ * on until the node is well. Nothing is known of a resource that somebody removed, or that is out of sight.
  */
 export async function remediationAnswer(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,

@@ -1,7 +1,7 @@
 /**
- * All functions of this folder that the command line and the simulator may import. The decision on a node comes from
- * the same rules that a pass applies, without what only the table of Curfew knows. `endReplacement` alone writes:
- * `curfew uninstall` calls it.
+ * Everything in this folder that the command line and the simulator may import. The decision on a node comes from the
+ * same rules that a pass applies, without what only the table of Curfew knows. `endReplacement` alone writes: `curfew
+ * uninstall` calls it.
  */
 import type { DueCondition } from './attempt-record.ts';
 import { decide } from './decide.ts';

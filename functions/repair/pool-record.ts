@@ -67,7 +67,7 @@ export const poolSchema = z.object({
   ramp: z.optional(ramp),
   /** Pause after a replacement that did not become ready. */
   launchPause: z.optional(launchPause),
-  /** Terminations that were accepted in the last day, or in the window of `futility`. */
+  /** Terminations that were accepted in the last day, or in the window of `futility` if that is longer. */
   terminations: list(termination),
   /** Number of held and of running repairs, for the status of policies. */
   counts: z.object({ held: z.int(), repairing: z.int() }),

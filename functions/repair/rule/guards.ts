@@ -172,7 +172,7 @@ function returnOf(
   { now, statementsOf: rulesFor, isActedUpon }: Surroundings,
 ): { readonly time: EpochMs; readonly types: readonly string[] } | undefined {
   const types = new Set(rulesFor(node).map(({ type }) => type));
-  // Of two conditions of one type the first counts, here as everywhere.
+  // The first of two conditions of one type counts, here as everywhere.
   const first = node.conditions.filter(
     (each, at) => node.conditions.findIndex(({ type }) => type === each.type) === at,
   );

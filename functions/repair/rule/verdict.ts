@@ -90,7 +90,7 @@ export type Undue = { readonly message: string } &
     | { readonly kind: 'unclaimed'; readonly dueCondition: DueCondition }
     | { readonly kind: 'blocked'; readonly reason: OwnReason; readonly dueCondition: DueCondition }
     | { readonly kind: 'vetoed'; readonly dueCondition: DueCondition; readonly veto: Veto }
-    /** NodeClaim or instance of the node are going away. */
+    /** NodeClaim or instance of the node is going away. */
     | { readonly kind: 'finishing'; readonly dueCondition: DueCondition }
   );
 
