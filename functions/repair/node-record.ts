@@ -90,6 +90,8 @@ const onset = z.object({
   first: z.optional(instant),
   /** Time at which a pass first saw the statement, before any event. The event of its change may still come. */
   seenTime: z.optional(instant),
+  /** Distance of the clock that wrote the transition from the forwarder's, in ms, if it is more than a minute. */
+  clockOffset: z.optional(z.number()),
   /** Time since which the status counts, if only the reason has changed since. */
   statusStart: z.optional(instant),
 });

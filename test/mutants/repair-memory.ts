@@ -51,6 +51,18 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: 'moving-time-of-a-wrong-clock',
+    mistake: 'puts a repair off at each report of an agent whose clock is wrong',
+    breaks: ['I5'],
+    scenario: 'repair-illness-starts.yaml#repair-illness-whose-time-moves-in-the-future',
+    mutation: remembering(held => ({
+      ...held,
+      onsets: Object.fromEntries(
+        Object.entries(held.onsets).map(([key, { clockOffset: _, ...onset }]) => [key, onset]),
+      ),
+    })),
+  },
+  {
     name: 'launches-taken-back-are-free',
     mistake: 'launches a replacement each time that a node comes and goes',
     breaks: ['I11'],

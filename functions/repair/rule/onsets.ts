@@ -72,6 +72,7 @@ export function unhealthyStatementsOf(
             stated,
             ...(first !== undefined && { first }),
             ...(isUnheard && { seenTime: now }),
+            ...clockOffsetAt(stated, ownTime, kept),
             ...(statusStart !== undefined && statusStart < start && { statusStart }),
           };
     return { ...match, key, start, onset, doubt };
@@ -106,15 +107,35 @@ function onsetAfter(kept: Onset, stated: EpochMs, observed: OnsetContext): Onset
     return heard;
   }
   const isOfEarlier = isBefore(ownTime, stated);
-  const isFresh = ownTime !== undefined && !isOfEarlier && ownTime - stated <= FRESH && Math.abs(now - stated) <= FRESH;
+  const isFresh =
+    ownTime !== undefined &&
+    ((!isOfEarlier && ownTime - stated <= FRESH && Math.abs(now - stated) <= FRESH) ||
+      (isByClockOf(kept, stated, ownTime) && now - ownTime <= FRESH));
+  const { clockOffset } = kept;
+  const moved = { stated, ...(clockOffset !== undefined && { clockOffset }) };
   if (kept.stated === undefined || stated <= kept.stated) {
-    if (isFresh && first !== undefined) return { start: first, stated };
+    if (isFresh && first !== undefined) return { start: first, ...moved };
     if (isOfEarlier) return certain;
     return kept;
   }
-  if (isFresh) return { start: first ?? kept.start, stated };
+  if (isFresh) return { start: first ?? kept.start, ...moved };
   return undefined;
 }
+
+/** The offset of the clock that wrote a transition, by the event of that. Without an event the known one stays: the event may still come. */
+function clockOffsetAt(
+  stated: EpochMs | undefined,
+  ownTime: EpochMs | undefined,
+  kept: Onset | undefined,
+): Pick<Onset, 'clockOffset'> {
+  if (stated === undefined) return {};
+  const clockOffset = ownTime === undefined ? (kept?.clockOffset ?? 0) : stated - ownTime;
+  return Math.abs(clockOffset) > FRESH ? { clockOffset } : {};
+}
+
+/** Whether a clock that is as wrong as before wrote this time for the change that the event tells of. */
+const isByClockOf = ({ clockOffset }: Onset, stated: EpochMs, ownTime: EpochMs): boolean =>
+  clockOffset !== undefined && Math.abs(stated - ownTime - clockOffset) <= FRESH;
 
 /**
  * The start of another statement of this type and status that was true of this very transition: only the reason has

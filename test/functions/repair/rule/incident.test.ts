@@ -155,6 +155,48 @@ describe('an incident starts', () => {
     expect(Object.values(onsets)).toMatchObject([{ start: at(reason === 'Other' ? 0 : now + 5) }]);
   });
 
+  it.each<[string, number, readonly (readonly [stated: number, now: number, own?: number])[], number]>([
+    [
+      'at its first look where its clock stays as far ahead',
+      0,
+      [
+        [185, 5, 5],
+        [190, 10, 10],
+      ],
+      0,
+    ],
+    [
+      'at its first time where its clock stays as far behind',
+      -3,
+      [
+        [2, 5, 5],
+        [5, 8, 8.5],
+      ],
+      -3,
+    ],
+    [
+      'there also where a pass comes before the event',
+      0,
+      [
+        [185, 5],
+        [185, 5.5, 5],
+      ],
+      0,
+    ],
+    ['anew where the clock is another one', 0, [[200, 5, 5]], 5],
+    ['anew where the event comes late', 0, [[185, 7, 5]], 7],
+  ])('%s', (_, first, reports, start) => {
+    const look = (stated: number, now: number, own: number | undefined, onsets: Readonly<Record<string, Onset>>) => {
+      const observed = own === undefined ? undefined : at(own);
+      const times = { observedTime: observed, ownTime: observed };
+      const context = { now: at(now), settings: PLAIN, record: { onsets, episodes: [] }, ...times };
+      return unhealthyStatementsOf(aNode([ready(stated)]), context);
+    };
+    let onsets = onsetsOf(look(first === 0 ? 180 : first, 0, 0, {}));
+    for (const [stated, now, own] of reports) onsets = onsetsOf(look(stated, now, own, onsets));
+    expect(Object.values(onsets)).toMatchObject([{ start: at(start) }]);
+  });
+
   it('for each statement by itself, and anew each time that it begins to hold', () => {
     const node = aNode([ready(0), disk(0)]);
     const settings = OF_REASON;
