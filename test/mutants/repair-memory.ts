@@ -58,7 +58,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mutation: remembering(held => ({
       ...held,
       onsets: Object.fromEntries(
-        Object.entries(held.onsets).map(([key, { clockOffset: _, ...onset }]) => [key, onset]),
+        Object.entries(held.onsets).map(([key, onset]) => [key, { ...onset, clockOffset: undefined }]),
       ),
     })),
   },
