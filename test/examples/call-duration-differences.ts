@@ -11,6 +11,4 @@ export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {
     'a run begins after its place, so that 23 calls come in five minutes in place of 25',
   'refused-pods-and-instances.yaml#drain-of-a-pod-that-the-api-server-denies-to-know':
     'runs at once note different failures, so that the same one is said again after an hour',
-  'repair-follows-the-gate.yaml#repair-gate-closed-during-a-ladder':
-    'the second illness is due 40 minutes after the first try to the very instant, when it is just not forgotten yet',
 };
