@@ -24,7 +24,7 @@ export interface NodeMessage {
   readonly id: string;
   readonly incoming:
     | Incoming
-    /** The message asks for nothing: that is said, and it is over. */
+    /** The message asks for nothing: it is reported, and nothing else is done. */
     | { readonly kind: 'notQuarantined'; readonly message: string; readonly status: string | undefined };
 }
 

@@ -145,7 +145,7 @@ export async function closeGone(context: ReportContext, { name, uid }: SoughtNod
   if (ended.length > 0) await reportGone(context, { name, uid }, ended);
 }
 
-/** Whether the custom resource is gone. If its deletion is refused, that is said on the resource: there is no Node to say it on. */
+/** Whether the custom resource is gone. If its deletion is refused, an Event on the resource says so, because its Node is gone. */
 async function isResourceGone(
   { deps, reporter }: ReportContext,
   { record, value, subject }: GoneDrains,

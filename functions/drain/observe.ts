@@ -121,7 +121,7 @@ export async function observe(
   return { kind: 'here', observation: isIdle ? base : await withSurroundings(deps, base) };
 }
 
-/** Whether the Node carries marks of a drain that are not true any more. Without a record, its mark would keep a place of the pool for ever. */
+/** Whether the Node carries marks of a drain that has ended. If nothing took them off, they would use a place of the pool for ever. */
 const isLeftOver = ({ shownDrain, unschedulable, underWay, isWatched }: DrainedNode): boolean =>
   underWay !== undefined || isWatched || shownDrain === 'inProgress' || (shownDrain === 'drained' && !unschedulable);
 

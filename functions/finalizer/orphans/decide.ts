@@ -47,7 +47,7 @@ export type OrphanDecision =
 
 /**
  * Decides about an instance. One that was left behind is reported once a day until it ends, is owned again, or somebody has it forgotten. Where
- * NodeClaims are not served, nothing is said of an instance that only a list brought up (I6).
+ * NodeClaims are not served, an instance that only a list has shown is not reported (I6).
  */
 export function decide(observation: OrphanObservation): OrphanDecision {
   const { now, isKnown, isEnding, owner, hasFormerOwner, leftTime = now, entry } = observation;

@@ -22,7 +22,7 @@ import { isLater, OWN_FINALIZER, type RuleRecord } from './record.ts';
 import { reportInvalidRule } from './report.ts';
 import { acceptedCondition, isNewerWatch, WATCH_TIME, watchingCondition, withCarriers } from './status.ts';
 
-/** Carries a decision out. A change of the rule that is refused is said on it, and tried again with all that the message in hand says (I8). */
+/** Carries out a decision. If a change of the rule is refused, an Event on the rule says so, and the whole message is tried again (I8). */
 export async function apply(context: RuleRun, decision: RuleDecision, observed: ObservedRule): Promise<Turn> {
   const { deps, tries, reporter, message } = context;
   const { object, record, acceptance } = observed;

@@ -81,8 +81,8 @@ const stateUnknown = (observed: ObservedTermination, now: EpochMs): 'notFoundYet
   isUnknownYet(launchTimeOf(observed), now) ? 'notFoundYet' : undefined;
 
 /**
- * Looks at the instance. One that cannot be looked at is not ended (I6): that is said once, before the message goes back to the queue; a lasting
- * failure is said as a refusal.
+ * Looks at the instance. If EC2 does not answer, the instance is not ended (I6). Curfew reports that once, and the message goes back to the
+ * queue. A lasting failure is reported as a refusal.
  *
  * @param step that asks: once its refusal was said, this is not; undefined: none
  */

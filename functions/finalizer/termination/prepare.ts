@@ -24,7 +24,7 @@ interface PrepareContext extends FinalizerContext {
 
 /**
  * Writes with the UID and version that were looked at; an object that has changed since ends the turn, which begins again. A refusal by an
- * admission policy is said and tried again.
+ * admission policy is reported and tried again.
  */
 export async function prepare(
   { deps, reporter, tries }: PrepareContext,

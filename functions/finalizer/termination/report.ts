@@ -1,4 +1,4 @@
-/** Reports of a termination on its way: audit line, metric, Event. */
+/** Reports a termination while it is under way: by audit line, metric and Event. */
 import type { FinalizerContext } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';

@@ -28,13 +28,7 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
   const isReleased = replacement.releasedTime !== undefined || ('isReleased' in status && status.isReleased);
   const record = { ...facts.record, attempt };
   const current = { ...facts, record };
-  const settings = readableSettings(context.rules);
-  const takenBack = launchTakenBack(record, attempt, settings ? allActionsOf(settings) : []);
-  if (!isUnhealthy) {
-    const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
-    return judgeRecovered({ ...facts, record: takenBack }, attempt, `: ${stays}`, 'while it was being replaced');
-  }
-  if (!isWanted(facts)) return judgeAnew(facts, takenBack);
+  if (!isUnhealthy || !isWanted(facts)) return judgeTakenBack(current, attempt, name, isReleased);
   const check = addDuration(now, LAUNCH_CHECK);
   switch (status.kind) {
     case 'gone':
@@ -65,6 +59,15 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
       return underWay(record, verdict, time ?? check);
     }
   }
+}
+
+/** Ends an attempt whose node is well again, or that nobody wants any more. The launch uses an attempt (I11). */
+function judgeTakenBack(facts: NodeFacts, attempt: AttemptOf<'Replace'>, name: string, isReleased: boolean): Judgement {
+  const settings = readableSettings(facts.context.rules);
+  const record = launchTakenBack(facts.record, attempt, settings ? allActionsOf(settings) : []);
+  if (facts.isUnhealthy) return judgeAnew(facts, record);
+  const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
+  return judgeRecovered({ ...facts, record }, attempt, `: ${stays}`, 'while it was being replaced');
 }
 
 /** Judges an attempt whose replacement is ready: the unhealthy NodeClaim may go. */
