@@ -46,13 +46,13 @@ function textOf(actions: readonly RepairAction[], bound: DrainBound | undefined)
   return `${actions.map(actionText).join(', then ')}${boundText(bound)}`;
 }
 
-function actionText({ type, timeout, attempts, within, template }: RepairAction): string {
-  const most = `at most ${timesText(attempts)} ${withinText(within)}`;
-  switch (type) {
+function actionText(action: RepairAction): string {
+  const { timeout, attempts, within } = action;
+  switch (action.type) {
     case 'Reboot':
-      return `reboots ${most}`;
+      return `reboots at most ${timesText(attempts)} ${withinText(within)}`;
     case 'CustomResource':
-      return `asks for help by template ${template ?? ''} for ${lengthText(timeout)}`;
+      return `asks for help by template ${action.template} for ${lengthText(timeout)}`;
     case 'ReplaceThenTerminate':
       return `launches a replacement for ${lengthText(timeout)}`;
     case 'DrainThenTerminate':

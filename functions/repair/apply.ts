@@ -28,7 +28,7 @@ import { countRepairs, reportMissing, reportVerdicts } from './report.ts';
 import { reportAct } from './attempt-report.ts';
 import type { PoolRules } from './settings.ts';
 import { cleanUp } from './take-back.ts';
-import { FOLLOW_CHECK, LAUNCH_CHECK } from './rule/verdict.ts';
+import { FOLLOW_CHECK, type LadderAction, LAUNCH_CHECK } from './rule/verdict.ts';
 import { PASS_SPACING, poolSubject } from './passes.ts';
 import { contended, normalNode, normalPool, saveNode, writeNodes, writePool } from './save.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
@@ -231,7 +231,7 @@ async function actOn(
   const still = stillWanted({ attempt, record, confirm }, look, deps.decideNode);
   if (still === 'readClaim') return undefined;
   if (still !== 'act') return { kind: still };
-  const perform = actionOf(attempt, action.template);
+  const perform = actionOf(attempt, action);
   if (perform === undefined) return calledOff;
   const untold = leftovers?.resources && (await endRemediations(deps, leftovers).catch(notBegun));
   if (untold !== undefined) return untold;
@@ -279,10 +279,10 @@ async function orRefusal(act: () => Promise<ActOutcome>): Promise<ActOutcome | E
   }
 }
 
-/** The function that carries an attempt out; undefined: its list has no template any more. */
+/** The function that carries an attempt at an action out; undefined: the action is another one. */
 function actionOf(
   attempt: Attempt,
-  template: string | undefined,
+  action: LadderAction,
 ): ((context: Omit<ActionContext, 'attempt'>) => Promise<ActOutcome>) | undefined {
   switch (attempt.action) {
     case 'Terminate':
@@ -294,7 +294,9 @@ function actionOf(
     case 'Replace':
       return context => launchReplacement({ ...context, attempt });
     case 'CustomResource':
-      return template === undefined ? undefined : context => createRemediation({ ...context, attempt }, template);
+      return action.type === 'CustomResource'
+        ? context => createRemediation({ ...context, attempt }, action.template)
+        : undefined;
   }
 }
 

@@ -39,7 +39,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
   const { requestId, resources, mayHaveMade } = carried;
   const at = ladder[carried.rung];
   const isSame = at?.type === action;
-  const key = isSame ? keyOf(at) : keyOf({ type: action, timeout: hours(1) });
+  const key = isSame ? keyOf(at) : keyOf({ type: action, template: '', timeout: hours(1) });
   const isOver = phase === 'observed' || phase === 'refused' || carried.notTaken === true || isLeft === true;
   const until = carried.until ?? addDuration(time, hours(1));
   const drain = action === 'CustomResource' ? undefined : requestId;

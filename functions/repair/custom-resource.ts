@@ -72,14 +72,14 @@ export async function createRemediation(context: Context, template: string): Pro
 export async function intendedResource(
   deps: PassDeps,
   { pool, claims }: Pick<Context, 'pool'> & { readonly claims: ReadonlyMap<string, NodeClaimView> },
-  { attempt, action: { template }, finding: { node }, message }: GrantedRepair & Pick<Context, 'attempt'>,
+  { attempt, action, finding: { node }, message }: GrantedRepair & Pick<Context, 'attempt'>,
   { leftovers }: NodeRecord,
 ): Promise<RepairLeftovers | undefined> {
-  if (template === undefined) return leftovers;
+  if (action.type !== 'CustomResource') return leftovers;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   try {
     const pods = await loadPodsOnNode(deps, node.name);
-    const wanted = await renderManifest({ deps, attempt, node, claim, pool, pods, message }, template);
+    const wanted = await renderManifest({ deps, attempt, node, claim, pool, pods, message }, action.template);
     if (wanted.kind !== 'known') return leftovers;
     const name = resourceNameOf(wanted.ref);
     return isIntended(leftovers, name)

@@ -229,8 +229,11 @@ const defaultTimeoutOf = (type: RepairAction['type']): DurationMs =>
 
 type Actions = z.output<ReturnType<typeof actions>>;
 
+/** The actions in the words of the domain; the schema has refused a custom resource without a template. */
 const withTimeouts = (list: Actions): readonly RepairAction[] =>
-  list.map(({ type, timeout = defaultTimeoutOf(type), ...rest }) => ({ ...rest, type, timeout }));
+  list.map(({ type, timeout = defaultTimeoutOf(type), template = '', ...terms }) =>
+    type === 'CustomResource' ? { ...terms, template, type, timeout } : { ...terms, type, timeout },
+  );
 
 /** An entry in the words of the domain. */
 function toTerms<Entry extends Omit<z.output<ReturnType<typeof override>>, 'conditionType'>>({

@@ -87,17 +87,22 @@ export const REPAIR_ACTIONS = [
   'ReplaceThenTerminate',
   'Terminate',
 ] as const;
-/** One action of the ladder: what is done, and after how long the next one follows when the node is still unhealthy. */
-export interface RepairAction {
-  readonly type: (typeof REPAIR_ACTIONS)[number];
+
+interface ActionTerms {
   readonly timeout: DurationMs;
-  /** `CustomResource`: the key of the ConfigMap with the template. */
-  readonly template?: string | undefined;
   /** How often a node has this action at most, over all its incidents, … */
   readonly attempts: number;
   /** … within so long. Neither bounds `Terminate`. */
   readonly within: DurationMs;
 }
+
+/** Actions of these types. @property template the key of the ConfigMap with the template */
+export type ActionOf<Type extends string> = Type extends 'CustomResource'
+  ? ActionTerms & { readonly type: Type; readonly template: string }
+  : ActionTerms & { readonly type: Type };
+
+/** One action of the ladder: what is done, and after how long the next one follows when the node is still unhealthy. */
+export type RepairAction = ActionOf<(typeof REPAIR_ACTIONS)[number]>;
 
 /** A policy's `repairLimits`: repairs under way at the same time, whatever the pool. Undefined: no limit. */
 export interface RepairLimits {

@@ -28,24 +28,24 @@ export function ladderOf(
   own?: DurationMs,
 ): readonly LadderAction[] {
   return actions.flatMap((action: RepairAction): LadderAction[] => {
-    const { type, ...details } = action;
-    if (type === 'ReplaceThenTerminate') return [{ ...details, type: 'Replace' }];
-    if (type === 'Reboot') {
-      const bound = drainBound === 'Inherit' ? (own ?? details.timeout) : (drainBound ?? NO_TIME);
-      const timeout = toDurationMs(Math.min(bound, own ?? bound));
-      const drain: LadderAction = {
-        ...details,
-        type: 'Drain',
-        timeout,
-        key: `${DRAIN_BEFORE_REBOOT}|${details.timeout}`,
-      };
-      return [...(timeout > 0 ? [drain] : []), { ...details, type }];
+    switch (action.type) {
+      case 'Reboot': {
+        const bound = drainBound === 'Inherit' ? (own ?? action.timeout) : (drainBound ?? NO_TIME);
+        const timeout = toDurationMs(Math.min(bound, own ?? bound));
+        const key = `${DRAIN_BEFORE_REBOOT}|${action.timeout}`;
+        return timeout > 0 ? [{ ...action, type: 'Drain', timeout, key }, action] : [action];
+      }
+      case 'DrainThenTerminate':
+        return [
+          { ...action, type: 'Drain' },
+          { ...action, type: 'Terminate', timeout: STUCK_AFTER },
+        ];
+      case 'ReplaceThenTerminate':
+        return [{ ...action, type: 'Replace' }];
+      case 'CustomResource':
+      case 'Terminate':
+        return [action];
     }
-    if (type !== 'DrainThenTerminate') return [{ ...details, type }];
-    return [
-      { ...details, type: 'Drain' },
-      { ...details, type: 'Terminate', timeout: STUCK_AFTER },
-    ];
   });
 }
 
@@ -56,9 +56,8 @@ export function possibleOf(ladder: readonly LadderAction[], claim?: NodeClaimVie
   const pool = claim?.labels[NODE_POOL_LABEL];
   const launch = claim && pool !== undefined ? { claim: { name: claim.name, uid: claim.uid }, pool } : undefined;
   return ladder.flatMap((action): PossibleAction[] => {
-    const { type } = action;
-    if (type !== 'Replace') return [{ ...action, type }];
-    return launch ? [{ ...action, type, launch }] : [];
+    if (action.type !== 'Replace') return [action];
+    return launch ? [{ ...action, launch }] : [];
   });
 }
 
@@ -88,13 +87,13 @@ export const allActionsOf = (settings: RepairSettings): readonly LadderAction[] 
 /** A termination is stuck after this long, unless its action states a timeout. */
 const STUCK_AFTER = hours(1);
 
+type Keyed<Action extends LadderAction> = Action extends { readonly template: string }
+  ? Pick<Action, 'type' | 'timeout' | 'key' | 'template'>
+  : Pick<Action, 'type' | 'timeout' | 'key'>;
+
 /** Two actions with one key are the same action. */
-export const keyOf = ({
-  type,
-  template = '',
-  timeout,
-  key,
-}: Pick<LadderAction, 'type' | 'template' | 'timeout' | 'key'>): string => key ?? `${type}|${template}|${timeout}`;
+export const keyOf = (action: Keyed<LadderAction>): string =>
+  action.key ?? `${action.type}|${action.type === 'CustomResource' ? action.template : ''}|${action.timeout}`;
 
 type Termination = LadderAction & { readonly type: 'Terminate' };
 

@@ -7,7 +7,7 @@ import type { NodeRecord } from '../node-record.ts';
 import type { Veto } from './vetoes.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import type { RepairAction, termsOf, UnhealthyMatch } from '../../../shared/domain/repair-policy.ts';
+import type { ActionOf, termsOf, UnhealthyMatch } from '../../../shared/domain/repair-policy.ts';
 import { type EpochMs, minutes, seconds } from '../../../shared/domain/time.ts';
 
 /** A node with something under way is looked at this often. */
@@ -36,11 +36,10 @@ export interface UnhealthyStatement extends UnhealthyMatch {
 }
 
 /** An action of the ladder with its time; `DrainThenTerminate` is two. */
-export interface LadderAction extends Omit<RepairAction, 'type'> {
-  readonly type: ActionType;
+export type LadderAction = ActionOf<ActionType> & {
   /** Key that replaces the usual one (`keyOf`), for a drain or termination that is one half of an action. */
   readonly key?: string | undefined;
-}
+};
 
 /**
  * An action that is possible at a node: a launch names the NodeClaim that it replaces, a termination its replacement.
