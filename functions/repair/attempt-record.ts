@@ -94,8 +94,8 @@ const inPlace = z.extend(anyAttempt, {
   claim: z.optional(named),
 });
 
-/** A request to another controller: its id, which each try has in common, and the answer. */
-const request = { requestId: z.optional(z.string()), answer: z.optional(answer) };
+/** A request to another controller: its id, which each try has in common, and the answer. Each version wrote the id. */
+const request = { requestId: z._default(z.string(), ''), answer: z.optional(answer) };
 
 export const attempt = z.union([
   z.discriminatedUnion('action', [

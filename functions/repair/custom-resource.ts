@@ -98,7 +98,7 @@ const isIntended = (leftovers: RepairLeftovers | undefined, name: ResourceName):
 /** The mark that says which repair made a resource. */
 const markOf = ({ attempt }: Pick<Context, 'attempt'>): Mark => ({
   annotation: ANNOTATIONS.repair,
-  value: attempt.requestId ?? '',
+  value: attempt.requestId,
 });
 
 /** Whether a repair of this node has made the resource: the request id on each names the node. */

@@ -67,7 +67,7 @@ function dataOf({ attempt, node, pods, message }: Described): DrainTemplateData 
   const { conditionType } = attempt.dueCondition;
   const condition = node.conditions.find(({ type }) => type === conditionType);
   const event: HealthEvent = {
-    id: attempt.requestId ?? '',
+    id: attempt.requestId,
     nodeName: node.name,
     version: 1,
     agent: 'curfew',

@@ -76,10 +76,10 @@ export function judgeHealth(
   if (some === undefined) return { kind: 'healthy' };
   const timed = unhealthy
     .flatMap((entry): Timed[] => {
-      const { start, statement, onset } = entry;
-      if (start === undefined) return [];
+      const { statement, onset } = entry;
+      if (onset === undefined) return [];
+      const { start, seenTime } = onset;
       const tolerated = addDuration(start, statement.toleration);
-      const seenTime = onset?.seenTime;
       const dueTime = seenTime === undefined ? tolerated : latest(tolerated, addDuration(seenTime, HEARD_WITHIN));
       return [{ entry, start, dueTime }];
     })

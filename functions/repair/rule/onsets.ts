@@ -52,30 +52,26 @@ export function unhealthyStatementsOf(
     const key = keyOfStatement(match.statement);
     const kept = observed.record?.onsets[key];
     const { lastTransitionTime: stated } = match.condition;
-    if (kept !== undefined && stated !== undefined) {
-      const onset = onsetAfter(kept, stated, observed);
-      if (onset !== undefined) return { ...match, key, start: onset.start, onset };
-    }
+    if (stated === undefined) return { ...match, key, onset: undefined };
+    const sameOnset = kept && onsetAfter(kept, stated, observed);
+    if (sameOnset !== undefined) return { ...match, key, onset: sameOnset };
     const statusStart = statusStartOf(match, key, observed.record);
-    const { start, doubt } = startOf(match, node, observed, statusStart);
+    const { start, doubt } = startOf(match, node, observed, { stated, statusStart });
     const { now, ownTime, observedTime, isUnprompted = false } = observed;
     // Keep `first` only for a start that an event confirmed. Drop it if an event came before this transition: the node
     // may have been healthy in between.
-    const mayHaveStayed = stated === undefined || !isBefore(ownTime, stated);
+    const mayHaveStayed = !isBefore(ownTime, stated);
     const first = mayHaveStayed ? (kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined)) : undefined;
     const isUnheard = statusStart === undefined && isUnprompted && observedTime === undefined && isOlder(stated, now);
-    const onset =
-      start === undefined
-        ? undefined
-        : {
-            start,
-            stated,
-            ...(first !== undefined && { first }),
-            ...(isUnheard && { seenTime: now }),
-            ...clockOffsetAt(stated, ownTime, kept),
-            ...(statusStart !== undefined && statusStart < start && { statusStart }),
-          };
-    return { ...match, key, start, onset, doubt };
+    const onset = {
+      start,
+      stated,
+      ...(first !== undefined && { first }),
+      ...(isUnheard && { seenTime: now }),
+      ...clockOffsetAt(stated, ownTime, kept),
+      ...(statusStart !== undefined && statusStart < start && { statusStart }),
+    };
+    return { ...match, key, onset, doubt };
   });
 }
 
@@ -124,11 +120,10 @@ function onsetAfter(kept: Onset, stated: EpochMs, observed: OnsetContext): Onset
 
 /** The offset of the clock that wrote a transition, by the event of that. Without an event the known one stays: the event may still come. */
 function clockOffsetAt(
-  stated: EpochMs | undefined,
+  stated: EpochMs,
   ownTime: EpochMs | undefined,
   kept: Onset | undefined,
 ): Pick<Onset, 'clockOffset'> {
-  if (stated === undefined) return {};
   const clockOffset = ownTime === undefined ? (kept?.clockOffset ?? 0) : stated - ownTime;
   return Math.abs(clockOffset) > FRESH ? { clockOffset } : {};
 }
@@ -159,13 +154,11 @@ function statusStartOf(
  * @param statusStart defined: only the reason has changed, which says nothing of the clock that wrote the transition
  */
 function startOf(
-  { statement, condition }: UnhealthyMatch,
+  { statement }: UnhealthyMatch,
   { creationTime }: Pick<NodeView, 'creationTime'>,
   { now, observedTime }: OnsetContext,
-  statusStart: EpochMs | undefined,
-): Pick<UnhealthyStatement, 'start' | 'doubt'> {
-  const { lastTransitionTime: stated } = condition;
-  if (stated === undefined) return { start: undefined };
+  { stated, statusStart }: { readonly stated: EpochMs; readonly statusStart: EpochMs | undefined },
+): Pick<UnhealthyStatement, 'doubt'> & { readonly start: EpochMs } {
   if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, doubt: 'ahead' };
   const isTold = observedTime !== undefined && statusStart === undefined;
   // The event of a statement with a reason may be about the reason alone. An old transition time then does not mean a
@@ -181,8 +174,7 @@ const isBefore = (seen: EpochMs | undefined, stated: EpochMs): boolean =>
   seen !== undefined && !isDue(addDuration(seen, CLOCK_SKEW), stated);
 
 /** Whether that transition is too old at that time for an event about it: over 10 minutes. */
-const isOlder = (stated: EpochMs | undefined, seen: EpochMs): boolean =>
-  stated !== undefined && seen - stated > LONGEST_LAG;
+const isOlder = (stated: EpochMs, seen: EpochMs): boolean => seen - stated > LONGEST_LAG;
 
 /** Messages about clocks that cannot be right. */
 export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>

@@ -3,7 +3,7 @@
  * again. Types and constants.
  */
 import type { ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
-import type { NodeRecord } from '../node-record.ts';
+import type { Onset } from '../node-record.ts';
 import type { Veto } from './vetoes.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -26,14 +26,15 @@ export const REPORT_CODES = {
 } as const;
 
 /** A statement that is true, and since when. */
-export interface UnhealthyStatement extends UnhealthyMatch {
-  readonly key: string;
-  /** Time since which it is true; undefined: its condition does not say. */
-  readonly start: EpochMs | undefined;
-  readonly onset: NodeRecord['onsets'][string] | undefined;
-  /** Fault of the clock that wrote the condition's transition time. */
-  readonly doubt?: 'behind' | 'ahead' | undefined;
-}
+export type UnhealthyStatement = UnhealthyMatch & { readonly key: string } & (
+    | {
+        readonly onset: Onset;
+        /** Fault of the clock that wrote the condition's transition time. */
+        readonly doubt?: 'behind' | 'ahead' | undefined;
+      }
+    /** Its condition does not say since when. */
+    | { readonly onset: undefined; readonly doubt?: undefined }
+  );
 
 /** An action of the ladder with its time; `DrainThenTerminate` is two. */
 export type LadderAction = ActionOf<ActionType> & {

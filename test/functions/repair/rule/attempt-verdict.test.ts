@@ -203,7 +203,7 @@ describe('a drain under way', () => {
   it('is followed by the termination at once when it has ended, and by nothing when a person took it back', () => {
     const answered = (kind: 'succeeded' | 'failed' | 'stopped') =>
       after(
-        { ...drain, action: 'Drain', answer: { kind, message: 'told' } },
+        { ...drain, action: 'Drain', requestId: 'r1', answer: { kind, message: 'told' } },
         { rules: rules(), now: addDuration(NOW, minutes(5)) },
       );
     expect(answered('succeeded').granted).toMatchObject([{ attempt: { action: 'Terminate' } }]);

@@ -45,7 +45,7 @@ function unhealthyAt({ condition = ready(0), creation, now, kept, own, settings 
     observedTime: onset === undefined ? observed : undefined,
     ownTime: observed,
   });
-  return { start: minutesOf(unhealthy?.start), doubt: unhealthy?.doubt };
+  return { start: minutesOf(unhealthy?.onset?.start), doubt: unhealthy?.doubt };
 }
 
 describe('an incident starts', () => {
@@ -147,7 +147,7 @@ describe('an incident starts', () => {
       });
     let onsets = onsetsOf(look(0, 0, {}, 0));
     const changed = look(now, 1, onsets, own);
-    expect(changed).toMatchObject([{ start: at(start), doubt: undefined }]);
+    expect(changed).toMatchObject([{ onset: { start: at(start) }, doubt: undefined }]);
     onsets = onsetsOf(look(now + 0.1, 1, onsetsOf(changed), now));
     expect(Object.values(onsets)).toMatchObject([{ start: at(start) }]);
     // There and back again: its status has stayed all the time.
@@ -210,7 +210,7 @@ describe('an incident starts', () => {
     const onsets = onsetsOf(between);
     expect(Object.keys(onsets)).toEqual(['Ready=False']);
     const again = unhealthyStatementsOf(node, { now: at(15), settings, record: { onsets, episodes: [] } });
-    expect(again.map(({ key, start }) => [key, minutesOf(start)])).toEqual([
+    expect(again.map(({ key, onset }) => [key, minutesOf(onset?.start)])).toEqual([
       ['Ready=False', 0],
       ['Disk=True~Ssd', 15],
     ]);
@@ -243,7 +243,7 @@ describe('an incident starts', () => {
             observedTime,
           });
           onsets = onsetsOf(unhealthy === undefined ? [] : [unhealthy]);
-          return unhealthy?.start ?? at(-1);
+          return unhealthy?.onset?.start ?? at(-1);
         });
         const [first = at(-1)] = starts;
         expect(new Set(starts).size).toBe(1);
