@@ -8,6 +8,7 @@ import { inBackground } from './keep-going.ts';
 import { createWatchOfKind, type KindToWatch, type KindWatchDeps, type WatchOfKind } from './kind-watch.ts';
 import type { KindRole } from './resources.ts';
 import type { WantedKind } from './wanted-kinds.ts';
+import { linkAbort } from './silence.ts';
 
 export interface CustomResourcesDeps extends KindWatchDeps {
   /** The most kinds at a time: each holds a connection. */
@@ -51,12 +52,9 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
       entry.watch.show({ state: 'TooManyKinds', message: `at most ${kindsMax} kinds are watched` });
       return;
     }
-    const end = new AbortController();
+    const { controller: end, unlink } = linkAbort(whole);
     entry.end = end;
-    const parent = whole;
-    const stop = (): void => end.abort(parent.reason);
-    parent.addEventListener('abort', stop, { once: true });
-    void entry.watch.run(end.signal).finally(() => parent.removeEventListener('abort', stop));
+    void entry.watch.run(end.signal).finally(unlink);
   }
 
   function release(ownerUid: string): void {

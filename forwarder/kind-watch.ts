@@ -15,7 +15,7 @@ import {
 } from './kind-states.ts';
 import type { Log } from './log.ts';
 import { customResource, type KindRole, type WatchedResource } from './resources.ts';
-import { guardSilence, orAborted } from './silence.ts';
+import { guardSilence, linkAbort, orAborted } from './silence.ts';
 import type { WantedKind } from './wanted-kinds.ts';
 import type { WatchTimings } from './watch.ts';
 import type { WatchStatus } from './watch-status.ts';
@@ -153,9 +153,7 @@ async function untilServed(running: RunningKindWatch, signal: AbortSignal): Prom
 /** Watches until the kind is no longer served. */
 async function whileServed(running: RunningKindWatch, type: ResourceType, signal: AbortSignal): Promise<void> {
   const { kind, role } = running.target;
-  const served = new AbortController();
-  const stop = (): void => served.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
+  const { controller: served, unlink } = linkAbort(signal);
   const watcher = running.watcherOf(customResource(kind, type, role), status => {
     if (served.signal.aborted) return;
     const { looksAgain } = running.on({ kind: 'watched', status, resource: type.resource });
@@ -163,7 +161,7 @@ async function whileServed(running: RunningKindWatch, type: ResourceType, signal
   });
   running.watchWith(watcher);
   await watcher.run(served.signal);
-  signal.removeEventListener('abort', stop);
+  unlink();
 }
 
 /** Asks discovery, and takes silence for a failure. */

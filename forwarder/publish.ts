@@ -24,7 +24,7 @@ import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
 import type { QueuedChange } from './queue-slots.ts';
 import { keyOf, type ChangeQueue } from './queue.ts';
-import { orAborted } from './silence.ts';
+import { linkAbort, orAborted } from './silence.ts';
 import type { ObjectChange } from './tracker.ts';
 
 export interface PublishTimings {
@@ -194,14 +194,12 @@ async function untilAvailable(queue: ChangeQueue, clock: Clock, signal: AbortSig
   if (availability.kind === 'now') return;
   if (availability.kind === 'empty') return queue.offered(signal);
   // Whichever comes first: the delay of an entry is over, or something new arrives.
-  const first = new AbortController();
-  const stop = (): void => first.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
+  const { controller: first, unlink } = linkAbort(signal);
   try {
     const delay = durationBetween(clock.now(), availability.time);
     await Promise.race([clock.sleep(delay, first.signal), queue.offered(first.signal)]);
   } finally {
-    signal.removeEventListener('abort', stop);
+    unlink();
     first.abort(OTHER_CAME_FIRST);
   }
 }

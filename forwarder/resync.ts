@@ -6,6 +6,7 @@ import { hours, toDurationMs, type DurationMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import { keepGoing } from './keep-going.ts';
 import type { Log } from './log.ts';
+import { linkAbort } from './silence.ts';
 
 export interface ResyncSettings {
   /** Each object is published again this often; zero: only on demand. */
@@ -46,10 +47,8 @@ export function createResync({ settings, clock, log, keys, publish }: ResyncDeps
   /** Sleeps, or until a request. */
   async function pause(duration: DurationMs, signal: AbortSignal): Promise<void> {
     if (requested) return;
-    const woken = new AbortController();
-    const stop = (): void => woken.abort(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    wake = stop;
+    const { controller: woken, unlink } = linkAbort(signal);
+    wake = () => woken.abort();
     try {
       signal.throwIfAborted();
       await clock.sleep(duration, woken.signal);
@@ -57,7 +56,7 @@ export function createResync({ settings, clock, log, keys, publish }: ResyncDeps
       if (signal.aborted || !woken.signal.aborted) throw error;
     } finally {
       wake = () => undefined;
-      signal.removeEventListener('abort', stop);
+      unlink();
     }
   }
 

@@ -17,10 +17,7 @@ export interface SilenceGuard {
  * One sleep per period of silence, however much life there is.
  */
 export function guardSilence(clock: Clock, longest: DurationMs, parent: AbortSignal, what: string): SilenceGuard {
-  const controller = new AbortController();
-  const abortWithParent = (): void => controller.abort(parent.reason);
-  if (parent.aborted) abortWithParent();
-  else parent.addEventListener('abort', abortWithParent, { once: true });
+  const { controller, unlink } = linkAbort(parent);
 
   let lastLife: EpochMs = clock.now();
   let expired = false;
@@ -43,7 +40,7 @@ export function guardSilence(clock: Clock, longest: DurationMs, parent: AbortSig
     },
     expired: () => expired,
     dispose: () => {
-      parent.removeEventListener('abort', abortWithParent);
+      unlink();
       controller.abort(DISPOSED);
     },
   };
@@ -51,6 +48,21 @@ export function guardSilence(clock: Clock, longest: DurationMs, parent: AbortSig
 
 /** Nobody reads it; creating one with its stack for each guard would cost more than the guard. */
 const DISPOSED = new Error('the guard was disposed of');
+
+/** A controller that aborts with its parent. */
+export interface LinkedAbort {
+  readonly controller: AbortController;
+  /** Stops listening to the parent, which may live as long as the process. */
+  readonly unlink: () => void;
+}
+
+export function linkAbort(parent: AbortSignal): LinkedAbort {
+  const controller = new AbortController();
+  const abortWithParent = (): void => controller.abort(parent.reason);
+  if (parent.aborted) abortWithParent();
+  else parent.addEventListener('abort', abortWithParent, { once: true });
+  return { controller, unlink: () => parent.removeEventListener('abort', abortWithParent) };
+}
 
 /** Settles as `promise` does, or rejects as soon as `signal` aborts, even if the promise never settles. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

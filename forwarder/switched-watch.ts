@@ -1,5 +1,5 @@
 import type { SwitchedWatch } from './node-pods.ts';
-import { orAborted } from './silence.ts';
+import { linkAbort, orAborted } from './silence.ts';
 import type { WatchStatus } from './watch-status.ts';
 
 /** A list-watch that starts empty each time it is switched on. `whole`: ends it in any case. */
@@ -13,15 +13,13 @@ export function createSwitchedWatch(
     start() {
       const parent = whole();
       if (current !== undefined || parent === undefined || parent.aborted) return;
-      const end = new AbortController();
-      const stop = (): void => end.abort(parent.reason);
-      parent.addEventListener('abort', stop, { once: true });
+      const { controller: end, unlink } = linkAbort(parent);
       let markKnown = (): void => undefined;
       const known = new Promise<void>(resolve => (markKnown = resolve));
       const watch = create(({ state }) => {
         if (state !== 'starting') markKnown();
       });
-      void watch.run(end.signal).finally(() => parent.removeEventListener('abort', stop));
+      void watch.run(end.signal).finally(unlink);
       current = { end, known };
     },
     stop() {
