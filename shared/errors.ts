@@ -33,6 +33,11 @@ export class RetryableError extends Error {
   }
 }
 
+/** Reason of a `RetryableError`: others wrote first. */
+export const CONTENDED = 'Contended';
+
+export const contended = (message: string): RetryableError => new RetryableError(message, { reason: CONTENDED });
+
 /** Reason of a `RetryableError`, and code of what it is made of: the run has no time left for a call. It says nothing of the call. */
 export const OUT_OF_TIME = 'DeadlineReserve';
 

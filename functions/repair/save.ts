@@ -11,7 +11,7 @@ import { poolSubject } from './passes.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { toJson } from '../../shared/domain/json.ts';
 import { addDuration, type EpochMs, hours } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
+import { contended, type RetryableError } from '../../shared/errors.ts';
 
 /** The number of nodes whose records one pass writes, beside those that it acts on. */
 const MAX_WRITES = 200;
@@ -84,9 +84,8 @@ export async function writePool(
   }
   const next = wakeTime ?? addDuration(deps.clock.now(), IDLE_POOL_CHECK);
   const saved = await record.save({ subject: poolSubject(pool), value: normalPool(state), wakeTime: next });
-  if (!saved.written) throw contended();
+  if (!saved.written) throw wroteFirst();
 }
 
 /** The error if another pass has written the record of the pool. */
-export const contended = (): RetryableError =>
-  new RetryableError('another pass of the pool is at work', { reason: 'Contended' });
+export const wroteFirst = (): RetryableError => contended('another pass of the pool is at work');

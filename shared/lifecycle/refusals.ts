@@ -37,7 +37,7 @@ import {
   type Refusals,
 } from '../domain/refusal.ts';
 import { addDuration, earliest, latest, minutes, type EpochMs } from '../domain/time.ts';
-import { OUT_OF_TIME, RetryableError, TerminalError } from '../errors.ts';
+import { contended, OUT_OF_TIME, RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { OutOfSight } from '../ports/read-answer.ts';
 import type { About, Reporter } from './reporter.ts';
@@ -151,7 +151,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
       if (refused !== undefined) return refused;
       try {
         const outcome = await call();
-        if (isLost(outcome) && ++races >= MAX_TURNS) throw new RetryableError(CONTENDED, { reason: 'Contended' });
+        if (isLost(outcome) && ++races >= MAX_TURNS) throw contended('each change of it conflicts with another one');
         if (earlierRefusal !== undefined && !isLost(outcome) && !isOnward(outcome)) {
           own.set(key, undefined);
           allowed.add(permissionOf(earlierRefusal) ?? '');
@@ -182,7 +182,6 @@ function keptText(message: string, maxBytes: number | undefined): string {
   return permission === undefined || kept.includes(permission) ? kept : permission;
 }
 
-const CONTENDED = 'each change of it conflicts with another one';
 const LOST: readonly unknown[] = ['changed', 'conflict', 'again'];
 /** Somebody else had changed the object or the record, or it is looked at once more: nothing was made, and nothing refused. */
 const isLost = (outcome: unknown): boolean =>

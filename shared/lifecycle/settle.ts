@@ -2,7 +2,7 @@
  * The subject loop: observe → decide → apply, again when something changed in between. Every turn observes in the same way.
  * The number of turns is bounded: past it the message goes back to the queue.
  */
-import { RetryableError } from '../errors.ts';
+import { contended } from '../errors.ts';
 
 /** Turns of one run before the message goes back to the queue: others are at work on this subject. */
 export const MAX_TURNS = 5;
@@ -50,6 +50,5 @@ export async function settle<Observation, Decision>(concern: Concern<Observation
     if (outcome.kind === 'onward') turn = -1;
     else because = outcome.because;
   }
-  const message = `${concern.what} changed ${MAX_TURNS} times while it was looked at: ${because}`;
-  throw new RetryableError(message, { reason: 'Contended' });
+  throw contended(`${concern.what} changed ${MAX_TURNS} times while it was looked at: ${because}`);
 }

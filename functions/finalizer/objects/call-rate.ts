@@ -4,7 +4,7 @@ import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, type EpochMs } from '../../../shared/domain/time.ts';
-import { RetryableError } from '../../../shared/errors.ts';
+import { CONTENDED, RetryableError } from '../../../shared/errors.ts';
 import { checkedCodec, storedUnder, readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
@@ -57,11 +57,11 @@ export async function releaseCall(deps: Deps, { object }: RuleInForce, uid: stri
     await changeQueue(deps, object, queue => freeSlot(queue, uid));
   } catch (error) {
     // Nobody is to repeat a call because its end could not be noted down: it counts as under way until `RUN_ENDS_WITHIN` is over.
-    if (!(error instanceof RetryableError) || error.reason !== 'Contended') throw error;
+    if (!(error instanceof RetryableError) || error.reason !== CONTENDED) throw error;
   }
 }
 
-/** Writes the queue that `next` makes, which is asked again after each lost race. The record has no timer: nothing is to be done at any time. */
+/** Writes the queue that `next` makes, which is asked again after each lost race. The record has no timer, as a `TimedRecord` has: nothing is to be done at any time. */
 async function changeQueue(
   { records, clock }: Deps,
   rule: RuleInForce['object'],

@@ -5,7 +5,7 @@ import type { Deadline } from '../../../shared/domain/termination.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Step, StepOutcome } from './steps.ts';
-import { RetryableError } from '../../../shared/errors.ts';
+import { contended } from '../../../shared/errors.ts';
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import type { PauseOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import type { ClaimHints } from './claim-hints.ts';
@@ -86,7 +86,7 @@ export function lookAgainAfter(
   if (write.kind === 'ok') return lookAgain(because);
   if (context.run.lostRaces++ < LOST_RACES) return lookAgain('it changed in between');
   const answer = write.kind === 'conflict' ? 'conflicts with another change' : 'finds no such object';
-  throw new RetryableError(`a write to what is terminated ${answer}, again and again`, { reason: 'Contended' });
+  throw contended(`a write to what is terminated ${answer}, again and again`);
 }
 
 const SAFETY_LOOKS = { least: minutes(1), most: minutes(5) };

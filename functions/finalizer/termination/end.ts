@@ -17,7 +17,7 @@ import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts'
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
-import { RetryableError } from '../../../shared/errors.ts';
+import { contended, type RetryableError } from '../../../shared/errors.ts';
 import { isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
@@ -52,15 +52,14 @@ export async function handOverToNodes(
   await handOver(deps, heldNodes, value, subject.uid);
   const { providerID } = value;
   if (providerID !== undefined && !(await handHooksOn(deps, value, { providerID, uid: subject.uid }))) {
-    throw contended(`a NodeClaim of ${providerID}`);
+    throw wroteFirst(`a NodeClaim of ${providerID}`);
   }
   return heldNodes
     .filter(node => !isLive(node))
     .map(({ metadata }) => ({ kind: 'Node', name: metadata.name, uid: metadata.uid }));
 }
 
-const contended = (whose: string): RetryableError =>
-  new RetryableError(`another run wrote the record of ${whose}`, { reason: 'Contended' });
+const wroteFirst = (whose: string): RetryableError => contended(`another run wrote the record of ${whose}`);
 
 const hasFinalizerOf = (
   { finalizerNames }: TerminationRecord,
@@ -90,7 +89,7 @@ async function handOver(
     const noted = loaded.kind === 'known' ? loaded.value.hooks : {};
     const nodeRecord = { ...(isLive(node) ? hookCallsOf(value) : value), hooks: withLaterCalls(value.hooks, noted) };
     const saved = await record.save({ subject: subjectOf(node), value: nodeRecord, wakeTime });
-    if (!saved.written) throw contended(`Node ${name}`);
+    if (!saved.written) throw wroteFirst(`Node ${name}`);
   }
 }
 
