@@ -117,10 +117,19 @@ export async function uninstall(
   const refusals = new Refusals();
   const remains = await carryOut(kubernetes, { ...options, refusals });
   const held = remains.held.filter(what => !refusals.has(what));
-  return { ...remains, held, refused: refusals.refused(), failed: refusals.failed() };
+  return withRefusals({ ...remains, held }, refusals);
 }
 
-async function carryOut(kubernetes: KubernetesApi, run: UninstallContext): Promise<Remains> {
+/** What remains, beside what was refused or failed. */
+type OtherRemains = Omit<Remains, 'refused' | 'failed'>;
+
+const withRefusals = (remains: OtherRemains, refusals: Refusals): Remains => ({
+  ...remains,
+  refused: refusals.refused(),
+  failed: refusals.failed(),
+});
+
+async function carryOut(kubernetes: KubernetesApi, run: UninstallContext): Promise<OtherRemains> {
   const { refusals } = run;
   let isPolicyDeleted = false;
   const policies = await inPasses(run, () =>
@@ -145,21 +154,10 @@ async function carryOut(kubernetes: KubernetesApi, run: UninstallContext): Promi
   const names = left.map(({ what }) => what);
   // An admission policy that an API server still has puts them back as well.
   const back = isPolicyDeleted ? held : [...held, ...returns.list()];
-  const remains = {
-    left: names,
-    held: unique([...policies, ...back]),
-    refused: refusals.refused(),
-    failed: refusals.failed(),
-    rules: [],
-    cordoned: [],
-  };
+  const remains = { left: names, held: unique([...policies, ...back]), rules: [], cordoned: [] };
   if (run.releaseHolds !== true) return remains;
-  const released = {
-    ...(await release(kubernetes, remains, run)),
-    refused: refusals.refused(),
-    failed: refusals.failed(),
-  };
-  if (run.definitions !== true || !isDone(released)) return released;
+  const released = await release(kubernetes, remains, run);
+  if (run.definitions !== true || !isDone(withRefusals(released, refusals))) return released;
   const kept = await inPasses(run, () =>
     deleteEach(kubernetes, { refs: DEFINITIONS, notServed: 'notKnown' }, run, (_, name) =>
       run.say(`deleted the definition ${name}`),
@@ -267,7 +265,7 @@ async function isQuiet(
   return outcome !== 'conflict';
 }
 
-async function release(kubernetes: KubernetesApi, before: Remains, run: UninstallContext): Promise<Remains> {
+async function release(kubernetes: KubernetesApi, before: OtherRemains, run: UninstallContext): Promise<OtherRemains> {
   const { refusals } = run;
   const returns = createReturns();
   let cordoned: string[] = [];

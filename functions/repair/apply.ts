@@ -16,7 +16,6 @@ import { stillWanted } from './rule/second-look.ts';
 import type { ActResult, Outcome, PassDeps } from './context.ts';
 import type { GrantedRepair, PoolDecision } from './rule/pool-decision.ts';
 import { poolAfter } from './rule/pool-memory.ts';
-import { readableSettings } from './rule/incident.ts';
 import { allActionsOf, isBeforeReboot } from './rule/ladder.ts';
 import { dueOf, type NodeFinding } from './rule/finding.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
@@ -30,7 +29,7 @@ import type { PoolRules } from './settings.ts';
 import { cleanUp } from './take-back.ts';
 import { FOLLOW_CHECK, type LadderAction, LAUNCH_CHECK } from './rule/verdict.ts';
 import { PASS_SPACING, poolSubject } from './passes.ts';
-import { contended, normalNode, normalPool, saveNode, writeNodes, writePool } from './save.ts';
+import { normalNode, normalPool, wroteFirst, saveNode, writeNodes, writePool } from './save.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
@@ -102,7 +101,7 @@ async function act(
     oldAttempts: poolBefore.oldAttempts,
   });
   const saved = await record.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
-  if (!saved.written) throw contended();
+  if (!saved.written) throw wroteFirst();
   const places = granted.map(({ finding }) => finding.node);
   const isFree = (await reserved?.reserve(inFlight, places)) ?? true;
   const intended = new Map<GrantedRepair, NodeRecord>();
@@ -302,12 +301,12 @@ function actionOf(
 
 /** The change of a node's finding by its act. */
 async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<FindingChange> {
-  const { granted, record, outcome, made } = result;
-  const { attempt, ladder } = granted;
+  const { granted, record: intended, outcome, made } = result;
+  const { attempt } = granted;
   const withMade: NodeRecord =
-    Object.keys(made).length === 0 ? record : { ...record, leftovers: { ...record.leftovers, ...made } };
+    Object.keys(made).length === 0 ? intended : { ...intended, leftovers: { ...intended.leftovers, ...made } };
   const time = addDuration(deps.clock.now(), attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
   if (outcome.kind !== 'accepted') return afterUntakenAct(deps, observed, result, { outcome, withMade, time });
-  const settings = readableSettings(observed.rules.repair);
-  return { change: { record: accepted(withMade, outcome.attempt, settings ? allActionsOf(settings) : ladder) }, time };
+  const record = accepted(withMade, outcome.attempt, allActionsOf(observed.rules.repair));
+  return { change: { record }, time };
 }

@@ -10,7 +10,6 @@ import type { ClusterNodes, DueFacts, PoolFacts, RepairAsks } from './rule/pool-
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import type { NextRead } from './rule/pool-verdict.ts';
 import type { Unconfirmed } from './rule/surroundings.ts';
-import { isTrue } from './rule/replacement.ts';
 import { NODE_CODEC, nodeRecordId, OWNER, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';
 import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
@@ -29,7 +28,7 @@ import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/
 import { objectIn, textOrEmpty } from '../../shared/domain/json.ts';
 import { type NodeClaimView, readNodeClaim, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
+import { isConditionTrue, type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
 import { matchStatements } from '../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, isDue, parseTimestamp, seconds } from '../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
@@ -301,7 +300,7 @@ async function loadOtherRequests({ kubernetes }: Kubernetes, now: EpochMs): Prom
   requests.forEach((answer, index) => {
     for (const { metadata, spec, status } of seen(answer)) {
       // The node has gone back.
-      if (isTrue(readConditions(status?.['conditions']), 'ExternalRemediationComplete')) continue;
+      if (isConditionTrue(readConditions(status?.['conditions']), 'ExternalRemediationComplete')) continue;
       const name = objectIn(spec, 'healthEvent')['nodeName'];
       const node = typeof name === 'string' ? name : spec?.['nodeName'];
       if (typeof node === 'string') requested.set(node, `${NODE_REQUESTS[index]?.kind ?? ''} ${metadata.name}`);

@@ -24,7 +24,7 @@ import { addDuration, type EpochMs, hours, isDue } from '../../shared/domain/tim
 import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
-import { openRecord, updateRecord, doneIfWritten } from '../../shared/lifecycle/timed-record.ts';
+import { doneIfWritten, openRecord, type TimedRecord, updateRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
 const reservation = z.object({
@@ -98,13 +98,6 @@ export async function openReservations(deps: Deps, context: ReservationContext):
       const since = current?.reservations.find(each => each.uid === uid)?.since ?? deps.clock.now();
       return reservationOf(uid, pool, since) ?? [];
     });
-  const save = async (reservations: readonly Reservation[]): Promise<Turn> => {
-    const value = { basis: limits.basis, reservations: [...reservations].toSorted((a, b) => (a.uid < b.uid ? -1 : 1)) };
-    const wakeTime = addDuration(deps.clock.now(), CHECK);
-    const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
-    if (saved.written) current = value;
-    return doneIfWritten(saved);
-  };
   /**
    * Writes the reservations. The first try uses what was read above. `next` is told whether the record still counts by
    * these limits; undefined: nothing is written. Answers whether something was: not if a newer version has the record
@@ -126,9 +119,11 @@ export async function openReservations(deps: Deps, context: ReservationContext):
       decide: next,
       async apply(reservations) {
         if (reservations === undefined) return DONE;
-        const turn = reservations.length === 0 ? await record.closeNow() : await save(reservations);
+        const value = { basis: limits.basis, reservations: reservations.toSorted((a, b) => (a.uid < b.uid ? -1 : 1)) };
+        const turn = await writeReservations(deps, record, value);
         isStale = turn.kind === 'again';
         isWritten = !isStale;
+        if (isWritten) current = value;
         return turn;
       },
     });
@@ -239,10 +234,18 @@ async function keepReservations(
     if (loaded.kind !== 'known') return DONE;
     const { basis, reservations } = loaded.value;
     const kept = await choose(reservations);
-    if (kept.length === 0) return record.closeNow();
-    if (!isTimer && kept.length === reservations.length) return DONE;
-    const wakeTime = addDuration(deps.clock.now(), CHECK);
-    const value = { basis, reservations: [...kept] };
-    return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime, punctual: false }));
+    const isSame = kept.length > 0 && kept.length === reservations.length;
+    return isSame && !isTimer ? DONE : writeReservations(deps, record, { basis, reservations: [...kept] });
   });
+}
+
+/** Writes the reservations with the time of the next look; the record ends with the last one. */
+async function writeReservations(
+  { clock }: Pick<Deps, 'clock'>,
+  record: TimedRecord<Reservations>,
+  value: Reservations,
+): Promise<Turn> {
+  if (value.reservations.length === 0) return record.closeNow();
+  const wakeTime = addDuration(clock.now(), CHECK);
+  return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime, punctual: false }));
 }

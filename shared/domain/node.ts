@@ -112,6 +112,10 @@ export function readConditions(value: JsonValue | undefined): readonly NodeCondi
   return conditions;
 }
 
+/** Whether the condition of this type is True. */
+export const isConditionTrue = (conditions: readonly NodeCondition[] | undefined, type: string): boolean =>
+  conditions?.some(each => each.type === type && each.status === 'True') === true;
+
 /** Since when the node's kubelet does not report: the node controller then writes `Unknown`. Undefined: it reports, or nobody says. */
 export function kubeletSilentSince(conditions: readonly NodeCondition[]): EpochMs | undefined {
   const ready = conditions.find(({ type }) => type === 'Ready');

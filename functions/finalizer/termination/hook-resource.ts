@@ -11,7 +11,7 @@ import {
   type KubernetesObject,
   type ObjectRef,
 } from '../../../shared/domain/kubernetes-object.ts';
-import { readConditions } from '../../../shared/domain/node.ts';
+import { isConditionTrue, readConditions } from '../../../shared/domain/node.ts';
 import { notServed } from '../../../shared/domain/not-served.ts';
 import type { HookTarget, TerminationHook } from '../../../shared/domain/termination.ts';
 import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
@@ -93,10 +93,7 @@ export async function followResource(
 }
 
 function answerOf({ conditionType }: ByResource, ref: ObjectRef, object: KubernetesObject): ResourceAnswer {
-  const isDone = readConditions(object.status?.['conditions']).some(
-    condition => condition.type === conditionType && condition.status === 'True',
-  );
-  if (isDone) return { kind: 'succeeded' };
+  if (isConditionTrue(readConditions(object.status?.['conditions']), conditionType)) return { kind: 'succeeded' };
   const { uid, resourceVersion: seenVersion } = object.metadata;
   return { kind: 'pending', resource: { ...resourceNameOf(ref), uid, seenVersion } };
 }

@@ -7,7 +7,6 @@ import { accepted, annotationOf, judgeTime, replacementOf, withoutAttempt } from
 import { againAt, judgeByLadder } from './due-node.ts';
 import { allActionsOf, isBeforeReboot } from './ladder.ts';
 import { dueOf, type Judgement, judgement, underWay } from './finding.ts';
-import { readableSettings } from './incident.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { replacementStatusOf } from './replacement.ts';
@@ -39,8 +38,7 @@ export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Judgemen
     return underWay({ ...record, attempt }, { kind: 'unresolved', node, message }, runOver);
   }
   if (wasCarriedOut(attempt, context)) {
-    const settings = readableSettings(context.rules);
-    const next = accepted({ ...record, attempt }, attempt, settings ? allActionsOf(settings) : []);
+    const next = accepted({ ...record, attempt }, attempt, allActionsOf(context.rules));
     const finding = judgeAccepted({ ...facts, record: next }, next.attempt ?? attempt);
     return { ...finding, news: [{ kind: 'carriedOut', attempt }, ...finding.news] };
   }

@@ -5,7 +5,6 @@
  */
 import type { DisruptionBudget } from './guards.ts';
 import { isMarkedForDisruption, isRebooting } from './other-work.ts';
-import { isTrue } from './replacement.ts';
 import type { Activity } from './pool-facts.ts';
 import { BLOCKED_CHECK } from './verdict.ts';
 import type { NodeFinding } from './finding.ts';
@@ -13,7 +12,7 @@ import { nanosecondsToDuration, parseGoDuration } from '../../../shared/domain/g
 import { fieldsOf, objectIn } from '../../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import type { NodeView } from '../../../shared/domain/node.ts';
+import { isConditionTrue, type NodeView } from '../../../shared/domain/node.ts';
 import { type DisruptionBudgets, type NodeCount, resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 
@@ -121,9 +120,9 @@ function readCount(nodes: unknown): NodeCount | undefined {
 
 /** Whether the node counts: it was initialized once, and its instance is not being terminated. */
 function isCounted(node: NodeView, claim: NodeClaimView | undefined): boolean {
-  if (claim === undefined || isTrue(claim.conditions, 'InstanceTerminating')) return false;
+  if (claim === undefined || isConditionTrue(claim.conditions, 'InstanceTerminating')) return false;
   return (
-    isTrue(claim.conditions, 'Initialized') ||
+    isConditionTrue(claim.conditions, 'Initialized') ||
     node.labels['karpenter.sh/initialized'] === 'true' ||
     isRebooting(node, claim) !== undefined
   );

@@ -4,7 +4,9 @@
  */
 import { answerOf, hasTime } from './act-under-way.ts';
 import type { Attempt } from '../attempt-record.ts';
+import { readableSettings } from './incident.ts';
 import type { NodeRecord } from '../node-record.ts';
+import type { RepairRules } from './settings-in-force.ts';
 import type { LadderAction, PossibleAction } from './verdict.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {
@@ -12,7 +14,6 @@ import {
   DEFAULT_ACTIONS,
   type DrainBound,
   type RepairAction,
-  type RepairSettings,
 } from '../../../shared/domain/repair-policy.ts';
 import { type DurationMs, type EpochMs, hours, minutes, toDurationMs } from '../../../shared/domain/time.ts';
 
@@ -80,9 +81,11 @@ export const isRebootUnderWay = (attempt: Attempt | undefined, now: EpochMs): bo
 export const isRebootTried = (refusals: NodeRecord['refusals'] = {}): boolean =>
   Object.keys(refusals).some(key => key.startsWith('Reboot|') || isBeforeReboot({ key }));
 
-/** The actions of every entry. */
-export const allActionsOf = (settings: RepairSettings): readonly LadderAction[] =>
-  actionListsOf(settings).flatMap(actions => ladderOf({ actions }));
+/** The actions of every entry; none: no settings can be read. */
+export function allActionsOf(rules: Pick<RepairRules, 'settings'>): readonly LadderAction[] {
+  const settings = readableSettings(rules);
+  return settings === undefined ? [] : actionListsOf(settings).flatMap(actions => ladderOf({ actions }));
+}
 
 /** A termination is stuck after this long, unless its action states a timeout. */
 const STUCK_AFTER = hours(1);

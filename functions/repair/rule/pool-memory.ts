@@ -51,19 +51,18 @@ export function nextPoolState(
   const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newPlaces]);
   const kept = ({ time }: { readonly time: EpochMs }) => window === undefined || !isDue(now, addDuration(time, window));
   const hasFailed = findings.some(({ news }) => news.some(({ kind }) => kind === 'failedLaunch'));
-  const { launchPause, ramp: _, ...otherMemory } = state;
+  const { launchPause } = state;
   const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
   const ramp = decided.ramp && rampAt(decided.ramp, now);
-  const next: PoolRecord = {
-    ...otherMemory,
-    ...(ramp && { ramp }),
-    inFlight: places,
-    followed: findings.filter(each => isFollowed(each, places)).map(({ node }) => node.uid),
-    holdingGuards: holdingGuards.toSorted(),
-    ...(pause && { launchPause: pause }),
-    terminations: state.terminations.filter(kept).slice(-MAX_TERMINATIONS),
-    counts: { held: findings.filter(isHeld).length, repairing: findings.filter(isRepairing).length },
-  };
+  const next = withFindings(
+    {
+      ...state,
+      holdingGuards: holdingGuards.toSorted(),
+      terminations: state.terminations.filter(kept).slice(-MAX_TERMINATIONS),
+    },
+    findings,
+    { ramp, pause, inFlight: places, held: findings.filter(isHeld).length },
+  );
   const begun = findingsBefore.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
   const [oldest] = next.terminations;
   const times = [
@@ -76,6 +75,31 @@ export function nextPoolState(
   const isOutage =
     holdingGuards.some(guard => guard !== 'threshold') && findingsBefore.some(each => dueOf(each) !== undefined);
   return { findings, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
+}
+
+/** The record of the pool with what its findings say. */
+function withFindings(
+  state: PoolRecord,
+  findings: readonly NodeFinding[],
+  {
+    ramp,
+    pause,
+    inFlight,
+    held,
+  }: Pick<PoolRecord, 'ramp' | 'inFlight'> & {
+    readonly pause: PoolRecord['launchPause'];
+    readonly held: number;
+  },
+): PoolRecord {
+  const { ramp: _, launchPause: __, ...otherMemory } = state;
+  return {
+    ...otherMemory,
+    ...(ramp && { ramp }),
+    ...(pause && { launchPause: pause }),
+    inFlight,
+    followed: findings.filter(each => isFollowed(each, inFlight)).map(({ node }) => node.uid),
+    counts: { held, repairing: findings.filter(isRepairing).length },
+  };
 }
 
 /** Whether a refused attempt has left marks that nothing is about to use. */
@@ -133,16 +157,10 @@ export function poolAfter(
     attempt.action === 'Terminate' ? [terminationOf(finding.node.uid, attempt)] : [],
   );
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
-  const { ramp: rampBefore, launchPause, ...otherMemory } = state;
-  const ramp = rampBefore && withoutUndone(rampBefore, undone.size);
+  const { launchPause, counts } = state;
+  const ramp = state.ramp && withoutUndone(state.ramp, undone.size);
   const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
-  return {
-    ...otherMemory,
-    ...(pause && { launchPause: pause }),
-    ...(ramp && { ramp }),
-    inFlight,
-    terminations: [...state.terminations, ...[...uncounted, ...terminated].filter(({ node }) => !known.has(node))],
-    followed: findings.filter(each => isFollowed(each, inFlight)).map(({ node }) => node.uid),
-    counts: { ...state.counts, repairing: findings.filter(isRepairing).length },
-  };
+  const newTerminations = [...uncounted, ...terminated].filter(({ node }) => !known.has(node));
+  const terminations = [...state.terminations, ...newTerminations];
+  return withFindings({ ...state, terminations }, findings, { ramp, pause, inFlight, held: counts.held });
 }

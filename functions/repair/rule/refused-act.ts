@@ -1,6 +1,7 @@
 /**
  * Decides what follows a refused act: what the record keeps, so that it is retried ever less often, and which action is
- * next. Pure.
+ * next. Tries of the kernel (`createTries`) decide at the call whether a change waits; the ladder has to know before,
+ * since another action may then have its turn. Pure.
  */
 import type { Attempt } from '../attempt-record.ts';
 import type { LaunchPause } from '../pool-record.ts';

@@ -11,8 +11,8 @@ import { isJsonObject, listIn, objectIn } from '../../../shared/domain/json.ts';
 import type { JsonObject, KubernetesManifest, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {
+  isConditionTrue,
   isReserved,
-  type NodeCondition,
   type NodeView,
   POOL_HOLD_ANNOTATION,
   REPLACES_ANNOTATION,
@@ -48,13 +48,11 @@ export function replacementStatusOf(replacement: Replacement, { claims, nodesByN
   if (node === undefined || node.providerID !== claim.providerID) return { kind: 'launching' };
   const isReleased = !isReserved(node);
   const isReady =
-    isTrue(claim.conditions, 'Initialized') && isTrue(node.conditions, 'Ready') && !isStarting(node, claim);
+    isConditionTrue(claim.conditions, 'Initialized') &&
+    isConditionTrue(node.conditions, 'Ready') &&
+    !isStarting(node, claim);
   return { kind: isReady ? 'ready' : 'unready', node, isReleased };
 }
-
-/** Whether the condition of this type is True. */
-export const isTrue = (list: readonly NodeCondition[] | undefined, type: string): boolean =>
-  list?.some(each => each.type === type && each.status === 'True') === true;
 
 /**
  * The NodeClaim of the replacement. It is found by its UID once that is recorded, before that by its name and

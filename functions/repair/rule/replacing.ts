@@ -11,7 +11,7 @@ import { isWanted, judgeAnew, judgeRecovered } from './attempt-end.ts';
 import { nextPause, replacementStatusOf } from './replacement.ts';
 import { refusedUntil } from './next-action.ts';
 import { allActionsOf, terminationAfter } from './ladder.ts';
-import { readableSettings, withSkipped } from './incident.ts';
+import { withSkipped } from './incident.ts';
 import { launchTakenBack, withoutAttempt } from './attempt.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, toDurationMs, toTimestamp } from '../../../shared/domain/time.ts';
@@ -63,8 +63,7 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
 
 /** Ends an attempt whose node is well again, or that nobody wants any more. The launch uses an attempt (I11). */
 function judgeTakenBack(facts: NodeFacts, attempt: AttemptOf<'Replace'>, name: string, isReleased: boolean): Judgement {
-  const settings = readableSettings(facts.context.rules);
-  const record = launchTakenBack(facts.record, attempt, settings ? allActionsOf(settings) : []);
+  const record = launchTakenBack(facts.record, attempt, allActionsOf(facts.context.rules));
   if (facts.isUnhealthy) return judgeAnew(facts, record);
   const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
   return judgeRecovered({ ...facts, record }, attempt, `: ${stays}`, 'while it was being replaced');

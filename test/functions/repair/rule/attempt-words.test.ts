@@ -75,7 +75,7 @@ describe('an act is described', () => {
   });
 
   it('with the actions that come next', () => {
-    const ladder = allActionsOf(someSettings({ actions: [REBOOT, FIX, TERMINATE] }));
+    const ladder = allActionsOf({ settings: someSettings({ actions: [REBOOT, FIX, TERMINATE] }) });
     expect(followedBy(ladder.slice(1, 3))).toBe('; after it, while the node is unhealthy: CustomResource, Terminate');
     expect(followedBy([])).toBe('');
   });

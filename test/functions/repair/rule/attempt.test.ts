@@ -220,7 +220,7 @@ describe('the outcome of an attempt', () => {
   });
 });
 
-const LADDER = allActionsOf(someSettings(by(REBOOT, TERMINATE)));
+const LADDER = allActionsOf({ settings: someSettings(by(REBOOT, TERMINATE)) });
 const reboot = (more: Partial<Attempt> = {}) =>
   anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', bootID: 'boot-1', phase: 'intended', ...more });
 const refusal = { cause: 'request' as const, message: 'no', basis: '', count: 1, firstTime: NOW, lastTime: NOW };
@@ -271,7 +271,7 @@ describe('an act that is accepted', () => {
   it('counts for a day, and for as long as an allowance of the list counts', () => {
     const record = remembered({ acts: [anAct(-2 * 24 * 60), anAct(-24 * 60), anAct(1 - 24 * 60), anAct(-1)] });
     const minutesLeft = (within?: string) => {
-      const ladder = allActionsOf(someSettings(by({ ...REBOOT, ...(within && { within }) })));
+      const ladder = allActionsOf({ settings: someSettings(by({ ...REBOOT, ...(within && { within }) })) });
       return accepted(record, reboot(), ladder).acts.map(({ time }) => (time - NOW) / 60_000);
     };
     expect(minutesLeft()).toEqual([1 - 24 * 60, -1, 0]);

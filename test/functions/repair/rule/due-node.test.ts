@@ -379,7 +379,8 @@ describe('the actions', () => {
 
   it('of all entries are those of the block and of each of its entries', () => {
     const entry = { conditionType: 'Ready', toleration: '1m', actions: listOf('fix') };
-    const all = allActionsOf(someSettings({ actions: listOf('reboot'), policies: [entry] })).map(keyOf);
+    const settings = someSettings({ actions: listOf('reboot'), policies: [entry] });
+    const all = allActionsOf({ settings }).map(keyOf);
     expect(all).toEqual(expect.arrayContaining([REBOOT, FIX]));
   });
 
