@@ -69,6 +69,11 @@ describe('the counts of a policy', () => {
     });
   });
 
+  it('are zero by name where another block is in force', () => {
+    const all = policy('all', { drain: { maxConcurrent: 1 } });
+    expect(summarize(of(all), facts([all])).pools[1]).toEqual({ name: 'web', nodes: 5, held: 0, repairing: 0 });
+  });
+
   it('leave out the repairs of pools for which another block is in force', () => {
     const all = policy('all', { repair: {} });
     const web = policy('web', selecting('web', { repair: {} }));
@@ -111,6 +116,84 @@ describe('the counts of a policy', () => {
     });
     const own = pools.map(each => ({ ...each, pool: pool('own', { repair: {} }) }));
     expect(conditionsOf(of(all), facts([all], { pools: own }))).not.toContain('Warning=True NotCounted');
+  });
+});
+
+/** `In force` has no reason of its own in the message: which blocks are, and in which mode, is what it says. */
+describe('the condition Active says', () => {
+  const activeOf = (about: PolicyFacts, cluster: ClusterFacts) =>
+    summarize(about, cluster).conditions.find(({ type }) => type === 'Active');
+  const own = (name: string) => ({ pool: pool(name, { repair: {} }), nodes: 1, repairs: undefined, karpenters: 0 });
+  const limits = { repairLimits: { maxConcurrentRepairsPerCluster: 2 } };
+  const drain = { drain: { maxConcurrent: 1 } };
+  const held = 'it has no block: repairs, terminations and drains that would begin in its NodePools are held, except by a policy at least as specific that has the block; protection is not affected'; // prettier-ignore
+
+  it.each<[string, JsonObject, Partial<ClusterFacts>, string, string]>([
+    ['its blocks', { repair: {}, ...drain }, {}, 'InForce', 'in force: repair, drain'],
+    ['its mode', { mode: 'Observe', repair: {} }, {}, 'Observing', 'in force, in mode Observe: repair'],
+    ['that it has none', {}, {}, 'NoBlock', 'it has none of repair, repairLimits, drain, termination, protection'],
+    ['that it holds what would begin', { mode: 'Observe' }, {}, 'Observing', held],
+    ['that it selects nothing', selecting('nobody', { repair: {} }), {}, 'SelectsNothing', 'it selects no NodePool'],
+    [
+      'that the pools have blocks of their own',
+      selecting('web', { repair: {} }),
+      { pools: [own('web')] },
+      'Overridden',
+      'every NodePool that it selects has a repair block of its own',
+    ],
+    [
+      'that the gate is closed',
+      { repair: {}, ...limits },
+      { gateOpen: false },
+      'GateOff',
+      'featureGates.nodeRepair is off in ConfigMap curfew/curfew-config',
+    ],
+    ['nothing of the gate where another block is in force', { repair: {}, ...drain }, { gateOpen: false }, 'InForce', 'in force: repair, drain'], // prettier-ignore
+    ['that it is in force where no NodePool is', { repair: {} }, { pools: [] }, 'Overridden', 'a more specific policy, or the first by name, comes before it everywhere'], // prettier-ignore
+  ])('%s', (_, spec, cluster, reason, message) => {
+    const object = policy('a', spec);
+    expect(activeOf(of(object), facts([object], cluster))).toMatchObject({ reason, message });
+  });
+
+  it('that another policy comes before it, whatever the block', () => {
+    for (const block of [{ repair: {} }, drain, { termination: { hooks: [] } }]) {
+      const [a, b] = [policy('a', block), policy('b', block)];
+      expect(activeOf(of(b), facts([a, b]))).toMatchObject({
+        reason: 'Overridden',
+        message: 'a more specific policy, or the first by name, comes before it everywhere',
+      });
+      expect(activeOf(of(a), facts([a, b]))).toMatchObject({ reason: 'InForce' });
+    }
+  });
+
+  it('that a policy is in force where it comes first in one of its NodePools', () => {
+    const [all, web] = [policy('all', drain), policy('web', selecting('web', drain))];
+    expect(activeOf(of(all), facts([all, web]))).toMatchObject({ reason: 'InForce' });
+    expect(activeOf(of(web), facts([all, web]))).toMatchObject({ reason: 'InForce' });
+  });
+
+  it('of a protection that is only observed that it is looked at beside the one in force', () => {
+    const block = { protection: { compatibility: 'Karpenter' } };
+    const [first, second] = [policy('a', { mode: 'Observe', ...block }), policy('b', block)];
+    const third = policy('c', block);
+    const cluster = facts([first, second, third]);
+    expect(activeOf(of(first), cluster)).toMatchObject({ reason: 'Observing' });
+    expect(activeOf(of(second), cluster)).toMatchObject({ reason: 'InForce' });
+    expect(activeOf(of(third), cluster)).toMatchObject({ reason: 'Overridden' });
+  });
+
+  it('that it was never accepted', () => {
+    const object = policy('a', { repair: {} });
+    const about = of(object, { fault: 'spec.repair: bad', acceptedGeneration: undefined });
+    const [accepted, active] = summarize(about, facts([object])).conditions;
+    expect(accepted?.message).toBe('spec.repair: bad; no generation of it was ever accepted');
+    expect(active).toMatchObject({
+      status: 'False',
+      reason: 'NotAccepted',
+      message: 'it cannot be read, and no generation of it was ever accepted',
+    });
+    expect(activeOf(of(object, { acceptedGeneration: undefined }), facts([object]))?.reason).toBe('InForce');
+    expect(activeOf(of(object), facts([policy('b', { repair: {} })]))?.reason).toBe('NotAccepted');
   });
 });
 

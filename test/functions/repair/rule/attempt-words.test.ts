@@ -18,6 +18,8 @@ import { anAttempt, someSettings, T } from '../../../builders/repair.ts';
 const until = at(10);
 const launch = anAttempt('n1', { action: 'Replace', until, replacement: { name: 'r1' } });
 const reboot = anAttempt('n1', { action: 'Reboot', until });
+const drain = anAttempt('n1', { action: 'Drain', until });
+const fix = anAttempt('n1', { action: 'CustomResource', until });
 const alone = anAttempt('n1', { claim: undefined });
 const ending = (pods: object, more: object = {}): Attempt => anAttempt('n1', { pods, ...more } as Partial<Attempt>);
 const forced = ending({ kind: 'until', time: NOW });
@@ -38,6 +40,18 @@ describe('an act is described', () => {
       reboot,
       'Reboot has begun, and has time until 2024-11-01T15:42:48Z',
       'Reboot would begin, and have time until 2024-11-01T15:42:48Z',
+    ],
+    [
+      'as a drain',
+      drain,
+      'Drain has begun, and has time until 2024-11-01T15:42:48Z',
+      'Drain would begin, and have time until 2024-11-01T15:42:48Z',
+    ],
+    [
+      'as a request to somebody else',
+      fix,
+      'CustomResource has begun, and has time until 2024-11-01T15:42:48Z',
+      'CustomResource would begin, and have time until 2024-11-01T15:42:48Z',
     ],
     [
       'as the end of an instance',

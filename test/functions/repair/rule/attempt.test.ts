@@ -12,7 +12,7 @@ import {
 } from '../../../../functions/repair/rule/attempt.ts';
 import { type Candidate, dueOf } from '../../../../functions/repair/rule/finding.ts';
 import { allActionsOf } from '../../../../functions/repair/rule/ladder.ts';
-import type { Attempt, AttemptOf } from '../../../../functions/repair/attempt-record.ts';
+import type { Attempt, AttemptOf, Replacement } from '../../../../functions/repair/attempt-record.ts';
 import type { Act, NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
@@ -31,6 +31,8 @@ interface Given {
   readonly record?: Partial<NodeRecord>;
   /** undefined: Karpenter does not manage the node. */
   readonly claim?: Partial<NodeClaimView> | undefined;
+  /** The replacement that is ready. */
+  readonly replacement?: Replacement;
 }
 
 /** The attempt that begins at a node that is due. */
@@ -45,7 +47,10 @@ function begun(given: Given = {}): Attempt {
   });
   const due = dueOf(finding);
   if (due === undefined) throw new Error('the node is not due');
-  const candidate: Candidate = { ...due, finding };
+  const { replacement } = given;
+  const action =
+    due.action.type === 'Terminate' && replacement !== undefined ? { ...due.action, replacement } : due.action;
+  const candidate: Candidate = { ...due, action, finding };
   return createAttempt(candidate, NOW);
 }
 const by = (...actions: readonly JsonObject[]): JsonObject => ({ actions });
@@ -86,6 +91,11 @@ describe('an attempt', () => {
     expect(requestOf(key)).toMatchObject({ action: 'CustomResource', requestId: 'earlier' });
     for (const other of [undefined, 'Reboot||600000'])
       expect(requestOf(other)).toMatchObject({ requestId: `uid-n1.${NOW}`, claim: { name: 'claim-n1' } });
+  });
+
+  it('to drain the node asks under an ID of its own', () => {
+    const block = by({ type: 'DrainThenTerminate', timeout: '20m' });
+    expect(begun({ block })).toMatchObject({ action: 'Drain', key: 'Drain||1200000', requestId: `uid-n1.${NOW}` });
   });
 
   it('to launch a replacement names it, another one each time, and the same one where no run launched it', () => {
@@ -152,6 +162,12 @@ describe('an attempt', () => {
   ])('leaves the pods %s', (_, terminationGracePeriod, given, pods) => {
     const block = terminationGracePeriod === undefined ? {} : { terminationGracePeriod };
     expect(begun({ block, ...given })).toMatchObject({ pods: { kind: 'until', ...pods } });
+  });
+
+  it('to terminate the node knows what takes its place, where that was launched', () => {
+    const replacement = { name: 'r1', uid: 'uid-r1' };
+    expect(begun({ replacement })).toMatchObject({ action: 'Terminate', replacement });
+    expect(begun()).not.toHaveProperty('replacement');
   });
 
   it('leaves the pods as long as they take where neither entry nor NodeClaim says how long', () => {
@@ -259,6 +275,8 @@ describe('an act that is accepted', () => {
     expect(accepted(remembered({ leftovers }), anAttempt('n1'), LADDER).leftovers).toEqual({ drain: 'r1' });
     const { drain: _, ...others } = leftovers;
     expect(accepted(remembered({ leftovers: others }), anAttempt('n1'), LADDER)).not.toHaveProperty('leftovers');
+    const { requested } = leftovers;
+    expect(accepted(remembered({ leftovers: { requested } }), reboot(), LADDER)).not.toHaveProperty('leftovers');
   });
 
   it('and launches a replacement is not taken: that is so once the replacement is ready', () => {

@@ -1,7 +1,7 @@
 /** How many repairs the limits of zone and cluster let begin. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createConcurrencyLimits } from '../../../../functions/repair/rule/concurrency-limits.ts';
+import { budgetBlocker, createConcurrencyLimits } from '../../../../functions/repair/rule/concurrency-limits.ts';
 import type { StatedLimits } from '../../../../functions/repair/rule/settings-in-force.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes, seconds } from '../../../../shared/domain/time.ts';
@@ -85,7 +85,12 @@ describe('how many may begin', () => {
     const many = nodesIn(undefined, 1_001);
     const concurrencyLimits = limitsOf({ nodes: many });
     expect(begun(concurrencyLimits, many)).toBe(1_000);
-    expect(concurrencyLimits.admit(nodeIn('one more'))?.message).toContain('so many are counted at most');
+    expect(concurrencyLimits.admit(nodeIn('one more'))).toEqual({
+      kind: 'room',
+      reason: 'ClusterConcurrencyBudget',
+      message: '1000 repairs are under way in the cluster, so many are counted at most',
+      until: addDuration(NOW, seconds(30)),
+    });
   });
 });
 
@@ -108,7 +113,24 @@ it('says which policy holds it, by what numbers, and that it looks again after h
   expect(concurrencyLimits.admit(nodeIn('n'))).toMatchObject({
     reason: 'ClusterConcurrencyBudget',
     message: '1 repair is under way in the cluster, maxConcurrentRepairsPerCluster of NodeLifecyclePolicy p1 allows 0',
-    setting: { numbers: { underWay: 1, allowed: 0 } },
+    setting: {
+      source: 'NodeLifecyclePolicy p1',
+      field: 'spec.repairLimits.maxConcurrentRepairsPerCluster',
+      numbers: { underWay: 1, allowed: 0 },
+    },
+  });
+});
+
+it.each([
+  [1, '1 repair is under way in NodePool a, maxConcurrentRepairs allows 1'],
+  [2, '2 repairs are under way in NodePool a, maxConcurrentRepairs allows 1'],
+])('the limit of a pool says the same, and is looked at every five minutes: %i under way', (underWay, message) => {
+  expect(budgetBlocker('NodePool a', underWay, 1, NOW)).toEqual({
+    kind: 'budget',
+    reason: 'ConcurrencyBudget',
+    message,
+    setting: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay, allowed: 1 } },
+    until: addDuration(NOW, minutes(5)),
   });
 });
 

@@ -60,6 +60,8 @@ describe('a budget', () => {
     ['is a tenth where the NodePool has null', null, 1],
     ['is one that is no list', { nodes: '3' }, 3],
     ['is a number', [{ nodes: 2 }], 2],
+    ['is a number of two digits', [{ nodes: '12' }], 4],
+    ['allows none where its number is a list', [{ nodes: ['2'] }], 0],
     ['is a share of the nodes, rounded up', [{ nodes: '30%' }], 2],
     ['is the smallest', [{ nodes: 3 }, { nodes: 1 }, { nodes: 2 }], 1],
     ['allows none where it cannot be read', [{ nodes: '1x' }], 0],
@@ -119,6 +121,11 @@ describe('of the nodes', () => {
     ['that is rebooted', { claims: { n1: { conditions: [...INITIALIZED.conditions, aCondition('Rebooting', 'True')] } } }, true], // prettier-ignore
     ['that a repair is at', { findings: [{ node: node('n1'), state: 'inFlight', record: { attempt: { action: 'Terminate' } } }] }, true], // prettier-ignore
     ['that a repair is at which leaves it in place', { findings: [{ node: node('n1'), state: 'inFlight', record: { attempt: { action: 'CustomResource' } } }] }, false], // prettier-ignore
+    [
+      'that somebody else is at, of which nothing is recorded',
+      { findings: [{ node: node('n1'), state: 'inFlight' }] },
+      false,
+    ],
     ['of which a repair is over', { findings: [{ node: node('n1'), state: 'healthy', record: { attempt: { action: 'Terminate' } } }] }, false], // prettier-ignore
     ['that is stuck', { nodes: [node('n1', { deletionTime: T })], findings: [{ node: node('n1'), verdict: { kind: 'stuck' } }] }, false], // prettier-ignore
   ])('one is disrupted %s', (_, world, isDisrupted) => {

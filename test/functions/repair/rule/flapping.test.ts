@@ -1,7 +1,7 @@
 /** What is remembered for `flapping`: never time in which the node is known to have been well, and none of the other times lost. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextEpisodes } from '../../../../functions/repair/rule/flapping.ts';
+import { cumulativeDueTime, nextEpisodes } from '../../../../functions/repair/rule/flapping.ts';
 import { judgeHealth } from '../../../../functions/repair/rule/incident.ts';
 import { unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
 import type { Episode } from '../../../../functions/repair/node-record.ts';
@@ -111,6 +111,36 @@ describe('unhealthy times', () => {
       [[29, undefined]],
     ],
     [
+      'it ends with what it began with: of another condition nobody knows how long it stayed alone',
+      [
+        [6, { Ready: ['False', 0], NetworkUnavailable: ['True', 5] }],
+        [13, { Ready: ['True', 10], NetworkUnavailable: ['False', 12] }],
+      ],
+      [[0, 10]],
+    ],
+    [
+      'one of which all was seen stays as it was',
+      [
+        [0, { Ready: ['False', 0] }],
+        [10, { Ready: ['True', 10] }],
+        [40, { Ready: ['False', 40] }],
+        [50, { Ready: ['False', 40] }],
+      ],
+      [
+        [0, 10],
+        [40, undefined],
+      ],
+    ],
+    [
+      'one is forgotten once the window has passed',
+      [
+        [0, { Ready: ['False', 0] }],
+        [10, { Ready: ['True', 10] }],
+        [70, { Ready: ['True', 10] }],
+      ],
+      [],
+    ],
+    [
       'a condition that is taken away counts until that is seen',
       [
         [0, { NetworkUnavailable: ['True', 0] }],
@@ -128,6 +158,19 @@ describe('unhealthy times', () => {
     const health = healthOf(node, settings, nextEpisodes(node, settings, episodes, at(20)));
     expect(health).toMatchObject({ dueCondition: { dueTime: at(39) } });
   });
+});
+
+it('a hundred unhealthy times are remembered, the newest ones', () => {
+  const many = Array.from({ length: 120 }, (_, index) => ({
+    startTime: at(index / 10),
+    endTime: at(index / 10 + 0.05),
+  }));
+  const kept = nextEpisodes(nodeWith({ Ready: ['True', 12] }), settings, many, at(20));
+  expect(kept).toEqual(many.slice(20));
+});
+
+it('without flapping nothing is remembered', () => {
+  expect(nextEpisodes(nodeWith({ Ready: ['False', 0] }), someSettings(), [], at(0))).toEqual([]);
 });
 
 describe('with flapping, a node', () => {
@@ -154,10 +197,8 @@ describe('with flapping, a node', () => {
           const episodes = history.map(([start, length]) => [start, start + length] as const);
           let due = since;
           while (unhealthyWithin(episodes, since, due) < unhealthyFor) due += 1;
-          const rule = { flapping: { window: '1h', unhealthyFor: `${unhealthyFor}m` } };
-          const patient = someSettings({ defaultTolerationDuration: '24h', ...rule });
-          const health = healthOf(nodeWith({ Ready: ['False', since] }), patient, spans(episodes));
-          expect(health).toMatchObject({ dueCondition: { dueTime: at(due) } });
+          const rule = { window: minutes(60), unhealthyFor: minutes(unhealthyFor) };
+          expect(cumulativeDueTime(at(since), spans(episodes), rule)).toBe(at(due));
         },
       ),
       { numRuns: 300 },

@@ -6,6 +6,7 @@ import {
   nextRamp,
   rampAllows,
   rampAt,
+  rampBlocker,
   rampTime,
   withoutUndone,
 } from '../../../../functions/repair/rule/ramp.ts';
@@ -66,6 +67,46 @@ describe('a ramp', () => {
     expect(rampAllows(withoutUndone(acted, 1))).toBe(1);
     expect(advanceRamp(FIRST, 0, at(7))).toEqual(FIRST);
     expect(rampAllows(undefined)).toBe(Infinity);
+  });
+
+  it('allows 1, 2, 4 … in its steps, less what has begun, and stops to grow', () => {
+    expect([0, 1, 2, 3].map(step => rampAllows(ramp(step, 0, 0)))).toEqual([1, 2, 4, 8]);
+    expect(rampAllows(ramp(3, 0, 5))).toBe(3);
+    expect(rampAllows(ramp(1_000, 0, 0))).toBe(rampAllows(ramp(31, 0, 0)));
+  });
+
+  it('counts from the first act of its step, and not from a later one', () => {
+    expect(advanceRamp(ramp(2, 0, 1), 2, at(0.5))).toEqual(ramp(2, 0, 3));
+    expect(advanceRamp(undefined, 2, at(0))).toBeUndefined();
+  });
+
+  it('gives back no more than it has granted', () => {
+    expect(withoutUndone(ramp(2, 0, 3), 2)).toEqual(ramp(2, 0, 1));
+    expect(withoutUndone(ramp(2, 0, 1), 2)).toEqual(ramp(2, 0, 0));
+    expect(withoutUndone(ramp(2, 0, 1), 0)).toEqual(ramp(2, 0, 1));
+    expect(withoutUndone(undefined, 2)).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'a minute after its first act',
+      ramp(2, 0, 4),
+      at(1),
+      '4 in this minute, twice as many from 2024-11-01T15:03:48Z on',
+    ],
+    [
+      'in a minute where nothing has begun',
+      ramp(0, 0, 0),
+      at(1.5),
+      '1 in this minute, twice as many from 2024-11-01T15:04:18Z on',
+    ],
+  ])('says how many may begin, and when more may: %s', (_, given, until, words) => {
+    expect(rampBlocker(given, at(0.5))).toEqual({
+      kind: 'ramp',
+      reason: 'RampUp',
+      message: `repairs start again slowly after an outage: ${words}`,
+      until,
+    });
   });
 
   it('is looked at when its step, or it itself, is over', () => {

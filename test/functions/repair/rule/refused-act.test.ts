@@ -4,13 +4,14 @@ import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { LaunchPause } from '../../../../functions/repair/pool-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { asOf } from '../../../../functions/repair/rule/due-node.ts';
 import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
 import { afterRefusedAct, noteRefusedAct, type RefusedAct } from '../../../../functions/repair/rule/refused-act.ts';
 import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';
 import { addDuration, type EpochMs, hours, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
-import { anAttempt, T } from '../../../builders/repair.ts';
+import { at, NOW } from '../../../builders/pool.ts';
+import { anAttempt } from '../../../builders/repair.ts';
 
-const NOW = addDuration(T, minutes(30));
 const NEW = newNode('n1', 'default');
 const BEFORE: NodeRecord = { ...NEW, incident: { type: 'Ready', taken: [] } };
 const REPLACE: LadderAction = { type: 'Replace', timeout: hours(1), attempts: 3, within: hours(24) };
@@ -194,4 +195,20 @@ describe('the node of a refused act', () => {
     const again = refusedAct(REPLACE, { before: { ...BEFORE, incident: record.incident } });
     expect(after({ refused: again, ladder: [REPLACE] }).record.incident?.skipped).toEqual([keyOf(REPLACE)]);
   });
+});
+
+describe('a message about a next try', () => {
+  const said = 'it was refused; it is tried again at 2024-11-01T15:32:48Z';
+
+  it('says that it was to come once its time is over: later tries are not told', () => {
+    expect(asOf(said, at(-1))).toBe(said);
+    expect(asOf(said, NOW)).toBe('it was refused; it was to be tried again at 2024-11-01T15:32:48Z');
+  });
+
+  it.each([`${said}, or so`, 'it was refused; it is tried again at noon', 'it was refused'])(
+    'is left as it is where it ends otherwise: %s',
+    message => {
+      expect(asOf(message, at(60))).toBe(message);
+    },
+  );
 });

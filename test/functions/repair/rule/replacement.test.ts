@@ -6,11 +6,14 @@ import {
   pauseAt,
   replacementClaim,
   replacementName,
+  replacementStatusOf,
   roomFault,
 } from '../../../../functions/repair/rule/replacement.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import type { NodeView } from '../../../../shared/domain/node.ts';
+import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { at, aNodePool, NOW } from '../../../builders/pool.ts';
-import { aPoolNode } from '../../../builders/repair.ts';
+import { aCondition, aPoolNode, claimOf, READY } from '../../../builders/repair.ts';
 
 describe('the name of a replacement', () => {
   it.each([
@@ -37,6 +40,51 @@ describe('the name of a replacement', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('a replacement', () => {
+  const NEW = aPoolNode('new', READY);
+  const taint = (key: string) => ({ taints: [{ key, value: '' }] });
+  const READY_CLAIM: Partial<NodeClaimView> = {
+    name: 'r1',
+    uid: 'uid-r1',
+    annotations: { 'curfew.dev/replaces': 'uid-n1' },
+    startupTaints: ['example.com/starting'],
+    conditions: [aCondition('Initialized', 'True')],
+  };
+  const status = (claim: Partial<NodeClaimView> = {}, node: Partial<NodeView> = {}, uid: string | null = 'uid-r1') => {
+    const there = claimOf(NEW, { ...READY_CLAIM, ...claim });
+    return replacementStatusOf(uid === null ? { name: 'r1' } : { name: 'r1', uid }, {
+      claims: new Map([
+        ['uid-other', claimOf(aPoolNode('other'), { name: 'other', uid: 'uid-other' })],
+        [there.uid, there],
+      ]),
+      nodesByName: new Map([[NEW.name, { ...NEW, ...node }]]),
+    }).kind;
+  };
+
+  it.each<[string, string, Partial<NodeClaimView>, Partial<NodeView>]>([
+    ['is ready when its NodeClaim is Initialized and its Node Ready', 'ready', {}, {}],
+    ['may still have the taint of ours', 'ready', {}, taint('curfew.dev/reserved')],
+    ['is not ready before it is Initialized', 'unready', { conditions: [aCondition('Initialized', 'False')] }, {}],
+    ['is not ready of which nothing is told', 'unready', { conditions: undefined }, {}],
+    ['is not ready before its Node is', 'unready', {}, { conditions: [aCondition('Ready', 'False')] }],
+    ['is not ready with a start-up taint', 'unready', {}, taint('example.com/starting')],
+    ['is not ready with a taint of readiness', 'unready', {}, taint('readiness.k8s.io/network')],
+    ['is not ready with each of them beside others', 'unready', {}, { taints: [...taint('a').taints, ...taint('readiness.k8s.io/b').taints] }], // prettier-ignore
+    ['is launching before its NodeClaim names a Node', 'launching', { nodeName: undefined }, {}],
+    ['I10 is launching where another instance has the name of its Node', 'launching', {}, { providerID: 'aws:///us-west-2a/i-9' }], // prettier-ignore
+    ['is gone when it is being deleted', 'gone', { deletionTime: NOW }, {}],
+    ['is gone where another NodeClaim has its name', 'gone', { uid: 'uid-later' }, {}],
+  ])('%s', (_, kind, claim, node) => {
+    expect(status(claim, node)).toBe(kind);
+  });
+
+  it('of which no UID is recorded is found by its name, and only with our mark', () => {
+    expect(status({}, {}, null)).toBe('ready');
+    expect(status({ annotations: {} }, {}, null)).toBe('gone');
+    expect(status({ name: 'r2' }, {}, null)).toBe('gone');
   });
 });
 

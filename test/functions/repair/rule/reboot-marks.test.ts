@@ -1,0 +1,93 @@
+/** What a reboot leaves on its Node, so that it outlives the table, and which of it is ours. */
+import { describe, expect, it } from 'vitest';
+import {
+  actsOf,
+  isJustRebooted,
+  isMaintained,
+  isMarked,
+  LAST_REBOOT_ANNOTATION,
+  lastRebootText,
+  newNodeOf,
+  withMarks,
+} from '../../../../functions/repair/rule/reboot-marks.ts';
+import type { Act } from '../../../../functions/repair/node-record.ts';
+import { at, NOW } from '../../../builders/pool.ts';
+import { aCondition, aPoolNode } from '../../../builders/repair.ts';
+
+const TIME = '2024-11-01T15:32:48.000Z';
+const act = (action: Act['action']): Act => ({ key: '', action, time: NOW });
+const shown = (value: string | undefined) =>
+  aPoolNode('n1', undefined, value === undefined ? {} : { annotations: { [LAST_REBOOT_ANNOTATION]: value } });
+
+describe('the annotation of a reboot', () => {
+  it('has its time, the boot ID before it, and how many reboots count', () => {
+    expect(JSON.parse(lastRebootText([act('Reboot'), act('Terminate'), act('Reboot')], NOW, 'boot-1'))).toEqual({
+      time: TIME,
+      bootID: 'boot-1',
+      count: 3,
+    });
+    expect(JSON.parse(lastRebootText([], NOW, undefined))).toEqual({ time: TIME, count: 1 });
+  });
+
+  it('stands for its reboots at a Node that has no record', () => {
+    const reboot = { key: 'Reboot||0', action: 'Reboot', time: NOW, bootID: 'boot-1' };
+    const node = shown(lastRebootText([act('Reboot')], NOW, 'boot-1'));
+    expect(actsOf(node)).toEqual([reboot, reboot]);
+    expect(newNodeOf(node, 'default')).toMatchObject({ name: 'n1', pool: 'default', acts: [reboot, reboot] });
+  });
+
+  it.each<[string, unknown, number]>([
+    ['as many as it says', { time: TIME, count: 3 }, 3],
+    ['20 at most', { time: TIME, count: 21 }, 20],
+    ['one at least', { time: TIME, count: 0 }, 1],
+    ['one where no number is told', { time: TIME }, 1],
+    ['one where the number is no whole one', { time: TIME, count: 2.5 }, 1],
+    ['one where the number is a text', { time: TIME, count: '3' }, 1],
+    ['none without a time', { count: 3 }, 0],
+    ['none where the time cannot be read', { time: 'soon', count: 3 }, 0],
+    ['none where the time is no text', { time: 1, count: 3 }, 0],
+    ['none where it is something else', 'true', 0],
+    ['none where there is none', undefined, 0],
+  ])('that anybody may have changed counts %s', (_, value, count) => {
+    expect(actsOf(shown(value === undefined ? undefined : JSON.stringify(value)))).toHaveLength(count);
+  });
+
+  it('that is no JSON counts none, and a boot ID that is no text is none', () => {
+    expect(actsOf(shown('{'))).toEqual([]);
+    const [reboot] = actsOf(shown(JSON.stringify({ time: TIME, bootID: 7 })));
+    expect(reboot).not.toHaveProperty('bootID');
+  });
+
+  it('says for an hour that the node was just rebooted', () => {
+    const node = shown(lastRebootText([], NOW, undefined));
+    expect([0, 59, 60].map(minute => isJustRebooted(node, at(minute)))).toEqual([true, true, false]);
+    expect(isJustRebooted(shown(undefined), NOW)).toBe(false);
+  });
+});
+
+describe('I7 the marks of a reboot', () => {
+  const condition = (type: string, status: string, reason: string) => ({ ...aCondition(type, status), reason });
+  const OURS = condition('MaintenanceInProgress', 'True', 'CurfewReboot');
+
+  it.each([
+    ['are ours by the reason of the condition', OURS, true],
+    ["are another's by theirs", condition('MaintenanceInProgress', 'True', 'Vendor'), false],
+    ['are none once the condition is over', condition('MaintenanceInProgress', 'False', 'CurfewReboot'), false],
+    ['are none of another condition of ours', condition('Drained', 'True', 'CurfewDrained'), false],
+  ])('%s', (_, each, expected) => {
+    const node = { annotations: {}, conditions: [aCondition('Ready', 'True'), each] };
+    expect(isMaintained(node.conditions)).toBe(expected);
+    expect(isMarked(node)).toBe(expected);
+    expect(withMarks({ leftovers: { drain: 'r1' } }, node)).toEqual({
+      drain: 'r1',
+      ...(expected && { maintenance: true }),
+    });
+  });
+
+  it('are also a cordon of ours, which a record from before the reboot does not know of', () => {
+    const node = { annotations: { 'curfew.dev/cordoned-by-repair': 'true' }, conditions: [] };
+    expect(isMarked(node)).toBe(true);
+    expect(withMarks({}, node)).toEqual({ maintenance: true });
+    expect(withMarks({}, { annotations: {}, conditions: [] })).toBeUndefined();
+  });
+});
