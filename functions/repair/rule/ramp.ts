@@ -21,10 +21,11 @@ export function nextRamp(
   now: EpochMs,
 ): Ramp | undefined {
   if (guardsBefore.some(guard => !holdingGuards.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
-  if (ramp === undefined || rampAt(ramp, now) === undefined) return undefined;
-  const isStepOver = ramp.granted > 0 && isDue(now, addDuration(ramp.stepTime, STEP));
-  if (!isStepOver) return ramp;
-  return isAnythingDue ? { step: ramp.step + 1, stepTime: now, granted: 0 } : undefined;
+  const current = rampAt(ramp, now);
+  if (current === undefined) return undefined;
+  const isStepOver = current.granted > 0 && isDue(now, addDuration(current.stepTime, STEP));
+  if (!isStepOver) return current;
+  return isAnythingDue ? { step: current.step + 1, stepTime: now, granted: 0 } : undefined;
 }
 
 /** The ramp, as long as it is remembered, whether or not repair is on meanwhile. */

@@ -68,7 +68,7 @@ describe('a replacement', () => {
     ['is ready when its NodeClaim is Initialized and its Node Ready', 'ready', {}, {}],
     ['may still have the taint of ours', 'ready', {}, taint('curfew.dev/reserved')],
     ['is not ready before it is Initialized', 'unready', { conditions: [aCondition('Initialized', 'False')] }, {}],
-    ['is not ready of which nothing is told', 'unready', { conditions: undefined }, {}],
+    ['is not ready of which nothing is told', 'unready', { conditions: [] }, {}],
     ['is not ready before its Node is', 'unready', {}, { conditions: [aCondition('Ready', 'False')] }],
     ['is not ready with a start-up taint', 'unready', {}, taint('example.com/starting')],
     ['is not ready with a taint of readiness', 'unready', {}, taint('readiness.k8s.io/network')],
