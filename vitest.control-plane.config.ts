@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { OTHER_RELEASES, releasesInUse, type OtherRelease } from './test/control-plane/go.ts';
+import { LongestFirst } from './test/longest-first.ts';
 
 const SHARED = {
   globalSetup: ['test/own-environment.ts', 'test/control-plane/global-setup.ts'],
@@ -10,10 +11,10 @@ const SHARED = {
 /** Most of a file is waiting, for a control plane to start and for its answers. */
 const SIDE_BY_SIDE = { ...SHARED, testTimeout: 180_000, maxWorkers: 3 };
 
-/** Each file alone, when the others have run. */
-const ALONE = { ...SHARED, fileParallelism: false };
+/** When the others have run. Each waits for seconds on the clock of the machine, and leaves the processors to two more. */
+const TIMED_TOGETHER = { ...SHARED, maxWorkers: 3, sequence: { groupOrder: 1 } };
 
-/** What they say is about seconds on the clock of the machine, so nothing else may use it. */
+/** What they say is about those seconds, so nothing that needs the processors may run beside them. */
 const TIMED = ['chaos', 'end-to-end', 'karpenter', 'karpenter-repair'];
 
 const fileOf = (suite: string): string => `test/control-plane/${suite}.test.ts`;
@@ -71,7 +72,7 @@ function projectsOn(name: OtherRelease) {
   const timed = suites.filter(suite => TIMED.includes(suite)).map(fileOf);
   return [
     { test: { ...SIDE_BY_SIDE, name, env, include } },
-    { test: { ...ALONE, name: `${name}-timed`, env, include: timed } },
+    { test: { ...TIMED_TOGETHER, name: `${name}-timed`, env, include: timed } },
   ];
 }
 
@@ -87,6 +88,7 @@ const notOnMain = releasesInUse().length > 0 ? ON_NEWEST_ALONE : [];
 export default defineConfig({
   test: {
     reporters: ['default', './test/control-plane/summary-reporter.ts'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -102,7 +104,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...ALONE,
+          ...TIMED_TOGETHER,
           name: 'main-timed',
           include: TIMED.filter(suite => !notOnMain.includes(suite)).map(fileOf),
         },

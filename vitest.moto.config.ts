@@ -4,7 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/moto/**/*.test.ts'],
-    fileParallelism: false,
+    // Each file has a moto of its own, which is one process that waits for the other half of the time.
+    maxWorkers: 2,
     testTimeout: 300_000,
     hookTimeout: 600_000,
   },

@@ -1,4 +1,4 @@
-/** The order in which `npm test` begins its files. */
+/** The order in which `npm test` and the suites of the control plane begin their files. */
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -12,6 +12,8 @@ const LONGEST: readonly string[] = [
   'test/stored-items/stored-items.test.ts',
   'test/docs/commands.test.ts',
   'test/docs/guides.test.ts',
+  'test/control-plane/end-to-end.test.ts',
+  'test/control-plane/karpenter-repair.test.ts',
 ];
 
 /** The longest files first, the others as Vitest orders them: on a fresh clone it knows their sizes alone. */
