@@ -1,6 +1,6 @@
 /** The record of a pool: which of its nodes are in flight, and what its guards remember. The schema is the type. */
-import { actionType, answer, dueCondition, named } from './attempt-record.ts';
-import { list, madeResource, resourceName } from './node-record.ts';
+import { list } from './node-record.ts';
+import { carriedAttempt } from './pool-of-before.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 
@@ -27,32 +27,6 @@ const launchPause = z.object({ failures: z.int(), until: instant });
  * most.
  */
 export type LaunchPause = Readonly<z.output<typeof launchPause>>;
-
-export const carriedAttempt = z.object({
-  number: z.int().check(z.positive()),
-  phase: z.enum(['intended', 'refused', 'accepted', 'observed']),
-  intendedTime: instant,
-  node: named,
-  claim: z.optional(named),
-  incident: dueCondition,
-  rung: z.int().check(z.minimum(0)),
-  action: actionType,
-  carriedOut: z.optional(z.object({ rung: z.int().check(z.minimum(0)), action: actionType })),
-  until: z.optional(instant),
-  answer: z.optional(answer),
-  notTaken: z.optional(z.literal(true)),
-  terminationTimestamp: z.optional(z.string()),
-  previousTimestamp: z.optional(z.string()),
-  bootID: z.optional(z.string()),
-  requestId: z.optional(z.string()),
-  resources: z.optional(list(madeResource)),
-  mayHaveMade: z.optional(list(resourceName)),
-  /** The repair is over, and this could not be taken back. */
-  isLeft: z.optional(z.literal(true)),
-});
-
-/** An attempt as an earlier version had it in the record of its pool. */
-export type CarriedAttempt = Readonly<z.output<typeof carriedAttempt>>;
 
 export const poolSchema = z.object({
   /** Time since which a node is in flight, by its UID. 48 bytes each. */

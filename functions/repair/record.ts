@@ -1,13 +1,13 @@
 /**
- * Storage of the records of a pool (`pool-record.ts`) and of a node (`node-record.ts`): ids, stored names, and the
- * reading of records of earlier versions. Only passes write them.
+ * Storage of the records of a pool (`pool-record.ts`) and of a node (`node-record.ts`): ids and stored names. Those of
+ * earlier versions are read in `pool-of-before.ts` and `node-of-before.ts`. Only passes write them.
  */
-import * as z from '../../shared/contract/zod.ts';
 import { type Attempt, attempt } from './attempt-record.ts';
 import { type NodeRecord, nodeSchema } from './node-record.ts';
-import { carriedAttempt, type PoolRecord, poolSchema } from './pool-record.ts';
-import { instant } from '../../shared/contract/instant.ts';
-import { fieldsOf, isJsonObject, listIn, toJson } from '../../shared/domain/json.ts';
+import { type PoolRecord, poolSchema } from './pool-record.ts';
+import { nodeOfBefore } from './node-of-before.ts';
+import { poolOfBefore } from './pool-of-before.ts';
+import { fieldsOf, isJsonObject, toJson } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { checkedCodec, type RecordCodec, renamed, storedUnder } from '../../shared/lifecycle/record-codec.ts';
 
@@ -51,7 +51,7 @@ const STORED_NAMES = {
   leftovers: { requested: 'asked' },
 } as const;
 
-const checkedNode = checkedCodec(OWNER, nodeSchema, 3, nodeOfBefore);
+const checkedNode = checkedCodec(OWNER, nodeSchema, 3, nodeRead);
 
 export const NODE_CODEC: RecordCodec<NodeRecord> = storedUnder(STORED_NAMES.node, {
   ...checkedNode,
@@ -60,27 +60,8 @@ export const NODE_CODEC: RecordCodec<NodeRecord> = storedUnder(STORED_NAMES.node
 
 export const POOL_CODEC: RecordCodec<PoolRecord> = storedUnder(
   STORED_NAMES.pool,
-  checkedCodec(OWNER, poolSchema, 5, poolOfBefore),
+  checkedCodec(OWNER, poolSchema, 5, state => (Array.isArray(state['attempts']) ? poolOfBefore(state) : state)),
 );
-
-/** The state of a pool's record, whichever version wrote it. */
-export function poolOfBefore(state: JsonObject): JsonObject {
-  if (!Array.isArray(state['attempts'])) return state;
-  const attempts = listIn(state, 'attempts').map(each => carriedAttempt.parse(each));
-  const leftAttempts = listIn(state, 'left').flatMap(each =>
-    isJsonObject(each) ? [{ ...carriedAttempt.parse(each['attempt']), isLeft: true as const }] : [],
-  );
-  const under = attempts.filter(({ phase }) => phase !== 'observed');
-  const { outages = [], repairs = [], ramp } = state;
-  return toJson({
-    inFlight: Object.fromEntries(under.map(({ node, intendedTime }) => [node.uid, intendedTime])),
-    holdingGuards: outages,
-    ...(ramp !== undefined && { ramp }),
-    terminations: repairs,
-    counts: { held: 0, repairing: under.length },
-    oldAttempts: [...attempts, ...leftAttempts],
-  });
-}
 
 type Change = (object: JsonObject) => JsonObject | undefined;
 
@@ -119,23 +100,8 @@ const changedIn = (state: JsonObject, part: string, change: Change): JsonObject 
   return changed === undefined ? otherParts : { ...otherParts, [part]: changed };
 };
 
-const conditionOfBefore = z.object({
-  conditionType: z.string(),
-  conditionStatus: z.string(),
-  lastTransitionTime: instant,
-});
-
-const onsetOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z.output<typeof conditionOfBefore>) => ({
-  [`${conditionType}=${conditionStatus}`]: { start: time, stated: time },
-});
-
-/**
- * The state of a node's record, whichever version wrote it. Version 1 kept an attempt, which version 2 had in the
- * record of the pool.
- */
-function nodeOfBefore(state: JsonObject): JsonObject {
-  if (state['onsets'] !== undefined) return changedIn(withParts(state, 'own'), 'attempt', attemptRead);
-  const { incident: condition, pool, episodes = [] } = state;
-  const onsets = condition === undefined ? {} : onsetOf(conditionOfBefore.parse(condition));
-  return { name: '', ...(pool !== undefined && { pool }), onsets, acts: [], number: 0, episodes };
+/** The state of a node's record, whichever version wrote it. */
+function nodeRead(state: JsonObject): JsonObject {
+  if (state['onsets'] === undefined) return nodeOfBefore(state);
+  return changedIn(withParts(state, 'own'), 'attempt', attemptRead);
 }

@@ -1,0 +1,51 @@
+/** The record of a pool as versions 1 to 4 stored it, with the attempts at its nodes. */
+import { actionType, answer, dueCondition, named } from './attempt-record.ts';
+import { list, madeResource, resourceName } from './node-record.ts';
+import { instant } from '../../shared/contract/instant.ts';
+import * as z from '../../shared/contract/zod.ts';
+import { isJsonObject, listIn, toJson } from '../../shared/domain/json.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+
+export const carriedAttempt = z.object({
+  number: z.int().check(z.positive()),
+  phase: z.enum(['intended', 'refused', 'accepted', 'observed']),
+  intendedTime: instant,
+  node: named,
+  claim: z.optional(named),
+  incident: dueCondition,
+  rung: z.int().check(z.minimum(0)),
+  action: actionType,
+  carriedOut: z.optional(z.object({ rung: z.int().check(z.minimum(0)), action: actionType })),
+  until: z.optional(instant),
+  answer: z.optional(answer),
+  notTaken: z.optional(z.literal(true)),
+  terminationTimestamp: z.optional(z.string()),
+  previousTimestamp: z.optional(z.string()),
+  bootID: z.optional(z.string()),
+  requestId: z.optional(z.string()),
+  resources: z.optional(list(madeResource)),
+  mayHaveMade: z.optional(list(resourceName)),
+  /** The repair is over, and this could not be taken back. */
+  isLeft: z.optional(z.literal(true)),
+});
+
+/** An attempt as an earlier version had it in the record of its pool. */
+export type CarriedAttempt = Readonly<z.output<typeof carriedAttempt>>;
+
+/** The state of the record of a pool that an earlier version wrote. */
+export function poolOfBefore(state: JsonObject): JsonObject {
+  const attempts = listIn(state, 'attempts').map(each => carriedAttempt.parse(each));
+  const leftAttempts = listIn(state, 'left').flatMap(each =>
+    isJsonObject(each) ? [{ ...carriedAttempt.parse(each['attempt']), isLeft: true as const }] : [],
+  );
+  const under = attempts.filter(({ phase }) => phase !== 'observed');
+  const { outages = [], repairs = [], ramp } = state;
+  return toJson({
+    inFlight: Object.fromEntries(under.map(({ node, intendedTime }) => [node.uid, intendedTime])),
+    holdingGuards: outages,
+    ...(ramp !== undefined && { ramp }),
+    terminations: repairs,
+    counts: { held: 0, repairing: under.length },
+    oldAttempts: [...attempts, ...leftAttempts],
+  });
+}
