@@ -3,7 +3,7 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, isDue } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
-import { DONE, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
+import { DONE, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { applyCustom } from './custom-request.ts';
 import { nodeOf, publishAnswers } from './drain-completed.ts';
@@ -31,11 +31,11 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
       return tidy(context, decision, observed);
     case 'hide': {
       const shown = await showOnNode(context, observed, 'nothing', '');
-      return shown === undefined || isRefusal(shown) ? endUnchangedTurn(observed, shown) : ONWARD;
+      return shown === undefined || isRefusal(shown) ? endUnchangedTurn(observed, shown) : PROGRESSED;
     }
     case 'disownCordon': {
       const changed = await tryChange(context, observed, 'finish', () => disownCordon(context.deps, observed.object));
-      return changed.kind === 'ok' ? ONWARD : endUnchangedTurn(observed, changed);
+      return changed.kind === 'ok' ? PROGRESSED : endUnchangedTurn(observed, changed);
     }
     case 'answer':
       return answer(context, decision, observed);
@@ -47,7 +47,7 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
       return pause(context, decision, observed);
     case 'note': {
       const saved = await saveForSweep(observed, decision.record);
-      return saved.written ? ONWARD : saved;
+      return saved.written ? PROGRESSED : saved;
     }
     case 'begin':
       return begin(context, decision, observed);
@@ -55,7 +55,7 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
       const saved = await saveForSweep(observed, decision.record);
       if (!saved.written) return saved;
       await reportStarted(context, observed, decision.active);
-      return ONWARD;
+      return PROGRESSED;
     }
     case 'queue':
       return queue(context, decision, observed);
@@ -88,7 +88,7 @@ async function admitRequest(
   if (!saved.written) return saved;
   context.run.isMessageDone = true;
   await reportAdmitted(context, observed, decision);
-  return ONWARD;
+  return PROGRESSED;
 }
 
 /** Says what pauses the drain, and waits. */
@@ -133,7 +133,7 @@ async function begin(
     await reportAdmitted(context, observed, { request: admitted, position: 'next' });
   }
   if (!isWaiting(active)) await reportStarted(context, observed, active);
-  return next === undefined ? ONWARD : prepare(context, next, withSaved(observed, record));
+  return next === undefined ? PROGRESSED : prepare(context, next, withSaved(observed, record));
 }
 
 /** Says once that the drain waits. */
@@ -173,7 +173,7 @@ async function prepare(
   const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
   // A pod that came before the cordon is not in this look.
-  if (plan === undefined || noted === undefined || plan.acts.length === 0) return ONWARD;
+  if (plan === undefined || noted === undefined || plan.acts.length === 0) return PROGRESSED;
   const decision = { kind: 'drain', active: prepared, plan, isStuck: false, until: undefined } as const;
   return drainNotedPods(context, decision, noted, withSaved(observed, record));
 }

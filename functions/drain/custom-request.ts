@@ -3,7 +3,7 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
-import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
+import { again, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { podRules } from './decide.ts';
@@ -40,7 +40,7 @@ export async function applyCustom(
 async function noteResource(active: ActiveDrain, resource: CustomProgress, observed: ObservedDrain): Promise<Turn> {
   const record = { ...observed.record, active: { ...active, phase: { kind: 'custom', resource } as const } };
   const saved = await save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN));
-  return saved.written ? ONWARD : saved;
+  return saved.written ? PROGRESSED : saved;
 }
 
 async function create(
@@ -101,5 +101,5 @@ async function fallBack(
   const saved = await save(observed, { ...observed.record, active: next }, addDuration(observed.now, RUN_ENDS_WITHIN));
   if (!saved.written) return saved;
   await reportFallBack(context, observed, active, message);
-  return ONWARD;
+  return PROGRESSED;
 }

@@ -1,7 +1,7 @@
 /** Ends of drains: the Node, the custom resource and all who asked learn of it, then the record does. If the Node is gone, all who asked learn that. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { isRefusal, createTries, reportWarning } from '../../shared/lifecycle/refusals.ts';
-import { again, ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
+import { again, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { DrainContext } from './context.ts';
 import { deleteResource, resourceOf } from './custom-resource.ts';
@@ -83,7 +83,7 @@ export async function close(
   // The mark is off: should this run die, the first that waits looks by itself.
   if (!isWaiting(active)) await wakeNext(deps, observed);
   const saved = await saveForSweep(observed, remember(idleRecord, ended, observed.node));
-  return saved.written ? ONWARD : saved;
+  return saved.written ? PROGRESSED : saved;
 }
 
 /**
@@ -108,7 +108,7 @@ export async function tidy(
   const id = readUnderWay(observed.node.underWay)?.id;
   if (id !== undefined && endOf(observed.record, id) === undefined)
     await reportForgotten(context, observed, id, uncordon);
-  return ONWARD;
+  return PROGRESSED;
 }
 
 type GoneDrains = GoneSubject<DrainRecord>;
@@ -158,7 +158,7 @@ async function isResourceGone(
   const change = { key: 'deleteResource', stored, restsOn: [], report };
   const deletion = await tries.make(change, () => deleteResource(deps, active));
   if (!isRefusal(deletion)) return true;
-  const { until: wakeTime, goesBack } = deletion;
-  await record.save({ subject, value: { ...value, refusals: tries.after(stored) ?? {} }, wakeTime, goesBack });
+  const { until: wakeTime, redeliveryError } = deletion;
+  await record.save({ subject, value: { ...value, refusals: tries.after(stored) ?? {} }, wakeTime, redeliveryError });
   return false;
 }

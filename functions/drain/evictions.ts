@@ -2,7 +2,7 @@
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { gracePeriodOf } from '../../shared/domain/drainable-pod.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
-import { ONWARD, type Turn, again } from '../../shared/lifecycle/settle.ts';
+import { PROGRESSED, type Turn, again } from '../../shared/lifecycle/settle.ts';
 import {
   askedEvictionsAfter,
   endPods,
@@ -145,5 +145,5 @@ export async function drainNotedPods(
   if (!saved.written) return saved;
   if (remaining.retriesAtOnce) return again('a pod changed');
   // A pod that was warned of may be due already.
-  return warnedUids.length > 0 ? ONWARD : saved;
+  return warnedUids.length > 0 ? PROGRESSED : saved;
 }

@@ -20,7 +20,7 @@ import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/prot
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Tries } from '../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
-import { forOnlyCopy, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
+import { refusingNewer, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
@@ -85,7 +85,7 @@ export async function observe(
     onlyIfKnown,
     recordOf: id => {
       const record = recordOf(id);
-      return incoming === undefined ? record : forOnlyCopy(record, name);
+      return incoming === undefined ? record : refusingNewer(record, name);
     },
     isUnchanged: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
   });

@@ -1,7 +1,7 @@
 /** Ends of requests without a drain of their own: answered at once, taken back, or not this cluster's. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { isReportDue } from '../../shared/domain/time.ts';
-import { ONWARD, type Turn } from '../../shared/lifecycle/settle.ts';
+import { PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { NodeMessage } from './bus-event.ts';
 import type { DrainContext } from './context.ts';
 import { nodeOf, publishAnswers } from './drain-completed.ts';
@@ -49,7 +49,7 @@ export async function answer(
   if (saved?.written === false) return saved;
   await reportAnswer(context, observed, given, { novelty, isFailed, isSaid });
   run.isMessageDone = true;
-  return ONWARD;
+  return PROGRESSED;
 }
 
 /** Whether an Event about an old HealthEvent is due: however many come, a Node gets one in this time (I11). */
@@ -80,7 +80,7 @@ export async function cancel(
   if (!releasesNode) await reportCancelled(context, observed, decision);
   if (!answersMessage) run.isMessageDone = true;
   if (record.active && isEnding(record.active)) run.endedDrainId = record.active.id;
-  return ONWARD;
+  return PROGRESSED;
 }
 
 /**

@@ -17,7 +17,7 @@ export function save(
   observed: ObservedDrain,
   record: DrainRecord,
   wakeTime: EpochMs,
-  how: Pick<RecordToSave<DrainRecord>, 'punctual' | 'goesBack'> = {},
+  how: Pick<RecordToSave<DrainRecord>, 'punctual' | 'redeliveryError'> = {},
 ) {
   const { refusals: stored, ...fields } = record;
   forgetPods(observed.tries, stored, record.active === undefined ? [] : observed.pods);

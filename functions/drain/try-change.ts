@@ -37,7 +37,7 @@ export async function showOnNode(
   const node = await tryChange(context, observed, 'show', () =>
     showDrain(context.deps, observed.object, shown, { message, now: observed.now }),
   );
-  return isRefusal(node) && node.goesBack === undefined ? observed.object : node;
+  return isRefusal(node) && node.redeliveryError === undefined ? observed.object : node;
 }
 
 /** Reason why a change was not made. */
@@ -55,7 +55,7 @@ export async function endUnchangedTurn(
 ): Promise<Turn> {
   if (!isRefusal(changed)) return again(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
   const loaded = await observed.store.load();
-  if (isForMessage || loaded.kind !== 'known') throw changed.goesBack ?? new RetryableError(changed.message);
-  const { until, goesBack } = changed;
-  return save(observed, loaded.value, withSafetyNet(observed, until), { goesBack });
+  if (isForMessage || loaded.kind !== 'known') throw changed.redeliveryError ?? new RetryableError(changed.message);
+  const { until, redeliveryError } = changed;
+  return save(observed, loaded.value, withSafetyNet(observed, until), { redeliveryError });
 }

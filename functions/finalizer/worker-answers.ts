@@ -3,7 +3,7 @@ import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { hookAnswerOf } from '../../shared/contract/hook-answer.ts';
 import type { HookAnswer } from '../../shared/domain/hook-answer.ts';
 import { TerminalError } from '../../shared/errors.ts';
-import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
+import { throwIfNewer } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { listNodes } from '../../shared/cluster/lists.ts';
 import type { TerminationSubject } from './termination/observe.ts';
@@ -30,7 +30,7 @@ async function reconcileTermination(
 ): Promise<boolean> {
   for (const kind of KINDS) {
     const stored = await openTermination(context.deps, kind, uid).load();
-    const loaded = answers.size > 0 ? ofThisVersion(stored, `${kind} ${uid}`) : stored;
+    const loaded = answers.size > 0 ? throwIfNewer(stored, `${kind} ${uid}`) : stored;
     if (loaded.kind !== 'known' || loaded.value.orphanedTime !== undefined) continue;
     const target = await callerOf(context, loaded.value, { kind, name: loaded.stored.subject.name, uid });
     await reconcileTarget(context, target, undefined, answers);
@@ -60,7 +60,7 @@ async function leftNodesOf(
   for (const { metadata } of await listNodes(deps)) {
     if (metadata.deletionTimestamp === undefined) continue;
     const stored = await openTermination(deps, 'Node', metadata.uid).load();
-    const loaded = isOnlyCopy ? ofThisVersion(stored, `Node ${metadata.name}`) : stored;
+    const loaded = isOnlyCopy ? throwIfNewer(stored, `Node ${metadata.name}`) : stored;
     if (loaded.kind !== 'known' || loaded.value.hookKeyUid !== uid) continue;
     nodes.push(await callerOf({ deps }, loaded.value, { kind: 'Node', name: metadata.name, uid: metadata.uid }));
   }
@@ -96,7 +96,7 @@ export async function reconcileAnswer(
   const answer = hookAnswerOf(detail, 'the worker');
   const answers = new Map([[name, answer]]);
   if (await reconcileTermination(context, uid, answers)) return;
-  const loaded = ofThisVersion(await openRecord(context.deps, LEDGER_CODEC, `object/${uid}`).load(), `object ${uid}`);
+  const loaded = throwIfNewer(await openRecord(context.deps, LEDGER_CODEC, `object/${uid}`).load(), `object ${uid}`);
   if (loaded.kind === 'known') {
     return reconcileObject(context, loaded.stored.subject, undefined, { ...answer, rule: name });
   }

@@ -127,13 +127,13 @@ async function rememberRefusal(
 ): Promise<NodeChangeOutcome> {
   const { effort, refusals }: ChangeMemory = observed.stored ?? {};
   const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));
-  const { until, goesBack } = refused;
-  const isKept = goesBack !== undefined || hasUnreported(before, observed);
+  const { until, redeliveryError } = refused;
+  const isKept = redeliveryError !== undefined || hasUnreported(before, observed);
   const wakeTime = (isKept ? before.wakeTime : earliest(before.wakeTime, until)) ?? until;
   const saved = await observed.record.save({
     ...recordToSave(observed, { record, wakeTime }),
     punctual: !hasUnreported({ record, wakeTime }, observed),
-    goesBack,
+    redeliveryError,
   });
   return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
 }

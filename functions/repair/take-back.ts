@@ -60,7 +60,9 @@ export async function takeBack(
     else taken = { ...taken, ...part };
   }
   // The queue tries again within seconds, which is of no use for what lasts.
-  const error = refused.find(({ goesBack }) => goesBack !== undefined && goesBack.reason !== NOT_PASSING)?.goesBack;
+  const error = refused.find(
+    ({ redeliveryError }) => redeliveryError !== undefined && redeliveryError.reason !== NOT_PASSING,
+  )?.redeliveryError;
   const { refusals: refusalsBefore, ...recordAfter } = withoutTakenBack(record, taken);
   const refusals = tries.after(refusalsBefore);
   const next = { ...recordAfter, ...(refusals && { refusals }) };

@@ -20,7 +20,7 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, parseTimestamp } from '../../shared/domain/time.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
-import { ofThisVersion } from '../../shared/lifecycle/record-codec.ts';
+import { throwIfNewer } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -98,7 +98,7 @@ async function loadPools(
 export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: PassAsk): Promise<boolean> {
   if (uid === undefined) return false;
   const stored = await openRecord(deps, NODE_CODEC, nodeRecordId(uid)).load();
-  const loaded = what === undefined ? stored : ofThisVersion(stored, `node ${uid}`);
+  const loaded = what === undefined ? stored : throwIfNewer(stored, `node ${uid}`);
   if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, what ?? forNode(uid));
   return loaded.kind === 'known';
 }

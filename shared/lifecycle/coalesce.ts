@@ -16,7 +16,7 @@ import { addDuration, type DurationMs } from '../domain/time.ts';
 import { joinFailures } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { ALL, type Ask, askOf, isEmpty, join, nextTurn, type NextTurn, type RoundState, textOf } from './next-round.ts';
-import { checkedCodec, type LoadedRecord, ofThisVersion, type RecordCodec } from './record-codec.ts';
+import { checkedCodec, type LoadedRecord, throwIfNewer, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, doneIfWritten, type UsedWakeUp } from './timed-record.ts';
 import type { WakeUpRoute } from './wake-up-route.ts';
@@ -26,15 +26,15 @@ const LOST_BEFORE_ALL = 2;
 
 export interface Work {
   readonly owner: FunctionName;
-  /** Tells what is coalesced in one function apart. */
+  /** Tells the coalescers of one function apart. */
   readonly name: string;
-  /** Between two runs at least. */
+  /** The least time between two runs. */
   readonly spacing: DurationMs;
   /** Answers how long the next run waits. */
   readonly run: (asks: readonly Ask[]) => Promise<RoundAnswer>;
 }
 
-/** Until the next run; an object: nothing could be done, and then it is asked for the same again. */
+/** Wait until the next run. `askAgainAfter`: nothing could be done, and the next run gets the same asks. */
 export type RoundAnswer = DurationMs | { readonly askAgainAfter: DurationMs };
 
 export interface Coalescer extends WakeUpRoute {
@@ -73,7 +73,7 @@ export function createCoalescer(deps: Deps, work: Work): Coalescer {
   };
 }
 
-/** Answers the state of the run that is to be made here; undefined: none, what was asked for is in the record. */
+/** Claims the run for this caller, and answers its state; undefined: no run is made here, and the asks wait in the record. */
 async function claim(
   deps: Deps,
   work: Work,
@@ -93,7 +93,7 @@ async function claim(
     observe: async () => ({ kind: 'here', observation: await record.load() }),
     decide: found => {
       if (found.kind === 'newer' && requested.every(({ kind }) => kind !== 'message')) return { kind: 'nothing' };
-      const loaded = ofThisVersion(found, whatOf(work));
+      const loaded = throwIfNewer(found, whatOf(work));
       const now = deps.clock.now();
       return loaded.kind === 'none'
         ? nextTurn(undefined, asked, now)
@@ -122,9 +122,9 @@ async function claim(
 }
 
 /**
- * The run is over. Another run that took it for dead has claimed it since: its timer counts.
+ * Ends the run in the record, unless another run took it for dead and has claimed it since: the timer of that one counts.
  *
- * @param wait until the next one; undefined: it failed, and what it was to do is still asked for
+ * @param wait until the next run; undefined: this one failed, and its asks wait again
  */
 async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: RoundAnswer): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
@@ -152,7 +152,7 @@ const asksOf = (texts: z.output<typeof stored>): readonly Ask[] => (texts === 'a
 const textsOf = (asks: readonly Ask[]): z.output<typeof stored> =>
   asks.length === 1 && asks[0]?.kind === 'all' ? 'all' : asks.map(textOf);
 
-/** How the record of a function's coalescers is written down. */
+/** The codec of the records of a function's coalescers. */
 export function roundCodec(owner: FunctionName): RecordCodec<RoundState> {
   const codec = checkedCodec(owner, schema, 1);
   return {

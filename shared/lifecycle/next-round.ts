@@ -9,10 +9,10 @@ export type Scopes = readonly string[] | 'all';
 
 /** One thing that is asked for. */
 export type Ask =
-  /** Whatever there is. */
+  /** Everything that the round could be about. */
   | { readonly kind: 'all' }
   | { readonly kind: 'scope'; readonly name: string }
-  /** Says more than what it is about, so it is never summed up. */
+  /** An ask with a message of its own, so `all` never replaces it. */
   | { readonly kind: 'message'; readonly text: string };
 
 export interface RoundState {
@@ -57,11 +57,11 @@ export const isEmpty = (asks: readonly Ask[]): boolean => asks.length === 0;
 
 export const ALL: Ask = { kind: 'all' };
 
-/** What of this a round is about. */
+/** The scopes of a round with these asks. */
 export const scopesOf = (asks: readonly Ask[]): Scopes =>
   asks.some(({ kind }) => kind === 'all') ? 'all' : asks.flatMap(ask => (ask.kind === 'scope' ? ask.name : []));
 
-/** As it is stored. */
+/** The stored form of an ask. */
 export const textOf = (ask: Ask): string =>
   ask.kind === 'all' ? '*' : ask.kind === 'scope' ? ask.name : `!${ask.text}`;
 export const askOf = (text: string): Ask =>

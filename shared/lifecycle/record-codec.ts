@@ -24,13 +24,13 @@ export type LoadedRecord<Value> =
   | { readonly kind: 'newer'; readonly stored: StoredRecord };
 
 /**
- * For a message that nobody repeats: it stays in its queue as long as a newer version keeps the record, as after a rollback (I9). Others are
- * made again by what is there then.
+ * Throws if a newer version wrote the record. A message that nobody repeats then stays in its queue, as after a rollback (I9). Other
+ * messages may go: a later look at the live state replaces them.
  *
  * @param what the record is about
- * Throws `RetryableError` `NewerRecord`.
+ * @throws {RetryableError} `NewerRecord`
  */
-export function ofThisVersion<Value>(
+export function throwIfNewer<Value>(
   loaded: LoadedRecord<Value>,
   what: string,
 ): Exclude<LoadedRecord<Value>, { kind: 'newer' }> {
@@ -39,8 +39,8 @@ export function ofThisVersion<Value>(
 }
 
 /**
- * The codec of a record whose schema is its type: checked before each write and after each read. What the schema does not name is not written.
- * @param ofBefore the state in the shape of today, whichever earlier version wrote it
+ * The codec of a record whose schema is its type: checked before each write and after each read. A field that the schema lacks is not written.
+ * @param ofBefore brings a state that an earlier version wrote into the shape of today
  */
 export function checkedCodec<Value>(
   owner: FunctionName,
@@ -51,7 +51,7 @@ export function checkedCodec<Value>(
   return {
     owner,
     schemaVersion,
-    // What is no object has no shape of before: the schema refuses it.
+    // The schema refuses a state that is no object.
     parse: state => schema.parse(isJsonObject(state) ? ofBefore(state) : state),
     toState: value => toJson(schema.parse(toJson(value))),
   };
@@ -75,7 +75,7 @@ export function storedUnder<Value>(
 export const renamed = (state: JsonObject, names: ReadonlyMap<string, string | undefined>): JsonObject =>
   Object.fromEntries(Object.entries(state).map(([name, value]) => [names.get(name) ?? name, value]));
 
-/** In the state of a record that a run is about to delete (`timed-record.ts`, T3); the kernel's own, no codec sees it. */
+/** The field that marks a record as about to be deleted (`timed-record.ts`, T3). It is the kernel's own, and no codec sees it. */
 export const CLOSING = 'closing';
 
 /** The stored record, as the codec reads it. */
@@ -86,7 +86,7 @@ export function readRecord<Value>(codec: RecordCodec<Value>, stored: StoredRecor
   return { kind: 'known', value: parseOnce(codec, stored.state, state), stored };
 }
 
-/** What was parsed of a stored state, by its codec: where the store is in this process, an unchanged record is the same object. */
+/** Parsed values by stored state. With a store in this process an unchanged record is the same object, and is parsed once. */
 const parsedStates = new WeakMap<JsonObject, { readonly codec: unknown; readonly value: unknown }>();
 
 function parseOnce<Value>(codec: RecordCodec<Value>, stored: JsonObject, state: JsonObject): Value {

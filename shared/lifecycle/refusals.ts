@@ -13,7 +13,7 @@
  * const tries = createTries(clock);                                    // one for each run
  * const outcome = await tries.make({ key, stored: record.refusals, restsOn: [object, settings], deadline, report }, change);
  * if (isRefusal(outcome)) {                                            // it was refused now, or waits since it was
- *   return record.save({ …, refusals: tries.after(value.refusals), wakeTime: outcome.until, goesBack: outcome.goesBack });
+ *   return record.save({ …, refusals: tries.after(value.refusals), wakeTime: outcome.until, redeliveryError: outcome.redeliveryError });
  * }
  * ```
  */
@@ -64,14 +64,14 @@ export interface Refused {
   /** When to look again. */
   readonly until: EpochMs;
   readonly error: Error;
-  /** To be thrown once the record is written (`TimedRecord.save`): it may pass within seconds. */
-  readonly goesBack: RetryableError | undefined;
+  /** Set if the refusal may pass within seconds. It is thrown once the record is written, and the queue brings the message again. */
+  readonly redeliveryError: RetryableError | undefined;
 }
 
-/** When a subject of which several changes were refused is looked at again, and what goes back for all of them. */
+/** Joins several refusals of one subject: the earliest time of the next look, and one error by which the message is redelivered. */
 export const joinRefusals = (refused: readonly Refused[]) => ({
   until: refused.map(({ until }) => until).reduce<EpochMs | undefined>(earliest, undefined),
-  goesBack: refused.find(({ goesBack }) => goesBack !== undefined)?.goesBack,
+  redeliveryError: refused.find(({ redeliveryError }) => redeliveryError !== undefined)?.redeliveryError,
 });
 
 export interface RefusableChange {
@@ -79,25 +79,25 @@ export interface RefusableChange {
   readonly key: string;
   /** The refusals in its record. */
   readonly stored: Refusals | undefined;
-  /** Objects, of which status and version do not count, and other values. */
+  /** Objects and other values that the change depends on. Status and version of an object do not count. */
   readonly restsOn: readonly unknown[];
-  /** When it comes, the change is tried at once. */
+  /** At this time the change is tried at once. */
   readonly deadline?: EpochMs | undefined;
   /** Refusals that may pass within minutes are reported at once, too. */
   readonly isReportedAtOnce?: boolean | undefined;
   /** How many bytes of the message are kept, where one subject has hundreds of changes. */
   readonly maxBytes?: number | undefined;
-  /** Says it where somebody looks. undefined: it is not worth a word. @param isRepeated as in `Report` */
+  /** Reports the refusal. Absent: it is never reported. @param isRepeated as in `Report` */
   readonly report?: ((text: string, isRepeated: boolean) => Promise<void>) | undefined;
 }
 
 /**
- * The tries of one run. A repeated turn does not repeat a call that was refused. `undefined`, `changed`, `conflict`, `again`: a lost race.
- * `onward`: partial progress. Neither of the two clears a remembered refusal. A run that loses many races counts as refused.
+ * The tries of one run. A repeated turn does not repeat a call that was refused. The answers `undefined`, `changed`, `conflict` and `again`
+ * mean a lost race, `progressed` means partial progress. Neither clears a remembered refusal. A run that loses many races counts as refused.
  */
 export interface Tries {
   make<Outcome>(change: RefusableChange, call: () => Promise<Outcome>): Promise<Outcome | Refused>;
-  /** The refusal that it waits for, for who has to prepare a try; undefined: it may be tried now. */
+  /** The refusal because of which the change has to wait; undefined: it may be tried now. A caller with much to prepare asks this first. */
   waiting(change: Pick<RefusableChange, 'key' | 'stored' | 'restsOn' | 'deadline'>): Refused | undefined;
   /** Forgets a refusal: the object of the change is gone. */
   forget(key: string): void;
@@ -106,21 +106,21 @@ export interface Tries {
 }
 
 export const isRefusal = (outcome: unknown): outcome is Refused =>
-  isJsonObject(outcome) && outcome['kind'] === 'refused' && 'goesBack' in outcome;
+  isJsonObject(outcome) && outcome['kind'] === 'refused' && 'redeliveryError' in outcome;
 
 export function createTries(clock: Pick<Clock, 'now'>): Tries {
-  const own = new Map<string, Refusal | undefined>();
+  const ownRefusals = new Map<string, Refusal | undefined>();
   /** Verbs on whole kinds that this run has found allowed again: all changes that wait for one are tried. */
   const allowed = new Set<string>();
   let races = 0;
   const known = ({ key, stored }: Pick<RefusableChange, 'key' | 'stored'>): Refusal | undefined =>
-    own.has(key) ? own.get(key) : stored?.[key];
+    ownRefusals.has(key) ? ownRefusals.get(key) : stored?.[key];
   const waiting: Tries['waiting'] = ({ key, stored, restsOn, deadline }) => {
     const earlierRefusal = known({ key, stored });
     const permission = earlierRefusal && permissionOf(earlierRefusal);
     if (earlierRefusal === undefined || (permission !== undefined && allowed.has(permission))) return undefined;
     // One probe serves all changes of the subject.
-    const others = permission === undefined ? [] : Object.values({ ...stored, ...Object.fromEntries(own) });
+    const others = permission === undefined ? [] : Object.values({ ...stored, ...Object.fromEntries(ownRefusals) });
     const times = others.flatMap(each => (each && permissionOf(each) === permission ? [each.lastTime] : []));
     const lastTime = times.reduce((one, other) => latest(one, other), earlierRefusal.lastTime);
     const until = retryNotBefore(
@@ -130,18 +130,18 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     if (until === undefined) return undefined;
     const { cause, message } = earlierRefusal;
     const error = cause === 'request' ? new TerminalError('Refused', message) : new RetryableError(message);
-    return { kind: 'refused', message, until, error, goesBack: undefined };
+    return { kind: 'refused', message, until, error, redeliveryError: undefined };
   };
   const after: Tries['after'] = stored => {
-    if (own.size === 0) return stored;
-    const all = Object.entries<Refusal | undefined>({ ...stored, ...Object.fromEntries(own) });
+    if (ownRefusals.size === 0) return stored;
+    const all = Object.entries<Refusal | undefined>({ ...stored, ...Object.fromEntries(ownRefusals) });
     const kept = all.flatMap(([key, each]) => (each === undefined ? [] : [[key, each] as const]));
     return kept.length === 0 ? undefined : Object.fromEntries(kept);
   };
   return {
     waiting,
     after,
-    forget: key => void own.set(key, undefined),
+    forget: key => void ownRefusals.set(key, undefined),
     async make(change, call) {
       const { key, stored, restsOn, deadline, isReportedAtOnce, maxBytes, report } = change;
       const earlierRefusal = known(change);
@@ -152,8 +152,8 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
       try {
         const outcome = await call();
         if (isLost(outcome) && ++races >= MAX_TURNS) throw contended('each change of it conflicts with another one');
-        if (earlierRefusal !== undefined && !isLost(outcome) && !isOnward(outcome)) {
-          own.set(key, undefined);
+        if (earlierRefusal !== undefined && !isLost(outcome) && !isProgress(outcome)) {
+          ownRefusals.set(key, undefined);
           allowed.add(permissionOf(earlierRefusal) ?? '');
         }
         return outcome;
@@ -162,20 +162,21 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         if (cause === undefined || !(error instanceof Error)) throw error;
         const message = keptText(error.message, maxBytes);
         const why = { cause, message, basis: basisOf(restsOn), now };
-        const { refusal: next, reportKind: say } = noteRefusal(after(stored), key, why, report && { isReportedAtOnce });
+        const { refusal: next, reportKind } = noteRefusal(after(stored), key, why, report && { isReportedAtOnce });
         const isKept = next === earlierRefusal;
-        // Said first: a run that dies in between says it again (I9).
-        if (say === 'news' || say === 'again') await report?.(textOfRefusal(next), say === 'again');
-        own.set(key, next);
-        const goesBack = (isKept || isTransient(next)) && error instanceof RetryableError ? error : undefined;
+        // Reported before it is recorded: a run that dies in between reports it again (I9).
+        if (reportKind === 'news' || reportKind === 'again')
+          await report?.(textOfRefusal(next), reportKind === 'again');
+        ownRefusals.set(key, next);
+        const redeliveryError = (isKept || isTransient(next)) && error instanceof RetryableError ? error : undefined;
         const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead);
-        return { kind: 'refused', message, until, error, goesBack };
+        return { kind: 'refused', message, until, error, redeliveryError };
       }
     },
   };
 }
 
-/** Which verb and kind are not allowed is never cut off: all that wait for the same are tried together. */
+/** The message, cut. Verb and kind that are not allowed are never cut off, since changes that wait for the same ones are tried together. */
 function keptText(message: string, maxBytes: number | undefined): string {
   const kept = maxBytes === undefined ? cutText(message) : cutToBytes(message, maxBytes);
   const permission = permissionIn(message);
@@ -183,19 +184,19 @@ function keptText(message: string, maxBytes: number | undefined): string {
 }
 
 const LOST: readonly unknown[] = ['changed', 'conflict', 'again'];
-/** Somebody else had changed the object or the record, or it is looked at once more: nothing was made, and nothing refused. */
+/** Whether nothing was changed and nothing refused: somebody else was first, or the object is to be looked at again. */
 const isLost = (outcome: unknown): boolean =>
   outcome === undefined || LOST.includes(isJsonObject(outcome) ? outcome['kind'] : outcome);
-/** A step that carried out one of several things, or lost a race for one. */
-const isOnward = (outcome: unknown): boolean => isJsonObject(outcome) && outcome['onward'] === true;
+/** Whether a step carried out one of several things, or lost a race for one. */
+const isProgress = (outcome: unknown): boolean => isJsonObject(outcome) && outcome['onward'] === true;
 
-/** As a change says it: a Warning Event and an audit line. */
+/** The usual report of a refusal: a Warning Event and an audit line. */
 export const reportWarning =
   (reporter: Reporter, about: About, reason: string, decision = 'wait'): NonNullable<RefusableChange['report']> =>
   (message, isRepeated) =>
     reporter.report({ about, decision, reason, message, isRepeated, event: { type: 'Warning' } });
 
-/** undefined: no refusal, and whatever it is goes up. */
+/** Cause of a refusal; undefined: the error is no refusal, and the caller throws it on. */
 export function causeOf(error: unknown): RefusalCause | undefined {
   if (error instanceof TerminalError) return 'request';
   if (!(error instanceof RetryableError) || error instanceof OutOfSight || error.reason === OUT_OF_TIME) return;
@@ -214,7 +215,7 @@ export function basisOf(values: readonly unknown[]): string {
     .slice(0, BASIS_CHARS);
 }
 
-/** Heartbeats and what we write into the status change nothing of an object that somebody could mean. */
+/** The object without status and version: neither heartbeats nor our own status writes are a change that somebody made on purpose. */
 function withoutStatus(value: unknown): unknown {
   if (!isJsonObject(value) || !isJsonObject(value['metadata'])) return value ?? null;
   const { status: _, metadata, ...fields } = value;

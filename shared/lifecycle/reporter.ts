@@ -1,6 +1,6 @@
 /**
- * Says what was decided: audit line, metric and Kubernetes Event out of one value. An effect is reported once it has happened. A refusal or
- * a hold is reported before the record notes that: a run that dies or loses its race in between reports it again.
+ * Reports a decision: audit line, metric and Kubernetes Event out of one value. An effect is reported once it has happened. A refusal or a
+ * hold is reported before it is recorded: a run that dies or loses its race in between reports it again.
  */
 import type { FunctionName } from '../contract/names.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
@@ -20,7 +20,7 @@ export interface Report {
   /** The numbers it rests on. */
   readonly details?: JsonObject;
   readonly metric?: { readonly name: string; readonly dimensions?: Readonly<Record<string, string>> };
-  /** Said before and still so: the Event alone is recorded again, for the API server forgets Events after an hour. */
+  /** The same was reported before. Only the Event is recorded again, because the API server forgets Events after an hour. */
   readonly isRepeated?: boolean | undefined;
   /** Recorded on `about`, with `reason` and `message` of the report unless it has its own. */
   readonly event?: { readonly type: 'Normal' | 'Warning'; readonly reason?: string; readonly message?: string };
@@ -56,15 +56,15 @@ export function createReporter(owner: FunctionName, deps: Deps): Reporter {
   };
 }
 
-/** What is so for a while. `text`: what is remembered of it; `report`: says it, or says that it is still so. */
+/** A state that lasts. The record remembers its `text`; `report` reports it for the first time, or once more. */
 export type LastingReport = { readonly text: string; readonly report: (isRepeated: boolean) => Promise<void> };
 
 /**
  * Reports each that was not said before.
  *
- * @param said the texts of the time before, a line each
- * @param how `isRepeatDue`: those that were said before are reported again
- * @returns the texts of now
+ * @param said the texts that the last call returned, a line each
+ * @param how `isRepeatDue`: also reports again those that were reported before
+ * @returns the texts to remember for the next call
  */
 export async function reportLasting(
   all: readonly LastingReport[],

@@ -6,18 +6,18 @@ import { contended } from '../errors.ts';
 
 /** Turns of one run before the message goes back to the queue: others are at work on this subject. */
 export const MAX_TURNS = 5;
-/** Things that one run carries out one after the other; the next run goes on from there. */
+/** Effects of one run, one after the other; the next run goes on from there. */
 export const MAX_EFFECTS = 20;
 
 export type Turn =
   | { readonly kind: 'done' }
-  /** Something was carried out, and the next turn starts from there. Nobody was in the way: turns are counted from zero. */
-  | { readonly kind: 'onward' }
+  /** Something was carried out, and the next turn goes on from there. No race was lost, so turns are counted from zero. */
+  | { readonly kind: 'progressed' }
   /** Another run wrote first, or this run must look again before it acts. */
   | { readonly kind: 'again'; readonly because: string };
 
 export const DONE: Turn = { kind: 'done' };
-export const ONWARD: Turn = { kind: 'onward' };
+export const PROGRESSED: Turn = { kind: 'progressed' };
 
 /** The turn must be repeated, because what it rests on has changed. */
 export const again = (because: string): Turn => ({ kind: 'again', because });
@@ -31,11 +31,11 @@ export type Observed<Observation> =
 export interface Concern<Observation, Decision> {
   /** The subject in words, for errors. */
   readonly what: string;
-  /** Reads the live object, the record and what surrounds it. The same for the first and for every later look. */
+  /** Reads the live object, the record and everything else that the rule needs. Each turn reads it all again. */
   observe(): Promise<Observed<Observation>>;
   /** The rule. */
   decide(observation: Observation): Decision;
-  /** Carries the decision out; `again` when the world changed in between or the attempt must be looked at once more. */
+  /** Carries the decision out. Answers `again` if something has changed since, or if the attempt must be looked at once more. */
   apply(decision: Decision, observation: Observation): Promise<Turn>;
 }
 
@@ -46,8 +46,8 @@ export async function settle<Observation, Decision>(concern: Concern<Observation
     const observed = await concern.observe();
     if (observed.kind === 'over') return;
     const outcome = await concern.apply(concern.decide(observed.observation), observed.observation);
-    if (outcome.kind === 'done' || (outcome.kind === 'onward' && ++effects === MAX_EFFECTS)) return;
-    if (outcome.kind === 'onward') turn = -1;
+    if (outcome.kind === 'done' || (outcome.kind === 'progressed' && ++effects === MAX_EFFECTS)) return;
+    if (outcome.kind === 'progressed') turn = -1;
     else because = outcome.because;
   }
   throw contended(`${concern.what} changed ${MAX_TURNS} times while it was looked at: ${because}`);

@@ -1,6 +1,6 @@
 /**
- * Which object a message is about. A message may name an object twice, by name and by UID, and be wrong in one of them: before a
- * record is closed, the name that the record itself stores is read again (I10).
+ * Finds the object that a message is about. A message names it by name and by UID, and one of the two may be wrong. So before a record is
+ * closed, the object with the name in the record is read as well (I10).
  */
 import type { Subject } from '../contract/subject.ts';
 import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
@@ -17,7 +17,7 @@ export type FoundSubject<Value> =
       readonly loaded: Exclude<LoadedRecord<Value>, { kind: 'newer' }>;
     }
   | GoneSubject<Value>
-  /** No such object and no record; nothing new to a record; or the record is a newer version's, which is left to it (T5). */
+  /** Nothing to do: no object and no record, nothing new for the record, or a record of a newer version (T5). */
   | { readonly kind: 'nothing' };
 
 /** No object with that UID, and a record of it: to be closed. */
@@ -28,7 +28,7 @@ export interface GoneSubject<Value> {
   readonly subject: Subject;
 }
 
-/** A subject with all that its concern looks at. */
+/** A subject with everything that its concern observes, or why there is nothing to observe. */
 export type Lookup<Observation, Value> =
   { readonly kind: 'here'; readonly observation: Observation } | Exclude<FoundSubject<Value>, { kind: 'here' }>;
 
@@ -38,15 +38,15 @@ export interface SubjectQuery<Value> {
   readonly uid: string | undefined;
   /** The record of the object with this UID; the same one each time within a run. */
   readonly recordOf: (uid: string) => TimedRecord<Value>;
-  /** What changed of the object concerns only what is remembered of it: without a record it is not read. */
+  /** Leaves the object unread if it has no record: the change matters only to what is remembered. */
   readonly onlyIfKnown?: boolean | undefined;
-  /** Asked of what is remembered of it: true leaves the object unread. */
+  /** Leaves the object unread if true for the value of its record. */
   readonly isUnchanged?: ((value: Value) => boolean) | undefined;
 }
 
 /**
- * Reads the record, then the object: what is decided on is never older than the record that it is compared with. Where the message
- * does not say the UID, the object comes first, and again if there is a record.
+ * Reads the record before the object, so that the object is never older than the record. If the message lacks the UID, the object is read
+ * first, and once more if there is a record.
  */
 export async function findSubject<Value>(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,

@@ -38,7 +38,7 @@ import { invariant } from '../domain/invariant.ts';
 import { type RetryableError } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
-import { CLOSING, ofThisVersion, readRecord, type LoadedRecord, type RecordCodec } from './record-codec.ts';
+import { CLOSING, throwIfNewer, readRecord, type LoadedRecord, type RecordCodec } from './record-codec.ts';
 import { again, DONE, settle, type Turn } from './settle.ts';
 
 export interface RecordToSave<Value> {
@@ -47,14 +47,17 @@ export interface RecordToSave<Value> {
   readonly wakeTime: EpochMs;
   /** False: no message of its own; the minute sweep hands the timer over. Default true. */
   readonly punctual?: boolean;
-  /** Thrown once it is written. The queue then brings the message in hand again: one more for the timer would double every run that follows. */
-  readonly goesBack?: RetryableError | undefined;
+  /**
+   * Thrown once the record is written, so that the queue brings the message in hand again. No wake-up is sent then: it would double every run
+   * that follows.
+   */
+  readonly redeliveryError?: RetryableError | undefined;
 }
 
 /** `written`: value and timer are in the store as this run wanted them, whether or not it must look again. */
 export type SaveOutcome = Turn & { readonly written: boolean };
 
-/** For a run that relies on the write alone: it does not look again because a timer was put off, or the write would be lost. */
+/** Ends a run whose write has succeeded. Another turn because of a timer that was put off would undo the write. */
 export const doneIfWritten = (saved: SaveOutcome): Turn => (saved.written ? DONE : saved);
 
 /** One record as one run sees it. One per run; remembers what this run read and marked. */
@@ -67,7 +70,10 @@ export interface TimedRecord<Value> {
   isWakeUpSuperseded(): Promise<boolean>;
   /** Reads it. Every turn begins with this. */
   load(): Promise<LoadedRecord<Value>>;
-  /** Writes value and timer in one, unless they are unchanged (T2). Throws `goesBack`. `again`: another run wrote first, or a timer was put off (T4). */
+  /**
+   * Writes value and timer in one, unless they are unchanged (T2). Throws `redeliveryError` afterwards. `again`: another run wrote first, or a
+   * timer was put off (T4).
+   */
   save(wanted: RecordToSave<Value>): Promise<SaveOutcome>;
   /** Closes it in two turns (T3); `done` when there is none. The loop has to look again after each `again`. */
   release(): Promise<Turn>;
@@ -129,7 +135,7 @@ export function openRecord<Value>(
     },
 
     async save(wanted) {
-      const { subject, value, wakeTime, punctual = true, goesBack } = wanted;
+      const { subject, value, wakeTime, punctual = true, redeliveryError } = wanted;
       const now = deps.clock.now();
       const next = { owner: codec.owner, subject, wakeTime };
       if (
@@ -137,18 +143,18 @@ export function openRecord<Value>(
         isArmedInTime(loaded.stored, wakeTime, now) &&
         isDeepStrictEqual(loaded.value, value)
       ) {
-        if (goesBack !== undefined) throw goesBack;
+        if (redeliveryError !== undefined) throw redeliveryError;
         // This wake-up came early and was the timer's only message, so send another. Messages of other timers are still on their way.
         const armed = loaded.stored.nextWakeTime;
         if (armed !== undefined && armed === wakeUp?.wakeTime) await send(deps, { ...next, wakeTime: armed }, now);
         return { ...DONE, written: true };
       }
       const putOff = loaded.kind === 'known' && isPutOff(loaded.stored, wakeTime, now);
-      const direct = punctual && goesBack === undefined && isNear(now, wakeTime);
+      const direct = punctual && redeliveryError === undefined && isNear(now, wakeTime);
       const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
       const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
       if (stored === undefined) return { ...lostRace, written: false };
-      if (goesBack !== undefined) throw goesBack;
+      if (redeliveryError !== undefined) throw redeliveryError;
       const isOnItsWay =
         loaded.kind === 'known' && hasMessage(loaded.stored, wakeTime, now) && wakeUp?.wakeTime !== wakeTime;
       loaded = { kind: 'known', value, stored };
@@ -192,10 +198,10 @@ export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeU
   return armed !== undefined && (armed === wakeTime || isDue(now, armed));
 }
 
-/** The record for a message that nobody repeats: `load` throws `NewerRecord` (`ofThisVersion`). @param what it is about */
-export const forOnlyCopy = <Value>(record: TimedRecord<Value>, what: string): TimedRecord<Value> => ({
+/** The record for a message that nobody repeats: `load` throws `NewerRecord` (`throwIfNewer`). @param what it is about */
+export const refusingNewer = <Value>(record: TimedRecord<Value>, what: string): TimedRecord<Value> => ({
   ...record,
-  load: async () => ofThisVersion(await record.load(), what),
+  load: async () => throwIfNewer(await record.load(), what),
 });
 
 /** Changes a record alone: `change` is asked again after a lost race, and not about a record of a newer version (T5). */

@@ -169,9 +169,9 @@ async function answerTo<End extends PodEnd>(
     // The next look has only the cut text, and must not report it as another one.
     return answer.kind === 'blocked' ? { ...answer, message: cutToBytes(answer.message, maxBytes) } : answer;
   }
-  const { message, goesBack } = outcome;
-  const until = goesBack === undefined ? outcome.until : addDuration(now, retryAfterOf(goesBack));
-  if (goesBack !== undefined && message === NO_SUCH_POD) return { kind: 'noSuchPod', until };
+  const { message, redeliveryError } = outcome;
+  const until = redeliveryError === undefined ? outcome.until : addDuration(now, retryAfterOf(redeliveryError));
+  if (redeliveryError !== undefined && message === NO_SUCH_POD) return { kind: 'noSuchPod', until };
   return { kind: 'refused', message, until, isFromThisRun };
 }
 

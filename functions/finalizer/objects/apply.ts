@@ -66,7 +66,7 @@ async function carryOutUnlessRefused(
   const refusals = tries.after(entry?.refusals);
   const known = loaded.kind === 'known' ? loaded.value : nextEntry(observed);
   const value = { ...known, message: outcome.message, ...(refusals !== undefined && { refusals }) };
-  return saveEntry(observed, value, outcome.until, outcome.goesBack);
+  return saveEntry(observed, value, outcome.until, outcome.redeliveryError);
 }
 
 async function carryOut(context: ObjectRun, decision: LedgerDecision, observed: ObservedObject): Promise<Turn> {

@@ -26,14 +26,14 @@ export function nextEntry({ inForce, observation, entry }: ObservedObject): Ledg
   return { ...rest, rule: inForce.object.metadata.name, finalizerName: inForce.rule.finalizerName };
 }
 
-/** Writes the entry of an object with the timer of its next look. @param goesBack as in `RecordToSave` */
+/** Writes the entry of an object with the timer of its next look. @param redeliveryError as in `RecordToSave` */
 export function saveEntry(
   { record, subject }: ObservedObject,
   value: LedgerEntry,
   wakeTime: EpochMs,
-  goesBack?: RecordToSave<LedgerEntry>['goesBack'],
+  redeliveryError?: RecordToSave<LedgerEntry>['redeliveryError'],
 ): Promise<SaveOutcome> {
-  return record.save({ subject, value, wakeTime, goesBack });
+  return record.save({ subject, value, wakeTime, redeliveryError });
 }
 
 /** The rules that have an entry in the record. */

@@ -5,7 +5,7 @@ import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { TerminalError } from '../../../shared/errors.ts';
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { forOnlyCopy, openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { refusingNewer, openRecord, updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { withoutEntries } from '../objects/ledger.ts';
 import { entriesOf, LEDGER_CODEC, type LedgerEntry, type LedgerRecord } from '../objects/record.ts';
 import { ORPHAN_CHECK } from './decide.ts';
@@ -72,7 +72,7 @@ async function forget<Value>(
 ): Promise<void> {
   let forgotten: Subject | undefined;
   const what = `entry ${id} of the ledger`;
-  await updateRecord(what, forOnlyCopy(record, what), async loaded => {
+  await updateRecord(what, refusingNewer(record, what), async loaded => {
     if (loaded.kind !== 'known' || !isOrphan(loaded.value)) return DONE;
     const { subject } = loaded.stored;
     const turn = await apply(record, loaded.value, subject);

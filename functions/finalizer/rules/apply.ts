@@ -37,7 +37,7 @@ export async function apply(context: RuleRun, decision: RuleDecision, observed: 
   };
   const remember = async (
     wakeTime: EpochMs,
-    how: Pick<RecordToSave<RuleRecord>, 'punctual' | 'goesBack'>,
+    how: Pick<RecordToSave<RuleRecord>, 'punctual' | 'redeliveryError'>,
   ): Promise<SaveOutcome> => {
     if ((await record.load()).kind === 'newer') return { ...DONE, written: false };
     const subject = subjectOf(object);
@@ -52,7 +52,7 @@ export async function apply(context: RuleRun, decision: RuleDecision, observed: 
   );
   if (kept === 'changed') return RULE_CHANGED;
   // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
-  if (isRefusal(kept)) await remember(kept.until, { punctual: kept.goesBack === undefined });
+  if (isRefusal(kept)) await remember(kept.until, { punctual: kept.redeliveryError === undefined });
   const outcome = await tries.make({ ...change, key: 'rule' }, () =>
     carryOut(context, decision, observed, { ...message, watch }),
   );
@@ -63,8 +63,8 @@ export async function apply(context: RuleRun, decision: RuleDecision, observed: 
     return isDone ? record.release() : outcome;
   }
   if (!isRefusal(outcome) && outcome.kind === 'again') return outcome;
-  const { until = deps.clock.now(), goesBack } = joinRefusals([kept, outcome].filter(isRefusal));
-  return remember(until, { goesBack });
+  const { until = deps.clock.now(), redeliveryError } = joinRefusals([kept, outcome].filter(isRefusal));
+  return remember(until, { redeliveryError });
 }
 
 async function carryOut(

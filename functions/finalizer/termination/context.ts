@@ -68,7 +68,7 @@ export function waitFor(on: string, until: EpochMs): StepOutcome {
 }
 
 /** Ends the turn: the next one looks at what this one has changed. */
-export const lookAgain = (because: string): StepOutcome => ({ kind: 'onward', because });
+export const lookAgain = (because: string): StepOutcome => ({ kind: 'progressed', because });
 
 /** Races that one run loses before the call counts as one that fails. */
 const LOST_RACES = 3;

@@ -182,13 +182,13 @@ export async function closeGone(
       providerID !== undefined && reconcileInstance(context, providerID, { origin: { object, since, launchTime } }),
   );
   if (isRefusal(isOrphan)) {
-    const { until: wakeTime, goesBack } = isOrphan;
+    const { until: wakeTime, redeliveryError } = isOrphan;
     const refusals = tries.after(value.refusals);
     await record.save({
       subject: gone.subject,
       value: { ...value, ...(refusals && { refusals }) },
       wakeTime,
-      goesBack,
+      redeliveryError,
     });
     return;
   }

@@ -156,8 +156,8 @@ async function callTerminate(
     }
   });
   if (isRefusal(outcome)) {
-    const { message, until, goesBack } = outcome;
-    const next = afterRefusedCall(now, attempt, { until, isPassing: goesBack !== undefined });
+    const { message, until, redeliveryError } = outcome;
+    const next = afterRefusedCall(now, attempt, { until, isPassing: redeliveryError !== undefined });
     await context.saveState({ instance: next.attempt });
     run.ownAttempt = undefined;
     return waitFor(`instance ${providerID} could not be ended: ${message}`, next.until);

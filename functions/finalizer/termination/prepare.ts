@@ -78,6 +78,6 @@ function tryAgain(tries: Tries, refused: readonly Refused[], observed: ObservedT
   const why = refused.map(({ message }) => message).join('; ');
   const waiting = withWait(storedOrEmpty({ stored }), { kind: 'refused', message: why });
   const value = { ...waiting, ...(refusals !== undefined && { refusals }) };
-  const { until = observed.now, goesBack } = joinRefusals(refused);
-  return record.save({ subject, value, wakeTime: until, goesBack });
+  const { until = observed.now, redeliveryError } = joinRefusals(refused);
+  return record.save({ subject, value, wakeTime: until, redeliveryError });
 }

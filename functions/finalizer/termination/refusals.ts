@@ -44,16 +44,16 @@ export function runRefusableSteps(
       const outcome = await orNotKnown(tryStep(context, step));
       if (outcome.kind !== 'notKnown' && !isRefusal(outcome)) return outcome;
       const { error } = outcome;
-      const goesBack = isRefusal(outcome) ? outcome.goesBack : error;
+      const redeliveryError = isRefusal(outcome) ? outcome.redeliveryError : error;
       const answer = (): StepOutcome => {
-        if (goesBack !== undefined) throw goesBack;
+        if (redeliveryError !== undefined) throw redeliveryError;
         const until = isRefusal(outcome) ? { until: outcome.until } : {};
         return { kind: 'failed', reason: reasonOf(step.name), message: error.message, ...until };
       };
       const next = afterFailedStep(role, context.isForced);
       if (next === 'stop') {
         // Written down before the message goes back.
-        if (goesBack !== undefined) await context.saveState({});
+        if (redeliveryError !== undefined) await context.saveState({});
         return answer();
       }
       if (error instanceof RetryableError) await reportSkippedStep(context, step.name, error.message);

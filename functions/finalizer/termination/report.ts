@@ -31,7 +31,7 @@ export async function reportOnAll(context: ReportContext, report: Omit<Report, '
 }
 
 /** The outcome of steps that wait or fail. */
-export type StepWait = Exclude<StepsOutcome, { kind: 'done' | 'onward' }>;
+export type StepWait = Exclude<StepsOutcome, { kind: 'done' | 'progressed' }>;
 
 export const messageOfWait = (outcome: StepWait): string => (outcome.kind === 'notYet' ? outcome.on : outcome.message);
 

@@ -6,8 +6,8 @@ import type { EpochMs } from '../../../shared/domain/time.ts';
 
 export type StepOutcome =
   | { readonly kind: 'done' }
-  /** It carried something out, and this run looks again at once. */
-  | { readonly kind: 'onward'; readonly because: string }
+  /** It carried something out or lost a race, and this run looks again at once. */
+  | { readonly kind: 'progressed'; readonly because: string }
   /**
    * The step is looked at again at `until`, or when what it waits `on` changes. `isBlocked`: somebody forbids it for now, and not only time is
    * needed.

@@ -8,7 +8,7 @@ import { deletionTimeOf } from '../../../shared/domain/kubernetes-object.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import { again, ONWARD, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { again, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { Step } from './steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
@@ -104,11 +104,11 @@ export async function terminate(
     // Recorded at once: the steps may fail for hours, and what was said is not said again.
     const marked = await writer.saveForSweep(await announce(context, news));
     if (!marked.written) return marked;
-    if (news.kind === 'start') return ONWARD;
+    if (news.kind === 'start') return PROGRESSED;
   }
 
   if (await writeDeadline(context)) {
-    return ONWARD;
+    return PROGRESSED;
   }
 
   // Here and not in a step: what our own records do not answer ends the run, also past the deadline (I6).
@@ -119,7 +119,7 @@ export async function terminate(
     const noticed = await reportStrippedNodes(context, writer);
     if (!noticed.written) return noticed;
   }
-  if (outcome.kind === 'onward') return ONWARD;
+  if (outcome.kind === 'progressed') return PROGRESSED;
   if (outcome.kind !== 'done') return waitForStep(context, outcome, writer, await deleteDuePods(context, outcome));
   await reportFinish(context);
   return closeFinished(deps, observed, writer.value());

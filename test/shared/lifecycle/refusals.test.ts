@@ -183,7 +183,7 @@ describe('tries of one subject', () => {
     for (let time = 0; time <= 4 * 60; time++) {
       subject.fail(time === minute ? answered(503) : new TerminalError('Forbidden', 'frozen'));
       const outcome = await subject.run();
-      if (time === minute) expect(outcome).toMatchObject({ kind: 'refused', goesBack: answered(503) });
+      if (time === minute) expect(outcome).toMatchObject({ kind: 'refused', redeliveryError: answered(503) });
       await subject.clock.advance(minutes(1));
     }
     expect(subject.calls).toHaveLength(10);
@@ -224,15 +224,15 @@ describe('tries of one subject', () => {
     const subject = refusedSubject();
     const error = answered(500);
     subject.fail(error);
-    expect(await subject.run()).toMatchObject({ kind: 'refused', goesBack: error });
+    expect(await subject.run()).toMatchObject({ kind: 'refused', redeliveryError: error });
     await subject.clock.advance(seconds(5));
-    expect(await subject.run()).toMatchObject({ kind: 'refused', goesBack: error });
+    expect(await subject.run()).toMatchObject({ kind: 'refused', redeliveryError: error });
     expect(subject.said).toEqual([]);
     await subject.clock.advance(minutes(5));
     const lasting = await subject.run();
-    expect(lasting).toMatchObject({ kind: 'refused', goesBack: undefined });
+    expect(lasting).toMatchObject({ kind: 'refused', redeliveryError: undefined });
     expect(subject.said).toHaveLength(1);
-    expect(await subject.run()).toMatchObject({ kind: 'refused', goesBack: undefined });
+    expect(await subject.run()).toMatchObject({ kind: 'refused', redeliveryError: undefined });
     expect(subject.calls).toHaveLength(3);
   });
 

@@ -4,7 +4,7 @@ import {
   DONE,
   MAX_EFFECTS,
   MAX_TURNS,
-  ONWARD,
+  PROGRESSED,
   settle,
   type Observed,
   type Turn,
@@ -44,7 +44,7 @@ describe('the subject loop', () => {
   });
 
   it('goes on from what it carried out, and counts the turns anew: nobody was in the way', async () => {
-    const effects = Array.from({ length: MAX_TURNS + 2 }, () => ONWARD);
+    const effects = Array.from({ length: MAX_TURNS + 2 }, () => PROGRESSED);
     const { concern, log } = aConcern([], [...effects, again('busy'), DONE]);
     await settle(concern);
     expect(log.filter(each => each === 'observe')).toHaveLength(MAX_TURNS + 4);
@@ -53,7 +53,7 @@ describe('the subject loop', () => {
   it('leaves the rest to the next run after so many effects', async () => {
     const { concern, log } = aConcern(
       [],
-      Array.from({ length: MAX_EFFECTS + 5 }, () => ONWARD),
+      Array.from({ length: MAX_EFFECTS + 5 }, () => PROGRESSED),
     );
     await settle(concern);
     expect(log.filter(each => each === 'observe')).toHaveLength(MAX_EFFECTS);

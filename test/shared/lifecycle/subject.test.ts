@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { toEpochMs } from '../../../shared/domain/time.ts';
 import { findSubject } from '../../../shared/lifecycle/subject.ts';
 import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
-import { forOnlyCopy, openRecords } from '../../../shared/lifecycle/timed-record.ts';
+import { refusingNewer, openRecords } from '../../../shared/lifecycle/timed-record.ts';
 import type { ObjectAnswer } from '../../../shared/ports/read-answer.ts';
 
 const NOW = toEpochMs(1_000_000);
@@ -43,7 +43,7 @@ async function find(
   };
   const open = openRecords(deps, codec);
   const recordOf = (uid: string) =>
-    sought.isRepeated === false ? forOnlyCopy(open(`node/${uid}`), sought.name) : open(`node/${uid}`);
+    sought.isRepeated === false ? refusingNewer(open(`node/${uid}`), sought.name) : open(`node/${uid}`);
   const found = await findSubject(
     {
       kubernetes: {

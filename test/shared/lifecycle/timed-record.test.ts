@@ -118,10 +118,10 @@ describe('saving a record', () => {
       sent.length = 0;
       // Whichever message brought the run here comes again.
       time.now = how === 'written' ? wakeTime : addDuration(START, minutes(4));
-      const goesBack = new RetryableError('503');
+      const redeliveryError = new RetryableError('503');
       const run = await aRun(wakeTime);
       const next = how === 'written' ? wanted('b', addDuration(wakeTime, minutes(5))) : wanted('a', wakeTime);
-      await expect(run.save({ ...next, goesBack })).rejects.toBe(goesBack);
+      await expect(run.save({ ...next, redeliveryError })).rejects.toBe(redeliveryError);
       expect(sent).toEqual([]);
       expect(await records.get(KEY)).toMatchObject({ nextWakeTime: next.wakeTime, state: { text: next.value } });
     },
@@ -131,7 +131,7 @@ describe('saving a record', () => {
     const { aRun, wanted } = aWorld();
     const [a, b] = [await aRun(), await aRun()];
     expect(await a.save(wanted('a'))).toMatchObject({ kind: 'done' });
-    expect(await b.save({ ...wanted('b'), goesBack: new RetryableError('503') })).toEqual({
+    expect(await b.save({ ...wanted('b'), redeliveryError: new RetryableError('503') })).toEqual({
       kind: 'again',
       because: 'another run wrote node/u1 first',
       written: false,
