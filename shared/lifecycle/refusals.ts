@@ -188,7 +188,7 @@ const LOST: readonly unknown[] = ['changed', 'conflict', 'again'];
 const isLost = (outcome: unknown): boolean =>
   outcome === undefined || LOST.includes(isJsonObject(outcome) ? outcome['kind'] : outcome);
 /** Whether a step carried out one of several things, or lost a race for one. */
-const isProgress = (outcome: unknown): boolean => isJsonObject(outcome) && outcome['onward'] === true;
+const isProgress = (outcome: unknown): boolean => isJsonObject(outcome) && outcome['kind'] === 'progressed';
 
 /** The usual report of a refusal: a Warning Event and an audit line. */
 export const reportWarning =

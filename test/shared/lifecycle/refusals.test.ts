@@ -196,7 +196,7 @@ describe('tries of one subject', () => {
     { kind: 'changed' },
     { kind: 'conflict' },
     again('its record was written'),
-    { kind: 'notYet', until: 0, on: 'it changed in between', onward: true },
+    { kind: 'progressed', because: 'it changed in between' },
   ])('does not forget a refusal for a lost race, nor for what has more to do at once: %j', async lost => {
     const subject = refusedSubject();
     subject.fail(new TerminalError('Forbidden', 'frozen'));
