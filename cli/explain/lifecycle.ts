@@ -200,7 +200,7 @@ function repairOf(cluster: LifecycleCluster, explained: ExplainedNode): RepairEx
   const place =
     rank === undefined || rank.of === 1
       ? ''
-      : `; number ${rank.place} of ${rank.of} nodes that are due, its score is ${rank.score}`;
+      : `; number ${rank.order} of ${rank.of} nodes that are due, its score is ${rank.score}`;
   const held = heldBy === undefined ? '' : `; held: ${heldBy}`;
   return {
     kind: heldBy !== undefined ? 'blocked' : kind === 'unclaimed' ? 'ignore' : kind,

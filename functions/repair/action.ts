@@ -30,7 +30,7 @@ export interface ActionContext<Type extends ActionType = ActionType> {
   readonly pool: string | undefined;
   readonly nodePool: KubernetesObject | undefined;
   /** Number of NodeClaims of the pool, and of replacements that the NodePool's status does not know of yet. */
-  readonly room: { readonly claims: number; readonly unknown: number };
+  readonly room: { readonly claims: number; readonly uncounted: number };
   /** The pods on the node; those of no interest to the action may be missing. */
   readonly pods: readonly PodView[];
   /** A message about the incident. */

@@ -103,20 +103,20 @@ async function act(
   const saved = await record.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
   if (!saved.written) throw wroteFirst();
   const places = granted.map(({ finding }) => finding.node);
-  const isFree = (await reserved?.reserve(inFlight, places)) ?? true;
+  const hasPlaces = (await reserved?.reserve(inFlight, places)) ?? true;
   const intended = new Map<GrantedRepair, NodeRecord>();
-  await fewAtATime(isFree ? granted : [], async each => {
+  await fewAtATime(hasPlaces ? granted : [], async each => {
     const { node } = each.finding;
     const planned = findings.find(({ node: { uid } }) => uid === node.uid)?.record;
     if (planned === undefined) return;
-    const own = await withIntent(deps, observed, each, planned);
-    if (await saveNode(deps, observed, node, normalNode(own))) intended.set(each, own);
+    const recordWithIntent = await withIntent(deps, observed, each, planned);
+    if (await saveNode(deps, observed, node, normalNode(recordWithIntent))) intended.set(each, recordWithIntent);
   });
   const results = await carryOut(deps, observed, intended, reserved !== undefined);
   const lostRaces = granted.filter(each => !intended.has(each));
   const lostResults = lostRaces.map((each): ActResult => {
-    const own = each.finding.record ?? newNode(each.finding.node.name, pool);
-    return { granted: each, record: own, made: {}, outcome: { kind: 'calledOff' } };
+    const recordBefore = each.finding.record ?? newNode(each.finding.node.name, pool);
+    return { granted: each, record: recordBefore, made: {}, outcome: { kind: 'calledOff' } };
   });
   return [...results, ...lostResults];
 }
@@ -162,8 +162,8 @@ async function carryOut(
   if (intended.size === 0) return [];
   // One read for all acts of this pass; each act awaits it.
   const rules = loadRules(deps, observed.pool, observed.rules);
-  const living = [...observed.claims.values()].filter(({ deletionTime }) => deletionTime === undefined);
-  const unlaunched = living.filter(
+  const livingClaims = [...observed.claims.values()].filter(({ deletionTime }) => deletionTime === undefined);
+  const replacementsWithoutInstance = livingClaims.filter(
     each => each.annotations[REPLACES_ANNOTATION] !== undefined && each.providerID === undefined,
   );
   const launches = [...intended.keys()].filter(({ attempt }) => attempt.action === 'Replace');
@@ -174,15 +174,18 @@ async function carryOut(
       made = change;
     };
     // An act counts the launches granted before it in this pass as if they existed.
-    const earlier = Math.max(0, launches.indexOf(granted));
-    const room = { claims: living.length + earlier, unknown: unlaunched.length + earlier };
+    const earlierLaunches = Math.max(0, launches.indexOf(granted));
+    const room = {
+      claims: livingClaims.length + earlierLaunches,
+      uncounted: replacementsWithoutInstance.length + earlierLaunches,
+    };
     const { attempt } = granted;
     const listedClaim =
       attempt.action === 'Terminate' && attempt.claim ? observed.claims.get(attempt.claim.uid) : undefined;
-    const given = { granted, record, rules, isCounted, recordMade, room };
+    const grantedAct = { granted, record, rules, isCounted, recordMade, room };
     try {
-      const first = listedClaim && (await actOn(deps, observed, given, listedClaim));
-      const outcome = first ?? (await actOn(deps, observed, given)) ?? { kind: 'calledOff' };
+      const byListedClaim = listedClaim && (await actOn(deps, observed, grantedAct, listedClaim));
+      const outcome = byListedClaim ?? (await actOn(deps, observed, grantedAct)) ?? { kind: 'calledOff' };
       results.push({ granted, record, made, outcome });
     } catch (error) {
       results.push({ granted, record, made, outcome: { kind: 'unknown', error } });
@@ -207,19 +210,19 @@ interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'room'> {
 async function actOn(
   deps: PassDeps,
   { pool, dueFacts }: ObservedPool,
-  { granted, record, rules: wanted, isCounted, recordMade, room }: GrantedAct,
+  { granted, record, rules: rulesNow, isCounted, recordMade, room }: GrantedAct,
   listedClaim?: NodeClaimView,
 ): Promise<Outcome | undefined> {
   const { attempt, finding, message, action } = granted;
   const calledOff: Outcome = { kind: 'calledOff' };
-  const looked = await inParallel([
-    wanted,
+  const lookedUp = await inParallel([
+    rulesNow,
     getNodeView(deps, finding.node.name),
     listedClaim ?? (attempt.claim && getNodeClaimView(deps, attempt.claim.name)),
     attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, finding.node.name),
-  ]).catch(notBegun);
-  if ('cause' in looked) return looked;
-  const [{ repair: rules, pool: nodePool }, node, claim, pods] = looked;
+  ]).catch(refusedBeforeAct);
+  if ('cause' in lookedUp) return lookedUp;
+  const [{ repair: rules, pool: nodePool }, node, claim, pods] = lookedUp;
   if (node?.uid !== finding.node.uid || claim?.uid !== attempt.claim?.uid) return calledOff;
   const now = deps.clock.now();
   const { leftovers, acts } = record;
@@ -227,13 +230,13 @@ async function actOn(
   const otherRequest = dueFacts?.otherRequests.get(node.name);
   const look = { now, node, claim, rules, otherRequest, isClaimListed, isCounted };
   const confirm = dueOf(finding)?.due.entryPolicy.confirm;
-  const still = stillWanted({ attempt, record, confirm }, look, deps.decideNode);
-  if (still === 'readClaim') return undefined;
-  if (still !== 'act') return { kind: still };
+  const decision = stillWanted({ attempt, record, confirm }, look, deps.decideNode);
+  if (decision === 'readClaim') return undefined;
+  if (decision !== 'act') return { kind: decision };
   const perform = actionOf(attempt, action);
   if (perform === undefined) return calledOff;
-  const untold = leftovers?.resources && (await endRemediations(deps, leftovers).catch(notBegun));
-  if (untold !== undefined) return untold;
+  const endFailure = leftovers?.resources && (await endRemediations(deps, leftovers).catch(refusedBeforeAct));
+  if (endFailure !== undefined) return endFailure;
   const outcome = await orRefusal(() =>
     perform({ deps, now, leftovers, acts, node, claim, pool, nodePool, room, pods, message, recordMade }),
   );
@@ -262,7 +265,7 @@ const refused = (message: string, cause: RefusalCause): Extract<Outcome, { kind:
  * The outcome if a call before the act failed: nothing was carried out. Otherwise a reboot, which is never repeated,
  * would count as done.
  */
-function notBegun(error: unknown): Extract<Outcome, { kind: 'refused' }> {
+function refusedBeforeAct(error: unknown): Extract<Outcome, { kind: 'refused' }> {
   if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
   return refused(messageOf(error), causeOf(error) ?? 'passing');
 }

@@ -3,6 +3,7 @@
  * end.
  */
 import { attemptDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
+import { rankDetails } from './rule/rank.ts';
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { Attempt } from './attempt-record.ts';
 import type { End } from './replace.ts';
@@ -141,7 +142,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
     ...originOf(origin),
     ...attemptDetails(attempt),
     ...(laterActions.length > 0 && { follows: laterActions.map(({ type }) => type) }),
-    ...(rank && { rank: { ...rank } }),
+    ...(rank && { rank: rankDetails(rank) }),
     ...decidedBy(origin, dueCondition),
   };
   const protectedPods = doomed.slice(0, PODS_IN_LINE);

@@ -10,12 +10,13 @@ import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
-export type Ports = Pick<
+/** Ports that repair uses. */
+export type RepairDeps = Pick<
   FunctionDeps,
   'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
 >;
 
-/** Replaced in mutation tests. */
+/** The rules of repair. Mutation tests replace some of them. */
 export type Rules = typeof RULES;
 
 /** Request for a pass. */
@@ -33,7 +34,7 @@ export type PassAsk =
   | { readonly kind: 'drainEnd'; readonly uid: string; readonly end: EndedDrain };
 
 /** Ports, rules and helpers of a pass. */
-export type PassDeps = Ports &
+export type PassDeps = RepairDeps &
   Rules & {
     readonly reporter: Reporter;
     /** The number of held or running repairs has changed; `zero`: to or from zero. */

@@ -11,7 +11,7 @@ import { othersNotKnown, unconfirmed } from './rule/unconfirmed.ts';
 import { createAttempt, failureOf, newNode, withoutAttempt } from './rule/attempt.ts';
 import { budgetBlocker } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
-import { createGuards, type Guards, type Surroundings } from './rule/guards.ts';
+import { createGuards, type Guards, type GuardInputs } from './rule/guards.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { blockedNode, observedNode } from './rule/not-granted.ts';
 import { advanceRamp, nextRamp, rampAllows, rampBlocker, undoneOf, withoutUndone } from './rule/ramp.ts';
@@ -35,9 +35,9 @@ export const RULES = { decideNode, judgeNode, decide } as const;
 
 /** Grants the repairs that due nodes need, as far as the pool allows. */
 export function decide(observation: PoolObservation): PoolDecision {
-  const { now, findings, state, rules, surroundings } = observation;
+  const { now, findings, state, rules, guardInputs } = observation;
   const inFlight = inFlightOf(findings, state, now);
-  if (!rules.gateOpen || surroundings === undefined) {
+  if (!rules.gateOpen || guardInputs === undefined) {
     const { ramp, holdingGuards } = state;
     return nextPoolState(observation, { findings, granted: [], inFlight, ramp, holdingGuards });
   }
@@ -46,26 +46,26 @@ export function decide(observation: PoolObservation): PoolDecision {
     const due = dueOf(finding);
     return due === undefined || finding.kind === 'gone' ? [] : [{ ...due, finding }];
   });
-  const guards = createGuards(surroundings);
+  const guards = createGuards(guardInputs);
   const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
-  const standingRamp = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
+  const currentRamp = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
   const isAnythingDue = candidates.length > 0;
-  const mayRamp = standingRamp !== undefined || state.holdingGuards.length > 0;
+  const mayRamp = currentRamp !== undefined || state.holdingGuards.length > 0;
   const ramp = mayRamp
-    ? nextRamp({ ramp: standingRamp, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
+    ? nextRamp({ ramp: currentRamp, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
     : undefined;
-  const outcomes = grant(candidates, { observation, surroundings, guards, blockers, inFlight, ramp });
+  const outcomes = grant(candidates, { observation, guardInputs, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
-  const stepped = ramp && advanceRamp(ramp, granted.length, now);
-  return nextPoolState(observation, { findings: next, granted, inFlight, ramp: stepped, holdingGuards });
+  const rampAfter = ramp && advanceRamp(ramp, granted.length, now);
+  return nextPoolState(observation, { findings: next, granted, inFlight, ramp: rampAfter, holdingGuards });
 }
 
 interface Granting {
   readonly observation: PoolObservation;
-  readonly surroundings: Surroundings;
+  readonly guardInputs: GuardInputs;
   readonly guards: Guards;
   readonly blockers: ReadonlyMap<Candidate, Blocker | undefined>;
   readonly inFlight: ReadonlySet<string>;
@@ -86,7 +86,7 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly G
   const score = scores(candidates, now);
   let granted = 0;
   return ranked(candidates, now).map((candidate, index): Grant => {
-    const rank = { place: index + 1, of: candidates.length, score: Math.round(score(candidate.due) * 100) / 100 };
+    const rank = { order: index + 1, of: candidates.length, score: Math.round(score(candidate.due) * 100) / 100 };
     const guarded = blockers.get(candidate);
     if (guarded !== undefined) return { finding: blockedNode(candidate, guarded, rank) };
     const recovering = heldByRecovering(candidate, guards, now);
@@ -116,15 +116,15 @@ function inIncident(candidate: Candidate, incident: Incident, pool: string | und
 }
 
 /** The blocker of a candidate that the guards let through, before places are counted; undefined: none. */
-function blockerOf({ finding, due, action }: Candidate, { observation, surroundings }: Granting): Blocker | undefined {
+function blockerOf({ finding, due, action }: Candidate, { observation, guardInputs }: Granting): Blocker | undefined {
   const { now, state, answers } = observation;
   const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
-  const mayBeFutile = isReplacing && surroundings.settings.futility !== undefined;
+  const mayBeFutile = isReplacing && guardInputs.settings.futility !== undefined;
   const futile = mayBeFutile
-    ? futility(surroundings, failureOf(due.dueCondition), finding.node, state.terminations)
+    ? futility(guardInputs, failureOf(due.dueCondition), finding.node, state.terminations)
     : undefined;
   return (
-    othersNotKnown(surroundings.requestsFault, now) ?? futile ?? unconfirmed(due, answers?.get(finding.node.uid), now)
+    othersNotKnown(guardInputs.requestsFault, now) ?? futile ?? unconfirmed(due, answers?.get(finding.node.uid), now)
   );
 }
 
@@ -132,10 +132,11 @@ function blockerOf({ finding, due, action }: Candidate, { observation, surroundi
  * Counts the places that pool, budget, zone and cluster leave for the nodes of one pass. A repair in flight keeps its
  * place, and takes no second one. A custom resource disrupts nothing.
  */
-function createPlaces({ observation, surroundings, inFlight }: Granting) {
-  const { settings, area, poolNodes, budget, now } = surroundings;
-  const most = settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
-  const limit = Math.min(most ?? MAX_IN_FLIGHT, MAX_IN_FLIGHT);
+function createPlaces({ observation, guardInputs, inFlight }: Granting) {
+  const { settings, area, poolNodes, budget, now } = guardInputs;
+  const maxConcurrent =
+    settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
+  const limit = Math.min(maxConcurrent ?? MAX_IN_FLIGHT, MAX_IN_FLIGHT);
   const concurrencyLimits = observation.concurrencyLimits?.(inFlight);
   const disrupted = new Set(budget?.disrupted);
   const needsPlace = ({ finding: { node } }: Candidate): boolean => !inFlight.has(node.uid);

@@ -15,7 +15,7 @@ import { judgeHealth, readableSettings, withoutDueClause } from './rule/incident
 import { unhealthyStatementsOf } from './rule/onsets.ts';
 import { decideNode, judgeNode, poolOf } from './rule/node-verdict.ts';
 import { judgePool } from './rule/pool-verdict.ts';
-import { surroundingsIn } from './rule/surroundings.ts';
+import { guardInputsOf } from './rule/guard-inputs.ts';
 import type { Activity, PoolFacts } from './rule/pool-facts.ts';
 import type { NodeDecision, Rank } from './rule/verdict.ts';
 import type { RepairRules } from './rule/settings-in-force.ts';
@@ -157,7 +157,7 @@ function inItsPool(
     rules,
     findings: judged.findings,
     state: NEW_POOL,
-    surroundings: surroundingsIn(facts, judged),
+    guardInputs: guardInputsOf(facts, judged),
     answers: new Map(nodes.map(({ uid }) => [uid, CONFIRMED])),
   });
   const verdict = decided.findings.find(each => each.node.uid === node.uid)?.verdict;

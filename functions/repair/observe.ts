@@ -9,7 +9,7 @@ import { inquire } from './inquiry.ts';
 import type { ClusterNodes, DueFacts, PoolFacts, RepairAsks } from './rule/pool-facts.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import type { NextRead } from './rule/pool-verdict.ts';
-import type { Unconfirmed } from './rule/surroundings.ts';
+import type { Unconfirmed } from './rule/guard-inputs.ts';
 import { NODE_CODEC, nodeRecordId, OWNER, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';
 import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';

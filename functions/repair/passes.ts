@@ -22,7 +22,7 @@ import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.t
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OutOfSight } from '../../shared/ports/read-answer.ts';
 
-/** Name that stands for the nodes without a NodePool: no NodePool can have it. */
+/** Name that stands for the nodes without a NodePool. No NodePool can have it. */
 const NO_POOL = KARPENTER.nodePoolLabel;
 
 /** The subject of a wake-up for a pass: the pool. */
@@ -41,16 +41,16 @@ export const FOR_SETTINGS: PassAsk = { kind: 'settings' };
 
 export const forNode = (uid: string, observedTime?: EpochMs): PassAsk => ({ kind: 'node', uid, observedTime });
 
-const POOL_NAME = 'due';
+const POOL_SCOPE = 'due';
 
-const SETTINGS_NAME = 'settings';
+const SETTINGS_SCOPE = 'settings';
 
 export function toAsk(ask: PassAsk): Ask {
   switch (ask.kind) {
     case 'pool':
-      return { kind: 'scope', name: POOL_NAME };
+      return { kind: 'scope', name: POOL_SCOPE };
     case 'settings':
-      return { kind: 'scope', name: SETTINGS_NAME };
+      return { kind: 'scope', name: SETTINGS_SCOPE };
     case 'node': {
       const { uid, observedTime } = ask;
       return { kind: 'scope', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
@@ -62,13 +62,13 @@ export function toAsk(ask: PassAsk): Ask {
 
 const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
 
-function ofAsk(ask: Ask): PassAsk {
+function parsePassAsk(ask: Ask): PassAsk {
   switch (ask.kind) {
     case 'all':
       return FOR_SETTINGS;
     case 'scope': {
-      if (ask.name === POOL_NAME) return FOR_POOL;
-      if (ask.name === SETTINGS_NAME) return FOR_SETTINGS;
+      if (ask.name === POOL_SCOPE) return FOR_POOL;
+      if (ask.name === SETTINGS_SCOPE) return FOR_SETTINGS;
       const [uid = '', time] = ask.name.split('@');
       return forNode(uid, time === undefined ? undefined : toEpochMs(Number(time)));
     }
@@ -82,20 +82,20 @@ function ofAsk(ask: Ask): PassAsk {
   }
 }
 
-/** All that a pass is asked for. */
+/** Joins all asks of a pass. */
 export function readAsks(asks: readonly Ask[]): RepairAsks {
   const uids = new Set<string>();
   const observedTimes = new Map<string, EpochMs>();
   const drainEnds = new Map<string, EndedDrain>();
-  let isOfPool = false;
-  let isOfSettings = false;
-  for (const ask of asks.map(ofAsk)) {
+  let asksForPool = false;
+  let asksAfterSettingsChange = false;
+  for (const ask of asks.map(parsePassAsk)) {
     switch (ask.kind) {
       case 'pool':
-        isOfPool = true;
+        asksForPool = true;
         break;
       case 'settings':
-        isOfSettings = true;
+        asksAfterSettingsChange = true;
         break;
       case 'node': {
         const { uid, observedTime: time } = ask;
@@ -109,10 +109,13 @@ export function readAsks(asks: readonly Ask[]): RepairAsks {
         drainEnds.set(ask.uid, ask.end);
     }
   }
-  const isOfChanges =
-    !isOfPool && !isOfSettings && observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid));
-  const changesTime = isOfChanges ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
-  return { uids, observedTimes, changesTime, drainEnds, isOfSettings };
+  const asksForChangesOnly =
+    !asksForPool &&
+    !asksAfterSettingsChange &&
+    observedTimes.size > 0 &&
+    [...uids].every(uid => observedTimes.has(uid));
+  const changesTime = asksForChangesOnly ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
+  return { uids, observedTimes, changesTime, drainEnds, asksAfterSettingsChange };
 }
 
 /** The shortest time between two passes of one pool. */
@@ -137,8 +140,8 @@ const definitionOf = (type: ResourceType): Subject => ({
   name: definitionNameOf(type),
 });
 
-/** Whether a pass would do anything: repair is on, or something that was begun has to end. */
-async function isMissed(deps: Omit<PassDeps, 'ask'>, pool: string | undefined): Promise<boolean> {
+/** Whether a pass of the pool would act: repair is on, or something that was begun has to end. */
+async function wouldPassAct(deps: Omit<PassDeps, 'ask'>, pool: string | undefined): Promise<boolean> {
   const { featureGates } = await loadConfig(OWNER, deps);
   return featureGates.nodeRepair || (await isBusy(deps, pool));
 }
@@ -158,7 +161,7 @@ export function createPasses(
       return await run({ ...deps, ask }, pool, asks);
     } catch (error) {
       if (!(error instanceof OutOfSight)) throw error;
-      if (await isMissed(deps, pool))
+      if (await wouldPassAct(deps, pool))
         await sayOutOfSight(pool === undefined ? definitionOf(error.type) : poolSubject(pool), textOutOfSight(error));
       return { askAgainAfter: OUT_OF_SIGHT_CHECK };
     }
@@ -170,8 +173,8 @@ export function createPasses(
       spacing: PASS_SPACING,
       run: asks => passOrWait(pool, asks),
     });
-  const ask = async (pool: string | undefined, what: PassAsk): Promise<void> => {
-    await coalescerOf(pool).request(toAsk(what));
+  const ask = async (pool: string | undefined, passAsk: PassAsk): Promise<void> => {
+    await coalescerOf(pool).request(toAsk(passAsk));
   };
   const poolTimerDue = async (pool: string | undefined, wakeUp: UsedWakeUp): Promise<void> => {
     const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();

@@ -33,7 +33,7 @@ export interface PoolCounts {
   /** Counts of its repairs; undefined: a newer version keeps the record of the pool, and counts them. */
   readonly repairs: PoolRecord['counts'] | undefined;
   /** Number of NodeClaims that carry Karpenter's finalizer and are not being deleted. */
-  readonly karpenters: number;
+  readonly claimsWithKarpenterFinalizer: number;
 }
 
 export interface PolicyFacts {
@@ -108,7 +108,7 @@ async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> 
   ]);
   const owners = indexOwners(nodes, claims);
   const byPool = Map.groupBy(nodes, node => poolOf(node, ownerOf(node, owners)));
-  const karpenters = Map.groupBy(
+  const claimsByPool = Map.groupBy(
     claims.filter(
       claim => claim.deletionTime === undefined && claim.finalizers.includes(KARPENTER.terminationFinalizer),
     ),
@@ -121,7 +121,7 @@ async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> 
       pool,
       nodes: byPool.get(key)?.length ?? 0,
       repairs: repairsOf(loaded),
-      karpenters: karpenters.get(key)?.length ?? 0,
+      claimsWithKarpenterFinalizer: claimsByPool.get(key)?.length ?? 0,
     };
   };
   return {

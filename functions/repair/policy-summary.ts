@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { effectiveRepair } from './settings.ts';
 import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-facts.ts';
-import { karpentersPools, type PolicyCondition, warningOf } from './policy-warnings.ts';
+import { poolsTerminatedByKarpenter, type PolicyCondition, warningOf } from './policy-warnings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { isJsonObject, listIn, textOrEmpty } from '../../shared/domain/json.ts';
 import { type JsonObject, kindAndName, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -75,9 +75,9 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
     })),
     conditions: [
       acceptedCondition(policy),
-      active(policy, own, { selected, repaired, isInForce, gateOpen: facts.gateOpen }),
+      activeCondition(policy, own, { selected, repaired, isInForce, gateOpen: facts.gateOpen }),
       ...warningOf(policy, facts, {
-        karpenters: karpentersPools(selected, inForce, isOwn),
+        poolsKarpenterTerminates: poolsTerminatedByKarpenter(selected, inForce, isOwn),
         uncounted: repaired.filter(({ repairs }) => repairs === undefined),
       }),
     ],
@@ -109,30 +109,31 @@ interface PolicyReach {
   readonly gateOpen: boolean;
 }
 
-function active(
+function activeCondition(
   { fault, acceptedGeneration }: PolicyFacts,
   own: PolicySet['policies'][number] | undefined,
   { selected, repaired, isInForce, gateOpen }: PolicyReach,
 ): PolicyCondition {
-  const not = (reason: string, message: string): PolicyCondition => ({
+  const inactive = (reason: string, message: string): PolicyCondition => ({
     type: 'Active',
     status: 'False',
     reason,
     message,
   });
   if (own === undefined || (fault !== undefined && acceptedGeneration === undefined)) {
-    return not('NotAccepted', 'it cannot be read, and no generation of it was ever accepted');
+    return inactive('NotAccepted', 'it cannot be read, and no generation of it was ever accepted');
   }
   const pools = selected.filter(({ pool }) => pool !== undefined);
-  if (pools.length === 0 && specificity(own.selector) > 0) return not('SelectsNothing', 'it selects no NodePool');
+  if (pools.length === 0 && specificity(own.selector) > 0) return inactive('SelectsNothing', 'it selects no NodePool');
   if (isBlockless(own.object) && own.mode === 'Observe') return BRAKING;
   const blocks = BLOCKS.filter(block => hasBlock(own.object, block));
-  if (blocks.length === 0) return not('NoBlock', `it has none of ${BLOCKS.join(', ')}`);
-  if (!isInForce) return not('Overridden', 'a more specific policy, or the first by name, comes before it everywhere');
+  if (blocks.length === 0) return inactive('NoBlock', `it has none of ${BLOCKS.join(', ')}`);
+  if (!isInForce)
+    return inactive('Overridden', 'a more specific policy, or the first by name, comes before it everywhere');
   if (blocks.every(block => block === 'repair' || block === 'repairLimits')) {
     if (repaired.length === 0 && !blocks.includes('repairLimits'))
-      return not('Overridden', 'every NodePool that it selects has a repair block of its own');
-    if (!gateOpen) return not('GateOff', 'featureGates.nodeRepair is off in ConfigMap curfew/curfew-config');
+      return inactive('Overridden', 'every NodePool that it selects has a repair block of its own');
+    if (!gateOpen) return inactive('GateOff', 'featureGates.nodeRepair is off in ConfigMap curfew/curfew-config');
   }
   const mode = own.mode === 'Observe' ? ', in mode Observe' : '';
   const what = `in force${mode}: ${blocks.join(', ')}`;

@@ -31,7 +31,10 @@ export interface PolicyCondition {
 export function warningOf(
   { object, fault }: PolicyFacts,
   { inForce, templates }: ClusterFacts,
-  { karpenters, uncounted }: { readonly karpenters: readonly string[]; readonly uncounted: readonly PoolCounts[] },
+  {
+    poolsKarpenterTerminates,
+    uncounted,
+  }: { readonly poolsKarpenterTerminates: readonly string[]; readonly uncounted: readonly PoolCounts[] },
 ): readonly PolicyCondition[] {
   const unwatched = unwatchedTypes(object).map(message => ({ reason: 'UnknownConditionType', message }));
   const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, inForce))
@@ -59,7 +62,7 @@ export function warningOf(
           },
         ];
   const all = [
-    ...terminationWarnings(object, karpenters),
+    ...terminationWarnings(object, poolsKarpenterTerminates),
     ...unwatched,
     ...ties,
     ...missing,
@@ -77,14 +80,16 @@ export function warningOf(
  * Names of the pools for which this very policy states how their nodes end, while NodeClaims there carry Karpenter's
  * finalizer.
  */
-export function karpentersPools(
+export function poolsTerminatedByKarpenter(
   selected: readonly PoolCounts[],
   inForce: PolicySet,
   isOwn: (policy: { readonly object: KubernetesObject }) => boolean,
 ): readonly string[] {
-  return selected.flatMap(({ pool, karpenters }) => {
+  return selected.flatMap(({ pool, claimsWithKarpenterFinalizer }) => {
     const policy = policiesFor(pool, inForce).find(({ object }) => object.spec?.['termination'] !== undefined);
-    return pool !== undefined && karpenters > 0 && policy !== undefined && isOwn(policy) ? [pool.metadata.name] : [];
+    return pool !== undefined && claimsWithKarpenterFinalizer > 0 && policy !== undefined && isOwn(policy)
+      ? [pool.metadata.name]
+      : [];
   });
 }
 

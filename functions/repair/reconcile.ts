@@ -5,14 +5,14 @@
  */
 import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';
-import type { PassDeps, Ports, Rules } from './context.ts';
+import type { PassDeps, RepairDeps, Rules } from './context.ts';
 import { RULES } from './decide.ts';
 import { checkReservations, isReservations } from './reservations.ts';
 import { observe, observeLimits, type ObservedPool, readOn } from './observe.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER, poolText } from './record.ts';
 import { type JudgedPool, judgePool, nextRead } from './rule/pool-verdict.ts';
-import { surroundingsIn, toBeConfirmed } from './rule/surroundings.ts';
+import { guardInputsOf, toBeConfirmed } from './rule/guard-inputs.ts';
 import { reportNodePool, reportPolicy } from './settings-faults.ts';
 import { askForChange, askForNode, askIfBusy, askIfRemembered, settingsRounds } from './wake-ups.ts';
 import { createPasses, PASS_SPACING, type Passes, readAsks } from './passes.ts';
@@ -29,11 +29,11 @@ import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wa
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 
-type Deps = Ports & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: SettingsRounds };
+type Deps = RepairDeps & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: SettingsRounds };
 type MessageOf<Kind> = Extract<InboxMessage, { readonly kind: Kind }>;
 
 /** Creates the reconciler of repair. @param rules replaced in mutation tests */
-export function createReconciler(ports: Ports, rules: Partial<Rules> = {}): Reconcile {
+export function createReconciler(ports: RepairDeps, rules: Partial<Rules> = {}): Reconcile {
   const reporter = createReporter(OWNER, ports);
   const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
     surroundingsChanged({ ...ports, reporter }, urgency);
@@ -134,10 +134,10 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   const { observed, judged } = await judge(deps, first);
   const { rules, state, elsewhere } = observed;
   const { findings } = judged;
-  const surroundings = surroundingsIn(observed, judged);
+  const guardInputs = guardInputsOf(observed, judged);
   // No record and no findings: there is nothing to decide.
-  const isNothing = !observed.isKnown && findings.length === 0;
-  const limits = isNothing ? undefined : await observeLimits(deps, observed, toBeConfirmed(judged, surroundings));
+  const hasNothingToDo = !observed.isKnown && findings.length === 0;
+  const limits = hasNothingToDo ? undefined : await observeLimits(deps, observed, toBeConfirmed(judged, guardInputs));
   if (limits === 'newer') return leaveToNewer(pool, asks);
   for (const { pool: other, ...node } of elsewhere) await deps.ask(other, { kind: 'node', ...node });
   if (limits === undefined) return spacing(false);
@@ -150,7 +150,7 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
     rules: rules.repair,
     findings,
     state,
-    surroundings,
+    guardInputs,
     answers,
     concurrencyLimits,
   });

@@ -40,13 +40,16 @@ export async function launchReplacement({
   if (claim === undefined || nodePool === undefined)
     return unavailable(`Node ${node.name} has no NodeClaim of a NodePool`);
   if (leftovers?.replacement?.name !== name) return { kind: 'notYet', on: `NodeClaim ${name} has yet to be recorded` };
-  const there = await getNodeClaim(deps, name);
-  if (there !== undefined) return adopt(there, node.uid, recordMade);
-  const like = await getNodeClaim(deps, claim.name);
-  if (like?.metadata.uid !== claim.uid) return { kind: 'notYet', on: `NodeClaim ${claim.name} is gone` };
-  const fault = roomFault(nodePool, { like, ...room });
+  const existingClaim = await getNodeClaim(deps, name);
+  if (existingClaim !== undefined) return adopt(existingClaim, node.uid, recordMade);
+  const unhealthyClaim = await getNodeClaim(deps, claim.name);
+  if (unhealthyClaim?.metadata.uid !== claim.uid) return { kind: 'notYet', on: `NodeClaim ${claim.name} is gone` };
+  const fault = roomFault(nodePool, { unhealthyClaim, ...room });
   if (fault !== undefined) return unavailable(fault);
-  const outcome = await kubernetes.create(RESOURCES.NodeClaim, replacementClaim({ name, pool: nodePool, like, node }));
+  const outcome = await kubernetes.create(
+    RESOURCES.NodeClaim,
+    replacementClaim({ name, pool: nodePool, unhealthyClaim, node }),
+  );
   switch (outcome.kind) {
     case 'ok':
       recordMade({ replacement: { name, uid: outcome.object.metadata.uid } });
@@ -117,13 +120,13 @@ export async function endReplacement(
   if (claim === undefined) return 'gone';
   const { uid: found, annotations, deletionTimestamp } = claim.metadata;
   if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || (uid !== undefined && uid !== found)) return undefined;
-  const there = await nodeOf(deps, claim);
-  if (there === undefined || isReserved(readNode(there))) {
+  const node = await nodeOf(deps, claim);
+  if (node === undefined || isReserved(readNode(node))) {
     if (deletionTimestamp !== undefined) return 'gone';
     await deleteExactly(deps.kubernetes, { type: RESOURCES.NodeClaim, name }, found);
     return 'deleted';
   }
-  await unmark(deps, there, { type: RESOURCES.Node, name: there.metadata.name }, nodeUid);
+  await unmark(deps, node, { type: RESOURCES.Node, name: node.metadata.name }, nodeUid);
   await unmark(deps, claim, { type: RESOURCES.NodeClaim, name }, nodeUid);
   return 'kept';
 }

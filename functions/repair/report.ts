@@ -5,6 +5,7 @@
 import { attemptDetails, conditionDetails, describeAct, followedBy } from './rule/attempt.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
 import { hasTrait, type NodeFinding, verdictOf } from './rule/finding.ts';
+import { rankDetails } from './rule/rank.ts';
 import type { ObservedPool } from './observe.ts';
 import type { DueCondition } from './attempt-record.ts';
 import { poolDimension } from './record.ts';
@@ -189,7 +190,10 @@ async function reportVerdict(
 function detailsOf(verdict: Verdict, origin: DecisionOrigin): JsonObject {
   if ('blocker' in verdict) {
     const { blocker, rank } = verdict;
-    return { ...decidedBy(origin, undefined, 'setting' in blocker ? blocker.setting : undefined), rank: { ...rank } };
+    return {
+      ...decidedBy(origin, undefined, 'setting' in blocker ? blocker.setting : undefined),
+      rank: rankDetails(rank),
+    };
   }
   if ('attempt' in verdict)
     return { ...attemptDetails(verdict.attempt), ...decidedBy(origin, verdict.attempt.dueCondition) };

@@ -7,7 +7,13 @@ import type { DecisionOrigin, PassDeps } from './context.ts';
 import { NOT_PASSING } from './action.ts';
 import { deleteRemediations } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
-import { afterTakeBack, type LeftBehind, leftOf, wantedBack, withoutTakenBack } from './rule/left.ts';
+import {
+  afterTakeBack,
+  type RecordToCleanUp,
+  recordWithLeftovers,
+  leftoversToTakeBack,
+  withoutTakenBack,
+} from './rule/leftovers.ts';
 import { reportCarriedOut, reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';
@@ -42,10 +48,10 @@ export interface TakenBack {
 export async function takeBack(
   deps: PassDeps,
   origin: DecisionOrigin,
-  leftBehind: LeftBehind & { readonly node: NodeName },
+  leftBehind: RecordToCleanUp & { readonly node: NodeName },
 ): Promise<TakenBack> {
   const { node, record } = leftBehind;
-  const parts = Object.entries(wantedBack(leftBehind, deps.clock.now()) ?? {});
+  const parts = Object.entries(leftoversToTakeBack(leftBehind, deps.clock.now()) ?? {});
   const tries = createTries(deps.clock);
   // An earlier version had one for all.
   for (const key of owedKeys(record)) if (!parts.some(([name]) => key === keyOf(name))) tries.forget(key);
@@ -73,7 +79,7 @@ export async function takeBack(
 async function takePartBack(
   deps: PassDeps,
   origin: DecisionOrigin,
-  { node, record, claims }: LeftBehind & { readonly node: NodeName },
+  { node, record, claims }: RecordToCleanUp & { readonly node: NodeName },
   { annotation, drain, maintenance, replacement, ...made }: RepairLeftovers,
 ): Promise<'done'> {
   if (annotation !== undefined) await takeBackAnnotation(deps, annotation, claims.get(annotation.claim.uid));
@@ -93,7 +99,7 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
   for (const each of findings) {
     const { node } = each;
     for (const news of each.news) await reportLate(deps, observed, node, news);
-    const record = leftOf(each, observed.records.get(node.uid)?.value);
+    const record = recordWithLeftovers(each, observed.records.get(node.uid)?.value);
     if (record === undefined) {
       next.push(each);
       continue;

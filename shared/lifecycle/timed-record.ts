@@ -47,10 +47,7 @@ export interface RecordToSave<Value> {
   readonly wakeTime: EpochMs;
   /** False: no message of its own; the minute sweep hands the timer over. Default true. */
   readonly punctual?: boolean;
-  /**
-   * Thrown once the record is written, so that the queue brings the message in hand again. No wake-up is sent then: it would double every run
-   * that follows.
-   */
+  /** Thrown once the record is written: the queue then repeats the message in hand. A wake-up beside it would double every run that follows. */
   readonly redeliveryError?: RetryableError | undefined;
 }
 
@@ -70,10 +67,7 @@ export interface TimedRecord<Value> {
   isWakeUpSuperseded(): Promise<boolean>;
   /** Reads it. Every turn begins with this. */
   load(): Promise<LoadedRecord<Value>>;
-  /**
-   * Writes value and timer in one, unless they are unchanged (T2). Throws `redeliveryError` afterwards. `again`: another run wrote first, or a
-   * timer was put off (T4).
-   */
+  /** Writes value and timer in one, unless they are unchanged (T2). `again`: another run wrote first, or a timer was put off (T4). */
   save(wanted: RecordToSave<Value>): Promise<SaveOutcome>;
   /** Closes it in two turns (T3); `done` when there is none. The loop has to look again after each `again`. */
   release(): Promise<Turn>;

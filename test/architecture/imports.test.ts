@@ -47,11 +47,11 @@ const rules = sources.filter(file => /^(functions|examples)\/.*\/decide\.ts$/.te
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   'functions/repair': [
     'decide',
-    'rule/left',
+    'rule/leftovers',
     'rule/pool-verdict',
     'rule/refused-act',
     'rule/second-look',
-    'rule/surroundings',
+    'rule/guard-inputs',
   ],
   'functions/drain': ['decide'],
   'functions/grace-period': ['decide'],

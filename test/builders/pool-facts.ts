@@ -30,7 +30,7 @@ export function someFacts(
       observedTimes: new Map(),
       changesTime: undefined,
       drainEnds: new Map(),
-      isOfSettings: false,
+      asksAfterSettingsChange: false,
     },
     basisOf: () => '',
     activity,

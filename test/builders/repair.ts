@@ -13,7 +13,7 @@ import { judgeGone } from '../../functions/repair/rule/gone-node.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { type NodeFinding, type PresentNode, verdictOf } from '../../functions/repair/rule/finding.ts';
 import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';
-import { surroundingsIn } from '../../functions/repair/rule/surroundings.ts';
+import { guardInputsOf } from '../../functions/repair/rule/guard-inputs.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type PoolRecord } from '../../functions/repair/pool-record.ts';
 import type { NodeRecord } from '../../functions/repair/node-record.ts';
@@ -209,8 +209,8 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     now,
     activity,
   };
-  const surroundings = surroundingsIn(facts, { present });
-  const decision = rule({ now, pool, rules, findings, state, surroundings, concurrencyLimits, answers });
+  const guardInputs = guardInputsOf(facts, { present });
+  const decision = rule({ now, pool, rules, findings, state, guardInputs, concurrencyLimits, answers });
   decision.findings.forEach(checked);
   return decision;
 }

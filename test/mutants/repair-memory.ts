@@ -74,7 +74,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mistake: 'repairs what is left when the others have come back a moment ago',
     breaks: ['I3'],
     scenario: 'repair-settling.yaml#repair-settling-nodes-that-come-back',
-    mutation: guardsSeeing(surroundings => ({ ...surroundings, isActedUpon: () => true })),
+    mutation: guardsSeeing(guardInputs => ({ ...guardInputs, isActedUpon: () => true })),
   },
   {
     name: 'settling-without-an-end',
@@ -92,8 +92,8 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mistake: 'waits for nodes that were made a moment ago',
     breaks: ['I5'],
     scenario: 'repair-settling.yaml#repair-settling-without-new-nodes',
-    mutation: guardsSeeing(({ poolNodes, nodes, ...surroundings }) => ({
-      ...surroundings,
+    mutation: guardsSeeing(({ poolNodes, nodes, ...guardInputs }) => ({
+      ...guardInputs,
       poolNodes: poolNodes.map(node => ({ ...node, creationTime: undefined })),
       nodes: nodes?.map(node => ({ ...node, creationTime: undefined })),
     })),
@@ -114,8 +114,8 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mistake: 'counts nodes in the threshold that nobody may repair',
     breaks: ['I5'],
     scenario: 'repair-threshold-who-counts.yaml#repair-threshold-without-vetoed-ill',
-    mutation: guardsSeeing(({ poolNodes, ...surroundings }) => ({
-      ...surroundings,
+    mutation: guardsSeeing(({ poolNodes, ...guardInputs }) => ({
+      ...guardInputs,
       poolNodes: poolNodes.map(node => ({ ...node, annotations: {} })),
     })),
   },
@@ -125,15 +125,15 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     seed: 143,
     scenario: 'repair-threshold-who-counts.yaml#repair-threshold-without-left-over',
-    mutation: guardsSeeing(surroundings => ({ ...surroundings, isUnmanaged: true })),
+    mutation: guardsSeeing(guardInputs => ({ ...guardInputs, isUnmanaged: true })),
   },
   {
     name: 'outage-counts-the-stopped',
     mistake: 'counts machines that somebody has stopped as an outage',
     breaks: ['I5'],
     scenario: 'repair-outage-who-counts.yaml#repair-zone-does-not-count-stopped',
-    mutation: guardsSeeing(({ nodes, ...surroundings }) => ({
-      ...surroundings,
+    mutation: guardsSeeing(({ nodes, ...guardInputs }) => ({
+      ...guardInputs,
       nodes: nodes?.map(node => ({ ...node, taints: [] })),
     })),
   },

@@ -9,9 +9,9 @@ const POOL = 'karpenter.sh/nodepool';
 
 /** The threshold with another count in its place. */
 const withThreshold = (count: (settings: RepairSettings, nodes: number) => number): Mutation =>
-  guardsSeeing(surroundings => {
-    const { settings, poolNodes } = surroundings;
-    return { ...surroundings, settings: { ...settings, maxUnhealthy: { count: count(settings, poolNodes.length) } } };
+  guardsSeeing(guardInputs => {
+    const { settings, poolNodes } = guardInputs;
+    return { ...guardInputs, settings: { ...settings, maxUnhealthy: { count: count(settings, poolNodes.length) } } };
   });
 
 export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
@@ -81,7 +81,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     mistake: 'counts a zone by the nodes of the pool instead of all',
     breaks: ['I3', 'I5'],
     scenario: 'repair-outage-who-counts.yaml#repair-zone-counts-pools-without-a-block',
-    mutation: guardsSeeing(surroundings => ({ ...surroundings, nodes: surroundings.poolNodes })),
+    mutation: guardsSeeing(guardInputs => ({ ...guardInputs, nodes: guardInputs.poolNodes })),
   },
   {
     name: 'repair-in-a-zone-outage',

@@ -33,8 +33,8 @@ export function seeing({ now = same, node = same, claim = same, rules = same }: 
       const changed = rules(seen.rules);
       const { settings } = changed;
       const around = settings === undefined || 'invalid' in settings ? undefined : settings;
-      const surroundings = seen.surroundings && around && { ...seen.surroundings, settings: around };
-      return decide({ ...seen, now: now(seen.now), rules: changed, surroundings });
+      const guardInputs = seen.guardInputs && around && { ...seen.guardInputs, settings: around };
+      return decide({ ...seen, now: now(seen.now), rules: changed, guardInputs });
     },
     judgeNode: (context, seen, held) =>
       judgeNode({ ...context, now: now(context.now), rules: rules(context.rules) }, node(seen), held),
@@ -47,8 +47,8 @@ export const poolSeeing = (change: (seen: PoolObservation) => PoolObservation): 
 
 /** The rule of the pool, with other guards around it. */
 export const guardsSeeing = (
-  change: (surroundings: NonNullable<PoolObservation['surroundings']>) => PoolObservation['surroundings'],
-): Mutation => poolSeeing(seen => ({ ...seen, surroundings: seen.surroundings && change(seen.surroundings) }));
+  change: (guardInputs: NonNullable<PoolObservation['guardInputs']>) => PoolObservation['guardInputs'],
+): Mutation => poolSeeing(seen => ({ ...seen, guardInputs: seen.guardInputs && change(seen.guardInputs) }));
 
 /** A node of which something else is remembered. */
 export const remembering = (change: (held: NodeRecord, now: EpochMs) => NodeRecord | undefined): Mutation =>

@@ -227,15 +227,15 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     mistake: 'does not ask the disruption budgets of the NodePool',
     breaks: ['I3'],
     scenario: `${BUDGETS}#repair-budget-names-unhealthy`,
-    mutation: guardsSeeing(surroundings => ({ ...surroundings, budget: undefined })),
+    mutation: guardsSeeing(guardInputs => ({ ...guardInputs, budget: undefined })),
   },
   {
     name: 'budgets-without-others',
     mistake: 'counts its own repairs, and not what others disrupt',
     breaks: ['I3'],
     scenario: `${BUDGETS}#repair-budget-counts-others`,
-    mutation: guardsSeeing(({ budget, ...surroundings }) => ({
-      ...surroundings,
+    mutation: guardsSeeing(({ budget, ...guardInputs }) => ({
+      ...guardInputs,
       budget: budget && { ...budget, disrupted: new Set<string>() },
     })),
   },
@@ -244,8 +244,8 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     mistake: 'forgets what the same pass has granted',
     breaks: ['I3'],
     scenario: `${BUDGETS}#repair-budget-all`,
-    mutation: guardsSeeing(({ budget, ...surroundings }) => ({
-      ...surroundings,
+    mutation: guardsSeeing(({ budget, ...guardInputs }) => ({
+      ...guardInputs,
       budget: budget && { ...budget, blockerOf: uid => budget.blockerOf(uid, budget.disrupted) },
     })),
   },

@@ -1,5 +1,5 @@
 /** The end of an attempt: the node has recovered, the attempt is called off, or repair is no longer wanted. Pure. */
-import { hasTime } from './act-under-way.ts';
+import { hasTime } from './accepted-act.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import type { NodeRecord } from '../node-record.ts';
@@ -30,7 +30,7 @@ export function judgeRecovered(
   const { record, node } = facts;
   // No entry names the condition any more: nothing has helped.
   if (isStillUnhealthy(node, { ...record, attempt }))
-    return judgeAnew({ ...facts, wasUnhealthy: true }, withoutAttempt(record, attempt));
+    return judgeWithoutAttempt({ ...facts, wasUnhealthy: true }, withoutAttempt(record, attempt));
   const message = `the node is well again ${when}, attempt ${attempt.number}${seen}`;
   return judgement(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
 }
@@ -47,11 +47,11 @@ export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain'
 }
 
 /** Calls the attempt off: it counts as not taken, and begins again when it may. */
-export function judgeCalledOff(facts: NodeFacts, attempt: Attempt): Judgement {
-  return judgeAnew(facts, calledOff({ ...facts.record, attempt }, attempt));
+export function callOffAndJudge(facts: NodeFacts, attempt: Attempt): Judgement {
+  return judgeWithoutAttempt(facts, calledOff({ ...facts.record, attempt }, attempt));
 }
 
 /** Ends the attempt: the node is judged without it, and what it has set is taken back. */
-export function judgeAnew(facts: NodeFacts, record: NodeRecord): Judgement {
+export function judgeWithoutAttempt(facts: NodeFacts, record: NodeRecord): Judgement {
   return { ...judgeByLadder({ ...facts, record }), course: 'over' };
 }

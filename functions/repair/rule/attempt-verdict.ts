@@ -2,7 +2,7 @@
  * Judges the attempt in a node's record by the live Node and NodeClaim (I4): it goes on, it is over, it is called off,
  * or the next action follows. Pure.
  */
-import { answerOf, awaitsReboot, describe, hasTime, stuckBy } from './act-under-way.ts';
+import { answerOf, awaitsReboot, describe, hasTime, stuckBy } from './accepted-act.ts';
 import { accepted, annotationOf, judgeTime, replacementOf, withoutAttempt } from './attempt.ts';
 import { againAt, judgeByLadder } from './due-node.ts';
 import { allActionsOf, isBeforeReboot } from './ladder.ts';
@@ -12,7 +12,14 @@ import type { NodeRecord } from '../node-record.ts';
 import { replacementStatusOf } from './replacement.ts';
 import { BLOCKED_CHECK, FOLLOW_CHECK, type Verdict } from './verdict.ts';
 import type { JudgeContext, NodeFacts } from './pool-facts.ts';
-import { isEnforced, isWanted, judgeAnew, judgeCalledOff, judgeRecovered, judgeRecoveredEarly } from './attempt-end.ts';
+import {
+  isEnforced,
+  isWanted,
+  judgeWithoutAttempt,
+  callOffAndJudge,
+  judgeRecovered,
+  judgeRecoveredEarly,
+} from './attempt-end.ts';
 import { judgeReplacing } from './replacing.ts';
 import { endsBy } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -128,7 +135,7 @@ function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Ju
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   // The deletion was accepted, and the NodeClaim is not being deleted: the attempt is over.
   if (claim !== undefined && claim.deletionTime === undefined)
-    return judgeAnew(facts, withoutAttempt(facts.record, attempt));
+    return judgeWithoutAttempt(facts, withoutAttempt(facts.record, attempt));
   const record = { ...facts.record, attempt };
   const isUseless = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
   if (!isDue(now, attempt.until)) {
@@ -164,13 +171,13 @@ function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Judgement 
     const record = node.bootID === attempt.bootID ? facts.record : mended;
     return judgeRecovered({ ...facts, record }, attempt, rebootSeen(attempt, node));
   }
-  return judgeStanding(facts, attempt) ?? judgeNext(facts);
+  return judgeWithoutNextAction(facts, attempt) ?? judgeNext(facts);
 }
 
 function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): Judgement {
   if (!facts.isUnhealthy) return judgeRecoveredEarly(facts, attempt);
-  if (!isWanted(facts)) return judgeCalledOff(facts, attempt);
-  return judgeStanding(facts, attempt) ?? judgeRebootNext(facts, attempt);
+  if (!isWanted(facts)) return callOffAndJudge(facts, attempt);
+  return judgeWithoutNextAction(facts, attempt) ?? judgeRebootNext(facts, attempt);
 }
 
 /**
@@ -180,15 +187,15 @@ function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): 
 function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Judgement {
   if (!facts.isUnhealthy) return judgeRecoveredEarly(facts, attempt);
   if (!isWanted(facts) && attempt.action === 'Drain' && hasTime(attempt, facts.context.now))
-    return judgeCalledOff(facts, attempt);
-  return judgeStanding(facts, attempt) ?? judgeNext(facts);
+    return callOffAndJudge(facts, attempt);
+  return judgeWithoutNextAction(facts, attempt) ?? judgeNext(facts);
 }
 
 /**
  * The judgement of an attempt after which no action follows yet: it still has time, its answer is `stopped`, or repair
  * is off. undefined: the next action may follow.
  */
-function judgeStanding(facts: NodeFacts, attempt: Attempt): Judgement | undefined {
+function judgeWithoutNextAction(facts: NodeFacts, attempt: Attempt): Judgement | undefined {
   const { context, node, record, isUnhealthy, isOn } = facts;
   const { now } = context;
   const check = addDuration(now, FOLLOW_CHECK);
@@ -214,7 +221,7 @@ function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Judgement {
   const due = dueOf(finding);
   if (due?.action.type === 'Reboot' || finding.verdict?.kind === 'retry') return judgeNext(facts, finding);
   // The node stays cordoned only for its reboot.
-  if (due === undefined) return judgeCalledOff(facts, attempt);
+  if (due === undefined) return callOffAndJudge(facts, attempt);
   const over = withoutAttempt(record, attempt);
   return judgeNext(facts, judgeByLadder({ ...facts, record: over }));
 }

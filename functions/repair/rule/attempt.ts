@@ -156,15 +156,15 @@ function podsTimeOf(
   now: EpochMs,
 ): ClaimTermination['pods'] {
   const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
-  const standing = set === undefined ? undefined : parseTimestamp(set);
+  const deadlineInForce = set === undefined ? undefined : parseTimestamp(set);
   // The annotation of an earlier attempt is still ours, and so is the value that it replaced.
   const known = [annotationOf(unfinished ?? record?.attempt), record?.leftovers?.annotation];
   const ourAnnotation = set === undefined ? undefined : known.find(each => each?.set === set);
   const previous = ourAnnotation === undefined ? set : ourAnnotation.previous;
   const wanted = deadlineBy(claim, due.entryPolicy.drainBound, now);
-  const isLater = wanted !== undefined && (standing === undefined || standing > wanted);
+  const isLater = wanted !== undefined && (deadlineInForce === undefined || deadlineInForce > wanted);
   const timestamp = isLater ? toTimestamp(wanted) : ourAnnotation?.set;
-  const time = earliest(standing, wanted);
+  const time = earliest(deadlineInForce, wanted);
   if (time === undefined) return { kind: 'unbounded' };
   const annotation = timestamp === undefined ? undefined : { set: timestamp, previous };
   return { kind: 'until', time, annotation };

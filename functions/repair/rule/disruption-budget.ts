@@ -19,7 +19,7 @@ import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time
 interface BudgetFacts {
   readonly activity: Activity;
   readonly pool: KubernetesObject | undefined;
-  readonly which: DisruptionBudgets;
+  readonly budgetChoice: DisruptionBudgets;
   readonly nodes: readonly NodeView[];
   readonly claimOf: (node: NodeView) => NodeClaimView | undefined;
   readonly findings: readonly NodeFinding[];
@@ -34,18 +34,18 @@ const REASON = 'Unhealthy';
 /** The disruption budget of the NodePool that counts now; undefined: none applies. */
 export function disruptionBudgetOf({
   pool,
-  which,
+  budgetChoice,
   nodes,
   claimOf,
   findings,
   activity,
   now,
 }: BudgetFacts): DisruptionBudget | undefined {
-  if (pool === undefined || which === 'Ignore') return undefined;
+  if (pool === undefined || budgetChoice === 'Ignore') return undefined;
   const counted = nodes.filter(node => isCounted(node, claimOf(node)));
   const budgets = budgetsOf(pool).flatMap((budget, index) => {
     const { reasons } = fieldsOf(budget);
-    const applies = Array.isArray(reasons) ? reasons.includes(REASON) : which === 'All';
+    const applies = Array.isArray(reasons) ? reasons.includes(REASON) : budgetChoice === 'All';
     return applies ? [{ index, ...limitOf(budget, counted.length, { activity, now }) }] : [];
   });
   const [first, ...others] = budgets;

@@ -2,7 +2,7 @@
 import type { Attempt } from '../attempt-record.ts';
 import { keyOf } from './ladder.ts';
 import { carriedReturns, nextAction, takenBefore } from './next-action.ts';
-import { judgeUndue } from './undue-node.ts';
+import { judgeNotDue } from './not-due.ts';
 import { BLOCKED_CHECK, type DueNode, type EntryPolicy } from './verdict.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import { type Judgement, judgement } from './finding.ts';
@@ -31,10 +31,10 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Judgement
   switch (decision.kind) {
     case 'ignore':
     case 'refuse': {
-      const undue = judgeUndue(facts, decision);
+      const notDue = judgeNotDue(facts, decision);
       // While repair is off, what an attempt has set is taken back at once.
       const hasMarks = !isOn && (record.leftovers?.annotation !== undefined || record.leftovers?.drain !== undefined);
-      return judgement(undue.record, undue.verdict, undue.time, { isUseless: undue.isUseless || hasMarks });
+      return judgement(notDue.record, notDue.verdict, notDue.time, { isUseless: notDue.isUseless || hasMarks });
     }
     case 'tolerate':
       return judgement(record, { ...decision, node }, decision.dueCondition.dueTime);

@@ -1,5 +1,5 @@
 /** Futility: stops replacing nodes when the new ones fail the same way. Pure. */
-import type { Surroundings } from './guards.ts';
+import type { GuardInputs } from './guards.ts';
 import type { Blocker } from './verdict.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, isDue, toTimestamp } from '../../../shared/domain/time.ts';
@@ -10,7 +10,7 @@ import { addDuration, type EpochMs, isDue, toTimestamp } from '../../../shared/d
  * passed.
  */
 export function futility(
-  { settings: { futility: rule }, now, area }: Pick<Surroundings, 'settings' | 'now' | 'area'>,
+  { settings: { futility: rule }, now, area }: Pick<GuardInputs, 'settings' | 'now' | 'area'>,
   failure: string,
   { creationTime }: Pick<NodeView, 'creationTime'>,
   terminations: readonly { readonly condition: string; readonly time: EpochMs }[],

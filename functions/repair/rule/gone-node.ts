@@ -3,7 +3,7 @@ import { FOLLOW_CHECK, type Verdict } from './verdict.ts';
 import type { JudgeContext } from './pool-facts.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { accepted, judgeTime, withoutAttempt } from './attempt.ts';
-import { stuckBy } from './act-under-way.ts';
+import { stuckBy } from './accepted-act.ts';
 import { type GoneNode, judgement, toFinding } from './finding.ts';
 import { addDuration, earliest, isDue, toTimestamp } from '../../../shared/domain/time.ts';
 

@@ -49,7 +49,7 @@ export interface DisruptionBudget {
   blockerOf(uid: string, disrupted: ReadonlySet<string>): Blocker | undefined;
 }
 
-export interface Surroundings {
+export interface GuardInputs {
   readonly now: EpochMs;
   readonly settings: RepairSettings;
   /** The area in messages: `NodePool default`, or `the cluster`. */
@@ -83,24 +83,24 @@ export interface Guards {
   withRecovering(node: NodeView, toleration: DurationMs): Blocker | undefined;
 }
 
-export function createGuards(surroundings: Surroundings): Guards {
-  const { now, nodes = [], statementsOf: rulesFor } = surroundings;
-  const judged = new Map<NodeView, boolean>();
+export function createGuards(inputs: GuardInputs): Guards {
+  const { now, nodes = [], statementsOf: rulesFor } = inputs;
+  const unhealthyByNode = new Map<NodeView, boolean>();
   const isUnhealthy = (node: NodeView): boolean => {
-    const known = judged.get(node) ?? matchStatements(node, rulesFor(node)).length > 0;
-    judged.set(node, known);
+    const known = unhealthyByNode.get(node) ?? matchStatements(node, rulesFor(node)).length > 0;
+    unhealthyByNode.set(node, known);
     return known;
   };
-  const isDark = (node: NodeView): boolean =>
+  const isReadyUnknown = (node: NodeView): boolean =>
     node.conditions.find(({ type }) => type === 'Ready')?.status === 'Unknown';
-  const counted = nodes.filter(
+  const countedNodes = nodes.filter(
     node =>
       !isStopped(node) &&
       (node.deletionTime === undefined || !isDue(now, addDuration(node.deletionTime, GOING_COUNTS_FOR))),
   );
-  const touchable = surroundings.poolNodes.filter(node => mayBeTouched(node, surroundings, isUnhealthy));
-  const who = { counted, touchable };
-  const blockerOf = blockersOf(surroundings, who, { isDark, isUnhealthy });
+  const repairableNodes = inputs.poolNodes.filter(node => mayBeRepaired(node, inputs, isUnhealthy));
+  const nodesToCount = { countedNodes, repairableNodes };
+  const blockerOf = blockersOf(inputs, nodesToCount, { isReadyUnknown, isUnhealthy });
   const byWindow = new Map<DurationMs, (node: NodeView) => Blocker | undefined>();
   return {
     blockerOf,
@@ -113,20 +113,20 @@ export function createGuards(surroundings: Surroundings): Guards {
   };
 
   function blockersWithRecovering(window: DurationMs): (node: NodeView) => Blocker | undefined {
-    const back = new Map(
-      [...new Set([...counted, ...touchable])].flatMap(each => {
-        const found = isUnhealthy(each) ? undefined : returnOf(each, window, surroundings);
+    const recovered = new Map(
+      [...new Set([...countedNodes, ...repairableNodes])].flatMap(each => {
+        const found = isUnhealthy(each) ? undefined : returnOf(each, window, inputs);
         return found === undefined ? [] : [[each, found] as const];
       }),
     );
-    const first = Math.min(...[...back.values()].map(({ time }) => time));
-    const again = blockersOf(surroundings, who, {
-      isDark: each => isDark(each) || back.get(each)?.types.includes('Ready') === true,
-      isUnhealthy: each => isUnhealthy(each) || back.has(each),
+    const firstReturn = Math.min(...[...recovered.values()].map(({ time }) => time));
+    const blockerWithRecovered = blockersOf(inputs, nodesToCount, {
+      isReadyUnknown: each => isReadyUnknown(each) || recovered.get(each)?.types.includes('Ready') === true,
+      isUnhealthy: each => isUnhealthy(each) || recovered.has(each),
     });
     return node => {
-      const blocker = back.size === 0 ? undefined : again(node);
-      return blocker && recoveringBlocker(blocker, window, addDuration(toEpochMs(first), window));
+      const blocker = recovered.size === 0 ? undefined : blockerWithRecovered(node);
+      return blocker && recoveringBlocker(blocker, window, addDuration(toEpochMs(firstReturn), window));
     };
   }
 }
@@ -140,24 +140,27 @@ const recoveringBlocker = ({ setting, message }: GuardBlocker, window: DurationM
 });
 
 /**
- * Counts freeze, zone outages and threshold once each, with these tests of which nodes are dark and which are
- * unhealthy.
+ * Counts freeze, zone outages and threshold once each, with these tests of which nodes are Ready=Unknown and which
+ * are unhealthy.
  */
 function blockersOf(
-  surroundings: Surroundings,
-  { counted, touchable }: { readonly counted: readonly NodeView[]; readonly touchable: readonly NodeView[] },
+  inputs: GuardInputs,
   {
-    isDark,
+    countedNodes,
+    repairableNodes,
+  }: { readonly countedNodes: readonly NodeView[]; readonly repairableNodes: readonly NodeView[] },
+  {
+    isReadyUnknown,
     isUnhealthy,
-  }: { readonly isDark: (node: NodeView) => boolean; readonly isUnhealthy: (node: NodeView) => boolean },
+  }: { readonly isReadyUnknown: (node: NodeView) => boolean; readonly isUnhealthy: (node: NodeView) => boolean },
 ): Guards['blockerOf'] {
   const zones = new Map<string, GuardBlocker | undefined>();
-  const frozen = freeze(surroundings, counted, isDark);
-  const blocked = threshold(surroundings, touchable, isUnhealthy);
+  const frozen = freeze(inputs, countedNodes, isReadyUnknown);
+  const blocked = threshold(inputs, repairableNodes, isUnhealthy);
   return ({ labels }) => {
     const zone = labels[ZONE_LABEL];
     if (frozen !== undefined || zone === undefined) return frozen ?? blocked;
-    if (!zones.has(zone)) zones.set(zone, zoneOutage(surroundings, zone, counted, isUnhealthy));
+    if (!zones.has(zone)) zones.set(zone, zoneOutage(inputs, zone, countedNodes, isUnhealthy));
     return zones.get(zone) ?? blocked;
   };
 }
@@ -169,29 +172,29 @@ function blockersOf(
 function returnOf(
   node: NodeView,
   window: DurationMs,
-  { now, statementsOf: rulesFor, isActedUpon }: Surroundings,
+  { now, statementsOf: rulesFor, isActedUpon }: GuardInputs,
 ): { readonly time: EpochMs; readonly types: readonly string[] } | undefined {
   const types = new Set(rulesFor(node).map(({ type }) => type));
   // The first of two conditions of one type counts, here as everywhere.
-  const first = node.conditions.filter(
+  const firstOfEachType = node.conditions.filter(
     (each, at) => node.conditions.findIndex(({ type }) => type === each.type) === at,
   );
-  const back = first.flatMap(({ type, lastTransitionTime: time }) => {
+  const returns = firstOfEachType.flatMap(({ type, lastTransitionTime: time }) => {
     if (time === undefined || !types.has(type) || isDue(now, addDuration(time, window)) || time > now) return [];
     const isOld = node.creationTime === undefined || isDue(time, addDuration(node.creationTime, OLD_ENOUGH));
     return isOld ? [{ type, time }] : [];
   });
-  if (back.length === 0 || isActedUpon(node)) return undefined;
-  const time = back.map(each => each.time).reduce(latest);
-  return { time, types: back.map(({ type }) => type) };
+  if (returns.length === 0 || isActedUpon(node)) return undefined;
+  const time = returns.map(each => each.time).reduce(latest);
+  return { time, types: returns.map(({ type }) => type) };
 }
 
 /**
  * Whether repair may touch the node: it is not vetoed, stopped, left over, being deleted or reserved as a replacement.
  */
-function mayBeTouched(
+function mayBeRepaired(
   node: NodeView,
-  { now, claimOf, isUnclaimed, isUnmanaged }: Surroundings,
+  { now, claimOf, isUnclaimed, isUnmanaged }: GuardInputs,
   isUnhealthy: (node: NodeView) => boolean,
 ): boolean {
   const claim = claimOf(node);
@@ -202,20 +205,20 @@ function mayBeTouched(
 }
 
 function freeze(
-  { settings: { freeze: rule }, now, nodes }: Surroundings,
-  counted: readonly NodeView[],
-  isDark: (node: NodeView) => boolean,
+  { settings: { freeze: rule }, now, nodes }: GuardInputs,
+  countedNodes: readonly NodeView[],
+  isReadyUnknown: (node: NodeView) => boolean,
 ): GuardBlocker | undefined {
   if (rule === undefined || nodes === undefined) return undefined;
-  const unknown = counted.filter(isDark).length;
-  if (!isOutage(rule, unknown, counted.length)) return undefined;
+  const unknown = countedNodes.filter(isReadyUnknown).length;
+  if (!isOutage(rule, unknown, countedNodes.length)) return undefined;
   return {
     kind: 'guard',
     reason: 'ClusterFreeze',
-    message: `${unknown} of ${counted.length} nodes of the cluster are Ready=Unknown at the same time, repair.freeze holds repairs from ${rule.minNodes} nodes and ${rule.share}% on`,
+    message: `${unknown} of ${countedNodes.length} nodes of the cluster are Ready=Unknown at the same time, repair.freeze holds repairs from ${rule.minNodes} nodes and ${rule.share}% on`,
     setting: {
       field: 'spec.repair.freeze',
-      numbers: { unknown, of: counted.length, minNodes: rule.minNodes, share: rule.share },
+      numbers: { unknown, of: countedNodes.length, minNodes: rule.minNodes, share: rule.share },
     },
     until: addDuration(now, OUTAGE_CHECK),
     guard: 'cluster',
@@ -223,22 +226,22 @@ function freeze(
 }
 
 function zoneOutage(
-  { settings: { zoneOutage: rule }, now }: Surroundings,
+  { settings: { zoneOutage: rule }, now }: GuardInputs,
   zone: string,
-  counted: readonly NodeView[],
+  countedNodes: readonly NodeView[],
   isUnhealthy: (node: NodeView) => boolean,
 ): GuardBlocker | undefined {
   if (rule === undefined) return undefined;
-  const there = counted.filter(({ labels }) => labels[ZONE_LABEL] === zone);
-  const unhealthy = there.filter(isUnhealthy).length;
-  if (!isOutage(rule, unhealthy, there.length)) return undefined;
+  const inZone = countedNodes.filter(({ labels }) => labels[ZONE_LABEL] === zone);
+  const unhealthy = inZone.filter(isUnhealthy).length;
+  if (!isOutage(rule, unhealthy, inZone.length)) return undefined;
   return {
     kind: 'guard',
     reason: 'ZoneOutage',
-    message: `${unhealthy} of ${there.length} nodes of zone ${zone} are unhealthy, repair.zoneOutage holds repairs there from ${rule.minNodes} nodes and ${rule.share}% on`,
+    message: `${unhealthy} of ${inZone.length} nodes of zone ${zone} are unhealthy, repair.zoneOutage holds repairs there from ${rule.minNodes} nodes and ${rule.share}% on`,
     setting: {
       field: 'spec.repair.zoneOutage',
-      numbers: { zone, unhealthy, of: there.length, minNodes: rule.minNodes, share: rule.share },
+      numbers: { zone, unhealthy, of: inZone.length, minNodes: rule.minNodes, share: rule.share },
     },
     until: addDuration(now, OUTAGE_CHECK),
     guard: `zone/${zone}`,
@@ -246,12 +249,12 @@ function zoneOutage(
 }
 
 function threshold(
-  { settings, area, now }: Surroundings,
-  touchable: readonly NodeView[],
+  { settings, area, now }: GuardInputs,
+  repairableNodes: readonly NodeView[],
   isUnhealthy: (node: NodeView) => boolean,
 ): GuardBlocker | undefined {
-  const unhealthy = touchable.filter(isUnhealthy).length;
-  const total = touchable.length;
+  const unhealthy = repairableNodes.filter(isUnhealthy).length;
+  const total = repairableNodes.length;
   const allowed = resolveNodeCount(settings.maxUnhealthy, total);
   if (unhealthy <= allowed) return undefined;
   return {

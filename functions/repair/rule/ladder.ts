@@ -2,7 +2,7 @@
  * The ladder: the actions of `repair.actions` in their order, each as one act or two. An edit of its type, template or
  * timeout makes an action a new one. Pure.
  */
-import { answerOf, hasTime } from './act-under-way.ts';
+import { answerOf, hasTime } from './accepted-act.ts';
 import type { Attempt } from '../attempt-record.ts';
 import { readableSettings } from './incident.ts';
 import type { NodeRecord } from '../node-record.ts';
@@ -19,20 +19,20 @@ import { type DurationMs, type EpochMs, hours, minutes, toDurationMs } from '../
 
 /**
  * The actions in their order. A reboot whose pods have time becomes a drain and the reboot.
- * @param own the NodeClaim's terminationGracePeriod
+ * @param claimGracePeriod the NodeClaim's terminationGracePeriod
  */
 export function ladderOf(
   {
     actions = DEFAULT_ACTIONS,
     drainBound,
   }: { readonly actions?: readonly RepairAction[] | undefined; readonly drainBound?: DrainBound | undefined },
-  own?: DurationMs,
+  claimGracePeriod?: DurationMs,
 ): readonly LadderAction[] {
   return actions.flatMap((action: RepairAction): LadderAction[] => {
     switch (action.type) {
       case 'Reboot': {
-        const bound = drainBound === 'Inherit' ? (own ?? action.timeout) : (drainBound ?? NO_TIME);
-        const timeout = toDurationMs(Math.min(bound, own ?? bound));
+        const bound = drainBound === 'Inherit' ? (claimGracePeriod ?? action.timeout) : (drainBound ?? NO_TIME);
+        const timeout = toDurationMs(Math.min(bound, claimGracePeriod ?? bound));
         const key = `${DRAIN_BEFORE_REBOOT}|${action.timeout}`;
         return timeout > 0 ? [{ ...action, type: 'Drain', timeout, key }, action] : [action];
       }

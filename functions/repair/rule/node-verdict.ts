@@ -43,27 +43,27 @@ export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: N
       : unhealthyStatementsOf(node, { now, settings, record: recordBefore, ...newsOf(context, node, recordBefore) });
   const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : unhealthy.length > 0;
   const isFlapping = settings?.flapping !== undefined;
-  const forgotten = settings === undefined ? known.episodes : [];
-  const episodes = isFlapping ? nextEpisodes(node, settings, known.episodes, now) : forgotten;
+  const withoutFlapping = settings === undefined ? known.episodes : [];
+  const episodes = isFlapping ? nextEpisodes(node, settings, known.episodes, now) : withoutFlapping;
   const owner = ownerOf(node, context.owners);
   const otherRequest = context.otherRequests.get(node.name);
   const decision = decideNode({ now, node, owner, rules, unhealthy, episodes, otherRequest });
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const other = isUnhealthy ? otherWorkOn(node, claim, otherRequest, now) : undefined;
-  const since = other && (known.otherWork?.what === other.what ? known.otherWork.time : now);
+  const otherWorkSince = other && (known.otherWork?.what === other.what ? known.otherWork.time : now);
   const record: NodeRecord = {
     ...rememberedOf(known, context, node, isUnhealthy),
     onsets: settings === undefined ? onsetsStill(node, known) : onsetsOf(unhealthy),
     episodes: [...episodes],
-    ...(other && since !== undefined && { otherWork: { what: other.what, time: since } }),
+    ...(other && otherWorkSince !== undefined && { otherWork: { what: other.what, time: otherWorkSince } }),
   };
   const isOn = rules.gateOpen && settings !== undefined;
   const wasUnhealthy = Object.keys(known.onsets).length > 0;
   const facts: NodeFacts = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
   const judgement = record.attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, record.attempt);
-  const othersEnd = other && since !== undefined ? addDuration(since, other.inFlightFor) : undefined;
+  const othersEnd = other && otherWorkSince !== undefined ? addDuration(otherWorkSince, other.inFlightFor) : undefined;
   const othersUntil = othersEnd !== undefined && !isDue(now, othersEnd) ? othersEnd : undefined;
-  return { ...finish(facts, judgement, othersUntil), otherWorkTime: known.otherWork?.time };
+  return { ...withExpiries(facts, judgement, othersUntil), otherWorkTime: known.otherWork?.time };
 }
 
 /** The time at which the forwarder saw the change that this pass is for, and whether no event has named the node. */
@@ -113,7 +113,7 @@ const withReplacement = (attempt: Attempt, replacement: Replacement): Attempt =>
  * another controller.
  * @param othersUntil time until which another controller's work is in flight; undefined: it is not
  */
-function finish(
+function withExpiries(
   { node, record: { incident }, isOn, context: { now } }: NodeFacts,
   judgement: Judgement,
   othersUntil: EpochMs | undefined,
@@ -121,20 +121,21 @@ function finish(
   const { record } = judgement;
   const { attempt, refusals, leftovers } = record ?? {};
   const healthySince = record && (record.incident?.healthySince ?? incident?.healthySince);
-  const wellEnds = healthySince && addDuration(healthySince, HEALTHY_FOR);
+  const incidentEnds = healthySince && addDuration(healthySince, HEALTHY_FOR);
   const { replacement, annotation, maintenance } = leftovers ?? {};
   const unmarks = replacement && unmarkTime(replacement);
   const isUnmarkDue = unmarks !== undefined && isDue(now, unmarks);
   const isUnused = replacement !== undefined && unmarks === undefined && replacementOf(attempt) === undefined;
   const mayReboot = isRebootUnderWay(attempt, now) || isRebootTried(refusals);
-  const isClosed = maintenance === true && !mayReboot && (attempt === undefined || attempt.action === 'Reboot');
+  const isMaintenanceOver =
+    maintenance === true && !mayReboot && (attempt === undefined || attempt.action === 'Reboot');
   // A run that died has left this behind, and no action that is due now would use it.
-  const isLeft = isUnused || isClosed || (attempt === undefined && annotation !== undefined);
+  const isAbandoned = isUnused || isMaintenanceOver || (attempt === undefined && annotation !== undefined);
   const judged = {
     ...judgement,
-    isUseless: judgement.isUseless || isUnmarkDue || (isLeft && dueOf(judgement) === undefined),
+    isUseless: judgement.isUseless || isUnmarkDue || (isAbandoned && dueOf(judgement) === undefined),
     isOthers: othersUntil !== undefined && isOn,
-    time: [wellEnds, unmarks, othersUntil].reduce(earliest, judgement.time),
+    time: [incidentEnds, unmarks, othersUntil].reduce(earliest, judgement.time),
   };
   return { ...toFinding(judged), kind: 'present', node };
 }

@@ -2,7 +2,7 @@
 import type { Attempt } from '../attempt-record.ts';
 import type { PoolRecord } from '../pool-record.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
-import type { Surroundings } from './guards.ts';
+import type { GuardInputs } from './guards.ts';
 import type { LadderAction, Rank } from './verdict.ts';
 import type { NodeFinding, PresentNode } from './finding.ts';
 import type { RepairRules } from './settings-in-force.ts';
@@ -14,8 +14,8 @@ export interface PoolObservation {
   readonly rules: RepairRules;
   readonly findings: readonly NodeFinding[];
   readonly state: PoolRecord;
-  /** Surroundings that the guards count; undefined: nothing may be repaired. */
-  readonly surroundings: Surroundings | undefined;
+  /** Facts that the guards count; undefined: nothing may be repaired. */
+  readonly guardInputs: GuardInputs | undefined;
   /** Answers of EC2 about the nodes that it is to confirm, by UID. */
   readonly answers?: ReadonlyMap<string, string> | undefined;
   /** Creates the limits of zone and cluster, by the UIDs that the pool itself has in flight. */

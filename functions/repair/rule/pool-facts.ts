@@ -75,7 +75,7 @@ export interface RepairAsks extends Pick<JudgeContext, 'observedTimes' | 'change
   /** UIDs of the nodes that the requests name. */
   readonly uids: ReadonlySet<string>;
   /** The settings may have changed since the previous pass. */
-  readonly isOfSettings: boolean;
+  readonly asksAfterSettingsChange: boolean;
 }
 
 /** Facts that a pass has read of its pool. */

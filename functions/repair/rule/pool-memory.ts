@@ -4,8 +4,8 @@ import type { PoolRecord } from '../pool-record.ts';
 import { replacementOf, terminationOf } from './attempt.ts';
 import { dueOf, hasTrait, type NodeFinding, toFinding } from './finding.ts';
 import type { PoolDecision, PoolObservation } from './pool-decision.ts';
-import { rampAt, rampTime, withoutUndone } from './ramp.ts';
-import { nextPause, pauseAt } from './replacement.ts';
+import { unexpiredRamp, rampWakeTime, withoutUndone } from './ramp.ts';
+import { pauseAfterFailure, unexpiredPause } from './replacement.ts';
 import { FOLLOW_CHECK } from './verdict.ts';
 import type { RepairRules } from './settings-in-force.ts';
 import type { RefusalCause } from '../../../shared/domain/refusal.ts';
@@ -25,7 +25,7 @@ const TERMINATIONS_KEPT_FOR = hours(24);
 
 const MAX_TERMINATIONS = 100;
 
-interface Decided extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'> {
+interface PassDecision extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'> {
   readonly ramp: PoolRecord['ramp'];
   readonly holdingGuards: readonly string[];
 }
@@ -41,36 +41,40 @@ function windowOf({ settings }: RepairRules): DurationMs | undefined {
 /** Completes the decision with the record of the pool for the next pass, and the time of that pass. */
 export function nextPoolState(
   { now, rules, state, findings: findingsBefore }: PoolObservation,
-  decided: Decided,
+  decided: PassDecision,
 ): PoolDecision {
   const { granted, inFlight, holdingGuards } = decided;
   const findings = decided.findings.map(each => (isLeftMarked(each) ? toFinding({ ...each, isUseless: true }) : each));
   const window = windowOf(rules);
   const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
-  const newPlaces = granted.map(({ finding: { node } }) => [node.uid, inFlight.has(node.uid) ? since(node.uid) : now]);
-  const places = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newPlaces]);
-  const kept = ({ time }: { readonly time: EpochMs }) => window === undefined || !isDue(now, addDuration(time, window));
-  const hasFailed = findings.some(({ news }) => news.some(({ kind }) => kind === 'failedLaunch'));
+  const newlyInFlight = granted.map(({ finding: { node } }) => [
+    node.uid,
+    inFlight.has(node.uid) ? since(node.uid) : now,
+  ]);
+  const nextInFlight = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newlyInFlight]);
+  const isInWindow = ({ time }: { readonly time: EpochMs }) =>
+    window === undefined || !isDue(now, addDuration(time, window));
+  const hasFailedLaunch = findings.some(({ news }) => news.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause } = state;
-  const pause = hasFailed ? nextPause(launchPause, now) : launchPause && pauseAt(launchPause, now);
-  const ramp = decided.ramp && rampAt(decided.ramp, now);
+  const pause = hasFailedLaunch ? pauseAfterFailure(launchPause, now) : launchPause && unexpiredPause(launchPause, now);
+  const ramp = decided.ramp && unexpiredRamp(decided.ramp, now);
   const next = withFindings(
     {
       ...state,
       holdingGuards: holdingGuards.toSorted(),
-      terminations: state.terminations.filter(kept).slice(-MAX_TERMINATIONS),
+      terminations: state.terminations.filter(isInWindow).slice(-MAX_TERMINATIONS),
     },
     findings,
-    { ramp, pause, inFlight: places, held: findings.filter(isHeld).length },
+    { ramp, pause, inFlight: nextInFlight, held: findings.filter(isHeld).length },
   );
   const begun = findingsBefore.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
   const [oldest] = next.terminations;
   const times = [
     ...findings.map(({ time }) => time),
     ...begun.map(({ node }) => addDuration(since(node.uid), RUN_ENDS_WITHIN)),
-    Object.keys(places).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
+    Object.keys(nextInFlight).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
     oldest && window && addDuration(oldest.time, window),
-    ramp && rampTime(ramp, now),
+    ramp && rampWakeTime(ramp, now),
   ];
   const isOutage =
     holdingGuards.some(guard => guard !== 'threshold') && findingsBefore.some(each => dueOf(each) !== undefined);
@@ -133,34 +137,35 @@ export function poolAfter(
   findings: readonly NodeFinding[],
   now: EpochMs,
 ): PoolRecord {
-  const of = (...kinds: readonly CarriedAct['outcome']['kind'][]): readonly CarriedAct[] =>
+  const resultsOf = (...kinds: readonly CarriedAct['outcome']['kind'][]): readonly CarriedAct[] =>
     results.filter(({ outcome }) => kinds.includes(outcome.kind));
-  const hasFailed = results.some(
+  const hasFailedLaunch = results.some(
     ({ granted: { attempt }, outcome }) =>
       attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
   );
-  const hasReplaced = of('accepted', 'overtaken').some(
+  const hasReplaced = resultsOf('accepted', 'overtaken').some(
     ({ granted: { attempt } }) => attempt.action === 'Terminate' && replacementOf(attempt) !== undefined,
   );
-  const undone = new Set(of('calledOff', 'refused').map(({ granted }) => granted.finding.node.uid));
-  const isFree = (each: NodeFinding): boolean => undone.has(each.node.uid) && each.state !== 'inFlight';
-  const free = new Set(findings.filter(isFree).map(({ node }) => node.uid));
-  const known = new Set(state.terminations.flatMap(({ node }) => node ?? []));
-  const acted = new Set(results.map(({ granted }) => granted.finding.node.uid));
+  const uidsNotActedOn = new Set(resultsOf('calledOff', 'refused').map(({ granted }) => granted.finding.node.uid));
+  const isNoLongerInFlight = (each: NodeFinding): boolean =>
+    uidsNotActedOn.has(each.node.uid) && each.state !== 'inFlight';
+  const uidsNoLongerInFlight = new Set(findings.filter(isNoLongerInFlight).map(({ node }) => node.uid));
+  const countedUids = new Set(state.terminations.flatMap(({ node }) => node ?? []));
+  const triedUids = new Set(results.map(({ granted }) => granted.finding.node.uid));
   // Terminations of runs that died before they had counted them.
   const uncounted = findings.flatMap(({ node: { uid }, record, news }) => {
     const lost = news.find(({ kind }) => kind === 'lost')?.attempt;
     const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
-    return acted.has(uid) || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
+    return triedUids.has(uid) || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
   });
-  const terminated = of('accepted').flatMap(({ granted: { attempt, finding } }) =>
+  const terminated = resultsOf('accepted').flatMap(({ granted: { attempt, finding } }) =>
     attempt.action === 'Terminate' ? [terminationOf(finding.node.uid, attempt)] : [],
   );
-  const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !free.has(uid)));
+  const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !uidsNoLongerInFlight.has(uid)));
   const { launchPause, counts } = state;
-  const ramp = state.ramp && withoutUndone(state.ramp, undone.size);
-  const pause = hasFailed ? nextPause(launchPause, now) : hasReplaced ? undefined : launchPause;
-  const newTerminations = [...uncounted, ...terminated].filter(({ node }) => !known.has(node));
+  const ramp = state.ramp && withoutUndone(state.ramp, uidsNotActedOn.size);
+  const pause = hasFailedLaunch ? pauseAfterFailure(launchPause, now) : hasReplaced ? undefined : launchPause;
+  const newTerminations = [...uncounted, ...terminated].filter(({ node }) => !countedUids.has(node));
   const terminations = [...state.terminations, ...newTerminations];
   return withFindings({ ...state, terminations }, findings, { ramp, pause, inFlight, held: counts.held });
 }

@@ -25,12 +25,12 @@ const NO_REQUESTS: DueFacts['otherRequests'] = new Map();
 
 /**
  * Judges the nodes of a pool.
- * @param judgedBefore the result of the previous round: a node is judged again only if what was read since is about it
+ * @param judgedBefore the judgement before, in this pass: a node is judged again only if what was read since is about it
  */
 export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefore?: JudgedPool): JudgedPool {
   const { now, pool, rules, state, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
   const { cluster, otherRequests = NO_REQUESTS } = dueFacts ?? {};
-  const owners = indexOwners(cluster === undefined ? facts.labelled : withAll(cluster.nodes, nodes), [
+  const owners = indexOwners(cluster === undefined ? facts.labelled : withOwnNodes(cluster.nodes, nodes), [
     ...claims.values(),
   ]);
   const context: JudgeContext = {
@@ -40,21 +40,22 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefor
     owners,
     claims,
     ...asks,
-    isUnprompted: facts.isKnown && !asks.isOfSettings ? uid => !asks.uids.has(uid) : undefined,
+    isUnprompted: facts.isKnown && !asks.asksAfterSettingsChange ? uid => !asks.uids.has(uid) : undefined,
     basisOf,
     nodesByName: new Map(nodes.map(node => [node.name, node])),
     launchPause: state.launchPause,
     otherRequests,
   };
-  const known = new Map(judgedBefore?.present.map(finding => [finding.node.uid, finding]));
-  const isAsSaid = (node: NodeView): boolean =>
+  const findingsBefore = new Map(judgedBefore?.present.map(finding => [finding.node.uid, finding]));
+  const isJudgementStillValid = (node: NodeView): boolean =>
     judgedBefore !== undefined &&
     otherRequests.get(node.name) === judgedBefore.otherRequests.get(node.name) &&
     isSameOwner(ownerOf(node, owners), ownerOf(node, judgedBefore.owners));
   const present = facts.concerned.map((node): PresentNode => {
     const record = records.get(node.uid)?.value;
-    const last = known.get(node.uid);
-    const finding = last !== undefined && isAsSaid(node) ? last : judge(context, node, record);
+    const findingBefore = findingsBefore.get(node.uid);
+    const finding =
+      findingBefore !== undefined && isJudgementStillValid(node) ? findingBefore : judge(context, node, record);
     // Nodes and NodeClaims are listed one after the other: the name is another Node's by now.
     const isReplaced = stillThere.get(node.uid) === false;
     return isReplaced ? { ...finding, record, verdict: undefined, time: addDuration(now, seconds(1)) } : finding;
@@ -67,7 +68,7 @@ const isSameOwner = (a: Owner, b: Owner): boolean => a.kind === b.kind && detail
 
 const detailOf = (owner: Owner): NodeClaimView | string => (owner.kind === 'claim' ? owner.claim : owner.message);
 
-const withAll = (all: readonly NodeView[], own: readonly NodeView[]): readonly NodeView[] => {
+const withOwnNodes = (all: readonly NodeView[], own: readonly NodeView[]): readonly NodeView[] => {
   const known = new Set(all.map(({ uid }) => uid));
   return [...all, ...own.filter(({ uid }) => !known.has(uid))];
 };
@@ -90,13 +91,13 @@ export function nextRead(facts: PoolFacts, { present }: JudgedPool): NextRead | 
     const counting = [freeze, zoneOutage, rules.repair.limits];
     return { kind: 'dueFacts', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
   }
-  const nodes = present.filter(isDoubtful).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
+  const nodes = present.filter(mayBeAnotherNode).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
   return nodes.length === 0 ? undefined : { kind: 'nodes', nodes };
 }
 
 const UNOWNED: readonly (string | undefined)[] = [REPORT_CODES.unclaimed, REPORT_CODES.ambiguous];
 
-function isDoubtful({ verdict, record }: NodeFinding): boolean {
+function mayBeAnotherNode({ verdict, record }: NodeFinding): boolean {
   const isUnowned =
     verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
   return isUnowned && !UNOWNED.includes(record?.reported?.code);

@@ -21,7 +21,7 @@ export function nextRamp(
   now: EpochMs,
 ): Ramp | undefined {
   if (guardsBefore.some(guard => !holdingGuards.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
-  const current = rampAt(ramp, now);
+  const current = unexpiredRamp(ramp, now);
   if (current === undefined) return undefined;
   const isStepOver = current.granted > 0 && isDue(now, addDuration(current.stepTime, STEP));
   if (!isStepOver) return current;
@@ -29,14 +29,14 @@ export function nextRamp(
 }
 
 /** The ramp, as long as it is remembered, whether or not repair is on meanwhile. */
-export const rampAt = (ramp: Ramp | undefined, now: EpochMs): Ramp | undefined =>
+export const unexpiredRamp = (ramp: Ramp | undefined, now: EpochMs): Ramp | undefined =>
   ramp === undefined || isDue(now, addDuration(ramp.stepTime, KEPT_FOR)) ? undefined : ramp;
 
 /**
  * The time at which the step of the ramp is over. For a step that is over or has not begun, the time at which the ramp
  * is forgotten: such a step, as while repair is off, asks for no pass.
  */
-export function rampTime({ stepTime, granted }: Ramp, now: EpochMs): EpochMs {
+export function rampWakeTime({ stepTime, granted }: Ramp, now: EpochMs): EpochMs {
   const stepEnd = addDuration(stepTime, STEP);
   return granted > 0 && !isDue(now, stepEnd) ? stepEnd : addDuration(stepTime, KEPT_FOR);
 }

@@ -1,6 +1,7 @@
 /** The rank of due nodes: which one is repaired first. Pure. */
-import type { DueNode } from './verdict.ts';
+import type { DueNode, Rank } from './verdict.ts';
 import type { Candidate } from './finding.ts';
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { type EpochMs, minutes } from '../../../shared/domain/time.ts';
 
 const AGES_BY = minutes(30);
@@ -24,3 +25,6 @@ export function scores(candidates: readonly Candidate[], now: EpochMs): (due: Du
   const priorities = [...new Set(candidates.map(({ due }) => due.entryPolicy.priority))].toSorted((a, b) => a - b);
   return ({ entryPolicy, dueSince }) => priorities.indexOf(entryPolicy.priority) + (now - dueSince) / AGES_BY;
 }
+
+/** The rank in the details of an audit line. */
+export const rankDetails = ({ order, of, score }: Rank): JsonObject => ({ place: order, of, score });

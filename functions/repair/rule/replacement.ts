@@ -85,13 +85,13 @@ const MARKED_FOR = hours(1);
 export const unmarkTime = ({ releasedTime }: Replacement): EpochMs | undefined =>
   releasedTime && addDuration(releasedTime, MARKED_FOR);
 
-export function nextPause(pause: LaunchPause | undefined, now: EpochMs): LaunchPause {
+export function pauseAfterFailure(pause: LaunchPause | undefined, now: EpochMs): LaunchPause {
   const failures = (pause?.failures ?? 0) + 1;
   return { failures, until: addDuration(now, doubledWait(minutes(5), failures, hours(1))) };
 }
 
 /** The pause, until it is forgotten a day after its end; undefined: it is forgotten. */
-export const pauseAt = (pause: LaunchPause, now: EpochMs): LaunchPause | undefined =>
+export const unexpiredPause = (pause: LaunchPause, now: EpochMs): LaunchPause | undefined =>
   isDue(now, addDuration(pause.until, hours(24))) ? undefined : pause;
 
 /** Labels copied from the unhealthy node. */
@@ -102,61 +102,61 @@ const HOSTNAME = 'kubernetes.io/hostname';
 const HASHES = ['karpenter.sh/nodepool-hash', 'karpenter.sh/nodepool-hash-version'];
 
 /** Fields copied from the NodePool's template. */
-const OF_TEMPLATE = ['nodeClassRef', 'expireAfter', 'terminationGracePeriod', 'startupTaints'] as const;
+const TEMPLATE_FIELDS = ['nodeClassRef', 'expireAfter', 'terminationGracePeriod', 'startupTaints'] as const;
 
 interface NewClaim {
   readonly name: string;
   readonly pool: KubernetesObject;
   /** The NodeClaim of the unhealthy node. */
-  readonly like: KubernetesObject;
+  readonly unhealthyClaim: KubernetesObject;
   readonly node: NodeView;
 }
 
-export function replacementClaim({ name, pool, like, node }: NewClaim): KubernetesManifest {
+export function replacementClaim({ name, pool, unhealthyClaim, node }: NewClaim): KubernetesManifest {
   const template = objectIn(pool.spec, 'template');
-  const stated = objectIn(template, 'metadata');
+  const templateMetadata = objectIn(template, 'metadata');
   const spec = objectIn(template, 'spec');
   const kept = Object.fromEntries(
-    OF_TEMPLATE.flatMap(field => {
-      const value = spec[field] ?? (field === 'nodeClassRef' ? like.spec?.[field] : undefined);
+    TEMPLATE_FIELDS.flatMap(field => {
+      const value = spec[field] ?? (field === 'nodeClassRef' ? unhealthyClaim.spec?.[field] : undefined);
       return value === undefined ? [] : [[field, value]];
     }),
   );
-  const annotations = textsIn(stated, 'annotations');
-  const ofPool = annotations[DO_NOT_DISRUPT_ANNOTATION];
-  const hashes = Object.entries(like.metadata.annotations ?? {}).filter(([key]) => HASHES.includes(key));
+  const annotations = textsIn(templateMetadata, 'annotations');
+  const poolHold = annotations[DO_NOT_DISRUPT_ANNOTATION];
+  const hashes = Object.entries(unhealthyClaim.metadata.annotations ?? {}).filter(([key]) => HASHES.includes(key));
   const { apiVersion, kind } = pool;
   return {
-    apiVersion: like.apiVersion,
+    apiVersion: unhealthyClaim.apiVersion,
     kind: 'NodeClaim',
     metadata: {
       name,
-      labels: { ...textsIn(stated, 'labels'), [NODE_POOL_LABEL]: pool.metadata.name },
+      labels: { ...textsIn(templateMetadata, 'labels'), [NODE_POOL_LABEL]: pool.metadata.name },
       annotations: {
         ...annotations,
         ...Object.fromEntries(hashes),
         [DO_NOT_DISRUPT_ANNOTATION]: 'true',
         [REPLACES_ANNOTATION]: node.uid,
-        ...(ofPool !== undefined && { [POOL_HOLD_ANNOTATION]: ofPool }),
+        ...(poolHold !== undefined && { [POOL_HOLD_ANNOTATION]: poolHold }),
       },
       ownerReferences: [{ apiVersion, kind, name: pool.metadata.name, uid: pool.metadata.uid }],
     },
     spec: {
       ...kept,
       taints: [...listIn(spec, 'taints'), { key: RESERVED_TAINT, effect: 'NoSchedule' }],
-      requirements: requirementsOf(like, node),
-      ...(like.spec?.['resources'] !== undefined && { resources: like.spec['resources'] }),
+      requirements: requirementsOf(unhealthyClaim, node),
+      ...(unhealthyClaim.spec?.['resources'] !== undefined && { resources: unhealthyClaim.spec['resources'] }),
     },
   };
 }
 
-function requirementsOf(like: KubernetesObject, { labels }: NodeView): readonly JsonObject[] {
+function requirementsOf(unhealthyClaim: KubernetesObject, { labels }: NodeView): readonly JsonObject[] {
   const pinned = KEPT_LABELS.flatMap((key): JsonObject[] => {
     const value = labels[key];
     return value === undefined ? [] : [{ key, operator: 'In', values: [value] }];
   });
   const keys = new Set([HOSTNAME, ...pinned.map(({ key }) => key)]);
-  const others = listIn(like.spec, 'requirements').flatMap((each): JsonObject[] =>
+  const others = listIn(unhealthyClaim.spec, 'requirements').flatMap((each): JsonObject[] =>
     isJsonObject(each) && !(typeof each['key'] === 'string' && keys.has(each['key'])) ? [each] : [],
   );
   return [...others, ...pinned];
@@ -171,32 +171,35 @@ const textsIn = (object: JsonObject, key: string): Readonly<Record<string, strin
 
 /**
  * A replacement that would be launched.
- * @property unknown number of replacements that the NodePool's status does not know of yet
+ * @property uncounted number of replacements that the NodePool's status does not know of yet
  */
 interface Launching {
-  readonly like: KubernetesObject;
-  readonly unknown: number;
+  readonly unhealthyClaim: KubernetesObject;
+  readonly uncounted: number;
   /** Number of NodeClaims of the pool. */
   readonly claims: number;
 }
 
 /** Reason why the NodePool has no room for one more node; undefined: it has room. */
-export function roomFault(pool: KubernetesObject, { like, unknown, claims }: Launching): string | undefined {
+export function roomFault(
+  pool: KubernetesObject,
+  { unhealthyClaim, uncounted, claims }: Launching,
+): string | undefined {
   const { replicas } = pool.spec ?? {};
   if (typeof replicas === 'number' && claims >= replicas)
     return `NodePool ${pool.metadata.name} is static, and has its ${replicas} nodes`;
   const limits = objectIn(pool.spec, 'limits');
   const used = objectIn(pool.status, 'resources');
   const need: JsonObject = {
-    ...objectIn(objectIn(like.spec, 'resources'), 'requests'),
-    ...objectIn(like.status, 'capacity'),
+    ...objectIn(objectIn(unhealthyClaim.spec, 'resources'), 'requests'),
+    ...objectIn(unhealthyClaim.status, 'capacity'),
     nodes: 1,
   };
   for (const [name, value] of Object.entries(limits)) {
-    const limit = milli(value);
-    const one = milli(need[name]) ?? 0n;
+    const limit = thousandths(value);
+    const one = thousandths(need[name]) ?? 0n;
     if (limit === undefined) return `limit ${name} of NodePool ${pool.metadata.name} cannot be read`;
-    const after = (milli(used[name]) ?? 0n) + one * BigInt(unknown + 1);
+    const after = (thousandths(used[name]) ?? 0n) + one * BigInt(uncounted + 1);
     if (after > limit)
       return `limit ${name} of NodePool ${pool.metadata.name} is ${JSON.stringify(value)}: there is no room for one more`;
   }
@@ -210,7 +213,7 @@ const POWERS: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M:
 const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 /** Thousandths of a quantity, rounded up; undefined: it is none. */
-function milli(value: unknown): bigint | undefined {
+function thousandths(value: unknown): bigint | undefined {
   const match = typeof value === 'string' || typeof value === 'number' ? QUANTITY.exec(String(value)) : null;
   if (match === null) return undefined;
   const [, whole = '', fraction = '', binary, decimal, exponent] = match;

@@ -7,8 +7,8 @@ import { type DueNode, LAUNCH_CHECK } from './verdict.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import { againAt, judgeByLadder } from './due-node.ts';
 import { type Judgement, underWay } from './finding.ts';
-import { isWanted, judgeAnew, judgeRecovered } from './attempt-end.ts';
-import { nextPause, replacementStatusOf } from './replacement.ts';
+import { isWanted, judgeWithoutAttempt, judgeRecovered } from './attempt-end.ts';
+import { pauseAfterFailure, replacementStatusOf } from './replacement.ts';
 import { refusedUntil } from './next-action.ts';
 import { allActionsOf, terminationAfter } from './ladder.ts';
 import { withSkipped } from './incident.ts';
@@ -64,7 +64,7 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
 /** Ends an attempt whose node is well again, or that nobody wants any more. The launch uses an attempt (I11). */
 function judgeTakenBack(facts: NodeFacts, attempt: AttemptOf<'Replace'>, name: string, isReleased: boolean): Judgement {
   const record = launchTakenBack(facts.record, attempt, allActionsOf(facts.context.rules));
-  if (facts.isUnhealthy) return judgeAnew(facts, record);
+  if (facts.isUnhealthy) return judgeWithoutAttempt(facts, record);
   const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
   return judgeRecovered({ ...facts, record }, attempt, `: ${stays}`, 'while it was being replaced');
 }
@@ -102,7 +102,7 @@ function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why:
   const record = { ...failed, ...(incident && { incident: withSkipped(incident, attempt.key) }) };
   const { now, launchPause } = facts.context;
   // The record of the pool gets this pause after the pass.
-  const context = { ...facts.context, launchPause: nextPause(launchPause, now) };
+  const context = { ...facts.context, launchPause: pauseAfterFailure(launchPause, now) };
   const finding = judgeByLadder({ ...facts, record, context });
   return { ...finding, course: 'failed', news: [{ kind: 'failedLaunch', attempt, why }] };
 }

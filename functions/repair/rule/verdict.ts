@@ -75,7 +75,7 @@ export interface DueNode {
 }
 
 /** Decisions that start no repair. */
-export type Undue = { readonly message: string } &
+export type NotDue = { readonly message: string } &
   /** Nothing is to be done: the incident is over, or never was one. */
   (
     | {
@@ -95,7 +95,7 @@ export type Undue = { readonly message: string } &
   );
 
 /** Decision on a node by itself, before its pool decides. */
-export type NodeDecision = Undue | DueNode;
+export type NodeDecision = NotDue | DueNode;
 
 /** Reason why a node is blocked by itself, whatever its pool allows. */
 type OwnReason = 'AmbiguousNodeClaim' | 'BeingDisrupted' | 'ReplacementUnavailable';
@@ -109,10 +109,10 @@ export interface GuardSetting {
   readonly numbers: Readonly<Record<string, number | string>>;
 }
 
-/** Place of a due node among those of its pool. */
+/** Rank of a due node among those of its pool. */
 export interface Rank {
-  /** Place in the order; 1 comes first. */
-  readonly place: number;
+  /** Number in the order of repairs; 1 comes first. */
+  readonly order: number;
   readonly of: number;
   /** Dense rank of its priority, plus one for each half hour that it has been due. */
   readonly score: number;
@@ -159,7 +159,7 @@ export type NodeName = Pick<NodeView, 'name' | 'uid'>;
 
 /** The verdict on a node, as it is reported. */
 export type Verdict = { readonly node: NodeName; readonly message: string } & (
-  | Undue
+  | NotDue
   /** Due, and the pool does not allow it now. */
   | {
       readonly kind: 'notAllowed';

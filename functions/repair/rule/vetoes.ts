@@ -39,8 +39,8 @@ export function vetoOf(
   const vetoes = carriers.flatMap(({ kind, object: { name, uid, annotations } }) => {
     const by: VetoCarrier = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
     const message = `${KARPENTER_VETO} on ${kind} ${name} holds until it is removed`;
-    const karpenters: Veto = { until: undefined, message, invalid: false, by };
-    return [readVeto(by, now) ?? [], annotations[KARPENTER_VETO] === 'true' ? karpenters : []].flat();
+    const karpenterVeto: Veto = { until: undefined, message, invalid: false, by };
+    return [readVeto(by, now) ?? [], annotations[KARPENTER_VETO] === 'true' ? karpenterVeto : []].flat();
   });
   const pools = pool === undefined ? [] : (readVeto(pool, now) ?? []);
   return [...vetoes, pools].flat().toSorted((a, b) => (b.until ?? Infinity) - (a.until ?? Infinity))[0];

@@ -23,10 +23,10 @@ describe('what a pass is asked for', () => {
   });
 
   it('says that the settings may be others, as it does where nobody knows what was asked', () => {
-    const isOfSettings = (...asks: readonly Ask[]) => readAsks(asks).isOfSettings;
-    expect(isOfSettings(toAsk(FOR_POOL), toAsk(forNode('n1')))).toBe(false);
-    expect(isOfSettings(toAsk(FOR_POOL), toAsk({ kind: 'settings' }))).toBe(true);
-    expect(isOfSettings({ kind: 'all' })).toBe(true);
+    const asksAfterSettingsChange = (...asks: readonly Ask[]) => readAsks(asks).asksAfterSettingsChange;
+    expect(asksAfterSettingsChange(toAsk(FOR_POOL), toAsk(forNode('n1')))).toBe(false);
+    expect(asksAfterSettingsChange(toAsk(FOR_POOL), toAsk({ kind: 'settings' }))).toBe(true);
+    expect(asksAfterSettingsChange({ kind: 'all' })).toBe(true);
     expect([...readAsks([toAsk({ kind: 'settings' })]).uids]).toEqual([]);
   });
 

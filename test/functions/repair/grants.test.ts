@@ -156,7 +156,7 @@ describe('of the nodes that are due', () => {
     const rules = open({ maxConcurrentRepairs: 1 });
     const now = at(20);
     const decision = aDecision(aPoolOf(3, 3), { rules, now });
-    const rank = (place: number, score: number) => ({ place, of: 3, score });
+    const rank = (order: number, score: number) => ({ order, of: 3, score });
     expect(decision.granted).toMatchObject([{ rank: rank(1, 2.67) }]);
     expect(decision.findings.slice(1)).toMatchObject([
       { verdict: { rank: rank(2, 2.63) } },

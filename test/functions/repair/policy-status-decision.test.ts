@@ -34,7 +34,7 @@ interface Given {
 }
 
 function decided({ object, counts = false, minute = 0, gateOpen = true, web }: Given) {
-  const pools = [{ pool: WEB, nodes: 5, repairs: { held: 0, repairing: 1 }, karpenters: 0, ...web }];
+  const pools = [{ pool: WEB, nodes: 5, repairs: { held: 0, repairing: 1 }, claimsWithKarpenterFinalizer: 0, ...web }];
   const cluster: ClusterFacts = { gateOpen, inForce: readPolicies([object]), pools, templates: [] };
   const about = { object, fault: undefined, acceptedGeneration: 3 };
   return decideStatus(about, cluster, { counts, now: at(minute) });
@@ -143,7 +143,7 @@ describe('the status of a policy', () => {
 });
 
 describe('the warning that Karpenter ends what the policy would', () => {
-  const web = { karpenters: 2 };
+  const web = { claimsWithKarpenterFinalizer: 2 };
 
   it.each([
     ['hooks', HOOKED, 'HooksDoNotHold'],

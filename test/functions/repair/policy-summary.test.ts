@@ -32,9 +32,9 @@ const facts = (policies: readonly KubernetesObject[], overrides: Partial<Cluster
   gateOpen: true,
   inForce: readPolicies(policies),
   pools: [
-    { pool: undefined, nodes: 2, repairs: { held: 1, repairing: 0 }, karpenters: 0 },
-    { pool: pool('web'), nodes: 5, repairs: { held: 2, repairing: 1 }, karpenters: 0 },
-    { pool: pool('db'), nodes: 3, repairs: { held: 0, repairing: 1 }, karpenters: 0 },
+    { pool: undefined, nodes: 2, repairs: { held: 1, repairing: 0 }, claimsWithKarpenterFinalizer: 0 },
+    { pool: pool('web'), nodes: 5, repairs: { held: 2, repairing: 1 }, claimsWithKarpenterFinalizer: 0 },
+    { pool: pool('db'), nodes: 3, repairs: { held: 0, repairing: 1 }, claimsWithKarpenterFinalizer: 0 },
   ],
   templates: ['reboot'],
   ...overrides,
@@ -88,7 +88,7 @@ describe('the counts of a policy', () => {
       pool: pool(`p${index}`),
       nodes: 1,
       repairs: { held: 1, repairing: 0 },
-      karpenters: 0,
+      claimsWithKarpenterFinalizer: 0,
     }));
     const summary = summarize(of(all), facts([all], { pools }));
     expect(summary.pools).toHaveLength(100);
@@ -123,7 +123,12 @@ describe('the counts of a policy', () => {
 describe('the condition Active says', () => {
   const activeOf = (about: PolicyFacts, cluster: ClusterFacts) =>
     summarize(about, cluster).conditions.find(({ type }) => type === 'Active');
-  const own = (name: string) => ({ pool: pool(name, { repair: {} }), nodes: 1, repairs: undefined, karpenters: 0 });
+  const own = (name: string) => ({
+    pool: pool(name, { repair: {} }),
+    nodes: 1,
+    repairs: undefined,
+    claimsWithKarpenterFinalizer: 0,
+  });
   const limits = { repairLimits: { maxConcurrentRepairsPerCluster: 2 } };
   const drain = { drain: { maxConcurrent: 1 } };
   const held = 'it has no block: repairs, terminations and drains that would begin in its NodePools are held, except by a policy at least as specific that has the block; protection is not affected'; // prettier-ignore
@@ -199,7 +204,14 @@ describe('the condition Active says', () => {
 
 describe('the conditions of a policy', () => {
   const block = { repair: {} };
-  const own = [{ pool: pool('web', { repair: {} }), nodes: 1, repairs: { held: 0, repairing: 0 }, karpenters: 0 }];
+  const own = [
+    {
+      pool: pool('web', { repair: {} }),
+      nodes: 1,
+      repairs: { held: 0, repairing: 0 },
+      claimsWithKarpenterFinalizer: 0,
+    },
+  ];
   it.each<[string, JsonObject, Partial<PolicyFacts>, Partial<ClusterFacts>, readonly string[]]>([
     ['in force', block, {}, {}, ['Accepted=True Valid', 'Active=True InForce']],
     ['in mode Observe', { mode: 'Observe', ...block }, {}, {}, ['Accepted=True Valid', 'Active=True Observing']],

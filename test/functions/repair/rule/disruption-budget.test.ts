@@ -25,7 +25,7 @@ interface World {
 function budgetOf(budgets: unknown, { nodes, claims = {}, findings = [], which = 'All', isActive = true }: World = {}) {
   const budget = disruptionBudgetOf({
     pool: poolOf(budgets),
-    which,
+    budgetChoice: which,
     nodes: nodes ?? NAMES.map(name => node(name)),
     claimOf: ({ name }) => (name in claims && claims[name] === undefined ? undefined : aNodeClaim({ ...INITIALIZED, ...claims[name] })), // prettier-ignore
     findings: findings as readonly NodeFinding[],

@@ -1,7 +1,7 @@
 /** Replacements that fail as those before them are left alone. */
 import { describe, expect, it } from 'vitest';
 import { futility } from '../../../../functions/repair/rule/futility.ts';
-import type { Surroundings } from '../../../../functions/repair/rule/guards.ts';
+import type { GuardInputs } from '../../../../functions/repair/rule/guards.ts';
 import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/pool-record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
@@ -59,7 +59,7 @@ describe('futility', () => {
     const at = (time: number) => ({ condition: 'Ready=False', time: addDuration(T, minutes(time)) });
     const node = { creationTime: addDuration(T, minutes(-30)) };
     const blockerOf = (rule: object, born: Pick<NodeView, 'creationTime'>, times: readonly number[]) =>
-      futility({ ...given, ...rule } as unknown as Surroundings, 'Ready=False', born, times.map(at));
+      futility({ ...given, ...rule } as unknown as GuardInputs, 'Ready=False', born, times.map(at));
     expect(blockerOf({}, node, [-30, -90, -60])).toEqual({
       kind: 'futility',
       reason: 'FutileRepairs',

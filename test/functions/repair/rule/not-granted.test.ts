@@ -9,7 +9,7 @@ import { at, NOW, REBOOT, remembered, TERMINATE } from '../../../builders/pool.t
 import { aFinding, anAttempt, aPoolNode, someRules } from '../../../builders/repair.ts';
 
 const BLOCKER: Blocker = { kind: 'ramp', reason: 'RampUp', message: 'slowly', until: at(1) };
-const RANK = { place: 2, of: 3, score: 1 };
+const RANK = { order: 2, of: 3, score: 1 };
 const NODE = aPoolNode('n1', undefined, { bootID: 'boot-1' });
 
 function candidate(more: Partial<NodeRecord> = {}, block: JsonObject = {}): Candidate {

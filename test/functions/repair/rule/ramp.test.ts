@@ -5,9 +5,9 @@ import {
   advanceRamp,
   nextRamp,
   rampAllows,
-  rampAt,
+  unexpiredRamp,
   rampBlocker,
-  rampTime,
+  rampWakeTime,
   withoutUndone,
 } from '../../../../functions/repair/rule/ramp.ts';
 import type { Ramp } from '../../../../functions/repair/pool-record.ts';
@@ -110,14 +110,14 @@ describe('a ramp', () => {
   });
 
   it('is looked at when its step, or it itself, is over', () => {
-    expect(rampTime(ramp(0, 0, 1), T)).toBe(addDuration(T, minutes(1)));
-    expect(rampTime(FIRST, T)).toBe(addDuration(T, hours(24)));
+    expect(rampWakeTime(ramp(0, 0, 1), T)).toBe(addDuration(T, minutes(1)));
+    expect(rampWakeTime(FIRST, T)).toBe(addDuration(T, hours(24)));
   });
 
   it('asks for no pass when its step has ended while repair was off, and is over after a day', () => {
-    expect(rampTime(ramp(0, 0, 1), addDuration(T, minutes(1)))).toBe(addDuration(T, hours(24)));
-    expect(rampAt(ramp(0, 0, 1), addDuration(T, minutes(60)))).toEqual(ramp(0, 0, 1));
-    expect(rampAt(ramp(0, 0, 1), addDuration(T, hours(24)))).toBeUndefined();
+    expect(rampWakeTime(ramp(0, 0, 1), addDuration(T, minutes(1)))).toBe(addDuration(T, hours(24)));
+    expect(unexpiredRamp(ramp(0, 0, 1), addDuration(T, minutes(60)))).toEqual(ramp(0, 0, 1));
+    expect(unexpiredRamp(ramp(0, 0, 1), addDuration(T, hours(24)))).toBeUndefined();
   });
 });
 

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  nextPause,
-  pauseAt,
+  pauseAfterFailure,
+  unexpiredPause,
   replacementClaim,
   replacementName,
   replacementStatusOf,
@@ -137,7 +137,7 @@ const TEMPLATE = {
   },
 };
 const claim = (template: JsonObject, like = LIKE, node = NODE) =>
-  replacementClaim({ name: 'r1', pool: aNodePool({ template }), like, node });
+  replacementClaim({ name: 'r1', pool: aNodePool({ template }), unhealthyClaim: like, node });
 
 describe('the NodeClaim of a replacement', () => {
   it('is one of the NodePool, by its template, of the size of the unhealthy node and in its place', () => {
@@ -220,7 +220,7 @@ interface Pool {
 function fault({ limits, used, replicas, unknown = 0, claims = 3, like = LIKE }: Pool): string | undefined {
   const spec = { ...(limits && { limits }), ...(replicas !== undefined && { replicas }) };
   const pool = { ...aNodePool(spec), status: { ...(used && { resources: used }) } };
-  return roomFault(pool, { like, unknown, claims });
+  return roomFault(pool, { unhealthyClaim: like, uncounted: unknown, claims });
 }
 
 const { status: _, ...NEVER_LAUNCHED } = LIKE;
@@ -336,10 +336,10 @@ describe('quantities', () => {
 
 describe('after a launch that failed its pool launches nothing', () => {
   it('for 5 minutes, twice as long after each further one, and an hour at most', () => {
-    let pause = nextPause(undefined, NOW);
+    let pause = pauseAfterFailure(undefined, NOW);
     const waits = [pause.until - NOW];
     for (let failure = 2; failure <= 6; failure++) {
-      pause = nextPause(pause, NOW);
+      pause = pauseAfterFailure(pause, NOW);
       waits.push(pause.until - NOW);
     }
     expect(waits.map(wait => wait / 60_000)).toEqual([5, 10, 20, 40, 60, 60]);
@@ -348,7 +348,7 @@ describe('after a launch that failed its pool launches nothing', () => {
 
   it('and knows of the failure until a day after the pause', () => {
     const pause = { failures: 1, until: at(5) };
-    expect(pauseAt(pause, at(24 * 60 + 4.9))).toEqual(pause);
-    expect(pauseAt(pause, at(24 * 60 + 5))).toBeUndefined();
+    expect(unexpiredPause(pause, at(24 * 60 + 4.9))).toEqual(pause);
+    expect(unexpiredPause(pause, at(24 * 60 + 5))).toBeUndefined();
   });
 });

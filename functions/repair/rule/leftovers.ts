@@ -15,7 +15,7 @@ import { type EpochMs, isDue } from '../../../shared/domain/time.ts';
  * The record whose leftovers are to be taken back; undefined: nothing is.
  * @param stored the record in the table. If the node is gone, what its last attempt has set is taken back, too
  */
-export function leftOf(
+export function recordWithLeftovers(
   { record, needsCleanUp }: Pick<NodeFinding, 'record' | 'needsCleanUp'>,
   stored: NodeRecord | undefined,
 ): NodeRecord | undefined {
@@ -23,7 +23,7 @@ export function leftOf(
   return record ?? (stored?.attempt === undefined ? stored : withoutAttempt(stored, stored.attempt));
 }
 
-export interface LeftBehind {
+export interface RecordToCleanUp {
   readonly record: NodeRecord;
   readonly claims: ReadonlyMap<string, NodeClaimView>;
   /** The Node is gone. */
@@ -31,8 +31,8 @@ export interface LeftBehind {
 }
 
 /** The leftovers that nothing needs any more; undefined: there are none. */
-export function wantedBack(
-  { record: { leftovers = {}, attempt, incident }, claims, isGone = false }: LeftBehind,
+export function leftoversToTakeBack(
+  { record: { leftovers = {}, attempt, incident }, claims, isGone = false }: RecordToCleanUp,
   now: EpochMs,
 ): RepairLeftovers | undefined {
   const { annotation, requested, drain, maintenance, resources, mayHaveMade, replacement } = leftovers;
@@ -63,12 +63,12 @@ export function withoutTakenBack({ leftovers = {}, ...otherFields }: NodeRecord,
 
 /**
  * The finding of a node after a try to take its leftovers back.
- * @param isOwed something could not be taken back, and is tried again
+ * @param isIncomplete something could not be taken back, and is tried again
  */
-export function afterTakeBack(finding: NodeFinding, record: NodeRecord, isOwed: boolean): NodeFinding {
+export function afterTakeBack(finding: NodeFinding, record: NodeRecord, isIncomplete: boolean): NodeFinding {
   const kept = finding.record !== undefined || isRecordNeeded(record, { kind: 'gone' }) ? record : undefined;
   const isOver = kept?.attempt === undefined && finding.verdict?.kind !== 'stuck';
-  const isFollowed = isOwed || outlastsRepair(kept) || (finding.state === 'followed' && !isOver);
+  const isFollowed = isIncomplete || outlastsRepair(kept) || (finding.state === 'followed' && !isOver);
   const state = finding.state === 'inFlight' ? finding.state : isFollowed ? 'followed' : 'idle';
   return { ...finding, record: kept, state };
 }

@@ -10,7 +10,7 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 const FAULT_CHECK = minutes(60);
 
 /** Judges a healthy node, or one that cannot be judged. */
-export function judgeUndue(
+export function judgeNotDue(
   { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: NodeFacts,
   decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
 ): Pick<Judgement, 'record' | 'verdict' | 'time' | 'isUseless'> {

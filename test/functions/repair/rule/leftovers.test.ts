@@ -2,7 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeRecord, RepairLeftovers } from '../../../../functions/repair/node-record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { afterTakeBack, leftOf, wantedBack, withoutTakenBack } from '../../../../functions/repair/rule/left.ts';
+import {
+  afterTakeBack,
+  recordWithLeftovers,
+  leftoversToTakeBack,
+  withoutTakenBack,
+} from '../../../../functions/repair/rule/leftovers.ts';
 import { judgement, type PresentNode, toFinding } from '../../../../functions/repair/rule/finding.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import { anAttempt, aPoolNode, claimOf, T } from '../../../builders/repair.ts';
@@ -80,7 +85,7 @@ describe('what nothing needs any more', () => {
     ],
   ])('%s', (_, { record, isClaimGone = false, isGone = false }, expected) => {
     const claims = new Map(isClaimGone ? [] : [[CLAIM.uid, CLAIM]]);
-    const wanted = wantedBack({ record: { ...NEW, leftovers: ALL, ...record }, claims, isGone }, NOW);
+    const wanted = leftoversToTakeBack({ record: { ...NEW, leftovers: ALL, ...record }, claims, isGone }, NOW);
     expect(wanted && Object.keys(wanted).toSorted()).toEqual(expected);
   });
 });
@@ -100,7 +105,7 @@ describe('the record of a node', () => {
       { ...NEW, leftovers: { annotation: ALL.annotation } },
     ],
   ])('%s', (_, toFinding, known, expected) => {
-    expect(leftOf({ record: undefined, needsCleanUp: false, ...toFinding }, known)).toEqual(expected);
+    expect(recordWithLeftovers({ record: undefined, needsCleanUp: false, ...toFinding }, known)).toEqual(expected);
   });
 
   it('keeps what is still needed', () => {

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { judgeNode, poolOf } from '../../../../functions/repair/rule/node-verdict.ts';
 import { judgePool } from '../../../../functions/repair/rule/pool-verdict.ts';
-import { surroundingsIn, toBeConfirmed } from '../../../../functions/repair/rule/surroundings.ts';
-import type { Surroundings } from '../../../../functions/repair/rule/guards.ts';
+import { guardInputsOf, toBeConfirmed } from '../../../../functions/repair/rule/guard-inputs.ts';
+import type { GuardInputs } from '../../../../functions/repair/rule/guards.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { judgement, type PresentNode, toFinding } from '../../../../functions/repair/rule/finding.ts';
@@ -29,45 +29,45 @@ interface Counted extends Pick<PoolFacts, 'pool' | 'nodes' | 'state'> {
   readonly nodePool: KubernetesObject | undefined;
   readonly present: readonly PresentNode[];
 }
-const surroundings = (given: Partial<Counted> = {}): Surroundings => {
+const guardInputs = (given: Partial<Counted> = {}): GuardInputs => {
   const { block = {}, cluster, nodePool, present = [], nodes = [NODE, LONE], ...more } = given;
   const rules = { repair: someRules(block), pool: nodePool };
   const dueFacts = cluster && { cluster, otherRequests: new Map() };
-  const toFinding = surroundingsIn(someFacts(nodes, { rules, dueFacts, ...more }, [LONE, TWIN]), { present });
+  const toFinding = guardInputsOf(someFacts(nodes, { rules, dueFacts, ...more }, [LONE, TWIN]), { present });
   if (toFinding === undefined) throw new Error('nothing is counted');
   return toFinding;
 };
 
 describe('a guard counts', () => {
   it('the nodes of the pool; without a NodePool those of the cluster, and of the pool where nobody read them', () => {
-    expect(surroundings({ cluster: CLUSTER })).toMatchObject({
+    expect(guardInputs({ cluster: CLUSTER })).toMatchObject({
       area: 'NodePool default',
       poolNodes: [NODE, LONE],
       nodes: CLUSTER.nodes,
       isUnmanaged: false,
     });
-    expect(surroundings({ pool: undefined, cluster: CLUSTER })).toMatchObject({
+    expect(guardInputs({ pool: undefined, cluster: CLUSTER })).toMatchObject({
       area: 'the cluster',
       poolNodes: CLUSTER.nodes,
       isUnmanaged: true,
     });
-    expect(surroundings({ pool: undefined })).toMatchObject({ poolNodes: [NODE, LONE], nodes: undefined });
+    expect(guardInputs({ pool: undefined })).toMatchObject({ poolNodes: [NODE, LONE], nodes: undefined });
   });
 
   it('a node with its NodeClaim, if that is certain', () => {
-    const { claimOf: of, isUnclaimed } = surroundings();
+    const { claimOf: of, isUnclaimed } = guardInputs();
     expect(of(NODE)).toEqual(claimOf(NODE));
     expect([of(LONE), isUnclaimed(LONE), isUnclaimed(NODE)]).toEqual([undefined, true, false]);
-    const shared = surroundings({ nodes: [NODE, TWIN] });
+    const shared = guardInputs({ nodes: [NODE, TWIN] });
     expect([shared.claimOf(NODE), shared.isUnclaimed(NODE)]).toEqual([undefined, false]);
   });
 
   it('a node by the statements of its own pool', () => {
     const own = statementsOf(someSettings());
-    const { statementsOf: of } = surroundings({ cluster: CLUSTER });
+    const { statementsOf: of } = guardInputs({ cluster: CLUSTER });
     expect(of(NODE)).toEqual(own);
     expect(of(OTHER)).toEqual(OTHERS);
-    expect(surroundings().statementsOf(OTHER)).toEqual(own);
+    expect(guardInputs().statementsOf(OTHER)).toEqual(own);
   });
 
   it('a node as acted upon while its repair is in flight, and for an hour after its reboot', () => {
@@ -75,7 +75,7 @@ describe('a guard counts', () => {
       ...OTHER,
       annotations: { 'curfew.dev/last-reboot': JSON.stringify({ time: toIsoText(addDuration(NOW, minutes(-ago))) }) },
     });
-    const { isActedUpon } = surroundings({ state: { ...NEW_POOL, inFlight: { 'uid-n1': NOW } } });
+    const { isActedUpon } = guardInputs({ state: { ...NEW_POOL, inFlight: { 'uid-n1': NOW } } });
     expect([NODE, LONE, reboot(59), reboot(60)].map(isActedUpon)).toEqual([true, false, true, false]);
   });
 });
@@ -89,7 +89,7 @@ it('a node that an action has mended a moment ago counts as acted upon; one that
       node: LONE,
       record: { ...newNode('n3', 'default'), incident },
     } as const;
-    return surroundings({ present: [finding] }).isActedUpon(LONE);
+    return guardInputs({ present: [finding] }).isActedUpon(LONE);
   };
   expect([mendedBy('CustomResource|fix.yaml|1'), mendedBy()]).toEqual([true, false]);
 });
@@ -104,7 +104,7 @@ it('a node that somebody else has mended came back by itself, though it took a p
       record: undefined,
       otherWorkTime,
     } as const;
-    return surroundings({ state, present: [finding] }).isActedUpon(LONE);
+    return guardInputs({ state, present: [finding] }).isActedUpon(LONE);
   };
   expect([isActedUpon(), isActedUpon(NOW)]).toEqual([true, false]);
 });
@@ -125,7 +125,7 @@ describe('the disruption budgets of the NodePool', () => {
     ['do not hold without a NodePool', 'All', undefined, false],
   ])('%s', (_, disruptionBudgets, pool, expected) => {
     const block: JsonObject = disruptionBudgets === undefined ? {} : { disruptionBudgets };
-    expect(surroundings({ block, nodePool: pool }).budget !== undefined).toBe(expected);
+    expect(guardInputs({ block, nodePool: pool }).budget !== undefined).toBe(expected);
   });
 });
 
@@ -154,22 +154,22 @@ describe('of a pass', () => {
     });
   const asked = (known: PoolFacts) => {
     const judged = judgePool(known, judgeNode);
-    return toBeConfirmed(judged, surroundingsIn(known, judged));
+    return toBeConfirmed(judged, guardInputsOf(known, judged));
   };
 
   it('the guards count what was read', () => {
     const known = facts([silent('a'), aPoolNode('b', READY)]);
-    const toFinding = surroundingsIn(known, judgePool(known, judgeNode));
+    const toFinding = guardInputsOf(known, judgePool(known, judgeNode));
     expect(toFinding).toMatchObject({ now: NOW, area: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
     expect(toFinding?.claimOf(silent('a'))?.name).toBe('claim-a');
     const early = facts([silent('a')], someRules(CONFIRMS), { dueFacts: undefined });
-    expect(surroundingsIn(early, judgePool(early, judgeNode))).toMatchObject({ nodes: undefined });
+    expect(guardInputsOf(early, judgePool(early, judgeNode))).toMatchObject({ nodes: undefined });
   });
 
   it('nothing is counted where no block can be read', () => {
     for (const settings of [undefined, { invalid: 'a typo' }]) {
       const known = facts([silent('a')], someRules({}, { settings }));
-      expect(surroundingsIn(known, judgePool(known, judgeNode))).toBeUndefined();
+      expect(guardInputsOf(known, judgePool(known, judgeNode))).toBeUndefined();
       expect(asked(known)).toEqual([]);
     }
   });
