@@ -88,64 +88,68 @@ export interface PodPlan {
 
 /** Plans what is done with each pod of the node now, and when to look again. Pure. */
 export function planPods(situation: PlanSituation): PodPlan {
-  const { now, rules } = situation;
-  const acts: PodAct[] = [];
-  const waits: PodWait[] = [];
-  const leftPods: { pod: PodView; because: LeftBehind | 'ComesBack' }[] = [];
-  const returnedPods: PodView[] = [];
-  const returnOf = createReturns(situation.active, now);
-  let isLeft = false;
-  let nextTime: EpochMs | undefined;
-  for (const pod of inOrder(situation.pods)) {
-    const drainability = podDrainability(pod, rules, now);
-    if (drainability.kind === 'outOfScope') continue;
-    if (drainability.kind === 'unknown') {
-      waits.push({ pod, because: 'Unknown', until: undefined, message: drainability.message });
-      isLeft = true;
-      continue;
-    }
-    const counts = drainability.kind === 'counts';
-    const forced = counts ? forcedEnd(pod, situation) : undefined;
-    const planned = actsOn(pod, drainability.mode, situation);
-    const comesBack = planned.some(isEnd) ? returnOf(pod) : undefined;
-    if (comesBack?.kind === 'ignored') {
-      leftPods.push({ pod, because: 'ComesBack' });
-      continue;
-    }
-    if (counts) {
-      isLeft = true;
-      // One millisecond later, because `podDrainability` compares strictly.
-      if (drainability.until !== undefined) nextTime = earliest(nextTime, addDuration(drainability.until, AN_INSTANT));
-    } else leftPods.push({ pod, because: drainability.because });
-    if (forced !== undefined) {
-      nextTime = earliest(nextTime, forced.next);
-      if (forced.act !== undefined) {
-        acts.push(forced.act);
-        continue;
-      }
-    }
-    if (isTerminating(pod)) {
-      if (counts) waits.push({ pod, because: 'Terminating', until: drainability.until });
-      continue;
-    }
-    if (comesBack?.kind === 'waits') {
-      if (counts) waits.push({ pod, because: 'ComesBack', until: comesBack.until });
-      nextTime = earliest(nextTime, comesBack.until);
-      continue;
-    }
-    if (comesBack?.kind === 'due') returnedPods.push(pod);
-    for (const act of planned) {
-      if ('kind' in act) acts.push(act);
-      else if (counts) {
-        waits.push(act);
-        nextTime = earliest(nextTime, act.until);
-      }
-    }
-  }
-  return { acts, waits, leftPods, returnedPods, isDrained: !isLeft, nextTime };
+  const returnOf = createReturns(situation.active, situation.now);
+  const parts = inOrder(situation.pods).map(pod => planPod(pod, situation, returnOf));
+  return {
+    acts: parts.flatMap(({ acts = [] }) => acts),
+    waits: parts.flatMap(({ waits = [] }) => waits),
+    leftPods: parts.flatMap(({ leftPods = [] }) => leftPods),
+    returnedPods: parts.flatMap(({ returnedPods = [] }) => returnedPods),
+    isDrained: !parts.some(({ isAwaited }) => isAwaited === true),
+    nextTime: parts.flatMap(({ times = [] }) => times).reduce(earliest, undefined),
+  };
 }
 
-const isEnd = (act: PodAct | PodWait): boolean => 'kind' in act && act.kind !== 'warn';
+/** The part of a plan that is about one pod. */
+interface PodPart extends Partial<Pick<PodPlan, 'acts' | 'waits' | 'leftPods' | 'returnedPods'>> {
+  readonly isAwaited?: boolean;
+  /** Instants at which this changes by time alone. */
+  readonly times?: readonly (EpochMs | undefined)[];
+}
+
+function planPod(pod: PodView, situation: PlanSituation, returnOf: ReturnType<typeof createReturns>): PodPart {
+  const { now, rules } = situation;
+  const drainability = podDrainability(pod, rules, now);
+  if (drainability.kind === 'outOfScope') return {};
+  if (drainability.kind === 'unknown') {
+    const { message } = drainability;
+    return { isAwaited: true, waits: [{ pod, because: 'Unknown', until: undefined, message }] };
+  }
+  const planned = actsOn(pod, drainability.mode, situation);
+  const comesBack = planned.some(isEnd) ? returnOf(pod) : undefined;
+  if (comesBack?.kind === 'ignored') return { leftPods: [{ pod, because: 'ComesBack' }] };
+  // Nobody waits for a pod that is left.
+  if (drainability.kind !== 'counts') {
+    const leftPods = [{ pod, because: drainability.because }];
+    if (isTerminating(pod)) return { leftPods };
+    if (comesBack?.kind === 'waits') return { leftPods, times: [comesBack.until] };
+    return { leftPods, acts: planned.filter(isAct), returnedPods: comesBack?.kind === 'due' ? [pod] : [] };
+  }
+  const { until } = drainability;
+  const forced = forcedEnd(pod, situation);
+  // One millisecond later, because `podDrainability` compares strictly.
+  const change = until === undefined ? undefined : addDuration(until, AN_INSTANT);
+  const times = [change, forced?.next];
+  if (forced?.act !== undefined) return { isAwaited: true, acts: [forced.act], times };
+  if (isTerminating(pod)) return { isAwaited: true, waits: [{ pod, because: 'Terminating', until }], times };
+  if (comesBack?.kind === 'waits') {
+    const wait: PodWait = { pod, because: 'ComesBack', until: comesBack.until };
+    return { isAwaited: true, waits: [wait], times: [...times, wait.until] };
+  }
+  const waits = planned.filter(isWait);
+  return {
+    isAwaited: true,
+    acts: planned.filter(isAct),
+    waits,
+    returnedPods: comesBack?.kind === 'due' ? [pod] : [],
+    times: [...times, ...waits.map(each => each.until)],
+  };
+}
+
+const isAct = (each: PodAct | PodWait): each is PodAct => 'kind' in each;
+const isWait = (each: PodAct | PodWait): each is PodWait => !isAct(each);
+
+const isEnd = (each: PodAct | PodWait): boolean => isAct(each) && each.kind !== 'warn';
 
 /**
  * The deletion of a pod by the deadline, and the next instant that changes it; undefined: the deadline forces nothing, or a protection keeps the
