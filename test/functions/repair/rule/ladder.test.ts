@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { accepted, newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { actsOf, LAST_REBOOT_ANNOTATION, lastRebootText } from '../../../../functions/repair/rule/reboot-marks.ts';
 import { incidentAt } from '../../../../functions/repair/rule/incident.ts';
-import { keyOf, ladderOf } from '../../../../functions/repair/rule/ladder.ts';
+import { isRebootTried, isRebootUnderWay, keyOf, ladderOf } from '../../../../functions/repair/rule/ladder.ts';
 import { nextAction, takenBefore } from '../../../../functions/repair/rule/next-action.ts';
+import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { Act, NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
@@ -149,6 +150,36 @@ describe('what stands on the Node', () => {
     ['{"time":"2024-11-01T15:00:00Z","count":1e4}', 20],
   ])('%s is %i reboots', (text, count) => {
     expect(annotated(text)).toHaveLength(count);
+  });
+});
+
+describe('a node is under maintenance for a reboot', () => {
+  const drain = { action: 'Drain', key: 'Drain before Reboot||600000' } as const;
+  const reboot = { action: 'Reboot', key: REBOOT, until: at(10) } as const;
+  const answer = (kind: 'succeeded' | 'stopped') => ({ answer: { kind, message: '' } });
+
+  it.each<[string, Partial<Attempt> | undefined, boolean]>([
+    ['not without an attempt', undefined, false],
+    ['from the drain before it on', drain, true],
+    ['once that drain is over', { ...drain, ...answer('succeeded') }, true],
+    ['not once a person has stopped it', { ...drain, ...answer('stopped') }, false],
+    ['not for another drain', { action: 'Drain', key: 'Drain||600000' }, false],
+    ['while the reboot has time', reboot, true],
+    ['not once its time is over', { ...reboot, until: at(0) }, false],
+    ['while nobody knows whether it was asked for', { ...reboot, until: at(0), phase: 'intended' }, true],
+    ['not for a termination', {}, false],
+  ])('%s', (_, attempt, expected) => {
+    expect(isRebootUnderWay(attempt && anAttempt('n1', attempt), at(0))).toBe(expected);
+  });
+
+  it.each<[string, readonly string[] | undefined, boolean]>([
+    ['while it is tried again', [REBOOT], true],
+    ['while the drain before it is tried again', ['Drain before Reboot||600000'], true],
+    ['while anything else is tried again beside it', ['Drain||600000', REBOOT], true],
+    ['not while only something else is', ['Drain||600000', FIX], false],
+    ['not where nothing was refused', undefined, false],
+  ])('%s', (_, keys, expected) => {
+    expect(isRebootTried(keys && Object.fromEntries(keys.map(key => [key, refused('passing', 0)])))).toBe(expected);
   });
 });
 
