@@ -16,7 +16,7 @@ import {
 } from './rule/cancellation.ts';
 import { decideCustom } from './rule/custom-drain.ts';
 import type { DrainDecision } from './rule/decision.ts';
-import { forget, hasNoStandingEnd, withoutStanding } from './rule/history.ts';
+import { forget, hasNoEndInForce, withoutEndsInForce } from './rule/history.ts';
 import { pauseWhileActive, pauseBeforeBegin } from './rule/pauses.ts';
 import { rememberEnds, withEnds } from './rule/late-events.ts';
 import { cordonFor, isPrepared, sinceOf } from './rule/node-annotations.ts';
@@ -39,8 +39,8 @@ import type { ActiveDrain } from './record.ts';
 import type { DrainOutcome } from './request-record.ts';
 
 /** Decides one thing at a time: the caller carries it out, looks again and asks again. */
-export function decide(seen: DrainObservation): DrainDecision {
-  const observation = withLateEnds(withEnds(withoutStandingIfOpened(seen)));
+export function decide(observed: DrainObservation): DrainDecision {
+  const observation = withLateEnds(withEnds(forgetEndsAfterUncordon(observed)));
   const { record, incoming, rules } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? admitNow(observation, incoming) : decideEnd(observation, incoming);
@@ -48,12 +48,12 @@ export function decide(seen: DrainObservation): DrainDecision {
   }
   const { active } = record;
   const isIdle = active === undefined && record.requests.length === 0;
-  if (record !== seen.record && !isIdle) return { kind: 'note', record };
+  if (record !== observed.record && !isIdle) return { kind: 'note', record };
   if (active === undefined) {
     if (record.requests.length === 0) return decideIdle(observation);
     const pause = pauseBeforeBegin(observation);
     if (pause !== undefined) return pause;
-    return rules === undefined ? decideRest(observation) : beginAndPrepare(observation, rules);
+    return rules === undefined ? decideNothingUnderWay(observation) : beginAndPrepare(observation, rules);
   }
   return decideActive(observation, withCounts(active, observation.pods));
 }
@@ -68,7 +68,7 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   if (ended !== undefined)
     return finishBy(ended.reason === UNCORDONED ? withWaitingRequests(active, observation) : active, ended);
   const pause = pauseWhileActive(observation, active);
-  if (pause !== undefined || rules === undefined) return pause ?? decideRest(observation);
+  if (pause !== undefined || rules === undefined) return pause ?? decideNothingUnderWay(observation);
   if (record.pausedSince !== undefined) return { kind: 'note', record: withoutPause(record, now) };
   switch (phase.kind) {
     case 'waiting':
@@ -219,7 +219,7 @@ export function podRules(
   };
 }
 
-function decideRest({ now, node, record }: DrainObservation): DrainDecision {
+function decideNothingUnderWay({ now, node, record }: DrainObservation): DrainDecision {
   const { record: kept, until } = forget(withoutPause(record, now), node, now);
   return { kind: 'idle', ...rememberEnds(kept, until, now) };
 }
@@ -228,19 +228,21 @@ function decideIdle(observation: DrainObservation): DrainDecision {
   const { node } = observation;
   if (node.isWatched || node.underWay !== undefined) return toTidy(observation);
   // Nothing keeps it, and the change that opens it was refused.
-  const isLeft = node.unschedulable && node.quarantine === undefined;
-  if (isLeft && mayUncordon(observation)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
+  const isCordonLeftOver = node.unschedulable && node.quarantine === undefined;
+  if (isCordonLeftOver && mayUncordon(observation)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
   if (node.shownDrain === 'inProgress' || (node.shownDrain === 'drained' && !node.unschedulable))
     return { kind: 'hide' };
-  return node.cordonMark === undefined || node.unschedulable ? decideRest(observation) : { kind: 'disownCordon' };
+  return node.cordonMark === undefined || node.unschedulable
+    ? decideNothingUnderWay(observation)
+    : { kind: 'disownCordon' };
 }
 
 /** Marks ended drains as over once somebody has uncordoned the node: the next cordon, also of a drain that has begun, is about something else. */
-function withoutStandingIfOpened(seen: DrainObservation): DrainObservation {
-  const { node, record } = seen;
+function forgetEndsAfterUncordon(observed: DrainObservation): DrainObservation {
+  const { node, record } = observed;
   const hasCordoned = record.active?.cordon !== undefined;
-  const isOpened = !node.unschedulable && !hasCordoned && !hasNoStandingEnd(record);
-  return isOpened ? { ...seen, record: withoutStanding(record) } : seen;
+  const isOpened = !node.unschedulable && !hasCordoned && !hasNoEndInForce(record);
+  return isOpened ? { ...observed, record: withoutEndsInForce(record) } : observed;
 }
 
 function toTidy(observation: DrainObservation): DrainDecision {
@@ -250,7 +252,7 @@ function toTidy(observation: DrainObservation): DrainDecision {
 
 /** Whether the node is to be uncordoned: the cordon is ours, and no ended drain keeps it. */
 const mayUncordon = ({ node, record }: Pick<DrainObservation, 'node' | 'record'>): boolean =>
-  isCordonKnown(record, node) && hasNoStandingEnd(record);
+  isCordonKnown(record, node) && hasNoEndInForce(record);
 
 /** The decision about a message that ends something; undefined: it means nothing here. */
 function decideEnd(

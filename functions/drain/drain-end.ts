@@ -15,7 +15,7 @@ import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { toFinished } from './rule/admission.ts';
 import { isCordonKnown } from './rule/cancellation.ts';
 import type { DecisionOf } from './rule/decision.ts';
-import { endOf, hasNoStandingEnd, remember } from './rule/history.ts';
+import { endOf, hasNoEndInForce, remember } from './rule/history.ts';
 import { readUnderWay } from './rule/node-annotations.ts';
 import { endingBy, isWaiting, notedResource } from './rule/phase.ts';
 import { FULL } from './rule/pods.ts';
@@ -57,7 +57,7 @@ export async function close(
   const { active: _, ...idleRecord } = observed.record;
   const isOver = active.requests.every(({ id }) => over.includes(id));
   const isLast =
-    (isOver || outcome.status === 'Cancelled') && idleRecord.requests.length === 0 && hasNoStandingEnd(idleRecord);
+    (isOver || outcome.status === 'Cancelled') && idleRecord.requests.length === 0 && hasNoEndInForce(idleRecord);
   const uncordon = isLast && isCordonKnown(observed.record, observed.node);
   // Also where a run that died in between has opened the node.
   const status = isLast && (uncordon || !observed.node.unschedulable) ? 'Cancelled' : outcome.status;

@@ -169,8 +169,8 @@ async function loadInForce(
   const { policy: protection } = effectiveProtection(poolObject, protections);
   const { mode } = decisionFor(poolObject, 'drain', drains);
   const unreadable = unreadableMaybeFor(poolObject, drains);
-  const isHeld = pods.some(pod => isProtected(pod, now, protection));
-  const isProtectionOverridden = isHeld && (await isTerminatedForcefully(deps, view, pool, now));
+  const hasProtectedPod = pods.some(pod => isProtected(pod, now, protection));
+  const isProtectionOverridden = hasProtectedPod && (await isTerminatedForcefully(deps, view, pool, now));
   const limits = drainLimitsFor(poolObject, drains);
   return { mode, unreadable: unreadable && faultText(unreadable), limits, protection, isProtectionOverridden };
 }

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../../shared/domain/time.ts';
 import { toFinished } from './admission.ts';
 import type { Cancellation } from './decision.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOfMonitor, isOver, isBefore } from './faults.ts';
-import { endOf, endOfUnknown, hasNoStandingEnd, isStanding, remember } from './history.ts';
+import { endOf, endOfUnknown, hasNoEndInForce, isEndInForce, remember } from './history.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { endingBy, isAskedByRepair, isForceful, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
@@ -51,7 +51,7 @@ function endedIn(record: DrainRecord, incoming: End): Ended {
     // One whose answer is already on its way ends as it was decided.
     running: openRequests(record).filter(ends),
     recovered: finished.filter(
-      each => !each.recovered && (each.status !== 'Cancelled' || isStanding(each)) && isEnded(each),
+      each => !each.recovered && (each.status !== 'Cancelled' || isEndInForce(each)) && isEnded(each),
     ),
   };
 }
@@ -86,13 +86,13 @@ function isShownAlone({ finished }: DrainRecord, { recovered }: Ended, incoming:
   return (
     incoming.kind === 'unQuarantined' &&
     isDrainState(node.labels[STATE_LABEL]) &&
-    hasNoStandingEnd({ finished: finished.filter(each => !recovered.includes(each)) })
+    hasNoEndInForce({ finished: finished.filter(each => !recovered.includes(each)) })
   );
 }
 
 /** Whether nothing is under way, and no ended drain keeps the node cordoned. */
 const isFree = (record: DrainRecord): boolean =>
-  record.active === undefined && record.requests.length === 0 && hasNoStandingEnd(record);
+  record.active === undefined && record.requests.length === 0 && hasNoEndInForce(record);
 
 const isCordonOurs = (record: DrainRecord, node: DrainedNode, { kind }: End): boolean =>
   kind === 'unQuarantined' ? node.cordonMark !== undefined : isCordonKnown(record, node);

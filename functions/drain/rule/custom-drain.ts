@@ -130,10 +130,10 @@ const firstOf = (
 ): Omit<CustomProgress, keyof ResourceType> => ({ name, namespace, kind, createdTime, recreated: 0 });
 
 /** State of a drain, by the conditions of its custom resource. */
-type Said =
+type ResourceState =
   { readonly kind: 'complete' | 'inProgress' } | { readonly kind: 'failed'; readonly condition: NodeCondition };
 
-const IN_PROGRESS: Said = { kind: 'inProgress' };
+const IN_PROGRESS: ResourceState = { kind: 'inProgress' };
 
 /**
  * Reads the conditions of a custom resource. Complete comes before failed: a controller that says both has emptied the node. The condition that
@@ -143,7 +143,7 @@ const IN_PROGRESS: Said = { kind: 'inProgress' };
 function conditionsOf(
   { metadata, status }: KubernetesObject,
   { statusConditionType, statusConditionStatus, failedConditionType }: CustomDrainSettings,
-): Said {
+): ResourceState {
   const generation = metadata.generation ?? 0;
   const isCurrent = (condition: JsonValue): boolean => {
     const { observedGeneration: observed } = fieldsOf(condition);

@@ -31,16 +31,16 @@ const needsNoDrain = ({ status, reason }: FinishedDrain): boolean =>
   status === 'AlreadyDrained' && ASKS_NOTHING.includes(reason);
 
 /** Whether this end still keeps the node cordoned: nothing says that its cause is over. Covered requests count, too. */
-export const isStanding = (ended: FinishedDrain): boolean =>
+export const isEndInForce = (ended: FinishedDrain): boolean =>
   !ended.recovered && (ended.status !== 'Cancelled' || ended.reason === 'Covered') && !needsNoDrain(ended);
 
 /** Whether no end in the record still keeps the node cordoned. An event that asked for no drain asked for no cordon either. */
-export const hasNoStandingEnd = ({ finished }: Pick<DrainRecord, 'finished'>): boolean => !finished.some(isStanding);
+export const hasNoEndInForce = ({ finished }: Pick<DrainRecord, 'finished'>): boolean => !finished.some(isEndInForce);
 
 /** The record once a person has opened the node: no ended drain keeps it cordoned any longer. */
-export const withoutStanding = (record: DrainRecord): DrainRecord => ({
+export const withoutEndsInForce = (record: DrainRecord): DrainRecord => ({
   ...record,
-  finished: record.finished.map(each => (isStanding(each) ? { ...each, recovered: true } : each)),
+  finished: record.finished.map(each => (isEndInForce(each) ? { ...each, recovered: true } : each)),
 });
 
 const isListedOnNode = (id: string, { quarantine }: Pick<NodeMarks, 'quarantine'>): boolean =>
@@ -50,7 +50,7 @@ const isListedOnNode = (id: string, { quarantine }: Pick<NodeMarks, 'quarantine'
 function isReferred(ended: FinishedDrain, node: NodeMarks): boolean {
   if (ended.id === node.requestedId || ended.id === node.cordonMark) return true;
   if (ended.status === 'Succeeded' && isListedOnNode(ended.id, node)) return true;
-  return node.cordonMark !== undefined && node.unschedulable && isStanding(ended);
+  return node.cordonMark !== undefined && node.unschedulable && isEndInForce(ended);
 }
 
 const isFresh = (endTime: EpochMs, now: EpochMs): boolean => !isDue(now, addDuration(endTime, REMEMBERED_FOR));
@@ -109,7 +109,7 @@ function withoutRepeats(
   node: NodeMarks,
 ): readonly FinishedDrain[] {
   const last = new Map<string, FinishedDrain>();
-  for (const each of [...older, ...newest].filter(isStanding)) {
+  for (const each of [...older, ...newest].filter(isEndInForce)) {
     const key = JSON.stringify(each.fault);
     const latestEnd = last.get(key);
     if (latestEnd === undefined || !isBefore(each.said, latestEnd.said)) last.set(key, each);

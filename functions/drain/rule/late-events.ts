@@ -24,7 +24,7 @@ import {
   isUnderEndedQuarantine,
   isSameCheck,
 } from './faults.ts';
-import { isStanding, REMEMBERED_FOR } from './history.ts';
+import { isEndInForce, REMEMBERED_FOR } from './history.ts';
 import type { Incoming, DrainObservation, DrainedNode } from './observation.ts';
 import { newestOf } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
@@ -77,7 +77,7 @@ function splitByNeed(
       fault: faultOf(event),
       ...(said !== undefined && { said }),
     })),
-    ...finished.filter(isStanding),
+    ...finished.filter(isEndInForce),
   ];
   const isNeeded = ({ fault, said }: Recovery): boolean =>
     open.some(each => isAbout(fault, each.fault) && !isBefore(said, each.said));

@@ -59,8 +59,8 @@ async function keepEntry(
 ): Promise<Turn> {
   const { record, subject } = kept;
   const object = await readObject(context.deps, subject);
-  const isHeld = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
-  if (object !== 'notKnown' && !isHeld) return endEntry(context, kept, entry, object);
+  const hasFinalizer = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
+  if (object !== 'notKnown' && !hasFinalizer) return endEntry(context, kept, entry, object);
   const isDeleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
   const lastReport = entry.withoutRule;
   const isNews = (isDeleting && lastReport?.deleting === false) || isReportDue(now, lastReport?.saidTime, ONCE_A_DAY);

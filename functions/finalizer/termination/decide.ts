@@ -77,11 +77,11 @@ export function decide(observation: TerminationObservation): TerminationDecision
   const { claim, nodes, settings } = observation;
   const objects = [...(claim === undefined ? [] : [claim]), ...nodes];
   const names = ourNames(observation, objects);
-  const isLeft = claim?.deletionTime !== undefined && !claim.isRegistered;
-  const isHeld = ({ finalizers, deletionTime }: TerminatedObject): boolean =>
-    finalizers.some(name => names.includes(name)) && !(isLeft && deletionTime === undefined);
+  const isDeletedUnregistered = claim?.deletionTime !== undefined && !claim.isRegistered;
+  const hasOurFinalizer = ({ finalizers, deletionTime }: TerminatedObject): boolean =>
+    finalizers.some(name => names.includes(name)) && !(isDeletedUnregistered && deletionTime === undefined);
 
-  if (objects.some(object => object.deletionTime !== undefined) && objects.some(isHeld)) {
+  if (objects.some(object => object.deletionTime !== undefined) && objects.some(hasOurFinalizer)) {
     const { deadline, badTimestamp } = resolveDeadline(observation);
     // The brake holds what would begin, whatever settings there are for it.
     const goesOn = settings.isBraked && observation.isStartReported;
@@ -196,8 +196,8 @@ export function nextDeletion(observation: DeletionObservation): NextDeletion {
   const isOurs = ({ finalizers }: TerminatedObject): boolean => finalizers.some(name => finalizerNames.includes(name));
   if (claim === undefined || isShared) return { kind: 'done' };
   if (claim.deletionTime === undefined) {
-    const isHeld = isOurs(claim) || claim.finalizers.includes(KARPENTER_FINALIZER);
-    return isHeld ? { kind: 'delete', object: claim } : { kind: 'done' };
+    const hasFinalizer = isOurs(claim) || claim.finalizers.includes(KARPENTER_FINALIZER);
+    return hasFinalizer ? { kind: 'delete', object: claim } : { kind: 'done' };
   }
   const node = claim.isRegistered ? nodes.find(({ deletionTime }) => deletionTime === undefined) : undefined;
   if (node === undefined) return { kind: 'done' };

@@ -44,17 +44,17 @@ export async function handOverToNodes(
   { value, subject }: GoneTermination,
 ): Promise<readonly TerminationSubject[]> {
   if (!hasBegun(value) || value.orphanedTime !== undefined) return [];
-  const heldNodes: KubernetesObject[] = [];
+  const nodesWithFinalizer: KubernetesObject[] = [];
   for (const [uid, { name }] of Object.entries(value.nodes)) {
     const node = await getNode(deps, name);
-    if (node?.metadata.uid === uid && hasFinalizerOf(value, node)) heldNodes.push(node);
+    if (node?.metadata.uid === uid && hasFinalizerOf(value, node)) nodesWithFinalizer.push(node);
   }
-  await handOver(deps, heldNodes, value, subject.uid);
+  await handOver(deps, nodesWithFinalizer, value, subject.uid);
   const { providerID } = value;
   if (providerID !== undefined && !(await handHooksOn(deps, value, { providerID, uid: subject.uid }))) {
     throw wroteFirst(`a NodeClaim of ${providerID}`);
   }
-  return heldNodes
+  return nodesWithFinalizer
     .filter(node => !isLive(node))
     .map(({ metadata }) => ({ kind: 'Node', name: metadata.name, uid: metadata.uid }));
 }
@@ -111,8 +111,8 @@ export async function closeFinished(
   const { metadata } = claim;
   if (isLive(claim) && Object.keys(value.hooks).length > 0) return closeUnneeded({ ...observed, stored: value });
   if ((metadata.finalizers ?? []).every(name => value.finalizerNames.includes(name))) {
-    const heldNodes = nodes.filter(node => isLive(node) && hasFinalizerOf(value, node));
-    await handOver(deps, heldNodes, value, metadata.uid);
+    const nodesWithFinalizer = nodes.filter(node => isLive(node) && hasFinalizerOf(value, node));
+    await handOver(deps, nodesWithFinalizer, value, metadata.uid);
     return record.closeNow();
   }
   return keepUntilGone(record, { object: claim, value, now: deps.clock.now() });

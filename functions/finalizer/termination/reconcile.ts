@@ -61,7 +61,7 @@ export async function reconcileTarget(
     lostRaces: 0,
     tries: createTries(deps.clock),
   };
-  let heldNodes: readonly TerminationSubject[] = [];
+  let nodesWithFinalizer: readonly TerminationSubject[] = [];
   let isKnown = false;
   const concern: Concern<ObservedTermination, TerminationDecision> = {
     what: `${target.kind} ${target.name}`,
@@ -73,7 +73,7 @@ export async function reconcileTarget(
         return { kind: 'here', observation: found.observation };
       }
       if (found.kind === 'gone') {
-        heldNodes = await handOverToNodes(context, found);
+        nodesWithFinalizer = await handOverToNodes(context, found);
         await closeGone(context, run.tries, target, found);
       }
       return { kind: 'over' };
@@ -89,7 +89,7 @@ export async function reconcileTarget(
     isRequest: answers.size > 0,
   });
   // The Node goes on with the hooks, and needs the answers that came with this message.
-  await oneByOne(heldNodes, async node => void (await reconcileTarget(context, node, undefined, run.answers)));
+  await oneByOne(nodesWithFinalizer, async node => void (await reconcileTarget(context, node, undefined, run.answers)));
   return isKnown;
 }
 

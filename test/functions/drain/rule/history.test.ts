@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { toFinished } from '../../../../functions/drain/rule/admission.ts';
 import { decide } from '../../../../functions/drain/decide.ts';
-import { endOf, forget, hasNoStandingEnd, remember, REMEMBERED_FOR } from '../../../../functions/drain/rule/history.ts';
+import { endOf, forget, hasNoEndInForce, remember, REMEMBERED_FOR } from '../../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type DrainRecord } from '../../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain } from '../../../../functions/drain/request-record.ts';
 import type { Incoming } from '../../../../functions/drain/rule/observation.ts';
@@ -76,7 +76,7 @@ describe('of ended drains', () => {
     const entity = (index: number) => [{ entityType: 'GPU_UUID', entityValue: `GPU-${index}-${'x'.repeat(200)}` }];
     const ends = Array.from({ length: 900 }, (_, index) => end(`e${index}`, { entitiesImpacted: entity(index) }));
     const record = all(ends, OURS);
-    expect(hasNoStandingEnd(record)).toBe(false);
+    expect(hasNoEndInForce(record)).toBe(false);
     expect(record.finished.some(({ fault }) => fault.entities.length === 0 && fault.codes?.length === 0)).toBe(true);
     expect(bytesOf(record)).toBeLessThan(300_000);
   });
