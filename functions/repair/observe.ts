@@ -8,6 +8,7 @@ import { readableSettings } from './rule/incident.ts';
 import { inquire } from './inquiry.ts';
 import type { ClusterNodes, DueFacts, PoolFacts, RepairAsks } from './rule/pool-facts.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
+import { isRequestFor, leaseHolder, requestedNode } from './rule/other-work.ts';
 import type { NextRead } from './rule/pool-verdict.ts';
 import type { Unconfirmed } from './rule/guard-inputs.ts';
 import { NODE_CODEC, nodeRecordId, OWNER, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';
@@ -23,14 +24,13 @@ import { getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lis
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
-import { KARPENTER } from '../../shared/contract/names.ts';
+import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
-import { objectIn, textOrEmpty } from '../../shared/domain/json.ts';
 import { type NodeClaimView, readNodeClaim, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { isConditionTrue, type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
+import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import { matchStatements } from '../../shared/domain/repair-policy.ts';
-import { addDuration, type EpochMs, isDue, parseTimestamp, seconds } from '../../shared/domain/time.ts';
+import { type EpochMs, isDue } from '../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
 import { openRecord, openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
@@ -134,7 +134,7 @@ export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextR
     case 'dueFacts': {
       const [cluster, requests] = await inParallel([
         next.countsCluster ? loadClusterNodes(deps, observed.rules) : undefined,
-        loadOtherRequests(deps, observed.now),
+        loadOtherRequests(deps, observed.nodes, observed.now),
       ]);
       return { ...observed, dueFacts: { cluster, ...requests } };
     }
@@ -282,41 +282,42 @@ async function loadClusterNodes(deps: Kubernetes, { policies, config }: PoolRule
   };
 }
 
+/** Before the node's name, in the name of a Lease of medik8s. */
 const LEASE_PREFIX = 'node-';
 
 /**
- * Requests for nodes by other systems, by the node's name: requests of NVSentinel, and Leases of medik8s that have not
- * expired.
+ * Requests for these nodes by other systems, by the node's name, in words: those of NVSentinel, and Leases of medik8s. A
+ * kind that cannot be read holds what would begin, and nothing that has begun.
  */
-async function loadOtherRequests({ kubernetes }: Kubernetes, now: EpochMs): Promise<Omit<DueFacts, 'cluster'>> {
+async function loadOtherRequests(
+  { kubernetes }: Kubernetes,
+  nodes: readonly NodeView[],
+  now: EpochMs,
+): Promise<Omit<DueFacts, 'cluster'>> {
   const [leases, ...requests] = await inParallel([
     orNotKnown(kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES })),
     ...NODE_REQUESTS.map(({ group, version, resource }) => orNotKnown(kubernetes.list({ group, version, resource }))),
   ]);
-  // A kind that cannot be read holds what would begin, and nothing that has begun.
   const [requestsFault] = [leases, ...requests].flatMap(each => ('error' in each ? [messageOf(each.error)] : []));
   const seen = (answer: typeof leases) => ('error' in answer ? [] : objectsOf(answer, { notServed: 'none' }));
-  const requested = new Map<string, string>();
+  const nodeByName = new Map(nodes.map(node => [node.name, node]));
+  const otherRequests = new Map<string, string>();
   requests.forEach((answer, index) => {
-    for (const { metadata, spec, status } of seen(answer)) {
-      // The node has gone back.
-      if (isConditionTrue(readConditions(status?.['conditions']), 'ExternalRemediationComplete')) continue;
-      const name = objectIn(spec, 'healthEvent')['nodeName'];
-      const node = typeof name === 'string' ? name : spec?.['nodeName'];
-      if (typeof node === 'string') requested.set(node, `${NODE_REQUESTS[index]?.kind ?? ''} ${metadata.name}`);
+    for (const request of seen(answer)) {
+      const { name, annotations } = request.metadata;
+      const node = nodeByName.get(requestedNode(request) ?? '');
+      const isOurs = annotations?.[ANNOTATIONS.repair] !== undefined;
+      if (node === undefined || isOurs || !isRequestFor(node, request)) continue;
+      otherRequests.set(node.name, `${NODE_REQUESTS[index]?.kind ?? ''} ${name}`);
     }
   });
-  for (const { metadata, spec } of seen(leases)) {
-    const { holderIdentity: holder, renewTime, leaseDurationSeconds: duration } = spec ?? {};
-    const renewed = parseTimestamp(textOrEmpty(renewTime));
-    const isHeld = renewed !== undefined && !isDue(now, addDuration(renewed, seconds(Number(duration) || 0)));
-    if (!isHeld || !metadata.name.startsWith(LEASE_PREFIX)) continue;
-    requested.set(
-      metadata.name.slice(LEASE_PREFIX.length),
-      `Lease ${metadata.name}${typeof holder === 'string' ? ` of ${holder}` : ''}`,
-    );
+  for (const lease of seen(leases)) {
+    const holder = leaseHolder(lease, now);
+    const { name } = lease.metadata;
+    if (holder === undefined || !name.startsWith(LEASE_PREFIX)) continue;
+    otherRequests.set(name.slice(LEASE_PREFIX.length), `Lease ${name} of ${holder}`);
   }
-  return { otherRequests: requested, requestsFault };
+  return { otherRequests, requestsFault };
 }
 
 /** The answer of EC2 about each of these nodes, by UID. */

@@ -1,11 +1,14 @@
 /**
- * Finds other controllers that are at work on a node, by the taints, conditions and annotations that they leave on it.
+ * Finds other controllers that are at work on a node, by the taints, conditions and annotations that they leave on it, and by
+ * their requests.
  * Pure.
  */
 import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
+import { objectIn, textOrEmpty } from '../../../shared/domain/json.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
-import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
+import { isConditionTrue, type NodeCondition, type NodeView, readConditions } from '../../../shared/domain/node.ts';
 import {
   addDuration,
   type DurationMs,
@@ -13,6 +16,8 @@ import {
   hours,
   isDue,
   minutes,
+  parseTimestamp,
+  seconds,
   toEpochMs,
 } from '../../../shared/domain/time.ts';
 
@@ -82,6 +87,31 @@ export function otherWorkOn(
     return other(`taint ${AUTOSCALER_TAINT}`);
   if (isTrueForOthers(node.conditions, 'MaintenanceInProgress')) return other('condition MaintenanceInProgress');
   return otherRequest === undefined ? undefined : other(otherRequest);
+}
+
+/** The name of the node that a request of NVSentinel is about. */
+export function requestedNode({ spec }: KubernetesObject): string | undefined {
+  const name = objectIn(spec, 'healthEvent')['nodeName'] ?? spec?.['nodeName'];
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** Whether a request of NVSentinel is not answered, and no older than the Node: an older one is about an earlier Node of the name (I10). */
+export function isRequestFor(
+  { creationTime }: Pick<NodeView, 'creationTime'>,
+  { metadata, status }: KubernetesObject,
+): boolean {
+  const requestTime = parseTimestamp(metadata.creationTimestamp);
+  if (requestTime !== undefined && creationTime !== undefined && requestTime < creationTime) return false;
+  return !isConditionTrue(readConditions(status?.['conditions']), 'ExternalRemediationComplete');
+}
+
+/** The holder of a Lease; undefined: the Lease has expired, or was released, which empties its holder. */
+export function leaseHolder({ spec }: KubernetesObject, now: EpochMs): string | undefined {
+  const { holderIdentity, renewTime, leaseDurationSeconds: duration } = spec ?? {};
+  const holder = textOrEmpty(holderIdentity);
+  const renewed = parseTimestamp(textOrEmpty(renewTime));
+  if (holder === '' || renewed === undefined) return undefined;
+  return isDue(now, addDuration(renewed, seconds(Number(duration) || 0))) ? undefined : holder;
 }
 
 /** Whether somebody has stopped the instance: its node is neither healthy nor unhealthy. */
