@@ -18,7 +18,7 @@ import {
   toEpochMs,
 } from '../../../shared/domain/time.ts';
 
-/** The time since which at least one of these conditions holds; undefined: none of them states a time. */
+/** Earliest transition time of these conditions; undefined: none of them states one. */
 const unhealthySince = (matches: readonly UnhealthyMatch[]): EpochMs | undefined =>
   matches.map(({ condition }) => condition.lastTransitionTime).reduce<EpochMs | undefined>(earliest, undefined);
 

@@ -83,7 +83,7 @@ export function unhealthyStatementsOf(
  *
  * | stated time | what caused this look | onset |
  * |---|---|---|
- * | It is the recorded one, which no event has confirmed (`seenTime`). | The event of that change, seen over 10 minutes after the stated time: the clock that wrote it is behind. | It starts anew. |
+ * | It is the recorded one, unconfirmed (`seenTime`). | The event of that change, over 10 minutes late: the clock is behind. | It starts anew. |
  * | | No event has named the node since the last pass. | It stays, and is still not confirmed. |
  * | | Anything else. | It stays, and is confirmed. |
  * | It is no later than the recorded one, or none is recorded. | A fresh event, and a first start is recorded. | It starts at the first start. |
@@ -118,7 +118,10 @@ function onsetAfter(kept: Onset, stated: EpochMs, observed: OnsetContext): Onset
   return undefined;
 }
 
-/** The offset of the clock that wrote a transition, by the event of that. Without an event the known one stays: the event may still come. */
+/**
+ * The offset of the clock that wrote a transition, by the event of that transition. Without an event the known offset
+ * stays: the event may still come.
+ */
 function clockOffsetAt(
   stated: EpochMs,
   ownTime: EpochMs | undefined,

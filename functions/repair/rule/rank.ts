@@ -4,6 +4,7 @@ import type { Candidate } from './finding.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { type EpochMs, minutes } from '../../../shared/domain/time.ts';
 
+/** A due node gains one in its score for each such time. */
 const AGES_BY = minutes(30);
 
 /**

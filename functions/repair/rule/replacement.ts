@@ -76,6 +76,7 @@ export function replacementNow(replacement: Replacement, objects: PoolObjects, n
 const isStarting = ({ taints = [] }: NodeView, { startupTaints = [] }: NodeClaimView): boolean =>
   taints.some(({ key }) => key.startsWith('readiness.k8s.io/') || startupTaints.includes(key));
 
+/** A replacement loses its marks this long after its taint, even while the unhealthy node is still there. */
 const MARKED_FOR = hours(1);
 
 /**
