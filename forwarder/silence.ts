@@ -56,6 +56,7 @@ export interface LinkedAbort {
   readonly unlink: () => void;
 }
 
+/** Makes a controller that aborts with `parent`, at once if that has. Call `unlink` when its own work is over. */
 export function linkAbort(parent: AbortSignal): LinkedAbort {
   const controller = new AbortController();
   const abortWithParent = (): void => controller.abort(parent.reason);

@@ -36,6 +36,7 @@ export class RetryableError extends Error {
 /** Reason of a `RetryableError`: others wrote first. */
 export const CONTENDED = 'Contended';
 
+/** The error of a lost race, with what was lost as its message: another try may succeed at once. */
 export const contended = (message: string): RetryableError => new RetryableError(message, { reason: CONTENDED });
 
 /** Reason of a `RetryableError`, and code of what it is made of: the run has no time left for a call. It says nothing of the call. */

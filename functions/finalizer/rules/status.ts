@@ -53,6 +53,6 @@ export async function withCarriers(
   if (carriers.length === 0) return accepted;
   return {
     ...accepted,
-    message: `${accepted.message}; ${countedNames(carriers)} with that finalizer, which is left alone`,
+    message: `${accepted.message}; ${countedNames(carriers)} with that finalizer, which the rule leaves alone`,
   };
 }
