@@ -22,7 +22,14 @@ import { DRAIN_IN_PROGRESS, isOwnCondition } from '../../shared/domain/node-drai
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { kubeletSilentSince } from '../../shared/domain/node.ts';
 import { isActive, protectionOf } from '../../shared/domain/protection.ts';
-import { addDuration, toDurationMs, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  isDue,
+  toDurationMs,
+  toTimestamp,
+  type DurationMs,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 import type { NodeObservation } from '../explain/observation.ts';
 import type { LiveConfiguration } from './observe.ts';
 
@@ -105,6 +112,7 @@ export function planDrain(
     isProtectionOverridden: false,
     isCustom: custom !== undefined,
     isHeld: held !== undefined,
+    isWaiting: drain.isWaiting,
     rules: podRules({ ...drain, phase: { kind: 'draining' } }, rules, {
       labels: node.labels,
       kubeletSilentSince: kubeletSilentSince(node.conditions),
@@ -156,6 +164,8 @@ interface PlanContext extends DeletionTimes {
   readonly now: EpochMs;
   readonly isCustom: boolean;
   readonly isHeld: boolean;
+  /** The drain waits for its turn. */
+  readonly isWaiting: boolean;
   readonly rules: ReturnType<typeof podRules>;
 }
 
@@ -213,7 +223,7 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
 
 function timedPlan(
   pod: PodView,
-  times: DeletionTimes,
+  times: PlanContext,
   protections: readonly string[],
   note: string,
 ): [action: PlannedPod['action'], because: string, more: Partial<PlannedPod>] {
@@ -224,8 +234,13 @@ function timedPlan(
   }
   const time = toTimestamp(deletion.time);
   switch (deletion.kind) {
-    case 'atTimeout':
-      return ['delete', `deleted at ${time} unless it ends before${note}`, { time: deletion.time }];
+    case 'atTimeout': {
+      if (!times.isWaiting)
+        return ['delete', `deleted at ${time} unless it ends before${note}`, { time: deletion.time }];
+      const noticed = 'up to ten minutes after the drain gets its turn';
+      const when = isDue(times.now, deletion.time) ? noticed : `at ${time}, or ${noticed} if that is later,`;
+      return ['delete', `deleted ${when} unless it ends before${note}`, {}];
+    }
     case 'atExpiry': {
       const because = `deleted at ${time}, when its protection ends, unless it ends before${note}`;
       return ['delete', because, { time: deletion.time }];

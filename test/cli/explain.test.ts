@@ -351,6 +351,12 @@ spec:
     ],
     [
       'drain-is-held-in-observe-mode.yaml#drain-that-waits-is-held-in-observe-mode',
+      '5m',
+      'ml/b: deleted at 2024-11-01T15:22:00Z, or up to ten minutes after the drain gets its turn if that is later, unless it ends before',
+      'n2',
+    ],
+    [
+      'drain-is-held-in-observe-mode.yaml#drain-that-waits-is-held-in-observe-mode',
       '30m',
       'ml/b: deleted when its time is over, which stands still while the drain is held',
       'n2',
