@@ -15,4 +15,4 @@ it('says its steps when piped, ends at the first Ctrl-C in the boot, and leaves 
   expect(code).toBe(130);
   expect(stdout).toContain('synthesizing the CDK app, starting the API server …\n');
   expect(readdirSync(folder).filter(name => name.startsWith('curfew'))).toEqual([]);
-}, 60_000);
+});

@@ -22,7 +22,7 @@ describe('a command whose reader has seen enough', () => {
     const [stderr] = await Promise.all([text(child.stderr), once(child, 'exit')]);
     expect(stderr).toBe('');
     expect(child.exitCode).toBe(0);
-  }, 60_000);
+  });
 });
 
 it('`simulate -` reads standard input', async () => {
@@ -30,7 +30,7 @@ it('`simulate -` reads standard input', async () => {
   child.stdin.end(readFileSync(join(SCENARIOS, 'refusals-are-said-once.yaml')));
   const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   expect(stdout).toContain('ok refusals-are-said-once');
-}, 60_000);
+});
 
 it('the page is there before the first line of the text, whose reader may have seen enough', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'curfew-page-'));
@@ -50,7 +50,7 @@ it('the page is there before the first line of the text, whose reader may have s
     expect({ args, wasThere }).toEqual({ args, wasThere: true });
   }
   rmSync(folder, { recursive: true });
-}, 60_000);
+});
 
 /** What a command prints; `onOutput` is called before each part. */
 async function printed(args: readonly string[], onOutput: () => void): Promise<string> {

@@ -11,7 +11,7 @@ const problems: string[] = [];
 
 beforeAll(async () => {
   stack = await startLocalStack({ onProblem: problem => problems.push(problem) });
-}, 60_000);
+});
 afterAll(() => stack.stop());
 beforeEach(() => {
   for (const [name, value] of Object.entries({ ...stack.aws.clientEnv, AWS_MAX_ATTEMPTS: '1' }))
@@ -48,7 +48,7 @@ it('asks all that runs here, and says of the rest that it is in AWS alone', asyn
   expect(subjectsOf(out, 'FAILED')).toEqual(['ConfigMap curfew/curfew-config']);
   expect(subjectsOf(out, 'note')).toEqual(['stack Curfew', 'forwarder']);
   expect(out).toMatch(/^19 ok, 1 failed, 0 warning, 0 skipped$/m);
-}, 60_000);
+});
 
 it('finds what came to be wrong: a dead letter, a right that was taken', async () => {
   const { aws, cluster } = stack;
@@ -64,4 +64,4 @@ it('finds what came to be wrong: a dead letter, a right that was taken', async (
   );
   expect(out).toMatch(/^FAILED +rights of drain: .*\n +→ kubectl apply/m);
   expect(subjectsOf(out, 'ok')).toContain('rights of repair');
-}, 60_000);
+});

@@ -47,7 +47,7 @@ beforeAll(async () => {
     });
     core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: `node-${victim}`, labels }, spec: { providerID } });
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   await stack.stop();

@@ -15,7 +15,6 @@ withoutStacks();
 
 const VERSIONS = readdirSync(ITEMS).filter(name => /^v\d+$/.test(name));
 const ALL = VERSIONS.flatMap(version => namesOf(version).map(name => [`${version}/${name}`, version, name] as const));
-const TIMEOUT_MS = 30_000;
 
 const broken = (violations: readonly { readonly invariant: InvariantName }[]): readonly InvariantName[] =>
   [...new Set(violations.map(({ invariant }) => invariant))].toSorted();
@@ -31,27 +30,19 @@ describe('stored items', () => {
     expect(sums).toEqual(readFileSync(new URL('SHA256SUMS', folder), 'utf8').trimEnd().split('\n'));
   });
 
-  it.each(ALL)(
-    '%s: what was begun is finished, and nothing is repeated',
-    async (id, version, name) => {
-      const stored = readStoredItems(version, name);
-      const { destroyed, left } = stored.after;
-      const result = await load(stored);
-      const expected = { destroyed: { ...destroyed, ...OTHER_CALLS[id] }, left };
-      for (const [call, times] of Object.entries(expected.destroyed)) if (times === 0) delete expected.destroyed[call];
-      expect(outcomeOf(result)).toEqual(expected);
-      expect(broken(result.violations)).toEqual(JUDGED_BY_THE_PAST[id] ?? []);
-      expect(result.buried).toEqual([]);
-    },
-    TIMEOUT_MS,
-  );
+  it.each(ALL)('%s: what was begun is finished, and nothing is repeated', async (id, version, name) => {
+    const stored = readStoredItems(version, name);
+    const { destroyed, left } = stored.after;
+    const result = await load(stored);
+    const expected = { destroyed: { ...destroyed, ...OTHER_CALLS[id] }, left };
+    for (const [call, times] of Object.entries(expected.destroyed)) if (times === 0) delete expected.destroyed[call];
+    expect(outcomeOf(result)).toEqual(expected);
+    expect(broken(result.violations)).toEqual(JUDGED_BY_THE_PAST[id] ?? []);
+    expect(result.buried).toEqual([]);
+  });
 
-  it.each(ALL)(
-    '%s of a later version are left alone',
-    async (id, version, name) => {
-      const { trace } = await load(asNewer(readStoredItems(version, name)));
-      expect(countOf(trace)).toEqual(WITHOUT_ITEM[id] ?? {});
-    },
-    TIMEOUT_MS,
-  );
+  it.each(ALL)('%s of a later version are left alone', async (id, version, name) => {
+    const { trace } = await load(asNewer(readStoredItems(version, name)));
+    expect(countOf(trace)).toEqual(WITHOUT_ITEM[id] ?? {});
+  });
 });

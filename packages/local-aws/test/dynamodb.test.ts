@@ -204,5 +204,5 @@ describe.skipIf(findDynoxide() === undefined || process.platform !== 'linux')('D
       },
       { timeout: 20_000, interval: 100 },
     );
-  }, 30_000);
+  });
 });

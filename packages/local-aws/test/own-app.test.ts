@@ -61,7 +61,7 @@ describe('the synthesized bundles', () => {
         for (const look of waiting) look();
       },
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await aws.stop();
     rmSync(outdir, { recursive: true, force: true });

@@ -22,7 +22,7 @@ function defineFor(name: string, start: () => Promise<TestStore>, deviation = {}
   beforeAll(async () => {
     store = await start();
     client = clientFor(store.endpoint);
-  }, 30_000);
+  });
   afterAll(async () => {
     client?.destroy();
     await store?.stop();
