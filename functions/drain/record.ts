@@ -73,7 +73,7 @@ const storedActive = z.object({
   nodeVersion: z.exactOptional(z.string()),
   /** UIDs of pods that are still there, and whose owners were warned of the deletion. */
   warned: list(z.string()),
-  /** Time when pods are deleted: nobody was warned of a later instant. Absent until pods were planned for, and in older records. */
+  /** Time at which pods are deleted. If it comes nearer, owners are warned again. Absent until the first plan of pods, and in older records. */
   deleteTime: z.exactOptional(instant),
   /** UIDs of pods that it has set out to evict or delete, and that are still there. Noted before the act: no run that is overtaken goes uncounted. */
   tried: z.exactOptional(list(z.string())),

@@ -64,7 +64,7 @@ const anyAttempt = z.object({
   dueCondition,
   /** Key of type, template and timeout, which make it the same action (`rule/ladder.ts`). */
   key: z.string(),
-  /** Time at which the act has had its time: the next action may follow, and a termination counts as stuck. */
+  /** End of the time that the action has to work. After it the next action may follow, and a termination counts as stuck. */
   until: instant,
 });
 

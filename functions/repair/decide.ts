@@ -27,7 +27,7 @@ const MAX_ACTS = 100;
 /** The number of repairs that a pool has in flight at most, for its record is limited. */
 const MAX_IN_FLIGHT = 5_000;
 
-/** Nodes that have just come back hold another one for no longer than this in one incident. */
+/** The longest time for which nodes that have just recovered hold the repair of another node, in one incident. */
 const LONGEST_HELD_BY_RECOVERING = minutes(15);
 
 /** The rules of repair: the decision on a node, the judgement of a node, and the decision for a pool. */
@@ -160,7 +160,7 @@ function createPlaces({ observation, guardInputs, inFlight }: Granting) {
   };
 }
 
-/** The attempt begins. What the action before has made or requested is still ours. */
+/** Begins the attempt. The record keeps what the previous action made or requested, so that it can be taken back. */
 function begun(candidate: RememberedCandidate, rank: Rank, now: EpochMs): Grant {
   const { finding, action, laterActions, unfinished } = candidate;
   const { node, record } = finding;

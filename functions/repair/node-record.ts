@@ -86,7 +86,7 @@ const onset = z.object({
   start: instant,
   /** The transition time that its condition stated then, or last. */
   stated: z.optional(instant),
-  /** The first start, which counts again once a change event says that only the transition time has moved. */
+  /** The start before the transition time moved. It counts again if a change event shows that nothing but that time changed. */
   first: z.optional(instant),
   /** Time at which a pass first saw the statement, before any event. The event of its change may still come. */
   seenTime: z.optional(instant),

@@ -69,7 +69,7 @@ export async function processMessage(
   }
 }
 
-/** What others say is judged by when it came, however often it is tried. */
+/** A bus event keeps the time at which it first came, however often it is tried. */
 const withReceipt = (message: InboxMessage, receivedTime: EpochMs): InboxMessage =>
   message.kind === 'busEvent' ? { ...message, receivedTime } : message;
 

@@ -47,7 +47,7 @@ export interface RecordToSave<Value> {
   readonly wakeTime: EpochMs;
   /** False: no message of its own; the minute sweep hands the timer over. Default true. */
   readonly punctual?: boolean;
-  /** Thrown once the record is written: the queue then repeats the message in hand. A wake-up beside it would double every run that follows. */
+  /** Thrown once the record is written, so that the queue brings this message again. No wake-up is sent then: two messages would each bring the next run. */
   readonly redeliveryError?: RetryableError | undefined;
 }
 

@@ -29,8 +29,8 @@ type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
  * Takes the next slot, and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError`: `Contended` when others are
  * always first, `NewerRecord` when a newer version of Curfew counts the calls.
  *
- * @param isSlotDue the slot that the object had taken before has come. `now`: when the object was looked at. So a free slot has come, however
- * long the queue takes to be read. `takeSlot`: the rule
+ * @param isSlotDue whether the slot that the object took earlier has come by `now`, the time at which the object was read. The time that the
+ * read of the queue takes does not count. `takeSlot`: the rule
  */
 export async function reserveCall(
   deps: Deps,

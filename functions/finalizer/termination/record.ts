@@ -154,8 +154,8 @@ export type Standing =
   /** Nothing was said of it yet. */
   | { readonly kind: 'unreported' }
   /**
-   * Nothing was said of a termination of its own: its hooks are called in the termination of this NodeClaim. In the record of that NodeClaim
-   * itself: it lives, and they were called before.
+   * No report about a termination of its own. In a Node's record: the termination of this NodeClaim calls its hooks. In the record of the
+   * NodeClaim itself: it is not being deleted, and hooks were called for its instance.
    */
   | { readonly kind: 'hookNote'; readonly claimUid: string }
   /** The start was reported. `hookOwnerUid`: of a Node whose hooks were left to this NodeClaim before. */

@@ -12,7 +12,7 @@ export const releaseObjects = {
   async run(context: TerminationContext): Promise<StepOutcome> {
     const { claim, nodes, object, providerID } = context.observed;
     const isEnd = !isLive(object) && providerID !== undefined;
-    // Before anything goes: the look that finds it gone finds that, too.
+    // First, so that a run that finds the object gone can rely on the hooks having been handed on.
     if (isEnd && !(await handHooksOn(context.deps, context.state(), { providerID, uid: object.metadata.uid }))) {
       return lookAgainAfter(context, { kind: 'conflict' }, 'another NodeClaim of the instance is looked at');
     }

@@ -111,7 +111,7 @@ export async function terminate(
     return PROGRESSED;
   }
 
-  // Here and not in a step: what our own records do not answer ends the run, also past the deadline (I6).
+  // Not a step: if our own records cannot be read, the run ends here, also past the deadline (I6).
   const hookOwner = await takeHookOwnership(context);
   if (hookOwner.kind === 'changed') return again('another run noted down who calls the hooks');
   const outcome = await runRefusableSteps(steps, { ...context, hookOwner });

@@ -26,7 +26,7 @@ export interface JudgeContext {
    * alone.
    */
   readonly changesTime: EpochMs | undefined;
-  /** Whether no event has named the node since the last pass; absent: this pass treats no node so. */
+  /** Whether no event has named the node since the last pass; undefined: an event may have named any of them. */
   readonly isUnprompted?: ((uid: string) => boolean) | undefined;
   /** End of a drain that a repair had requested, by UID of the node. */
   readonly drainEnds: ReadonlyMap<string, EndedDrain>;

@@ -200,7 +200,7 @@ export interface DueAction {
 export type VerdictTrait =
   /** The node counts among those of its pool that are due and not repaired. */
   | 'held'
-  /** No run is about to act on it, so no outcome of one is awaited. */
+  /** No run has an act under way on the node, so no outcome is waited for. */
   | 'awaitsNoRun'
   /** The next attempt uses what an earlier one has left. */
   | 'reuses'
