@@ -61,7 +61,10 @@ export async function releaseCall(deps: Deps, { object }: RuleInForce, uid: stri
   }
 }
 
-/** Writes the queue that `next` makes, which is asked again after each lost race. The record has no timer, as a `TimedRecord` has: nothing is to be done at any time. */
+/**
+ * Writes the queue that `next` makes, which is asked again after each lost race. The record is no `TimedRecord`: it needs no timer, since nothing
+ * is to be done at any time.
+ */
 async function changeQueue(
   { records, clock }: Deps,
   rule: RuleInForce['object'],

@@ -1,4 +1,4 @@
-/** Which entry decides about a node, what is said of that, and how long its record is kept. */
+/** The entry that decides about a node, its report, and how long the node's record is kept. */
 import { describe, expect, it } from 'vitest';
 import {
   endOf,

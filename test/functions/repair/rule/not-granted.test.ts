@@ -1,4 +1,4 @@
-/** What is said and kept of a due node that is not repaired in this pass. */
+/** Verdict and record of a due node that is not repaired in this pass. */
 import { describe, expect, it } from 'vitest';
 import { type Candidate, dueOf } from '../../../../functions/repair/rule/finding.ts';
 import { blockedNode, observedNode } from '../../../../functions/repair/rule/not-granted.ts';

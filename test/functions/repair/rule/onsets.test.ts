@@ -1,4 +1,4 @@
-/** Since when a statement is true: what a record says of it, and what is said of clocks that cannot be right. */
+/** The start of a statement: what a record keeps of it, and the reports of clocks that cannot be right. */
 import { describe, expect, it } from 'vitest';
 import {
   doubtsOf,
