@@ -66,7 +66,7 @@ export function countProtectedPods({ metrics, clock }: GracePeriodDeps, { protec
     metrics.milliseconds(METRICS.timeToNextExpiry, durationBetween(clock.now(), nextExpiry));
 }
 
-/** Reports a change of the Node in one audit line, after it was made, with the numbers that it rests on. */
+/** Reports a change of the Node in one audit line, after it was made, with the numbers that it rests on. A release after which no pod is protected is an Event, too. */
 export async function reportChange(
   reporter: Reporter,
   { object: about, pods, protection }: ObservedNode,
@@ -80,6 +80,8 @@ export async function reportChange(
     reason: change.reason,
     message: MESSAGES[change.reason],
     metric: { name: METRICS.decision, dimensions: { decision: change.kind } },
+    ...(change.kind === 'release' &&
+      protectedPods === 0 && { event: { type: 'Normal', reason: EVENT_REASONS.nodeDisruptable } }),
     details: {
       protectedPods,
       elapsedPods,
@@ -93,8 +95,10 @@ export async function reportChange(
 const MESSAGES = {
   PodsProtected: 'pods on the node are protected: Curfew holds it',
   AnnotationRemoved: 'the annotation was removed while pods are protected: Curfew holds the node again',
-  GracePeriodElapsed: 'released: the last protection on the node has ended',
+  GracePeriodElapsed: 'released: the last grace period on the node has ended',
   NothingProtected: 'released: no pod on the node is protected any more',
+  ProtectedByKarpenter:
+    'released: only pods with the annotation "true" are protected, which Karpenter honors by itself',
   AnnotationTakenOver: 'the annotation was changed by someone else: Curfew removed its mark',
   ReplacementHeld: 'no pod is protected any more; a repair holds the node until it takes the place of another one',
 } as const;

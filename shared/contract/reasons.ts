@@ -40,6 +40,8 @@ export const EVENT_REASONS = {
   staleEvent: 'StaleEvent',
   /** Warning on a Node: somebody's own do-not-disrupt annotation stands where Curfew would hold one for protected pods. */
   protectionNotHeld: 'DoNotDisruptNotHeld',
+  /** Normal on a Node: Curfew holds it no longer, no pod on it is protected. */
+  nodeDisruptable: 'NodeDisruptable',
   /** Normal on a Node in `Observe` mode: it would have been held for its protected pods. */
   protectionObserved: 'DoNotDisruptObserved',
   /** Warning on a Node: a webhook or policy refuses the change of its annotations. */

@@ -101,6 +101,8 @@ const SENTENCES: readonly Sentence[] = [
   { of: 'hold AnnotationRemoved', claims: ofObject('hold') },
   { of: 'release GracePeriodElapsed', claims: ofObject('let go') },
   { of: 'release NothingProtected', claims: ofObject('let go') },
+  { of: 'release ProtectedByKarpenter', claims: ofObject('let go') },
+  { of: 'NodeDisruptable', claims: ofObject('let go') },
   { of: 'disown AnnotationTakenOver', claims: ofObject('disown') },
 
   { of: 'prepare FinalizerAdded', says: /^the finalizer (\S+) is on$/, claims: finalizers('have on') },

@@ -51,7 +51,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
   },
   'grace-period': {
     hold: ['AnnotationRemoved', 'PodsProtected'],
-    release: ['GracePeriodElapsed', 'NothingProtected'],
+    release: ['GracePeriodElapsed', 'NothingProtected', 'ProtectedByKarpenter'],
     disown: ['AnnotationTakenOver', 'ReplacementHeld'],
     elapsed: ['DoNotDisruptGracePeriodElapsed'],
     expiring: ['DoNotDisruptGracePeriodExpiring'],

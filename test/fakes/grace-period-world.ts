@@ -6,6 +6,7 @@ import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createCluster } from '../../simulator/world.ts';
 import { createReconciler } from '../../functions/grace-period/reconcile.ts';
 import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesManifest, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
@@ -189,8 +190,13 @@ export function createGracePeriodWorld() {
         subject: { kind: 'Node', apiVersion: 'v1', name: 'n1', uid },
         wakeTime,
       }),
-    /** Reasons of the Events so far, with the names of what they are about. */
-    said: () => events.map(({ reason, about }) => `${reason} ${about.metadata.name}`),
+    /** Reasons of the Events so far but the releases, with the names of what they are about. */
+    said: () =>
+      events
+        .filter(({ reason }) => reason !== EVENT_REASONS.nodeDisruptable)
+        .map(({ reason, about }) => `${reason} ${about.metadata.name}`),
+    /** How often an Event has said that the node is released. */
+    releases: () => events.filter(({ reason }) => reason === EVENT_REASONS.nodeDisruptable).length,
     messages: () => events.map(({ message }) => message),
     /** Kinds of decisions in the audit so far. */
     decisions: () => audit.map(({ decision }) => decision),

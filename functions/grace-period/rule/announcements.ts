@@ -86,7 +86,9 @@ export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonl
   if (!isActive(protection, now)) {
     // Karpenter still treats "true" as indefinite; only Curfew's protection has ended.
     const caveat = protection.source === 'True' ? '; Karpenter itself still honours the annotation' : '';
-    announcements.push(say('elapsed', key, `the protection by ${annotation}${limit} ended at ${key}${caveat}`));
+    announcements.push(
+      say('elapsed', key, `the pod is not protected: ${annotation}${limit} protects it until ${key}${caveat}`),
+    );
     return announcements;
   }
   if (cappedTo !== undefined) {

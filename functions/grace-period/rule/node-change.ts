@@ -31,8 +31,8 @@ export type NodeChange =
   | { readonly kind: 'leave' }
   /** Both annotations are set, or the mark is corrected. `until`: RFC 3339 of the latest expiry, or `indefinite`. */
   | { readonly kind: 'hold'; readonly until: string; readonly reason: 'PodsProtected' | 'AnnotationRemoved' }
-  /** Both annotations are removed. */
-  | { readonly kind: 'release'; readonly reason: 'GracePeriodElapsed' | 'NothingProtected' }
+  /** Both annotations are removed. `ProtectedByKarpenter`: Karpenter itself keeps the node, for a pod with a plain `"true"`. */
+  | { readonly kind: 'release'; readonly reason: 'GracePeriodElapsed' | 'NothingProtected' | 'ProtectedByKarpenter' }
   /** Our mark is removed beside an annotation that is not ours any more. */
   | { readonly kind: 'disown'; readonly reason: 'AnnotationTakenOver' | 'ReplacementHeld' };
 
@@ -80,10 +80,9 @@ export function changeOf(
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') return { kind: 'disown', reason: 'AnnotationTakenOver' };
   if (until === undefined && isReplacement) return { kind: 'disown', reason: 'ReplacementHeld' };
   if (until === undefined) {
-    return {
-      kind: 'release',
-      reason: annotated.some(pod => isElapsed(pod, now)) ? 'GracePeriodElapsed' : 'NothingProtected',
-    };
+    if (annotated.some(pod => isElapsed(pod, now))) return { kind: 'release', reason: 'GracePeriodElapsed' };
+    const isProtected = annotated.some(({ protection }) => isActive(protection, now));
+    return { kind: 'release', reason: isProtected ? 'ProtectedByKarpenter' : 'NothingProtected' };
   }
   if (doNotDisrupt === 'true' && protectedUntil === until) return leave;
   return { kind: 'hold', until, reason: doNotDisrupt === undefined ? 'AnnotationRemoved' : 'PodsProtected' };

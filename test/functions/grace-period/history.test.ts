@@ -185,7 +185,7 @@ function endsOf({ pods }: Model): ReadonlySet<string> {
 function announcedEnds(world: GracePeriodWorld): string[] {
   return world.events
     .filter(({ reason }) => reason === 'DoNotDisruptGracePeriodElapsed')
-    .map(({ about, message }) => `${about.metadata.name} ${message.split(' ended at ')[1]}`);
+    .map(({ about, message }) => `${about.metadata.name} ${message.split(' protects it until ')[1]}`);
 }
 
 const newModel = (): Model => ({

@@ -35,11 +35,13 @@ describe('one pod', () => {
     await world.wakeUp();
     expect(world.held()).toEqual(untouched);
     expect(world.said()).toEqual(['DoNotDisruptGracePeriodElapsed ci']);
-    expect(world.events[0]?.about.metadata).toEqual({ namespace: 'prod', name: 'ci', uid: 'uid-ci' });
+    expect(world.events.at(-1)?.about.metadata).toEqual({ namespace: 'prod', name: 'ci', uid: 'uid-ci' });
     expect(world.decisions()).toEqual(['hold', 'release', 'elapsed']);
+    expect(world.releases()).toBe(1);
 
     for (const look of [world.wakeUp, world.nodeEvent, () => world.podEvent('ci')]) await look();
     expect(world.said()).toHaveLength(1);
+    expect(world.releases()).toBe(1);
     expect(nodeWrites()).toBe(2);
   });
 
@@ -106,6 +108,16 @@ describe('one pod', () => {
       expect(world.record()).toBeUndefined();
     }
     expect(world.said()).toEqual([]);
+    expect(world.releases()).toBe(ends.length);
+  });
+
+  it('a plain "true" in its place lets the node go, which is not disruptable yet', async () => {
+    await runPod(world, 'ci', '4h');
+    world.annotate(world.podRef('ci'), { 'karpenter.sh/do-not-disrupt': 'true' });
+    await world.podEvent('ci');
+    expect(world.held()).toEqual(untouched);
+    expect(world.audit.at(-1)).toMatchObject({ decision: 'release', reason: 'ProtectedByKarpenter' });
+    expect(world.releases()).toBe(0);
   });
 
   it('an expiry that was slept through is still announced', async () => {
@@ -210,7 +222,7 @@ describe('several pods on a node (A15, X14)', () => {
     world.interfere(undefined);
     await world.wakeUp();
     const look = ['records.get', 'kubernetes.get', 'kubernetes.list', 'kubernetes.get', 'kubernetes.list'];
-    const events = ['events.record', 'events.record', 'events.record'];
+    const events = ['events.record', 'events.record', 'events.record', 'events.record'];
     expect(world.calls).toEqual([...look, 'records.put', 'kubernetes.patch', ...events, 'records.put', ...look]);
   });
 
@@ -581,7 +593,8 @@ describe('interference', () => {
           new Set(['DoNotDisruptGracePeriodElapsed a', 'DoNotDisruptGracePeriodElapsed b']),
         );
         // Only a run that dies between Event and record is repeated; the recorder makes one Event of both.
-        expect(new Set(world.events.map(({ message }) => message)).size).toBe(1);
+        const ofPods = world.events.filter(({ about }) => about.kind === 'Pod');
+        expect(new Set(ofPods.map(({ message }) => message)).size).toBe(1);
       },
     );
   });

@@ -23,7 +23,7 @@ describe('Design', () => {
 
   it('says when one has ended', () => {
     expect(said('4h', '14:00:00')).toEqual({
-      elapsed: 'the protection by karpenter.sh/do-not-disrupt: "4h" ended at 2024-01-01T14:00:00Z',
+      elapsed: 'the pod is not protected: karpenter.sh/do-not-disrupt: "4h" protects it until 2024-01-01T14:00:00Z',
     });
   });
 
