@@ -1,5 +1,6 @@
 /** Input of an action of the ladder (`ActionContext`), and its outcome. */
 import type { AttemptOf, ActionType } from './attempt-record.ts';
+import type { roomOf } from './rule/replacement.ts';
 import type { Act, RepairLeftovers } from './node-record.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
@@ -29,8 +30,8 @@ export interface ActionContext<Type extends ActionType = ActionType> {
   readonly claim: NodeClaimView | undefined;
   readonly pool: string | undefined;
   readonly nodePool: KubernetesObject | undefined;
-  /** Number of NodeClaims of the pool, and of replacements that the NodePool's status does not know of yet. */
-  readonly room: { readonly claims: number; readonly uncounted: number };
+  /** NodeClaims of the pool, and the number of launches that were granted before in this pass. */
+  readonly room: Parameters<typeof roomOf>[0];
   /** The pods on the node; those of no interest to the action may be missing. */
   readonly pods: readonly PodView[];
   /** A message about the incident. */

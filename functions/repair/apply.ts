@@ -12,7 +12,7 @@ import { drainBeforeReboot, reboot } from './reboot.ts';
 import { launchReplacement } from './replace.ts';
 import { terminate } from './terminate.ts';
 import { accepted, newNode } from './rule/attempt.ts';
-import { stillWanted } from './rule/second-look.ts';
+import { PASS_SPACING, stillWanted } from './decide.ts';
 import type { ActResult, Outcome, PassDeps } from './context.ts';
 import type { GrantedRepair, PoolDecision } from './rule/pool-decision.ts';
 import { poolAfter } from './rule/pool-memory.ts';
@@ -28,13 +28,12 @@ import { reportAct } from './attempt-report.ts';
 import type { PoolRules } from './settings.ts';
 import { cleanUp } from './take-back.ts';
 import { FOLLOW_CHECK, type LadderAction, LAUNCH_CHECK } from './rule/verdict.ts';
-import { PASS_SPACING, poolSubject } from './passes.ts';
+import { poolSubject } from './passes.ts';
 import { normalNode, normalPool, wroteFirst, saveNode, writeNodes, writePool } from './save.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
@@ -162,10 +161,6 @@ async function carryOut(
   if (intended.size === 0) return [];
   // One read for all acts of this pass; each act awaits it.
   const rules = loadRules(deps, observed.pool, observed.rules);
-  const livingClaims = [...observed.claims.values()].filter(({ deletionTime }) => deletionTime === undefined);
-  const replacementsWithoutInstance = livingClaims.filter(
-    each => each.annotations[REPLACES_ANNOTATION] !== undefined && each.providerID === undefined,
-  );
   const launches = [...intended.keys()].filter(({ attempt }) => attempt.action === 'Replace');
   const results: ActResult[] = [];
   await fewAtATime([...intended], async ([granted, record]) => {
@@ -173,12 +168,7 @@ async function carryOut(
     const recordMade: ActionContext['recordMade'] = change => {
       made = change;
     };
-    // An act counts the launches granted before it in this pass as if they existed.
-    const earlierLaunches = Math.max(0, launches.indexOf(granted));
-    const room = {
-      claims: livingClaims.length + earlierLaunches,
-      uncounted: replacementsWithoutInstance.length + earlierLaunches,
-    };
+    const room = { claims: observed.claims, earlierLaunches: Math.max(0, launches.indexOf(granted)) };
     const { attempt } = granted;
     const listedClaim =
       attempt.action === 'Terminate' && attempt.claim ? observed.claims.get(attempt.claim.uid) : undefined;

@@ -1,12 +1,12 @@
 /** The context of a pass, and the outcome of an act. Types only. */
 import type { MadeObjects } from './action.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
+import type { PassAsk } from './rule/pool-facts.ts';
 import type { RULES } from './decide.ts';
-import type { Attempt, EndedDrain } from './attempt-record.ts';
+import type { Attempt } from './attempt-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
@@ -18,20 +18,6 @@ export type RepairDeps = Pick<
 
 /** The rules of repair. Mutation tests replace some of them. */
 export type Rules = typeof RULES;
-
-/** Request for a pass. */
-export type PassAsk =
-  /** A look at whatever is due. */
-  | { readonly kind: 'pool' }
-  /** A look at every node, since the settings may have changed. */
-  | { readonly kind: 'settings' }
-  /**
-   * A look at this node.
-   * @property observedTime time at which its conditions were seen to change; undefined: the reason is another one
-   */
-  | { readonly kind: 'node'; readonly uid: string; readonly observedTime: EpochMs | undefined }
-  /** A drain has ended that a repair of this node had requested. */
-  | { readonly kind: 'drainEnd'; readonly uid: string; readonly end: EndedDrain };
 
 /** Ports, rules and helpers of a pass. */
 export type PassDeps = RepairDeps &

@@ -19,7 +19,23 @@ import type { Incident, NodeRecord } from './node-record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import type { Blocker, Rank, Verdict } from './rule/verdict.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
-import { addDuration, earliest, type EpochMs, minutes, seconds, toDurationMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  type DurationMs,
+  earliest,
+  type EpochMs,
+  minutes,
+  seconds,
+  toDurationMs,
+} from '../../shared/domain/time.ts';
+
+export { guardInputsOf, toBeConfirmed, type Unconfirmed } from './rule/guard-inputs.ts';
+export { afterTakeBack, leftoversToTakeBack, recordWithLeftovers, withoutTakenBack } from './rule/leftovers.ts';
+export type { RecordToCleanUp } from './rule/leftovers.ts';
+export { joinAsks, type JudgedPool, judgePool, type NextRead, nextRead } from './rule/pool-verdict.ts';
+export { afterRefusedAct, LOOK_AGAIN_AFTER, noteRefusedAct } from './rule/refused-act.ts';
+export type { NotedRefusal, RefusedAct } from './rule/refused-act.ts';
+export { stillWanted } from './rule/second-look.ts';
 
 /** The number of nodes that one pass acts on; the others have the next pass. */
 const MAX_ACTS = 100;
@@ -29,6 +45,18 @@ const MAX_IN_FLIGHT = 5_000;
 
 /** The longest time for which nodes that have just recovered hold the repair of another node, in one incident. */
 const LONGEST_HELD_BY_RECOVERING = minutes(15);
+
+/** The shortest time between two passes of one pool. */
+export const PASS_SPACING = seconds(1);
+
+/** Two passes are at least three times as far apart as the last one took. */
+const SPACING_BY_DURATION = 3;
+/** Two passes are at least a minute apart while a cluster freeze or a zone outage blocks repairs. */
+const OUTAGE_SPACING = minutes(1);
+
+/** The time until the next pass. @param decision undefined: there was nothing to decide */
+export const spacingAfter = (took: DurationMs, decision?: Pick<PoolDecision, 'isOutage'>): DurationMs =>
+  toDurationMs(Math.max(PASS_SPACING, took * SPACING_BY_DURATION, decision?.isOutage === true ? OUTAGE_SPACING : 0));
 
 /** The rules of repair: the decision on a node, the judgement of a node, and the decision for a pool. */
 export const RULES = { decideNode, judgeNode, decide } as const;

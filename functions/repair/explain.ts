@@ -4,7 +4,7 @@
  * uninstall` calls it.
  */
 import type { DueCondition } from './attempt-record.ts';
-import { decide } from './decide.ts';
+import { decide, guardInputsOf, judgePool } from './decide.ts';
 import { acceptedBefore } from './policy-summary.ts';
 import { NEW_POOL } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
@@ -14,8 +14,6 @@ import { CONFIRMED } from './rule/unconfirmed.ts';
 import { judgeHealth, readableSettings, withoutDueClause } from './rule/incident.ts';
 import { unhealthyStatementsOf } from './rule/onsets.ts';
 import { decideNode, judgeNode, poolOf } from './rule/node-verdict.ts';
-import { judgePool } from './rule/pool-verdict.ts';
-import { guardInputsOf } from './rule/guard-inputs.ts';
 import type { Activity, PoolFacts } from './rule/pool-facts.ts';
 import type { NodeDecision, Rank } from './rule/verdict.ts';
 import type { RepairRules } from './rule/settings-in-force.ts';

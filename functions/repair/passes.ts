@@ -2,10 +2,11 @@
  * Runs passes, and keeps what each is asked for. A pool has one pass at a time; requests that come meanwhile share the
  * next one (`shared/lifecycle/coalesce.ts`).
  */
-import { answer, type EndedDrain } from './attempt-record.ts';
-import type { PassAsk, PassDeps } from './context.ts';
+import { answer } from './attempt-record.ts';
+import type { PassDeps } from './context.ts';
+import { joinAsks, PASS_SPACING } from './decide.ts';
 import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
-import type { RepairAsks } from './rule/pool-facts.ts';
+import type { PassAsk, RepairAsks } from './rule/pool-facts.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { createSayOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
@@ -14,7 +15,7 @@ import * as z from '../../shared/contract/zod.ts';
 import { definitionNameOf } from '../../shared/custom-resource/out-of-sight.ts';
 import { readJson } from '../../shared/domain/json.ts';
 import type { ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import { type DurationMs, type EpochMs, seconds, toEpochMs } from '../../shared/domain/time.ts';
+import { type DurationMs, type EpochMs, toEpochMs } from '../../shared/domain/time.ts';
 import { createCoalescer, ROUND_KIND, type RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
 import type { Ask } from '../../shared/lifecycle/next-round.ts';
 import { isTimerOf, openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -82,44 +83,8 @@ function parsePassAsk(ask: Ask): PassAsk {
   }
 }
 
-/** Joins all asks of a pass. */
-export function readAsks(asks: readonly Ask[]): RepairAsks {
-  const uids = new Set<string>();
-  const observedTimes = new Map<string, EpochMs>();
-  const drainEnds = new Map<string, EndedDrain>();
-  let asksForPool = false;
-  let asksAfterSettingsChange = false;
-  for (const ask of asks.map(parsePassAsk)) {
-    switch (ask.kind) {
-      case 'pool':
-        asksForPool = true;
-        break;
-      case 'settings':
-        asksAfterSettingsChange = true;
-        break;
-      case 'node': {
-        const { uid, observedTime: time } = ask;
-        uids.add(uid);
-        // By the first of several changes the node became unhealthy.
-        if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(time, observedTimes.get(uid) ?? time)));
-        break;
-      }
-      case 'drainEnd':
-        uids.add(ask.uid);
-        drainEnds.set(ask.uid, ask.end);
-    }
-  }
-  const asksForChangesOnly =
-    !asksForPool &&
-    !asksAfterSettingsChange &&
-    observedTimes.size > 0 &&
-    [...uids].every(uid => observedTimes.has(uid));
-  const changesTime = asksForChangesOnly ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
-  return { uids, observedTimes, changesTime, drainEnds, asksAfterSettingsChange };
-}
-
-/** The shortest time between two passes of one pool. */
-export const PASS_SPACING = seconds(1);
+/** Reads all asks of a pass. */
+export const readAsks = (asks: readonly Ask[]): RepairAsks => joinAsks(asks.map(parsePassAsk));
 
 export interface Passes {
   /** Ensures that a pass of the pool begins from now on. */

@@ -6,22 +6,29 @@
 import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
 import { apply } from './apply.ts';
 import type { PassDeps, RepairDeps, Rules } from './context.ts';
-import { RULES } from './decide.ts';
+import {
+  guardInputsOf,
+  type JudgedPool,
+  judgePool,
+  nextRead,
+  PASS_SPACING,
+  RULES,
+  spacingAfter,
+  toBeConfirmed,
+} from './decide.ts';
 import { checkReservations, isReservations } from './reservations.ts';
 import { observe, observeLimits, type ObservedPool, readOn } from './observe.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER, poolText } from './record.ts';
-import { type JudgedPool, judgePool, nextRead } from './rule/pool-verdict.ts';
-import { guardInputsOf, toBeConfirmed } from './rule/guard-inputs.ts';
 import { reportNodePool, reportPolicy } from './settings-faults.ts';
 import { askForChange, askForNode, askIfBusy, askIfRemembered, settingsRounds } from './wake-ups.ts';
-import { createPasses, PASS_SPACING, type Passes, readAsks } from './passes.ts';
+import { createPasses, type Passes, readAsks } from './passes.ts';
 import { getNodeView } from '../../shared/cluster/lists.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
-import { type DurationMs, minutes, toDurationMs } from '../../shared/domain/time.ts';
+import { durationBetween, type DurationMs } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { Ask } from '../../shared/lifecycle/next-round.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -114,21 +121,11 @@ async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'
   }
 }
 
-/** Two passes are at least three times as far apart as the last one took, and never closer than `PASS_SPACING`. */
-const SPACING_BY_DURATION = 3;
-/** Two passes are at least a minute apart while a cluster freeze or a zone outage blocks repairs. */
-const OUTAGE_SPACING = minutes(1);
-
 /**
  * One pass of a pool: observe → judge each node → decide for the pool → apply. Answers how long the next pass waits.
  */
 export async function runPass(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]): Promise<DurationMs> {
   const startTime = deps.clock.now();
-  const spacing = (isOutage: boolean): DurationMs => {
-    const took = (deps.clock.now() - startTime) * SPACING_BY_DURATION;
-    return toDurationMs(Math.max(PASS_SPACING, took, isOutage ? OUTAGE_SPACING : 0));
-  };
-
   const first = await observe(deps, pool, readAsks(asks));
   if (first === 'newer') return leaveToNewer(pool, asks);
   const { observed, judged } = await judge(deps, first);
@@ -140,7 +137,7 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   const limits = hasNothingToDo ? undefined : await observeLimits(deps, observed, toBeConfirmed(judged, guardInputs));
   if (limits === 'newer') return leaveToNewer(pool, asks);
   for (const { pool: other, ...node } of elsewhere) await deps.ask(other, { kind: 'node', ...node });
-  if (limits === undefined) return spacing(false);
+  if (limits === undefined) return spacingAfter(durationBetween(startTime, deps.clock.now()));
 
   const { now, answers, reserved } = limits;
   const concurrencyLimits = reserved && ((own: ReadonlySet<string>) => reserved.concurrencyLimits(own, now));
@@ -156,7 +153,7 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   });
 
   await apply(deps, decision, observed, { now, reserved });
-  return spacing(decision.isOutage);
+  return spacingAfter(durationBetween(startTime, deps.clock.now()), decision);
 }
 
 /** Judges each node, and reads on as long as the judgement asks for more: nothing is read twice. */

@@ -4,7 +4,7 @@
  * and at the end its marks. A replacement that does not become ready is deleted.
  */
 import { type ActionContext, type ActionDeps, type ActOutcome, CHANGED, type Changed, ACTED } from './action.ts';
-import { replacementClaim, roomFault } from './rule/replacement.ts';
+import { replacementClaim, roomFault, roomOf } from './rule/replacement.ts';
 import type { Replacement } from './attempt-record.ts';
 import { getNode, getNodeClaim } from '../../shared/cluster/lists.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
@@ -44,7 +44,7 @@ export async function launchReplacement({
   if (existingClaim !== undefined) return adopt(existingClaim, node.uid, recordMade);
   const unhealthyClaim = await getNodeClaim(deps, claim.name);
   if (unhealthyClaim?.metadata.uid !== claim.uid) return { kind: 'notYet', on: `NodeClaim ${claim.name} is gone` };
-  const fault = roomFault(nodePool, { unhealthyClaim, ...room });
+  const fault = roomFault(nodePool, { unhealthyClaim, ...roomOf(room) });
   if (fault !== undefined) return unavailable(fault);
   const outcome = await kubernetes.create(
     RESOURCES.NodeClaim,

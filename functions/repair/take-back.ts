@@ -9,11 +9,11 @@ import { deleteRemediations } from './custom-resource.ts';
 import { cancelDrain } from './drain.ts';
 import {
   afterTakeBack,
+  leftoversToTakeBack,
   type RecordToCleanUp,
   recordWithLeftovers,
-  leftoversToTakeBack,
   withoutTakenBack,
-} from './rule/leftovers.ts';
+} from './decide.ts';
 import { reportCarriedOut, reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './reboot.ts';

@@ -5,13 +5,7 @@
 import type { ActResult, Failure, Outcome, PassDeps } from './context.ts';
 import { reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
-import {
-  LOOK_AGAIN_AFTER,
-  afterRefusedAct,
-  noteRefusedAct,
-  type NotedRefusal,
-  type RefusedAct,
-} from './rule/refused-act.ts';
+import { afterRefusedAct, LOOK_AGAIN_AFTER, type NotedRefusal, noteRefusedAct, type RefusedAct } from './decide.ts';
 import { takeBack, type TakenBack } from './take-back.ts';
 import { judgeTime, withoutAttempt } from './rule/attempt.ts';
 import { dueOf, type NodeFinding } from './rule/finding.ts';

@@ -1,7 +1,7 @@
 /** Says which events and rounds ask for a pass, and for which nodes. */
 import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './passes.ts';
 import { isMarked } from './rule/reboot-marks.ts';
-import type { PassAsk } from './context.ts';
+import type { PassAsk } from './rule/pool-facts.ts';
 import { poolOf } from './rule/node-verdict.ts';
 import { NODE_CODEC, nodeRecordId, OWNER } from './record.ts';
 import { OWN_BLOCKS } from './settings.ts';

@@ -43,31 +43,16 @@ function valuesReachedBy(file: string): readonly string[] {
 }
 
 const rules = sources.filter(file => /^(functions|examples)\/.*\/decide\.ts$/.test(file));
-/** Where a rule has many files, they have a folder of their own, and these are what others call of it. */
-const ENTRIES: Readonly<Record<string, readonly string[]>> = {
-  'functions/repair': [
-    'decide',
-    'rule/leftovers',
-    'rule/pool-verdict',
-    'rule/refused-act',
-    'rule/second-look',
-    'rule/guard-inputs',
-  ],
-  'functions/drain': ['decide'],
-  'functions/grace-period': ['decide'],
-  'functions/finalizer/termination': [
-    'decide',
-    'rule/drain-plan',
-    'rule/hooks',
-    'rule/hook',
-    'rule/instance',
-    'rule/settings-in-force',
-    'rule/turn',
-  ],
-  'functions/finalizer/objects': ['decide', 'rule/call-queue'],
-};
-const filesOfRule = (concern: string): readonly string[] => sources.filter(file => file.startsWith(`${concern}/rule/`));
-const ruleFiles = [...new Set([...rules.flatMap(ownFiles), ...Object.keys(ENTRIES).flatMap(filesOfRule)])];
+/** Where a rule has many files, the others have a folder, and decide.ts is what others call. */
+const concernsWithFolder = rules.map(dirname).filter(concern => filesOfRule(concern).length > 0);
+function filesOfRule(concern: string): readonly string[] {
+  return sources.filter(file => file.startsWith(`${concern}/rule/`));
+}
+const ruleFiles = [...new Set(rules.flatMap(ownFiles))];
+/** Files of a rule that decide.ts exports from. */
+const reexported = rules.flatMap(file =>
+  [...textOf(file).matchAll(/^export [^;=]* from '\.\/(rule\/[^']+)'/gm)].map(([, to = '']) => join(dirname(file), to)),
+);
 
 describe('import direction', () => {
   it('finds the sources', () => {
@@ -83,9 +68,17 @@ describe('import direction', () => {
     expect(others.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
   });
 
-  it.each(Object.entries(ENTRIES))('the rule of %s is decide.ts and all of its folder rule', (concern, entries) => {
-    const reached = new Set(entries.flatMap(name => ownFiles(`${concern}/${name}.ts`)));
-    expect([...reached].toSorted()).toEqual([`${concern}/decide.ts`, ...filesOfRule(concern)].toSorted());
+  it.each(concernsWithFolder)('the rule of %s is decide.ts and all of its folder rule', concern => {
+    const reached = ownFiles(`${concern}/decide.ts`).filter(file => !/[/-]record\.ts$/.test(file));
+    expect(reached.toSorted()).toEqual([`${concern}/decide.ts`, ...filesOfRule(concern)].toSorted());
+  });
+
+  it('what decide.ts exports of its folder rule is imported from decide.ts alone', () => {
+    expect(reexported.length).toBeGreaterThan(5);
+    const past = imports.filter(
+      ({ from, to }) => reexported.includes(to) && from.startsWith('functions/') && !ruleFiles.includes(from),
+    );
+    expect(past.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
   });
 
   it('a file of a concern that is said to be pure reaches nothing that reads, writes or waits', () => {

@@ -31,7 +31,7 @@ const hooksSeeing = (change: (context: TerminationContext) => TerminationContext
     steps: TERMINATION_STEPS.map(step => {
       const point = HOOK_POINTS.find(at => hooksAt(at).name === step.name);
       if (point === undefined) return step;
-      return { name: step.name, run: context => hooksAt(point).run(change(context)) };
+      return { ...step, run: context => hooksAt(point).run(change(context)) };
     }),
   });
 
@@ -172,7 +172,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     mutation: withFinalizerRules({
       steps: TERMINATION_STEPS.map(step =>
         step.name.startsWith('Hooks:')
-          ? { name: step.name, run: async context => (context.isForced ? { kind: 'done' } : step.run(context)) }
+          ? { ...step, run: async context => (context.isForced ? { kind: 'done' } : step.run(context)) }
           : step,
       ),
     }),

@@ -9,7 +9,7 @@ import { checkedCodec, storedUnder, readRecord, type RecordCodec } from '../../.
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
-import { freeSlot, type CallQueue, type takeSlot as TakeSlot } from './rule/call-queue.ts';
+import { type CallQueue, freeSlot, type takeSlot as TakeSlot } from './decide.ts';
 import type { RuleInForce } from '../rules/decide.ts';
 
 /** The stored queue; version 1 had no `callEndTimes`. */

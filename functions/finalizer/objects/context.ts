@@ -2,8 +2,7 @@
 import type { FinalizerContext } from '../common/context.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
-import type { takeSlot } from './rule/call-queue.ts';
-import type { decide } from './decide.ts';
+import type { decide, takeSlot } from './decide.ts';
 
 /** Context with the rules: a proof may put mistakes in their place. */
 export interface ObjectContext extends FinalizerContext {

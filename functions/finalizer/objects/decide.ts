@@ -13,6 +13,8 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 
+export { type CallQueue, freeSlot, takeSlot } from './rule/call-queue.ts';
+
 /** The object's entry in the ledger. `slotTime`: its slot in the queue of the rule; `effort`: the finalizer was put back. */
 export type ObservedEntry = { readonly effort?: Effort } & (
   | { readonly phase: 'held'; readonly slotTime?: EpochMs }

@@ -5,7 +5,7 @@ import { addDuration, hours } from '../../../shared/domain/time.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationRun, TargetContext } from './context.ts';
-import type { TerminationDecision } from './decide.ts';
+import { type TerminationDecision, withAnswers } from './decide.ts';
 import { closeWithoutFinalizer, hasLostFinalizer, closeUnneeded } from './end.ts';
 import { rememberPool } from './known-pools.ts';
 import { isLive } from './rule/objects.ts';
@@ -14,7 +14,6 @@ import { prepare } from './prepare.ts';
 import { waitOf, withWait } from './record.ts';
 import { checkReplace } from './replace-in-force.ts';
 import { reportAnswers, reportObserveMode } from './report.ts';
-import { withAnswers } from './rule/hook-progress.ts';
 import { terminate } from './terminate.ts';
 import { awaitSettings } from './unreadable-settings.ts';
 

@@ -15,6 +15,26 @@ import { addDuration, earliest, isDue, parseTimestamp, type EpochMs } from '../.
 import type { TerminatedClaim, TerminatedObject } from './rule/objects.ts';
 import type { SettingsOfPool } from './rule/settings-in-force.ts';
 
+export { type DrainPlan, planDrain, type PodStep } from './rule/drain-plan.ts';
+export { afterAnswer, hookTimeoutTime, progressOf, withAnswers, withLaterCalls } from './rule/hook-progress.ts';
+export type { ResourceAnswer } from './rule/hook-progress.ts';
+export { type HookObservation, nextForHook } from './rule/hook.ts';
+export { type HookOwner, nextAtPoint, ownerByNode, unawaitedNews, type UnawaitedNews } from './rule/hooks.ts';
+export {
+  afterRefusedCall,
+  endingClaim,
+  nextForInstance,
+  precedesDestructiveCall,
+  shareOf,
+  sharingWith,
+  UNSHARED,
+  withoutStrays,
+} from './rule/instance.ts';
+export type { InstanceLook, InstanceSharing } from './rule/instance.ts';
+export { settingsInForce, type UnreadObservation, whileUnread } from './rule/settings-in-force.ts';
+export { afterFailedStep, nextAnnouncement, nextLook, waitOfTurn } from './rule/turn.ts';
+export type { Announcement, StepRole } from './rule/turn.ts';
+
 export interface TerminationObservation {
   readonly now: EpochMs;
   /** The NodeClaim, where there is exactly one. */

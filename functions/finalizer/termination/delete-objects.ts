@@ -4,15 +4,16 @@
  */
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import type { StepOutcome } from './steps.ts';
+import type { Step, StepOutcome } from './steps.ts';
 import { setFinalizers } from './finalizers.ts';
 import { nextDeletion } from './decide.ts';
 import { isLive, toTerminatedClaim, toTerminatedObject } from './rule/objects.ts';
 import { claimAndNodes, lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
-export const deleteObjects = {
+export const deleteObjects: Step<TerminationContext> = {
   name: 'DeleteObjects',
-  async run(context: TerminationContext): Promise<StepOutcome> {
+  role: 'deletion',
+  async run(context) {
     const { finalizerNames, settings } = context;
     const { claim, nodes, sharedWith } = context.observed;
     const next = nextDeletion({
@@ -35,9 +36,10 @@ export const deleteObjects = {
  * Deletes a NodeClaim that no finalizer of ours or Karpenter's holds (scope NodeOnly), once its instance has ended: before that it would be gone
  * at once, and nobody would end its instance.
  */
-export const deleteClaimWithoutFinalizer = {
+export const deleteClaimWithoutFinalizer: Step<TerminationContext> = {
   name: 'DeleteNodeClaim',
-  async run(context: TerminationContext): Promise<StepOutcome> {
+  role: 'end',
+  async run(context) {
     const { claim, sharedWith } = context.observed;
     if (claim === undefined || sharedWith.length > 0 || !isLive(claim)) return stepDone;
     return await deleteObject(context, claim);

@@ -12,7 +12,7 @@ import { qualifiedName, type KubernetesObject } from '../../../shared/domain/kub
 import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
 import { earliest, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Report } from '../../../shared/lifecycle/reporter.ts';
-import type { StepOutcome } from './steps.ts';
+import type { Step } from './steps.ts';
 import {
   describeBlockedPods,
   endPods,
@@ -24,16 +24,17 @@ import {
   type EndedPod,
   type AskedEvictions,
 } from '../../../shared/pods/drain-pods.ts';
-import { planDrain, type DrainPlan, type PodStep } from './rule/drain-plan.ts';
+import { type DrainPlan, planDrain, type PodStep } from './decide.ts';
 import { terminatingNodes, lookAgain, safetyLook, stepDone, type TerminationContext } from './context.ts';
 import { reportOnAll } from './report.ts';
 
 type PodEndStep = Exclude<PodStep, { kind: 'wait' }>;
 type EndedPods = readonly EndedPod<PodEndStep>[];
 
-export const drainNodes = {
+export const drainNodes: Step<TerminationContext> = {
   name: 'Drain',
-  async run(context: TerminationContext): Promise<StepOutcome> {
+  refusedReason: EVENT_REASONS.failedDraining,
+  async run(context) {
     const drains: NodeDrain[] = [];
     await oneByOne(terminatingNodes(context), async node => {
       drains.push(await drainNode(context, node));

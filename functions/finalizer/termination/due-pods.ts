@@ -6,7 +6,7 @@ import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepsOutcome } from './steps.ts';
 import { remainingAfter } from '../../../shared/pods/drain-pods.ts';
-import { planDrain } from './rule/drain-plan.ts';
+import { planDrain } from './decide.ts';
 import { terminatingNodes, type TerminationContext } from './context.ts';
 import { deleteObjects } from './delete-objects.ts';
 import { carryOutSteps } from './drain.ts';

@@ -28,7 +28,7 @@ import { isLive } from './rule/objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
 import type { SaveOutcome, TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { hasBegun, hookOwnerUidOf, openTermination, type TerminationRecord } from './record.ts';
-import { withLaterCalls } from './rule/hook-progress.ts';
+import { withLaterCalls } from './decide.ts';
 
 type GoneTermination = GoneSubject<TerminationRecord>;
 

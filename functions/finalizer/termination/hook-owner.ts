@@ -9,7 +9,7 @@ import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { EMPTY_TERMINATION, hookOwnerUidOf, openTermination, type TerminationRecord } from './record.ts';
 import type { TerminationContext } from './context.ts';
-import { ownerByNode, type HookOwner } from './rule/hooks.ts';
+import { type HookOwner, ownerByNode } from './decide.ts';
 
 /** Time between looks at a Node that lives on, should the event of its end be lost. */
 export const NODE_RECORD_CHECK = hours(24);

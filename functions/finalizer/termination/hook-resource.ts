@@ -16,7 +16,7 @@ import { notServed } from '../../../shared/domain/not-served.ts';
 import type { HookTarget, TerminationHook } from '../../../shared/domain/termination.ts';
 import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
 import { renderHookResource } from './hook-template.ts';
-import type { ResourceAnswer } from './rule/hook-progress.ts';
+import type { ResourceAnswer } from './decide.ts';
 import type { HookProgress } from './record.ts';
 import type { TerminationContext } from './context.ts';
 

@@ -7,25 +7,33 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookPoint, TerminationHook } from '../../../shared/domain/termination.ts';
 import { addDuration, toTimestamp, type DurationMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
-import type { StepOutcome } from './steps.ts';
+import type { Step, StepOutcome } from './steps.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import type { HookProgress } from './record.ts';
 import { followResource, keyOfHook, makeHookResource } from './hook-resource.ts';
 import { isInstanceEnding } from './missing-instance.ts';
 import { isKarpenters } from './rule/objects.ts';
-import { nextForHook, type HookObservation } from './rule/hook.ts';
-import { afterAnswer, progressOf, type ResourceAnswer } from './rule/hook-progress.ts';
-import { nextAtPoint, unawaitedNews } from './rule/hooks.ts';
-import { shareOf } from './rule/instance.ts';
+import {
+  afterAnswer,
+  type HookObservation,
+  nextAtPoint,
+  nextForHook,
+  progressOf,
+  type ResourceAnswer,
+  shareOf,
+  unawaitedNews,
+} from './decide.ts';
 import { reportHook, reportOnAll, reportUnawaitedHooks } from './report.ts';
 import { lookAgain, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 
 const stepAt = (point: HookPoint): string => `Hooks:${point}`;
 
 /** The step that runs the hooks of one point. */
-export function hooksAt(point: HookPoint) {
-  return { name: stepAt(point), run: (context: TerminationContext) => runPoint(context, point) };
-}
+export const hooksAt = (point: HookPoint): Step<TerminationContext> => ({
+  name: stepAt(point),
+  refusedReason: EVENT_REASONS.terminationHookFailed,
+  run: context => runPoint(context, point),
+});
 
 /** Runs the hooks of one point. @param isEnding of an instance that no NodeClaim has, once that was looked at */
 async function runPoint(context: TerminationContext, point: HookPoint, isEnding?: boolean): Promise<StepOutcome> {

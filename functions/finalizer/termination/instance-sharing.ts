@@ -10,13 +10,7 @@ import { nodePoolOf, ofPool } from '../../../shared/cluster/node-pool.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
-import {
-  precedesDestructiveCall,
-  sharingWith,
-  UNSHARED,
-  withoutStrays,
-  type InstanceSharing,
-} from './rule/instance.ts';
+import { type InstanceSharing, precedesDestructiveCall, sharingWith, UNSHARED, withoutStrays } from './decide.ts';
 import { isLive, isManaged } from './rule/objects.ts';
 import type { TerminationRecord } from './record.ts';
 import type { NotServedMeaning } from '../../../shared/ports/read-answer.ts';

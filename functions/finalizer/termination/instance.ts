@@ -9,18 +9,20 @@ import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/ku
 import { type EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
-import type { StepOutcome } from './steps.ts';
+import type { Step, StepOutcome } from './steps.ts';
 import { showProgress } from './conditions.ts';
 import { isKarpenters, launchTimeOf } from './rule/objects.ts';
 import type { ObservedTermination } from './observe.ts';
 import { lastReportOf, withReport, type CallAttempt } from './record.ts';
-import { afterRefusedCall, nextForInstance, shareOf, type InstanceLook } from './rule/instance.ts';
+import { afterRefusedCall, type InstanceLook, nextForInstance, shareOf } from './decide.ts';
 import { lookAgain, stepDone, waitFor, type TerminationContext } from './context.ts';
 import { reportOnAll } from './report.ts';
 
-export const terminateInstance = {
+export const terminateInstance: Step<TerminationContext> = {
   name: 'TerminateInstance',
-  async run(context: TerminationContext): Promise<StepOutcome> {
+  role: 'instance',
+  refusedReason: EVENT_REASONS.instanceTerminationFailed,
+  async run(context) {
     const { claim, providerID } = context.observed;
     if (claim === undefined || providerID === undefined || shareOf(context.observed) !== 'ours') return stepDone;
     const state = await lookAtInstance(context, providerID, terminateInstance.name);

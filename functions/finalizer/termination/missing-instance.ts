@@ -11,7 +11,7 @@ import { lookAtInstance, instanceStateOf } from './instance.ts';
 /** The step, done at once where the instance is stopped or gone. */
 export function unlessInstanceGone(step: Step<TerminationContext>): Step<TerminationContext> {
   return {
-    name: step.name,
+    ...step,
     run: async context => ((await isInstanceMissing(context, step.name)) ? stepDone : step.run(context)),
   };
 }

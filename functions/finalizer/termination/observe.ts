@@ -20,11 +20,15 @@ import {
 } from '../../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
-import type { TerminationObservation } from './decide.ts';
+import {
+  endingClaim,
+  type TerminationObservation,
+  type UnreadObservation,
+  whileUnread,
+  withoutStrays,
+} from './decide.ts';
 import { nodesAndSharing, claimsOf, isStray, namedNodesOf } from './instance-sharing.ts';
-import { endingClaim, withoutStrays } from './rule/instance.ts';
 import { isManaged, toTerminatedClaim, toTerminatedObject } from './rule/objects.ts';
-import { whileUnread, type UnreadObservation } from './rule/settings-in-force.ts';
 import { loadPool } from '../../../shared/cluster/known-pool.ts';
 import { EMPTY_TERMINATION, hasBegun, waitOf, type TerminationRecord } from './record.ts';
 import type { PolicySet } from '../../../shared/policies/policy-set.ts';

@@ -6,29 +6,14 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
 import { runSteps, type Step, type StepOutcome, type StepsOutcome } from './steps.ts';
-import { deleteObjects, deleteClaimWithoutFinalizer } from './delete-objects.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { claimAndNodes, stepDone, type TerminationContext } from './context.ts';
 import { reportOnAll } from './report.ts';
-import { drainNodes } from './drain.ts';
-import { releaseObjects } from './release.ts';
-import { terminateInstance } from './instance.ts';
-import { afterFailedStep, type StepRole } from './rule/turn.ts';
-import { awaitVolumes } from './volumes.ts';
+import { afterFailedStep } from './decide.ts';
 
 /** Event reason for a step that is refused. For hooks it is the same at every point: they change nothing of the Node. */
-function reasonOf(step: string): string {
-  if (step === terminateInstance.name) return EVENT_REASONS.instanceTerminationFailed;
-  if (step === drainNodes.name) return EVENT_REASONS.failedDraining;
-  if (step === awaitVolumes.name) return EVENT_REASONS.awaitingVolumeDetachment;
-  return step.startsWith('Hooks:') ? EVENT_REASONS.terminationHookFailed : EVENT_REASONS.nodeChangeRefused;
-}
-
-function roleOf(step: string): StepRole {
-  if (step === deleteClaimWithoutFinalizer.name || step === releaseObjects.name) return 'end';
-  if (step === terminateInstance.name) return 'instance';
-  return step === deleteObjects.name ? 'deletion' : 'other';
-}
+const reasonOf = ({ refusedReason = EVENT_REASONS.nodeChangeRefused }: Step<TerminationContext>): string =>
+  refusedReason;
 
 /** Runs the steps in their order up to the first that is not done, or that is refused or fails and is not passed over. */
 export function runRefusableSteps(
@@ -37,10 +22,9 @@ export function runRefusableSteps(
 ): Promise<StepsOutcome> {
   let failureAtEnd: (() => StepOutcome) | undefined;
   const asAnswer = (step: Step<TerminationContext>): Step<TerminationContext> => ({
-    name: step.name,
+    ...step,
     async run(): Promise<StepOutcome> {
-      const role = roleOf(step.name);
-      if (role === 'end' && failureAtEnd !== undefined) return failureAtEnd();
+      if (step.role === 'end' && failureAtEnd !== undefined) return failureAtEnd();
       const outcome = await orNotKnown(tryStep(context, step));
       if (outcome.kind !== 'notKnown' && !isRefusal(outcome)) return outcome;
       const { error } = outcome;
@@ -48,9 +32,9 @@ export function runRefusableSteps(
       const answer = (): StepOutcome => {
         if (redeliveryError !== undefined) throw redeliveryError;
         const until = isRefusal(outcome) ? { until: outcome.until } : {};
-        return { kind: 'failed', reason: reasonOf(step.name), message: error.message, ...until };
+        return { kind: 'failed', reason: reasonOf(step), message: error.message, ...until };
       };
-      const next = afterFailedStep(role, context.isForced);
+      const next = afterFailedStep(step.role, context.isForced);
       if (next === 'stop') {
         // Written down before the message goes back.
         if (redeliveryError !== undefined) await context.saveState({});
@@ -75,7 +59,7 @@ function tryStep(context: TerminationContext, step: Step<TerminationContext>) {
     report: (message: string, isRepeated: boolean) =>
       reportOnAll(context, {
         decision: 'wait',
-        reason: reasonOf(step.name),
+        reason: reasonOf(step),
         message,
         details: { step: step.name },
         isRepeated,

@@ -1,15 +1,16 @@
 /** Takes our finalizer off, Nodes first: everything that it stood for is done (I1). */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import type { StepOutcome } from './steps.ts';
+import type { Step } from './steps.ts';
 import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
 import { setFinalizers } from './finalizers.ts';
 import { isLive } from './rule/objects.ts';
 import { handHooksOn } from './other-claims.ts';
 import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
 
-export const releaseObjects = {
+export const releaseObjects: Step<TerminationContext> = {
   name: 'Release',
-  async run(context: TerminationContext): Promise<StepOutcome> {
+  role: 'end',
+  async run(context) {
     const { claim, nodes, object, providerID } = context.observed;
     const isEnd = !isLive(object) && providerID !== undefined;
     // First, so that a run that finds the object gone can rely on the hooks having been handed on.

@@ -6,13 +6,10 @@ import type { HookPoint } from '../../../shared/domain/termination.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import type { Report } from '../../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from './steps.ts';
-import type { TerminationDecision } from './decide.ts';
+import { progressOf, shareOf, type TerminationDecision, type UnawaitedNews } from './decide.ts';
 import { claimAndNodes, type TerminationContext } from './context.ts';
 import type { ObservedTermination } from './observe.ts';
 import type { HookProgress, TerminationRecord } from './record.ts';
-import { progressOf } from './rule/hook-progress.ts';
-import { shareOf } from './rule/instance.ts';
-import type { UnawaitedNews } from './rule/hooks.ts';
 
 /** Context of a report about a termination. */
 export interface ReportContext extends FinalizerContext {

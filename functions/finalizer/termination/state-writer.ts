@@ -3,7 +3,7 @@ import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
-import { withAnswers } from './rule/hook-progress.ts';
+import { withAnswers } from './decide.ts';
 import { launchTimeOf } from './rule/objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import type { TerminationRecord } from './record.ts';

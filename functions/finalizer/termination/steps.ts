@@ -3,6 +3,7 @@
  * An act that may happen only once is an attempt in the record, not a step's memory.
  */
 import type { EpochMs } from '../../../shared/domain/time.ts';
+import type { StepRole } from './decide.ts';
 
 export type StepOutcome =
   | { readonly kind: 'done' }
@@ -18,6 +19,9 @@ export type StepOutcome =
 
 export interface Step<Context> {
   readonly name: string;
+  readonly role?: StepRole;
+  /** Reason of the Event when it is refused; absent: `NodeChangeRefused`. */
+  readonly refusedReason?: string;
   /** Idempotent. Throws `RetryableError` when it could not find out. */
   run(context: Context): Promise<StepOutcome>;
 }

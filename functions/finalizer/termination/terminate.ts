@@ -12,12 +12,16 @@ import { again, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.t
 import type { Step } from './steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
-import type { TerminationDecision } from './decide.ts';
+import {
+  type Announcement,
+  nextAnnouncement,
+  settingsInForce,
+  type TerminationDecision,
+  waitOfTurn,
+} from './decide.ts';
 import { closeFinished } from './end.ts';
 import { takeHookOwnership } from './hook-owner.ts';
 import { withReport, type TerminationRecord } from './record.ts';
-import { nextAnnouncement, waitOfTurn, type Announcement } from './rule/turn.ts';
-import { settingsInForce } from './rule/settings-in-force.ts';
 import type { ObservedTermination } from './observe.ts';
 import { withTurnIntent, openStateWriter, type StateWriter } from './state-writer.ts';
 import {

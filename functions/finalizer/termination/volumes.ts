@@ -10,16 +10,18 @@ import { objectIn, optionalText } from '../../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { parseTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import type { StepOutcome } from './steps.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { Step } from './steps.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { showVolumesLeft } from './conditions.ts';
 import { terminatingNodes, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 
-export const awaitVolumes = {
+export const awaitVolumes: Step<TerminationContext> = {
   name: 'DetachVolumes',
-  async run(context: TerminationContext): Promise<StepOutcome> {
+  refusedReason: EVENT_REASONS.awaitingVolumeDetachment,
+  async run(context) {
     if (terminatingNodes(context).length === 0) return stepDone;
     if (context.isForced) {
       const attachedText = await describeAttached(context);

@@ -70,6 +70,20 @@ export type Activity = (
   now: EpochMs,
 ) => { readonly isActive: boolean; readonly changes: EpochMs | undefined } | undefined;
 
+/** Request for a pass. */
+export type PassAsk =
+  /** A look at whatever is due. */
+  | { readonly kind: 'pool' }
+  /** A look at every node, since the settings may have changed. */
+  | { readonly kind: 'settings' }
+  /**
+   * A look at this node.
+   * @property observedTime time at which its conditions were seen to change; undefined: the reason is another one
+   */
+  | { readonly kind: 'node'; readonly uid: string; readonly observedTime: EpochMs | undefined }
+  /** A drain has ended that a repair of this node had requested. */
+  | { readonly kind: 'drainEnd'; readonly uid: string; readonly end: EndedDrain };
+
 /** Requests that a pass is to answer. */
 export interface RepairAsks extends Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'> {
   /** UIDs of the nodes that the requests name. */

@@ -1,17 +1,18 @@
 /**
- * Judges all nodes of a pool, and says what to read next. Facts that only due nodes need are not read while none is
- * due. Pure.
+ * Joins the requests for a pass, judges all nodes of its pool, and says what to read next. Facts that only due nodes
+ * need are not read while none is due. Pure.
  */
 import { judgeGone } from './gone-node.ts';
 import { dueOf, type NodeFinding, type PresentNode } from './finding.ts';
 import { readableSettings } from './incident.ts';
 import type { judgeNode } from './node-verdict.ts';
-import type { DueFacts, JudgeContext, PoolFacts } from './pool-facts.ts';
+import type { EndedDrain } from '../attempt-record.ts';
+import type { DueFacts, JudgeContext, PassAsk, PoolFacts, RepairAsks } from './pool-facts.ts';
 import { type NodeName, REPORT_CODES } from './verdict.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { addDuration, seconds } from '../../../shared/domain/time.ts';
+import { addDuration, type EpochMs, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 
 /** Findings of a pass about its nodes, and what they rest on. */
 export interface JudgedPool {
@@ -19,6 +20,42 @@ export interface JudgedPool {
   readonly findings: readonly NodeFinding[];
   readonly owners: OwnerIndex;
   readonly otherRequests: DueFacts['otherRequests'];
+}
+
+/** Joins all requests for a pass. */
+export function joinAsks(asks: readonly PassAsk[]): RepairAsks {
+  const uids = new Set<string>();
+  const observedTimes = new Map<string, EpochMs>();
+  const drainEnds = new Map<string, EndedDrain>();
+  let asksForPool = false;
+  let asksAfterSettingsChange = false;
+  for (const ask of asks) {
+    switch (ask.kind) {
+      case 'pool':
+        asksForPool = true;
+        break;
+      case 'settings':
+        asksAfterSettingsChange = true;
+        break;
+      case 'node': {
+        const { uid, observedTime: time } = ask;
+        uids.add(uid);
+        // By the first of several changes the node became unhealthy.
+        if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(time, observedTimes.get(uid) ?? time)));
+        break;
+      }
+      case 'drainEnd':
+        uids.add(ask.uid);
+        drainEnds.set(ask.uid, ask.end);
+    }
+  }
+  const asksForChangesOnly =
+    !asksForPool &&
+    !asksAfterSettingsChange &&
+    observedTimes.size > 0 &&
+    [...uids].every(uid => observedTimes.has(uid));
+  const changesTime = asksForChangesOnly ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
+  return { uids, observedTimes, changesTime, drainEnds, asksAfterSettingsChange };
 }
 
 const NO_REQUESTS: DueFacts['otherRequests'] = new Map();

@@ -181,6 +181,18 @@ interface Launching {
   readonly claims: number;
 }
 
+/** Counts the NodeClaims of the pool. Launches that were granted before in this pass count as if they existed. */
+export function roomOf({
+  claims,
+  earlierLaunches,
+}: Pick<PoolObjects, 'claims'> & { readonly earlierLaunches: number }): Omit<Launching, 'unhealthyClaim'> {
+  const living = [...claims.values()].filter(({ deletionTime }) => deletionTime === undefined);
+  const unlaunched = living.filter(
+    each => each.annotations[REPLACES_ANNOTATION] !== undefined && each.providerID === undefined,
+  );
+  return { claims: living.length + earlierLaunches, uncounted: unlaunched.length + earlierLaunches };
+}
+
 /** Reason why the NodePool has no room for one more node; undefined: it has room. */
 export function roomFault(
   pool: KubernetesObject,

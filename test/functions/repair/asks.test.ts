@@ -1,6 +1,6 @@
 /** What a pass is asked for, as it stands in the record of the requests that wait for it. */
 import { describe, expect, it } from 'vitest';
-import type { PassAsk } from '../../../functions/repair/context.ts';
+import type { PassAsk } from '../../../functions/repair/rule/pool-facts.ts';
 import { FOR_POOL, forNode, readAsks, toAsk } from '../../../functions/repair/passes.ts';
 import type { Ask } from '../../../shared/lifecycle/next-round.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';

@@ -31,16 +31,16 @@ export function nextAnnouncement(
   return shown === undefined || shown === badTimestamp ? undefined : { kind: 'badTimestamp', shown };
 }
 
-/** Role of a step in a termination: one that ends all, the end of the instance, the deletion of its objects, or one on the way. */
-export type StepRole = 'end' | 'instance' | 'deletion' | 'other';
+/** Role of a step in a termination: it ends all, ends the instance, or deletes its objects. Absent: it is on the way. */
+export type StepRole = 'end' | 'instance' | 'deletion';
 
 /**
  * The end of the turn when a step is refused or fails. `passOver`: past the deadline it goes on without it. `passUntilEnd`: up to the steps that
  * end all, which cannot go on without it. Only EC2 knows whether the instance has ended, and no finalizer comes off before (I1).
  */
-export function afterFailedStep(step: StepRole, isForced: boolean): 'stop' | 'passOver' | 'passUntilEnd' {
-  if (!isForced || step === 'end' || step === 'instance') return 'stop';
-  return step === 'deletion' ? 'passUntilEnd' : 'passOver';
+export function afterFailedStep(role: StepRole | undefined, isForced: boolean): 'stop' | 'passOver' | 'passUntilEnd' {
+  if (!isForced || role === 'end' || role === 'instance') return 'stop';
+  return role === 'deletion' ? 'passUntilEnd' : 'passOver';
 }
 
 export interface WaitObservation {

@@ -36,16 +36,16 @@ describe('before its steps a turn', () => {
 
 describe('a step that fails', () => {
   it.each([
-    ['other', false, 'stop'],
+    [undefined, false, 'stop'],
     ['deletion', false, 'stop'],
     ['instance', false, 'stop'],
     ['end', false, 'stop'],
-    ['other', true, 'passOver'],
+    [undefined, true, 'passOver'],
     ['deletion', true, 'passUntilEnd'],
     ['instance', true, 'stop'],
     ['end', true, 'stop'],
-  ] as const)('%s, past the deadline: %s', (step, isForced, expected) => {
-    expect(afterFailedStep(step, isForced)).toBe(expected);
+  ] as const)('with role %s, past the deadline: %s', (role, isForced, expected) => {
+    expect(afterFailedStep(role, isForced)).toBe(expected);
   });
 });
 
