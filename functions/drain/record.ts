@@ -4,6 +4,7 @@
  */
 import { instant, milliseconds } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
+import { storedName } from '../../shared/custom-resource/stored-name.ts';
 import { parseJsonObject } from '../../shared/domain/json.ts';
 import { toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { checkedCodec, type RecordCodec, storedUnder } from '../../shared/lifecycle/record-codec.ts';
@@ -32,13 +33,9 @@ export interface Cordon {
   readonly by: 'own' | 'other' | 'none';
 }
 
-const custom = z.object({
-  name: z.string(),
+const custom = z.extend(storedName, {
   namespace: z.string(),
-  group: z.string(),
-  version: z.string(),
   kind: z.string(),
-  resource: z.string(),
   /** UID of the custom resource; undefined until it was created or adopted. */
   uid: z.exactOptional(z.string()),
   createdTime: instant,

@@ -43,7 +43,9 @@ type Context = ActionContext<'CustomResource'>;
 export async function createRemediation(context: Context, template: string): Promise<ActOutcome> {
   const { kubernetes } = context.deps;
   const wanted = await renderManifest(context, template);
-  if (wanted.kind !== 'known') return wanted;
+  if (wanted.kind === 'failed') return wanted;
+  // Until somebody installs what is missing, or the time of the action is over.
+  if (wanted.kind === 'notServed') return { kind: 'notYet', on: wanted.message };
   const { ref, manifest } = wanted;
   if (!isIntended(context.leftovers, resourceNameOf(ref)))
     return { kind: 'notYet', on: `${manifest.kind} ${ref.name} has yet to be recorded` };
@@ -80,7 +82,7 @@ export async function intendedResource(
   try {
     const pods = await loadPodsOnNode(deps, node.name);
     const wanted = await renderManifest({ deps, attempt, node, claim, pool, pods, message }, action.template);
-    if (wanted.kind !== 'known') return leftovers;
+    if (wanted.kind !== 'served') return leftovers;
     const name = resourceNameOf(wanted.ref);
     return isIntended(leftovers, name)
       ? leftovers

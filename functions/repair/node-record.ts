@@ -5,19 +5,12 @@
 import { actionType, attempt, deadlineAnnotation, named, replacement } from './attempt-record.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
+import { storedName } from '../../shared/custom-resource/stored-name.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 
 export const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.array(schema));
 
-export const resourceName = z.object({
-  group: z.string(),
-  version: z.string(),
-  resource: z.string(),
-  namespace: z.optional(z.string()),
-  name: z.string(),
-});
-
-export const madeResource = z.extend(resourceName, { uid: z.string() });
+export const madeResource = z.extend(storedName, { uid: z.string() });
 
 export type MadeResource = Readonly<z.output<typeof madeResource>>;
 
@@ -48,7 +41,7 @@ const leftovers = z.object({
   /**
    * Custom resources that a run set out to make, written before. If the run ended in between, they can be found (I7).
    */
-  mayHaveMade: z.optional(list(resourceName)),
+  mayHaveMade: z.optional(list(storedName)),
   /** The cordon and the condition of a reboot. */
   maintenance: z.optional(z.literal(true)),
   /** The replacement of `ReplaceThenTerminate`, recorded before it is made. */

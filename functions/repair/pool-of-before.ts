@@ -1,8 +1,9 @@
 /** The record of a pool as versions 1 to 4 stored it, with the attempts at its nodes. */
 import { actionType, answer, dueCondition, named } from './attempt-record.ts';
-import { list, madeResource, resourceName } from './node-record.ts';
+import { list, madeResource } from './node-record.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
+import { storedName } from '../../shared/custom-resource/stored-name.ts';
 import { isJsonObject, listIn, toJson } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 
@@ -24,7 +25,7 @@ export const carriedAttempt = z.object({
   bootID: z.optional(z.string()),
   requestId: z.optional(z.string()),
   resources: z.optional(list(madeResource)),
-  mayHaveMade: z.optional(list(resourceName)),
+  mayHaveMade: z.optional(list(storedName)),
   /** The repair is over, and this could not be taken back. */
   isLeft: z.optional(z.literal(true)),
 });

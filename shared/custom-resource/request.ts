@@ -1,4 +1,4 @@
-/** Makes a custom resource that a template of the user's describes. */
+/** Reads what a template of the user's describes, and makes that custom resource. */
 import { CONFIG_MAP } from '../contract/names.ts';
 import { RESOURCES } from '../contract/resources.ts';
 import { isJsonObject } from '../domain/json.ts';
@@ -13,9 +13,10 @@ import { notServed } from '../domain/not-served.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { objectOf } from '../ports/read-answer.ts';
 import { hasMark, type Mark } from './follow.ts';
+import { faultText, manifestOf, type RenderedObject } from './render.ts';
 
 /** The template under this key of the ConfigMap; undefined: there is none. */
-export async function readTemplate(kubernetes: Pick<KubernetesApi, 'get'>, key: string): Promise<string | undefined> {
+async function readTemplate(kubernetes: Pick<KubernetesApi, 'get'>, key: string): Promise<string | undefined> {
   const { namespace, name } = CONFIG_MAP;
   const configMap = objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), {
     notServed: 'notKnown',
@@ -25,19 +26,43 @@ export async function readTemplate(kubernetes: Pick<KubernetesApi, 'get'>, key: 
   return typeof text === 'string' ? text : undefined;
 }
 
-/** Where the API server keeps what the manifest describes. */
-export async function resolveManifest(
-  kubernetes: Pick<KubernetesApi, 'resolve' | 'versionsOf'>,
-  { apiVersion, kind, metadata: { name = '', namespace } }: KubernetesManifest,
-): Promise<
-  { readonly kind: 'served'; readonly ref: ObjectRef } | { readonly kind: 'notServed'; readonly message: string }
-> {
+export type DescribedResource =
+  /** @property ref where the API server keeps it */
+  | { readonly kind: 'served'; readonly ref: ObjectRef; readonly manifest: KubernetesManifest }
+  | { readonly kind: 'notServed'; readonly message: string }
+  /** Not as long as the template and its data are as they are. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly message: string };
+
+/** A template of the user's. `metadataOf`: ours, by what the template says. `textOf`: how a fault of the template is told. */
+interface OwnTemplate {
+  readonly key: string;
+  readonly render: (text: string) => RenderedObject;
+  readonly metadataOf: Parameters<typeof manifestOf>[1];
+  readonly textOf?: typeof faultText;
+}
+
+/** The object that the template under this key of the ConfigMap describes, of a kind that it names itself. */
+export async function describedBy(
+  kubernetes: Pick<KubernetesApi, 'get' | 'resolve' | 'versionsOf'>,
+  { key, render, metadataOf, textOf = faultText }: OwnTemplate,
+): Promise<DescribedResource> {
+  const failed = (reason: string, message: string) => ({ kind: 'failed', reason, message }) as const;
+  const text = await readTemplate(kubernetes, key);
+  if (text === undefined)
+    return failed('NoTemplate', `ConfigMap ${CONFIG_MAP.namespace}/${CONFIG_MAP.name} has no key ${key}`);
+  const rendered = render(text);
+  if (!rendered.ok) return failed(rendered.reason, textOf(key, rendered));
+  const manifest = manifestOf(rendered.value, metadataOf);
+  if (manifest === undefined) {
+    const message = 'the rendered object has no apiVersion or no kind';
+    return failed('RenderedYamlInvalid', textOf(key, { message }));
+  }
+  const { apiVersion, kind } = manifest;
+  const { name = '', namespace } = manifest.metadata;
   const asked = { ...parseApiVersion(apiVersion), kind };
   const type = await kubernetes.resolve(asked);
-  if (type === undefined) {
-    return { kind: 'notServed', message: notServed(asked, await kubernetes.versionsOf(asked)) };
-  }
-  return { kind: 'served', ref: { type, name, ...(namespace !== undefined && { namespace }) } };
+  if (type === undefined) return { kind: 'notServed', message: notServed(asked, await kubernetes.versionsOf(asked)) };
+  return { kind: 'served', ref: { type, name, ...(namespace !== undefined && { namespace }) }, manifest };
 }
 
 export type RequestOutcome =

@@ -1,13 +1,19 @@
 /**
  * Calls a hook by a custom resource: made of the user's template, done when its condition is `True`. It is owned by the object that is
  * terminated, and goes with it. A change of it is a heartbeat.
+ *
+ * The template is Go's text/template. It gets `.Hook`, `.At`, `.ProviderID`, `.Deadline` (RFC 3339), `.Forced` (made at a deadline or for a
+ * forceful repair: nothing waits for it), and `.NodeClaim` and `.Node` as the API server has them; absent ones are nil.
  */
-import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
+import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { lookUpResource, type Mark } from '../../../shared/custom-resource/follow.ts';
-import { makeResource, readTemplate, resolveManifest } from '../../../shared/custom-resource/request.ts';
+import { renderObject } from '../../../shared/custom-resource/render.ts';
+import { describedBy, makeResource } from '../../../shared/custom-resource/request.ts';
+import { toJson } from '../../../shared/domain/json.ts';
 import {
   refOf,
   resourceNameOf,
+  type JsonObject,
   type KubernetesObject,
   type ObjectRef,
 } from '../../../shared/domain/kubernetes-object.ts';
@@ -15,7 +21,6 @@ import { isConditionTrue, readConditions } from '../../../shared/domain/node.ts'
 import { notServed } from '../../../shared/domain/not-served.ts';
 import type { HookTarget, TerminationHook } from '../../../shared/domain/termination.ts';
 import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
-import { renderHookResource } from './hook-template.ts';
 import type { ResourceAnswer } from './decide.ts';
 import type { HookProgress } from './record.ts';
 import type { TerminationContext } from './context.ts';
@@ -36,25 +41,27 @@ export async function makeHookResource(
   { firstInvokedTime, unawaited }: HookProgress,
 ): Promise<ResourceAnswer> {
   const { kubernetes } = context.deps;
-  const { observed } = context;
+  const { object: owner, claim, nodes, providerID = '' } = context.observed;
+  const { apiVersion, kind, metadata } = owner;
   const { template } = hook.target;
-  const text = await readTemplate(kubernetes, template);
-  if (text === undefined) return failed(`ConfigMap ${CONFIG_MAP.namespace}/${CONFIG_MAP.name} has no key ${template}`);
-  const rendered = renderHookResource(text, template, {
-    hook: hook.name,
-    at: hook.at,
-    providerID: observed.providerID,
-    deadline: toTimestamp(addDuration(firstInvokedTime, hook.deadline)),
-    isForced: unawaited === 'forced',
-    claim: observed.claim,
-    node: observed.nodes[0],
-    owner: observed.object,
+  const data = {
+    Hook: hook.name,
+    At: hook.at,
+    ProviderID: providerID,
+    Deadline: toTimestamp(addDuration(firstInvokedTime, hook.deadline)),
+    Forced: unawaited === 'forced',
+    NodeClaim: asJson(claim),
+    Node: asJson(nodes[0]),
+  };
+  const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }];
+  const described = await describedBy(kubernetes, {
+    key: template,
+    render: text => renderObject({ name: template, text }, data),
+    metadataOf: given => ({ ...given, name: `${hook.name}-${metadata.uid}`, ownerReferences }),
+    textOf: (key, { message }) => `template ${key}: ${message}`,
   });
-  if (!rendered.ok) return failed(rendered.message);
-  const { manifest } = rendered;
-  const resolved = await resolveManifest(kubernetes, manifest);
-  if (resolved.kind === 'notServed') return failed(resolved.message);
-  const { ref } = resolved;
+  if (described.kind !== 'served') return failed(described.message);
+  const { ref, manifest } = described;
   const made = await makeResource(kubernetes, ref, manifest, markOf(context, hook));
   switch (made.kind) {
     case 'created':
@@ -65,6 +72,10 @@ export async function makeHookResource(
       return failed(made.message);
   }
 }
+
+/** The object as plain JSON. */
+const asJson = (object: KubernetesObject | undefined): JsonObject | null =>
+  object === undefined ? null : toJson(object);
 
 /** The mark of the hook and termination that a custom resource was made for. */
 const markOf = (context: TerminationContext, hook: TerminationHook): Mark => ({

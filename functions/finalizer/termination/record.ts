@@ -3,6 +3,7 @@ import { OWNER } from '../common/context.ts';
 import { failureReportSchema } from '../common/failure-report-schema.ts';
 import { instant, milliseconds } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
+import { storedName } from '../../../shared/custom-resource/stored-name.ts';
 import {
   HOOK_POINTS,
   ON_TIMEOUTS,
@@ -39,17 +40,7 @@ const hookProgress = z.object({
   /** The hook was called and nobody waits for it: `forced` at the end of the time, `once` where it could hold nothing. */
   unawaited: z.exactOptional(z.enum(['forced', 'once'])),
   /** The custom resource that stands for the call, as it was last seen. */
-  resource: z.exactOptional(
-    z.object({
-      group: z.string(),
-      version: z.string(),
-      resource: z.string(),
-      namespace: z.exactOptional(z.string()),
-      name: z.string(),
-      uid: z.exactOptional(z.string()),
-      seenVersion: z.string(),
-    }),
-  ),
+  resource: z.exactOptional(z.extend(storedName, { uid: z.exactOptional(z.string()), seenVersion: z.string() })),
 });
 
 const hook = z.pipe(
