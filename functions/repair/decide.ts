@@ -2,22 +2,19 @@
  * The rule of repair for a whole pool: which of its due nodes are repaired now, by rank, as far as guards, budgets,
  * limits and the ramp allow. It also says what the record of the pool keeps. Pure.
  */
-import { type Candidate, dueOf, type PresentNode, toFinding } from './rule/finding.ts';
-import { inFlightOf } from './rule/in-flight.ts';
+import { type Candidate, dueOf, inFlightOf, type PresentNode, toFinding } from './rule/finding.ts';
 import type { GrantedRepair, PoolDecision, PoolObservation } from './rule/pool-decision.ts';
 import { nextPoolState } from './rule/pool-memory.ts';
-import { ranked, scores } from './rule/rank.ts';
-import { othersNotKnown, unconfirmed } from './rule/unconfirmed.ts';
-import { createAttempt, failureOf, newNode, withoutAttempt } from './rule/attempt.ts';
+import { calledOff, createAttempt, failureOf, newNode, withoutAttempt } from './rule/attempt.ts';
 import { budgetBlocker } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';
-import { createGuards, type Guards, type GuardInputs } from './rule/guards.ts';
+import { createGuards, type Guards, type GuardInputs, othersNotKnown, unconfirmed } from './rule/guards.ts';
+import { isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
-import { blockedNode, observedNode } from './rule/not-granted.ts';
 import { advanceRamp, nextRamp, rampAllows, rampBlocker, undoneOf, withoutUndone } from './rule/ramp.ts';
 import type { Incident, NodeRecord } from './node-record.ts';
 import type { PoolRecord } from './pool-record.ts';
-import type { Blocker, Rank, Verdict } from './rule/verdict.ts';
+import { type Blocker, type DueNode, FOLLOW_CHECK, type Rank, type Verdict } from './rule/verdict.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import {
   addDuration,
@@ -29,16 +26,19 @@ import {
   toDurationMs,
 } from '../../shared/domain/time.ts';
 
-export { guardInputsOf, toBeConfirmed, type Unconfirmed } from './rule/guard-inputs.ts';
+export { CONFIRMED, guardInputsOf, toBeConfirmed, type Unconfirmed } from './rule/guards.ts';
 export { afterTakeBack, leftoversToTakeBack, recordWithLeftovers, withoutTakenBack } from './rule/leftovers.ts';
 export type { RecordToCleanUp } from './rule/leftovers.ts';
 export { joinAsks, type JudgedPool, judgePool, type NextRead, nextRead } from './rule/pool-verdict.ts';
 export { afterRefusedAct, LOOK_AGAIN_AFTER, noteRefusedAct } from './rule/refused-act.ts';
 export type { NotedRefusal, RefusedAct } from './rule/refused-act.ts';
-export { stillWanted } from './rule/second-look.ts';
+export { decideNode, judgeNode, poolOf, stillWanted } from './rule/node-verdict.ts';
 
 /** The number of nodes that one pass acts on; the others have the next pass. */
 const MAX_ACTS = 100;
+
+/** A due node gains one in its score for each such time. */
+const AGES_BY = minutes(30);
 
 /** The number of repairs that a pool has in flight at most, for its record is limited. */
 const MAX_IN_FLIGHT = 5_000;
@@ -132,6 +132,26 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly G
   });
 }
 
+/**
+ * Orders due nodes by their score: the dense rank of priority among those that are due, and one more for each half hour
+ * that a node has been due, whatever held it. Nodes with equal scores are ordered by health, the less healthy first,
+ * then by name.
+ */
+export function ranked(candidates: readonly Candidate[], now: EpochMs): readonly Candidate[] {
+  const score = scores(candidates, now);
+  return candidates.toSorted(
+    (a, b) =>
+      score(b.due) - score(a.due) ||
+      b.due.severity - a.due.severity ||
+      (a.finding.node.name < b.finding.node.name ? -1 : 1),
+  );
+}
+
+function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) => number {
+  const priorities = [...new Set(candidates.map(({ due }) => due.entryPolicy.priority))].toSorted((a, b) => a - b);
+  return ({ entryPolicy, dueSince }) => priorities.indexOf(entryPolicy.priority) + (now - dueSince) / AGES_BY;
+}
+
 /** A candidate whose node is remembered, with the incident that it is in. */
 interface RememberedCandidate extends Candidate {
   readonly finding: Candidate['finding'] & { readonly record: NodeRecord };
@@ -203,6 +223,30 @@ function begun(candidate: RememberedCandidate, rank: Rank, now: EpochMs): Grant 
     finding: toFinding({ ...finding, record: next, verdict }),
     granted: { finding, attempt, action, ladder, laterActions, message, rank },
   };
+}
+
+/** The finding of a due node that its pool blocks. */
+export function blockedNode({ finding, due }: Candidate, blocker: Blocker, rank: Rank): PresentNode {
+  const { record } = finding;
+  const { dueCondition } = due;
+  const { message, until: time } = blocker;
+  const verdict: Verdict = { kind: 'notAllowed', node: finding.node, blocker, dueCondition, message, rank };
+  // A node that was drained for its reboot is uncordoned meanwhile.
+  if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
+    const opened = calledOff(record, record.attempt);
+    return toFinding({ ...finding, record: opened, verdict, time, course: 'failed' });
+  }
+  // The annotation of an earlier attempt is taken back while the node is held.
+  const isUseless = finding.isUseless || record?.leftovers?.annotation !== undefined;
+  return toFinding({ ...finding, verdict, time, isUseless });
+}
+
+/** Says what would be done if the mode were Enforce. */
+export function observedNode(candidate: Candidate, now: EpochMs): PresentNode {
+  const { finding, due, laterActions } = candidate;
+  const attempt = createAttempt(candidate, now);
+  const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, laterActions, message: due.message };
+  return toFinding({ ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) });
 }
 
 /** Whether nodes that have just come back hold this one, and for how long they have done so in this incident. */

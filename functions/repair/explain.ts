@@ -4,16 +4,14 @@
  * uninstall` calls it.
  */
 import type { DueCondition } from './attempt-record.ts';
-import { decide, guardInputsOf, judgePool } from './decide.ts';
+import { CONFIRMED, decide, decideNode, guardInputsOf, judgeNode, judgePool, poolOf } from './decide.ts';
 import { acceptedBefore } from './policy-summary.ts';
 import { NEW_POOL } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import { newNodeOf } from './rule/reboot-marks.ts';
 import { otherWorkOn } from './rule/other-work.ts';
-import { CONFIRMED } from './rule/unconfirmed.ts';
-import { judgeHealth, readableSettings, withoutDueClause } from './rule/incident.ts';
-import { unhealthyStatementsOf } from './rule/onsets.ts';
-import { decideNode, judgeNode, poolOf } from './rule/node-verdict.ts';
+import { judgeHealth, withoutDueClause } from './rule/health.ts';
+import { readableSettings } from './rule/incident.ts';
 import type { Activity, PoolFacts } from './rule/pool-facts.ts';
 import type { NodeDecision, Rank } from './rule/verdict.ts';
 import type { RepairRules } from './rule/settings-in-force.ts';
@@ -28,8 +26,8 @@ import { type EpochMs, latest } from '../../shared/domain/time.ts';
 
 export { nodeOfRequest } from './drain.ts';
 export { endReplacement } from './replace.ts';
-export { asOf } from './rule/due-node.ts';
-export { poolOf } from './rule/node-verdict.ts';
+export { asOf } from './rule/next-action.ts';
+export { poolOf } from './decide.ts';
 export { readVeto } from './rule/vetoes.ts';
 export { effectiveRepair, unwatchedTypes } from './settings.ts';
 
@@ -72,11 +70,10 @@ export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs):
   const rules = rulesOf(pool === undefined ? undefined : pools.get(pool), cluster);
   const settings = readableSettings(rules);
   const record = seenRecord(node, { pool, rules, now });
-  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record });
-  const decision = decideNode({ now, node, owner, rules, unhealthy, episodes: [] });
+  const health = judgeHealth(node, { now, rules, record, episodes: [] });
+  const decision = decideNode({ now, node, owner, rules, health });
   const { kind } = decision;
   const dueCondition = 'dueCondition' in decision ? decision.dueCondition : undefined;
-  const health = settings && judgeHealth(unhealthy, { now, settings, episodes: [] });
   const isConcerned = ['tolerate', 'due', 'blocked', 'vetoed'].includes(kind);
   const source = kind === 'refuse' ? policyObjects.find(each => kindAndName(each) === rules.source) : undefined;
   return {
@@ -85,7 +82,7 @@ export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs):
     kind,
     message: dueCondition === undefined ? decision.message : withoutDueClause(decision.message, dueCondition),
     dueCondition,
-    terms: settings && health?.kind === 'unhealthy' && isConcerned ? termsOf(settings, health.entry) : undefined,
+    terms: settings && health.kind === 'unhealthy' && isConcerned ? termsOf(settings, health.entry) : undefined,
     ...(kind === 'due'
       ? inItsPool(cluster, node, { owners, pool, rules, now })
       : { rank: undefined, heldBy: undefined }),
@@ -104,8 +101,7 @@ interface RulesNow extends Pick<ExplainedNode, 'pool' | 'rules'> {
  * Curfew's table knows when the reason was first seen.
  */
 function seenRecord(node: NodeView, { pool, rules, now }: RulesNow): NodeRecord {
-  const settings = readableSettings(rules);
-  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: undefined });
+  const { unhealthy } = judgeHealth(node, { now, rules, record: undefined, episodes: [] });
   const onsets = unhealthy.flatMap(({ key, doubt, condition: { lastTransitionTime: stated } }) =>
     stated === undefined || doubt !== undefined
       ? []

@@ -10,28 +10,25 @@ import type { ClusterNodes, DueFacts, PoolFacts, RepairAsks } from './rule/pool-
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import { isRequestFor, leaseHolder, requestedNode } from './rule/other-work.ts';
 import type { NextRead, Unconfirmed } from './decide.ts';
-import { NODE_CODEC, nodeRecordId, OWNER, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';
+import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';
 import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import { openReservations, type OpenReservations } from './reservations.ts';
-import { OWN_BLOCKS, type PoolRules, rulesOf, statementsByPool, statementsUnder } from './settings.ts';
-import { loadConfig } from '../../shared/cluster/configuration.ts';
+import { basisFor, loadRules, type PoolRules } from './rules.ts';
+import { statementsByPool, statementsUnder } from './settings.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
-import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
-import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
-import { type NodeClaimView, readNodeClaim, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
+import { type NodeClaimView, readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import { matchStatements } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, isDue } from '../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
-import { basisOf as basisOfValues } from '../../shared/lifecycle/refusals.ts';
 import { openRecord, openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
@@ -53,24 +50,6 @@ export interface ObservedLimits {
   readonly reserved: OpenReservations | undefined;
   /** Answers of EC2 about the nodes that it is to confirm, by UID. */
   readonly answers: ReadonlyMap<string, string>;
-}
-
-/**
- * The rules of a pool as they are in force.
- * @param pool undefined: the nodes without a NodePool
- * @param seen the rules as this run read them before
- */
-export async function loadRules(deps: PassDeps, pool: string | undefined, seen?: PoolRules): Promise<PoolRules> {
-  const [config, known, [policies]] = await inParallel([
-    loadConfig(OWNER, deps, seen?.config),
-    loadPool(deps, pool),
-    loadPolicySets(deps, OWNER, [OWN_BLOCKS]),
-  ]);
-  // Nothing is repaired for the sake of a NodePool that went.
-  const nodePool = known?.metadata.uid === '' ? undefined : known;
-  const { featureGates, providerPolicies } = config;
-  const repair = rulesOf(nodePool, { policies, gateOpen: featureGates.nodeRepair, providerPolicies });
-  return { repair, pool: nodePool, known, policies, config };
 }
 
 /** Reads the facts by which each node is judged. `newer`: a later version of this function keeps one of the records. */
@@ -163,15 +142,6 @@ export async function observeLimits(
   const now = deps.clock.now();
   return { now, reserved, answers: await askEc2(deps, unconfirmed) };
 }
-
-const basisFor = (claim: NodeClaimView | undefined, { pool, policies }: PoolRules): string =>
-  basisOfValues([
-    // Each try sets this annotation, and takes it back.
-    claim && { ...claim.annotations, [TERMINATION_TIMESTAMP_ANNOTATION]: undefined },
-    claim?.finalizers,
-    pool?.spec,
-    policies.policies.map(({ object }) => object.spec),
-  ]);
 
 interface ClaimsAndRecords {
   readonly claims: readonly NodeClaimView[];

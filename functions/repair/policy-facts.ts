@@ -2,7 +2,7 @@
  * Reads the facts by which the statuses of policies are judged: the policies as they are in force, and how the repairs
  * of each pool stand.
  */
-import { poolOf } from './rule/node-verdict.ts';
+import { poolOf } from './decide.ts';
 import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { OWN_BLOCKS } from './settings.ts';

@@ -5,12 +5,11 @@
 import { attemptDetails, conditionDetails, describeAct, followedBy } from './rule/attempt.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
 import { hasTrait, type NodeFinding, verdictOf } from './rule/finding.ts';
-import { rankDetails } from './rule/rank.ts';
 import type { ObservedPool } from './observe.ts';
 import type { DueCondition } from './attempt-record.ts';
 import { poolDimension } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
-import { type GuardSetting, type NodeName, REPORT_CODES, type Verdict } from './rule/verdict.ts';
+import { type GuardSetting, type NodeName, type Rank, REPORT_CODES, type Verdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
@@ -201,6 +200,9 @@ function detailsOf(verdict: Verdict, origin: DecisionOrigin): JsonObject {
   if (verdict.kind !== 'tolerate' && verdict.kind !== 'vetoed') return {};
   return { ...conditionDetails(verdict.dueCondition), ...decidedBy(origin, verdict.dueCondition) };
 }
+
+/** The rank in the details of an audit line. */
+export const rankDetails = ({ order, of, score }: Rank): JsonObject => ({ place: order, of, score });
 
 /** Reports clocks of the machine that cannot be right. */
 async function reportDoubts(

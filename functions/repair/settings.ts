@@ -5,31 +5,16 @@
 import type { EffectiveRepair, RepairLimitsInForce, RepairRules, StatedLimits } from './rule/settings-in-force.ts';
 import { readableSettings } from './rule/incident.ts';
 import type { BlockGroup } from '../../shared/cluster/kept-policies.ts';
-import type { Configuration } from '../../shared/cluster/read-configuration.ts';
 import type { Mode } from '../../shared/contract/policy-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
-import { kindAndName, qualifiedName, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { kindAndName, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { nearestName } from '../../shared/domain/nearest-name.ts';
 import { DO_NOT_REPAIR_ANNOTATION } from '../../shared/domain/node.ts';
-import type { PodView } from '../../shared/domain/pod.ts';
-import { isProtected } from '../../shared/domain/protection.ts';
 import { type ProviderPolicies, statementsOfProvider } from '../../shared/domain/provider-policies.ts';
 import { AWS_REPAIR_STATEMENTS, type RepairStatement, statementsOf } from '../../shared/domain/repair-policy.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
 import { decisionFor, hasBlock } from '../../shared/policies/deciding-policy.ts';
 import { policiesFor, type PolicySet, unreadableFor } from '../../shared/policies/policy-set.ts';
-import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
-
-/** The rules of a pool, and where they come from. */
-export interface PoolRules {
-  readonly repair: RepairRules;
-  readonly pool: KubernetesObject | undefined;
-  /** The NodePool, or its last known state if it was deleted: the protections that it granted still count. */
-  readonly known: KubernetesObject | undefined;
-  readonly policies: PolicySet;
-  readonly config: Configuration;
-}
 
 /** Sources of the rules of every pool. */
 export interface RuleSources {
@@ -67,19 +52,6 @@ export function statementsByPool(
     known.set(name, found);
     return found;
   };
-}
-
-/** The names of the pods that the settings in force for the pool protect. */
-export function protectedNames(
-  { known, policies }: PoolRules,
-  pods: readonly PodView[],
-  now: EpochMs,
-): readonly string[] {
-  const { policy } = effectiveProtection(known, policies);
-  return pods
-    .filter(pod => isProtected(pod, now, policy))
-    .map(qualifiedName)
-    .toSorted();
 }
 
 /**

@@ -2,7 +2,7 @@
 import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './passes.ts';
 import { isMarked } from './rule/reboot-marks.ts';
 import type { PassAsk } from './rule/pool-facts.ts';
-import { poolOf } from './rule/node-verdict.ts';
+import { poolOf } from './decide.ts';
 import { NODE_CODEC, nodeRecordId, OWNER } from './record.ts';
 import { OWN_BLOCKS } from './settings.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';

@@ -137,7 +137,7 @@ describe('a pass', () => {
   );
 
   it('is a look of repair at a whole NodePool: nothing else has the word in its name', () => {
-    const owners = ['context', 'decide', 'passes', 'reconcile', 'rule/pool-facts'].map(
+    const owners = ['context', 'decide', 'pass', 'passes', 'rule/pool-facts'].map(
       name => `functions/repair/${name}.ts`,
     );
     expect(named.toSorted()).toEqual(owners);

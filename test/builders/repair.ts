@@ -10,10 +10,11 @@ import { addDuration, type EpochMs, hours, minutes, parseTimestamp } from '../..
 import { decide } from '../../functions/repair/decide.ts';
 import type { PoolDecision } from '../../functions/repair/rule/pool-decision.ts';
 import { judgeGone } from '../../functions/repair/rule/gone-node.ts';
+import { type HealthContext, judgeHealth, type UnhealthyStatement } from '../../functions/repair/rule/health.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { type NodeFinding, type PresentNode, verdictOf } from '../../functions/repair/rule/finding.ts';
 import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';
-import { guardInputsOf } from '../../functions/repair/rule/guard-inputs.ts';
+import { guardInputsOf } from '../../functions/repair/rule/guards.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type PoolRecord } from '../../functions/repair/pool-record.ts';
 import type { NodeRecord } from '../../functions/repair/node-record.ts';
@@ -170,6 +171,12 @@ export function checked<Found extends NodeFinding>(finding: Found): Found {
   if (isBroken) throw new Error(`${node.name} is ${state} under ${kind}, takes back ${needsCleanUp}`);
   return finding;
 }
+
+/** What is true of a node under these settings, and since when. */
+export const unhealthyStatementsOf = (
+  node: Pick<NodeView, 'conditions' | 'creationTime'>,
+  { settings, ...more }: Omit<HealthContext, 'rules' | 'episodes'> & { readonly settings: RepairSettings },
+): readonly UnhealthyStatement[] => judgeHealth(node, { rules: { settings }, episodes: [], ...more }).unhealthy;
 
 /** What a pass finds of one node, before the pool decides. */
 export const aFinding = (node: NodeView, { record, others = [], ...given }: Look = {}): PresentNode =>

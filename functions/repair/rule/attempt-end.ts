@@ -4,8 +4,8 @@ import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { calledOff, withoutAttempt } from './attempt.ts';
-import { isStillUnhealthy } from './onsets.ts';
-import { judgeByLadder } from './due-node.ts';
+import { isStillUnhealthy } from './health.ts';
+import { judgeByLadder } from './next-action.ts';
 import { type Judgement, judgement } from './finding.ts';
 
 /** Whether repair is on and its mode is `Enforce`, so that an attempt may go on. */

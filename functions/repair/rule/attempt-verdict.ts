@@ -4,7 +4,7 @@
  */
 import { answerOf, awaitsReboot, describe, hasTime, stuckBy } from './accepted-act.ts';
 import { accepted, annotationOf, judgeTime, replacementOf, withoutAttempt } from './attempt.ts';
-import { againAt, judgeByLadder } from './due-node.ts';
+import { againAt, judgeByLadder } from './next-action.ts';
 import { allActionsOf, isBeforeReboot } from './ladder.ts';
 import { dueOf, type Judgement, judgement, underWay } from './finding.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';

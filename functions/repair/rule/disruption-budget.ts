@@ -3,10 +3,9 @@
  * the pool's initialized nodes, rounded up. The smallest budget in force counts; one that cannot be read allows none.
  * Nodes that never were initialized are outside. Pure.
  */
-import type { DisruptionBudget } from './guards.ts';
 import { isMarkedForDisruption, isRebooting } from './other-work.ts';
 import type { Activity } from './pool-facts.ts';
-import { BLOCKED_CHECK } from './verdict.ts';
+import { BLOCKED_CHECK, type Blocker } from './verdict.ts';
 import type { NodeFinding } from './finding.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../../shared/domain/go-duration.ts';
 import { fieldsOf, objectIn } from '../../../shared/domain/json.ts';
@@ -15,6 +14,14 @@ import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { isConditionTrue, type NodeView } from '../../../shared/domain/node.ts';
 import { type DisruptionBudgets, type NodeCount, resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+
+/** The disruption budget of the NodePool that counts now. */
+export interface DisruptionBudget {
+  /** UIDs of the nodes that are being disrupted, by Curfew or by others. */
+  readonly disrupted: ReadonlySet<string>;
+  /** The blocker of one more disruption; undefined: it is allowed. @param disrupted with those of this pass */
+  blockerOf(uid: string, disrupted: ReadonlySet<string>): Blocker | undefined;
+}
 
 interface BudgetFacts {
   readonly activity: Activity;

@@ -1,13 +1,15 @@
 /**
  * The finding of a pass about a node: its judgement, and what follows from it. `toFinding` alone says how the node
- * counts and whether something is taken back. Pure.
+ * counts and whether something is taken back, `inFlightOf` which nodes of a pool count as in flight. Pure.
  */
 import { outlastsRepair } from './incident.ts';
 import { type DueAction, type NodeName, type Verdict, VERDICT_TRAITS, type VerdictTrait } from './verdict.ts';
 import type { Attempt } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
+import type { PoolRecord } from '../pool-record.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import type { EpochMs } from '../../../shared/domain/time.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import { addDuration, type EpochMs, isDue } from '../../../shared/domain/time.ts';
 
 /** Something that happened, and that no run has reported. */
 export type News =
@@ -140,3 +142,25 @@ function needsCleanUp({ record, verdict, course, isUseless }: Judgement): boolea
 /** The verdict of a node; undefined: there is none, or the pool has yet to decide. */
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>
   verdict?.kind === 'due' ? undefined : verdict;
+
+/** UIDs of nodes with an attempt under way, and of nodes on which a run that may still be at work set out to act. */
+export function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
+  const isBegun = (finding: NodeFinding): boolean => {
+    const since = begunTime(finding, state);
+    if (since === undefined || hasTrait(finding.verdict, 'awaitsNoRun')) return false;
+    return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
+  };
+  const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));
+  return new Set(counted.map(({ node }) => node.uid));
+}
+
+/**
+ * The time at which a run of ours set out to act on the node; undefined: none did. A place that another controller's
+ * work takes does not count, and neither does one that is older than the record of that work.
+ */
+export function begunTime(finding: NodeFinding, { inFlight }: Pick<PoolRecord, 'inFlight'>): EpochMs | undefined {
+  const since = inFlight[finding.node.uid];
+  if (finding.kind === 'gone' || since === undefined) return undefined;
+  const { otherWorkTime } = finding;
+  return otherWorkTime !== undefined && since <= otherWorkTime ? undefined : since;
+}

@@ -1,25 +1,11 @@
 /**
- * An incident: which entry of the settings decides, when the node is due, when the incident ends
- * (docs/node-repair.md), and what the record keeps of it. Pure.
+ * An incident: when it goes on and when it ends (docs/node-repair.md), and how long the record of its node is kept.
+ * Pure.
  */
-import { cumulativeDueTime } from './flapping.ts';
-import type { DueCondition } from '../attempt-record.ts';
-import type { Episode, Incident, NodeRecord } from '../node-record.ts';
-import type { UnhealthyStatement } from './verdict.ts';
+import type { Incident, NodeRecord } from '../node-record.ts';
 import type { RepairRules } from './settings-in-force.ts';
-import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
-import {
-  addDuration,
-  earliest,
-  type EpochMs,
-  hours,
-  isDue,
-  isReportDue,
-  latest,
-  minutes,
-  toTimestamp,
-} from '../../../shared/domain/time.ts';
+import { addDuration, type EpochMs, hours, isDue, isReportDue, minutes } from '../../../shared/domain/time.ts';
 
 export const readableSettings = ({ settings }: Pick<RepairRules, 'settings'>): RepairSettings | undefined =>
   settings === undefined || 'invalid' in settings ? undefined : settings;
@@ -29,99 +15,6 @@ export const HEALTHY_FOR = minutes(5);
 
 /** An incident of the same condition goes on in the ladder for this long after the last act. */
 export const GOES_ON_WITHIN = minutes(24 * 60);
-
-/** A pass that sees a condition before its event waits this long for it. The event shows whether the time can be right. */
-const HEARD_WITHIN = minutes(1);
-
-export type Health =
-  | { readonly kind: 'healthy' }
-  | { readonly kind: 'noTransitionTime'; readonly message: string }
-  | {
-      readonly kind: 'unhealthy';
-      readonly dueCondition: DueCondition;
-      /** A message with the condition and its due time. */
-      readonly message: string;
-      /** Number of statements that are true: how unhealthy the node is. */
-      readonly severity: number;
-      /** The statement that decides. */
-      readonly entry: UnhealthyStatement;
-      /** Time since which any of the statements has been due. */
-      readonly dueSince: EpochMs;
-    };
-
-/** A statement with its onset, and when it is due. */
-interface Timed {
-  readonly entry: UnhealthyStatement;
-  readonly start: EpochMs;
-  readonly dueTime: EpochMs;
-}
-
-const priorityOf = ({ entry: { statement } }: Timed): number => statement.priority ?? 0;
-
-/**
- * Judges the health of the node by the entry that decides. Among those that are due it is the one with the highest
- * priority, then the one that is due first, then the first listed.
- *
- * @param episodes read only with `flapping`
- */
-export function judgeHealth(
-  unhealthy: readonly UnhealthyStatement[],
-  {
-    now,
-    settings,
-    episodes,
-  }: { readonly now: EpochMs; readonly settings: RepairSettings; readonly episodes: readonly Episode[] },
-): Health {
-  const [some] = unhealthy;
-  if (some === undefined) return { kind: 'healthy' };
-  const timed = unhealthy
-    .flatMap((entry): Timed[] => {
-      const { statement, onset } = entry;
-      if (onset === undefined) return [];
-      const { start, seenTime } = onset;
-      const tolerated = addDuration(start, statement.toleration);
-      const dueTime = seenTime === undefined ? tolerated : latest(tolerated, addDuration(seenTime, HEARD_WITHIN));
-      return [{ entry, start, dueTime }];
-    })
-    .toSorted((a, b) => a.dueTime - b.dueTime);
-  const [soonest] = timed;
-  const [first = soonest] = timed
-    .filter(({ dueTime }) => isDue(now, dueTime))
-    .toSorted((a, b) => priorityOf(b) - priorityOf(a));
-  if (first === undefined || soonest === undefined) {
-    const { type, status } = some.condition;
-    const message = `${type}=${status} has no lastTransitionTime that can be read: how long it lasts is not known`;
-    return { kind: 'noTransitionTime', message };
-  }
-  const { entry, start, dueTime } = first;
-  const since = timed.map(each => each.start).reduce((least, time) => earliest(least, time));
-  const flappingTime = settings.flapping && cumulativeDueTime(since, episodes, settings.flapping);
-  const isFlapping = flappingTime !== undefined && flappingTime < dueTime;
-  const { statement, condition } = entry;
-  const field = isFlapping ? 'spec.repair.flapping' : statement.field;
-  const dueCondition: DueCondition = {
-    conditionType: condition.type,
-    conditionStatus: condition.status,
-    lastTransitionTime: start,
-    dueTime: isFlapping ? flappingTime : dueTime,
-    ...(field !== undefined && { field }),
-    ...(statement.priority !== undefined && statement.priority > 0 && { priority: statement.priority }),
-  };
-  const why =
-    isFlapping && settings.flapping !== undefined
-      ? `unhealthy for ${formatDuration(settings.flapping.unhealthyFor)} in all within ${formatDuration(settings.flapping.window)}`
-      : `tolerated ${formatDuration(statement.toleration)}`;
-  const message = `${condition.type}=${condition.status} since ${toTimestamp(start)}, ${why}${dueClause(dueCondition)}`;
-  const dueSince = earliest(soonest.dueTime, isFlapping ? flappingTime : undefined);
-  return { kind: 'unhealthy', dueCondition, message, severity: unhealthy.length, entry, dueSince };
-}
-
-/** The end of a message about a condition: when the repair is due. */
-const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string => `, repair is due at ${toTimestamp(dueTime)}`;
-
-/** The message without that end, for a caller that shows the time by itself. */
-export const withoutDueClause = (message: string, dueCondition: DueCondition): string =>
-  message.replace(dueClause(dueCondition), '');
 
 /** The incident as of now; undefined: it is over, or never began. */
 export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean, now: EpochMs): Incident | undefined {

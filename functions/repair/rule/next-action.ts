@@ -1,12 +1,17 @@
 /**
- * Picks the next action of the ladder: the first that was not taken in this incident and has an allowance left. An
- * action is taken once it was accepted. The record keeps no other position in the ladder, so that no veto and no crash
- * repeats an act. Pure.
+ * Judges a node without an attempt under way: its verdict and, if it is due, the next action of its ladder. That is the
+ * first action that was not taken in this incident and has an allowance left. An action is taken once it was accepted.
+ * The record keeps no other position in the ladder, so that no veto and no crash repeats an act. Pure.
  */
+import type { Attempt } from '../attempt-record.ts';
 import type { Act, NodeRecord } from '../node-record.ts';
-import { GOES_ON_WITHIN } from './incident.ts';
+import { type Judgement, judgement } from './finding.ts';
+import { GOES_ON_WITHIN, isRecordNeeded, readableSettings } from './incident.ts';
 import { DRAIN_BEFORE_REBOOT, isBeforeReboot, keyOf } from './ladder.ts';
-import type { LadderAction } from './verdict.ts';
+import type { NodeFacts } from './pool-facts.ts';
+import { BLOCKED_CHECK, type DueNode, type EntryPolicy, type LadderAction, type NodeDecision } from './verdict.ts';
+import { formatDuration } from '../../../shared/domain/go-duration.ts';
+import { deadlineBy, endsBy, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {
   isTransient,
   nextTry,
@@ -14,6 +19,7 @@ import {
   type Refusals,
   TRANSIENT_FAILURE,
 } from '../../../shared/domain/refusal.ts';
+import { AWS_REPAIR_STATEMENTS, matchStatements } from '../../../shared/domain/repair-policy.ts';
 import {
   addDuration,
   type DurationMs,
@@ -21,9 +27,119 @@ import {
   type EpochMs,
   isDue,
   latest,
+  minutes,
+  parseTimestamp,
   retryWait,
   seconds,
+  toTimestamp,
 } from '../../../shared/domain/time.ts';
+
+/** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
+const FAULT_CHECK = minutes(60);
+
+/** A node on which another controller is at work is looked at this often: no event tells that the work has ended. */
+const OTHERS_CHECK = minutes(1);
+
+/**
+ * Judges a node at which nothing is under way, by its own state and by the ladder.
+ * @param unfinished an attempt that another run did not carry out
+ */
+export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Judgement {
+  const { decision, node, record, isOn } = facts;
+  const { now } = facts.context;
+  switch (decision.kind) {
+    case 'ignore':
+    case 'refuse': {
+      const notDue = judgeNotDue(facts, decision);
+      // While repair is off, what an attempt has set is taken back at once.
+      const hasMarks = !isOn && (record.leftovers?.annotation !== undefined || record.leftovers?.drain !== undefined);
+      return judgement(notDue.record, notDue.verdict, notDue.time, { isUseless: notDue.isUseless || hasMarks });
+    }
+    case 'tolerate':
+      return judgement(record, { ...decision, node }, decision.dueCondition.dueTime);
+    case 'unclaimed':
+    case 'blocked':
+    case 'vetoed':
+    case 'finishing': {
+      const isOthers = decision.kind === 'blocked' && decision.reason === 'BeingDisrupted';
+      const check = addDuration(now, isOthers ? OTHERS_CHECK : BLOCKED_CHECK);
+      const ends = decision.kind === 'vetoed' ? decision.veto.until : undefined;
+      return judgement(record, { ...decision, node }, earliest(ends, check));
+    }
+    case 'due':
+      return judgeDue(facts, decision, unfinished);
+  }
+}
+
+/** Judges a healthy node, or one that cannot be judged. */
+function judgeNotDue(
+  { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: NodeFacts,
+  decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
+): Pick<Judgement, 'record' | 'verdict' | 'time' | 'isUseless'> {
+  const verdict = { ...decision, node };
+  if (decision.kind === 'refuse' || decision.reason === 'NoTransitionTime')
+    return { record, verdict, time: addDuration(now, FAULT_CHECK), isUseless: false };
+  const isUseless = record.leftovers !== undefined;
+  const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
+  const check = decision.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
+  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, isUseless };
+  const window = readableSettings(rules)?.flapping?.window;
+  const last = record.episodes.at(-1)?.endTime;
+  const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
+  return {
+    record: isRecordNeeded(record, { kind: 'healthy', now }) ? record : undefined,
+    verdict: wasUnhealthy ? verdict : undefined,
+    time,
+    isUseless,
+  };
+}
+
+/** Judges a due node: which action of its ladder is next, or why none is. */
+function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfinished: Attempt | undefined): Judgement {
+  const { now, launchPause } = context;
+  const { dueCondition, ladder, claim } = decision;
+  const { incident, acts, refusals } = record;
+  const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
+  const { skipped } = incident ?? {};
+  const basis = context.basisOf(claim);
+  const requested = ladder.findIndex(each => keyOf(each) === record.leftovers?.requested?.key);
+  const openActions = ladder.slice(Math.max(0, requested));
+  const launchesFrom = launchPause?.until;
+  const next = nextAction({ ladder: openActions, taken, acts, refusals, basis, skipped, launchesFrom }, now);
+  switch (next.kind) {
+    case 'next': {
+      const { action } = next;
+      if (action.type === 'Terminate' && claim !== undefined && endsAnyway(claim, decision.entryPolicy, now)) {
+        const message = `NodeClaim ${claim.name} is being deleted already, and a repair would not end it sooner`;
+        const verdict = { kind: 'finishing', node, dueCondition, message } as const;
+        return judgement(record, verdict, addDuration(now, BLOCKED_CHECK));
+      }
+      const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
+      const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
+      const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
+      return judgement(begun, { kind: 'due', due: decision, action, laterActions, unfinished: same });
+    }
+    case 'refused': {
+      const message = `${decision.message}; refused: ${next.message}; ${againAt(next.until)}`;
+      return judgement(record, { kind: 'retry', node, message }, next.until);
+    }
+    case 'unavailable': {
+      const message = `${decision.message}; no replacement can be launched: ${againAt(next.until)}`;
+      const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
+      return judgement(record, verdict, next.until);
+    }
+    case 'exhausted': {
+      const carried = incident === undefined ? carriedReturns(record, taken, ladder, now) : undefined;
+      const returnTime = earliest(next.until, carried);
+      const returns = returnTime === undefined ? '' : `; an allowance returns at ${toTimestamp(returnTime)}`;
+      const list = ladder.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
+      const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
+      const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
+      const time = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
+      return judgement(record, { kind: 'exhausted', node, message }, time);
+    }
+  }
+}
 
 /** Acts of one kind count against one allowance, whatever their timeout. */
 const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
@@ -68,7 +184,7 @@ export function takenBefore(
  * The first time at which an action that counts as taken since an earlier incident may be taken again. The last action
  * returns with its allowance. Earlier ones also need that incident to be a day old.
  */
-export function carriedReturns(
+function carriedReturns(
   { lastIncident, acts }: Pick<NodeRecord, 'lastIncident' | 'acts'>,
   taken: readonly string[],
   ladder: readonly LadderAction[],
@@ -174,4 +290,24 @@ export function refusedUntil(
   if (refusal?.basis !== basis) return undefined;
   const until = tryTime(refusal, action);
   return isDue(now, until) ? undefined : { until, refusal };
+}
+
+export const againAt = (until: EpochMs): string => `it is tried again at ${toTimestamp(until)}`;
+
+/**
+ * Rewords the end of a message (`againAt`) if the time that it names is over at `now`. Later tries are not reported, so
+ * the message keeps the time of an earlier one.
+ */
+export function asOf(message: string, now: EpochMs): string {
+  return message.replace(/ it is tried again at (\S+)$/, (text, time: string) => {
+    const next = parseTimestamp(time);
+    return next !== undefined && isDue(now, next) ? ` it was to be tried again at ${time}` : text;
+  });
+}
+
+/** Whether the NodeClaim is being deleted, and no deadline of a repair would bring its end forward. */
+function endsAnyway(claim: NodeClaimView, { drainBound }: Pick<EntryPolicy, 'drainBound'>, now: EpochMs): boolean {
+  if (claim.deletionTime === undefined) return false;
+  const deadline = deadlineBy(claim, drainBound, now);
+  return deadline === undefined || endsBy(claim, deadline);
 }

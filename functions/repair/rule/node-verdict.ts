@@ -3,33 +3,27 @@
  * toleration. From then on the node is due, unless its NodeClaim is not certain, somebody vetoes, or another
  * controller is at work on it. What the pool allows is `functions/repair/decide.ts`. Pure.
  */
-import { judgeByLadder } from './due-node.ts';
 import { dueOf, type Judgement, type PresentNode, toFinding } from './finding.ts';
-import {
-  doubtsOf,
-  isStillUnhealthy,
-  type OnsetContext,
-  onsetsOf,
-  onsetsStill,
-  unhealthyStatementsOf,
-} from './onsets.ts';
+import { doubtsOf, type HealthContext, isStillUnhealthy, judgeHealth, onsetsOf, onsetsStill } from './health.ts';
 import { isStopped, otherWorkOn } from './other-work.ts';
 import { newNodeOf, withMarks } from './reboot-marks.ts';
 import { vetoOf } from './vetoes.ts';
 import { replacementOf } from './attempt.ts';
 import { judgeAttempt } from './attempt-verdict.ts';
 import { nextEpisodes } from './flapping.ts';
-import { endOf, HEALTHY_FOR, incidentAt, judgeHealth, readableSettings } from './incident.ts';
-import { isRebootTried, isRebootUnderWay, ladderOf, possibleOf } from './ladder.ts';
+import { endOf, HEALTHY_FOR, incidentAt, readableSettings } from './incident.ts';
+import { isRebootTried, isRebootUnderWay, keyOf, ladderOf, possibleOf } from './ladder.ts';
+import { judgeByLadder } from './next-action.ts';
 import type { Attempt, Replacement } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
 import type { JudgeContext, NodeFacts, NodeObservation } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
+import type { RepairRules } from './settings-in-force.ts';
 import { type EntryPolicy, type NodeDecision, REPORT_CODES } from './verdict.ts';
 import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
-import { termsOf } from '../../../shared/domain/repair-policy.ts';
+import { type Confirmation, termsOf } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs, isDue } from '../../../shared/domain/time.ts';
 
 /** The finding of one node. @param recordBefore its record; undefined: it has none */
@@ -37,23 +31,26 @@ export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: N
   const { now, rules, pool } = context;
   const settings = readableSettings(rules);
   const known = recordBefore ?? newNodeOf(node, pool);
-  const unhealthy =
-    settings === undefined
-      ? []
-      : unhealthyStatementsOf(node, { now, settings, record: recordBefore, ...newsOf(context, node, recordBefore) });
-  const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : unhealthy.length > 0;
   const isFlapping = settings?.flapping !== undefined;
   const withoutFlapping = settings === undefined ? known.episodes : [];
   const episodes = isFlapping ? nextEpisodes(node, settings, known.episodes, now) : withoutFlapping;
+  const health = judgeHealth(node, {
+    now,
+    rules,
+    record: recordBefore,
+    episodes,
+    ...newsOf(context, node, recordBefore),
+  });
+  const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : health.kind !== 'healthy';
   const owner = ownerOf(node, context.owners);
   const otherRequest = context.otherRequests.get(node.name);
-  const decision = decideNode({ now, node, owner, rules, unhealthy, episodes, otherRequest });
+  const decision = decideNode({ now, node, owner, rules, health, otherRequest });
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const other = isUnhealthy ? otherWorkOn(node, claim, otherRequest, now) : undefined;
   const otherWorkSince = other && (known.otherWork?.what === other.what ? known.otherWork.time : now);
   const record: NodeRecord = {
     ...rememberedOf(known, context, node, isUnhealthy),
-    onsets: settings === undefined ? onsetsStill(node, known) : onsetsOf(unhealthy),
+    onsets: settings === undefined ? onsetsStill(node, known) : onsetsOf(health.unhealthy),
     episodes: [...episodes],
     ...(other && otherWorkSince !== undefined && { otherWork: { what: other.what, time: otherWorkSince } }),
   };
@@ -71,7 +68,7 @@ function newsOf(
   { observedTimes, changesTime, isUnprompted }: JudgeContext,
   { uid }: NodeView,
   recordBefore: NodeRecord | undefined,
-): Pick<OnsetContext, 'ownTime' | 'observedTime' | 'isUnprompted'> {
+): Pick<HealthContext, 'ownTime' | 'observedTime' | 'isUnprompted'> {
   const ownTime = observedTimes.get(uid);
   // A condition that gets the time it lacked has not changed.
   const wasWithoutTime = recordBefore?.reported?.code === REPORT_CODES.noTransitionTime;
@@ -141,15 +138,7 @@ function withExpiries(
 }
 
 /** Decides on one node by its conditions, its NodeClaim and the rules of its pool. Pure, total. */
-export function decideNode({
-  now,
-  node,
-  owner,
-  rules,
-  unhealthy,
-  episodes,
-  otherRequest,
-}: NodeObservation): NodeDecision {
+export function decideNode({ now, node, owner, rules, health, otherRequest }: NodeObservation): NodeDecision {
   const { gateOpen, settings } = rules;
   if (!gateOpen) return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
   if (settings === undefined) {
@@ -161,14 +150,13 @@ export function decideNode({
     const message = 'the node is the replacement of another one, and not in use yet';
     return { kind: 'ignore', reason: 'Healthy', message };
   }
-  const health = judgeHealth(unhealthy, { now, settings, episodes });
   if (health.kind === 'healthy') {
     return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };
   }
   if (health.kind === 'noTransitionTime') {
     return { kind: 'ignore', reason: 'NoTransitionTime', message: health.message };
   }
-  const { message, severity, dueCondition, entry, dueSince } = health;
+  const { message, unhealthy, dueCondition, entry, dueSince } = health;
   if (!isDue(now, dueCondition.dueTime))
     return { kind: 'tolerate', dueCondition, doubts: doubtsOf(unhealthy), message };
   const isOurs = owner.kind === 'none' && settings.nodesWithoutNodeClaim === 'TerminateInAutoScalingGroup';
@@ -199,7 +187,43 @@ export function decideNode({
   const { priority = 0 } = entry.statement;
   const entryPolicy: EntryPolicy = { priority, ...termsOf(settings, entry) };
   const ladder = possibleOf(ladderOf(entryPolicy, claim?.terminationGracePeriod), claim);
-  return { kind: 'due', dueCondition, claim, severity, entryPolicy, ladder, dueSince, message };
+  return { kind: 'due', dueCondition, claim, severity: unhealthy.length, entryPolicy, ladder, dueSince, message };
+}
+
+/**
+ * Answer of the second look. `readClaim`: by the listed NodeClaim the act is not wanted, so the NodeClaim must be read.
+ * `overtaken`: somebody else terminates the node forcefully by now.
+ */
+export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
+
+/**
+ * Whether a granted act is still wanted, by the decision on its node once Node, NodeClaim and rules were read again.
+ * @param granted the key of its action, and the check for which its entry asks EC2
+ */
+export function stillWanted(
+  granted: { readonly key: string; readonly confirm: Confirmation | undefined },
+  decision: NodeDecision,
+  {
+    rules,
+    isClaimListed,
+    isCounted,
+  }: {
+    readonly rules: RepairRules;
+    /** The NodeClaim is the one that the pass has listed, not read again. */
+    readonly isClaimListed: boolean;
+    /** The repair is reserved in the limits of zone and cluster. */
+    readonly isCounted: boolean;
+  },
+): StillWanted {
+  if (isClaimListed && decision.kind !== 'due') return 'readClaim';
+  if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
+  // Limits that came into force since may not count this repair.
+  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
+  if (decision.kind === 'finishing') return 'overtaken';
+  // The entry that decides by now may have another list, or ask EC2.
+  const { ladder, entryPolicy } = decision;
+  const isSame = ladder.some(each => keyOf(each) === granted.key) && entryPolicy.confirm === granted.confirm;
+  return isSame ? 'act' : 'calledOff';
 }
 
 /**

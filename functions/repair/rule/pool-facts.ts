@@ -1,8 +1,9 @@
 /** Facts that a pass has read of a pool, and facts by which each of its nodes is judged. Types only. */
 import type { StoredNode } from '../record.ts';
-import type { Episode, NodeRecord } from '../node-record.ts';
+import type { NodeRecord } from '../node-record.ts';
 import type { LaunchPause, PoolRecord } from '../pool-record.ts';
-import type { NodeDecision, UnhealthyStatement } from './verdict.ts';
+import type { Health } from './health.ts';
+import type { NodeDecision } from './verdict.ts';
 import type { RepairRules } from './settings-in-force.ts';
 import type { EndedDrain } from '../attempt-record.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -137,10 +138,7 @@ export interface NodeObservation {
   readonly node: NodeView;
   readonly owner: Owner;
   readonly rules: RepairRules;
-  /** The statements that are true, with their onsets; empty if the rules have no settings. */
-  readonly unhealthy: readonly UnhealthyStatement[];
-  /** Earlier times in which the node was unhealthy. */
-  readonly episodes: readonly Episode[];
+  readonly health: Health;
   /** A request for the node in another system. */
   readonly otherRequest?: string | undefined;
 }

@@ -1,10 +1,9 @@
 /**
  * The ramp: after a freeze, a zone outage or a threshold, a pool begins its repairs slowly: 1, 2, 4 … a minute. Pure.
  */
-import { begunTime } from './in-flight.ts';
 import type { PoolRecord, Ramp } from '../pool-record.ts';
 import type { Blocker } from './verdict.ts';
-import type { NodeFinding } from './finding.ts';
+import { begunTime, type NodeFinding } from './finding.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 

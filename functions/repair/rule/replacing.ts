@@ -5,11 +5,10 @@
 import type { AttemptOf, Replacement } from '../attempt-record.ts';
 import { type DueNode, LAUNCH_CHECK } from './verdict.ts';
 import type { NodeFacts } from './pool-facts.ts';
-import { againAt, judgeByLadder } from './due-node.ts';
+import { againAt, judgeByLadder, refusedUntil } from './next-action.ts';
 import { type Judgement, underWay } from './finding.ts';
 import { isWanted, judgeWithoutAttempt, judgeRecovered } from './attempt-end.ts';
 import { pauseAfterFailure, replacementStatusOf } from './replacement.ts';
-import { refusedUntil } from './next-action.ts';
 import { allActionsOf, terminationAfter } from './ladder.ts';
 import { withSkipped } from './incident.ts';
 import { launchTakenBack, withoutAttempt } from './attempt.ts';

@@ -3,11 +3,10 @@
  * again. Types and constants.
  */
 import type { ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
-import type { Onset } from '../node-record.ts';
 import type { Veto } from './vetoes.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import type { ActionOf, termsOf, UnhealthyMatch } from '../../../shared/domain/repair-policy.ts';
+import type { ActionOf, termsOf } from '../../../shared/domain/repair-policy.ts';
 import { type EpochMs, minutes, seconds } from '../../../shared/domain/time.ts';
 
 /** A node with something under way is looked at this often. */
@@ -24,17 +23,6 @@ export const REPORT_CODES = {
   ambiguous: 'blocked AmbiguousNodeClaim',
   unresolved: 'settle',
 } as const;
-
-/** A statement that is true, and since when. */
-export type UnhealthyStatement = UnhealthyMatch & { readonly key: string } & (
-    | {
-        readonly onset: Onset;
-        /** Fault of the clock that wrote the condition's transition time. */
-        readonly doubt?: 'behind' | 'ahead' | undefined;
-      }
-    /** Its condition does not say since when. */
-    | { readonly onset: undefined; readonly doubt?: undefined }
-  );
 
 /** An action of the ladder with its time; `DrainThenTerminate` is two. */
 export type LadderAction = ActionOf<ActionType> & {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { newNode, podsUntil } from '../../../../functions/repair/rule/attempt.ts';
 import { decide } from '../../../../functions/repair/decide.ts';
-import { onsetsOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
+import { judgeHealth, onsetsOf } from '../../../../functions/repair/rule/health.ts';
 import { dueOf } from '../../../../functions/repair/rule/finding.ts';
 import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
@@ -77,9 +77,8 @@ function recordOf(cluster: Cluster, node: NodeView, settings: RepairSettings, ha
     const { lastTransitionTime: time } = condition;
     if (time === undefined || !hasSeen) return {};
     const { creationTime } = node;
-    return onsetsOf(
-      unhealthyStatementsOf({ conditions: [condition], creationTime }, { now: time, settings, record: undefined }),
-    );
+    const seen = { conditions: [condition], creationTime };
+    return onsetsOf(judgeHealth(seen, { now: time, rules: { settings }, record: undefined, episodes: [] }).unhealthy);
   });
   const [claim] = cluster.claims.filter(({ providerID }) => providerID === node.providerID);
   const key = keyOf(REBOOT as Parameters<typeof keyOf>[0]);

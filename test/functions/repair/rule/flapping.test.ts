@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cumulativeDueTime, nextEpisodes } from '../../../../functions/repair/rule/flapping.ts';
-import { judgeHealth } from '../../../../functions/repair/rule/incident.ts';
-import { unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
+import { judgeHealth } from '../../../../functions/repair/rule/health.ts';
 import type { Episode } from '../../../../functions/repair/node-record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
@@ -28,12 +27,8 @@ const nodeWith = (conditions: Conditions): { readonly conditions: readonly NodeC
 /** By a look long after its transitions. */
 const healthOf = (node: ReturnType<typeof nodeWith>, rules: RepairSettings, episodes: readonly Episode[]) =>
   judgeHealth(
-    unhealthyStatementsOf({ ...node, creationTime: undefined }, { now: at(60), settings: rules, record: undefined }),
-    {
-      now: at(60),
-      settings: rules,
-      episodes,
-    },
+    { ...node, creationTime: undefined },
+    { now: at(60), rules: { settings: rules }, record: undefined, episodes },
   );
 
 /** What is remembered of a node that was looked at in these minutes. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { judgeNode, poolOf } from '../../../../functions/repair/rule/node-verdict.ts';
 import { judgePool } from '../../../../functions/repair/rule/pool-verdict.ts';
-import { guardInputsOf, toBeConfirmed } from '../../../../functions/repair/rule/guard-inputs.ts';
+import { guardInputsOf, toBeConfirmed } from '../../../../functions/repair/rule/guards.ts';
 import type { GuardInputs } from '../../../../functions/repair/rule/guards.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';

@@ -1,13 +1,7 @@
 /** The entry that decides about a node, its report, and how long the node's record is kept. */
 import { describe, expect, it } from 'vitest';
-import {
-  endOf,
-  isRecordNeeded,
-  judgeHealth,
-  type SeenNode,
-  withoutDueClause,
-} from '../../../../functions/repair/rule/incident.ts';
-import { unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
+import { judgeHealth, withoutDueClause } from '../../../../functions/repair/rule/health.ts';
+import { endOf, isRecordNeeded, type SeenNode } from '../../../../functions/repair/rule/incident.ts';
 import type { Episode, NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { at, NOW, remembered } from '../../../builders/pool.ts';
@@ -23,8 +17,7 @@ function judged(disk: JsonObject, slow: JsonObject = {}, more: JsonObject = {}, 
     ...more,
   });
   const node = aNode([aCondition('Disk', 'True', at(-15)), aCondition('Slow', 'True', at(-10))]);
-  const unhealthy = unhealthyStatementsOf(node, { now: NOW, settings, record: undefined });
-  const health = judgeHealth(unhealthy, { now: NOW, settings, episodes });
+  const health = judgeHealth(node, { now: NOW, rules: { settings }, record: undefined, episodes });
   if (health.kind !== 'unhealthy') throw new Error('the node is healthy');
   return health;
 }
@@ -44,7 +37,7 @@ describe('of several entries', () => {
 
   it('the node has been due since the first one was, and each makes it worse', () => {
     const health = judged({ toleration: '5m' }, { toleration: '5m', priority: 1 });
-    expect(health).toMatchObject({ dueSince: at(-10), severity: 2, dueCondition: { dueTime: at(-5) } });
+    expect(health).toMatchObject({ dueSince: at(-10), unhealthy: { length: 2 }, dueCondition: { dueTime: at(-5) } });
   });
 
   it('the one that decides says its field, and its priority where it has one', () => {
@@ -63,12 +56,8 @@ describe('of several entries', () => {
 
   it('one of the provider has no field', () => {
     const settings = someSettings();
-    const unhealthy = unhealthyStatementsOf(aNode([aCondition('Ready', 'False', at(-15))]), {
-      now: NOW,
-      settings,
-      record: undefined,
-    });
-    expect(judgeHealth(unhealthy, { now: NOW, settings, episodes: [] })).toMatchObject({
+    const node = aNode([aCondition('Ready', 'False', at(-15))]);
+    expect(judgeHealth(node, { now: NOW, rules: { settings }, record: undefined, episodes: [] })).toMatchObject({
       dueCondition: expect.not.objectContaining({ field: expect.anything() }),
     });
   });

@@ -1,12 +1,13 @@
 /** When an incident starts, by which entry, and when it ends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type OnsetContext, onsetsOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
-import { incidentAt, judgeHealth } from '../../../../functions/repair/rule/incident.ts';
+import { type Health, judgeHealth, onsetsOf } from '../../../../functions/repair/rule/health.ts';
+import { incidentAt } from '../../../../functions/repair/rule/incident.ts';
 import type { Incident, Onset } from '../../../../functions/repair/node-record.ts';
+import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
-import { aCondition, aNode, someSettings, T } from '../../../builders/repair.ts';
+import { aCondition, aNode, someSettings, T, unhealthyStatementsOf } from '../../../builders/repair.ts';
 
 /** Minutes after T. */
 const at = (minute: number): EpochMs => addDuration(T, toDurationMs(minute * 60_000));
@@ -23,7 +24,7 @@ interface Given {
   readonly kept?: readonly [start: number, stated: number, first?: number];
   /** When the forwarder saw the change of this very node. */
   readonly own?: number;
-  readonly settings?: OnsetContext['settings'];
+  readonly settings?: RepairSettings;
 }
 
 const ready = (since: number): NodeCondition => aCondition('Ready', 'False', at(since));
@@ -41,7 +42,7 @@ function unhealthyAt({ condition = ready(0), creation, now, kept, own, settings 
   const [unhealthy] = unhealthyStatementsOf(node, {
     now: at(now),
     settings,
-    record: { onsets: onset === undefined ? {} : { [key]: onset }, episodes: [] },
+    record: { onsets: onset === undefined ? {} : { [key]: onset } },
     observedTime: onset === undefined ? observed : undefined,
     ownTime: observed,
   });
@@ -114,7 +115,7 @@ describe('an incident starts', () => {
   ])('(c) when its time has moved to the minute 20: %s', (_, looks, start) => {
     let onsets: Readonly<Record<string, Onset>> = { 'Ready=False': { start: at(0), stated: at(0) } };
     for (const [now, own] of looks) {
-      const context = { now: at(now), settings: PLAIN, record: { onsets, episodes: [] } };
+      const context = { now: at(now), settings: PLAIN, record: { onsets } };
       const ownTime = own === undefined ? undefined : at(own);
       onsets = onsetsOf(unhealthyStatementsOf(aNode([ready(20)]), { ...context, ownTime }));
     }
@@ -142,7 +143,7 @@ describe('an incident starts', () => {
       unhealthyStatementsOf(aNode([{ ...disk(0), reason: reasons[index % 2] ?? '' }]), {
         now: at(minute),
         settings,
-        record: { onsets, episodes: [] },
+        record: { onsets },
         ...(seen === undefined ? { isUnprompted: true } : { ownTime: at(seen), observedTime: at(seen) }),
       });
     let onsets = onsetsOf(look(0, 0, {}, 0));
@@ -189,7 +190,7 @@ describe('an incident starts', () => {
     const look = (stated: number, now: number, own: number | undefined, onsets: Readonly<Record<string, Onset>>) => {
       const observed = own === undefined ? undefined : at(own);
       const times = { observedTime: observed, ownTime: observed };
-      const context = { now: at(now), settings: PLAIN, record: { onsets, episodes: [] }, ...times };
+      const context = { now: at(now), settings: PLAIN, record: { onsets }, ...times };
       return unhealthyStatementsOf(aNode([ready(stated)]), context);
     };
     let onsets = onsetsOf(look(first === 0 ? 180 : first, 0, 0, {}));
@@ -205,11 +206,11 @@ describe('an incident starts', () => {
     const between = unhealthyStatementsOf(aNode([ready(0), other]), {
       now: at(10),
       settings,
-      record: { onsets: first, episodes: [] },
+      record: { onsets: first },
     });
     const onsets = onsetsOf(between);
     expect(Object.keys(onsets)).toEqual(['Ready=False']);
-    const again = unhealthyStatementsOf(node, { now: at(15), settings, record: { onsets, episodes: [] } });
+    const again = unhealthyStatementsOf(node, { now: at(15), settings, record: { onsets } });
     expect(again.map(({ key, onset }) => [key, minutesOf(onset?.start)])).toEqual([
       ['Ready=False', 0],
       ['Disk=True~Ssd', 15],
@@ -239,7 +240,7 @@ describe('an incident starts', () => {
           const [unhealthy] = unhealthyStatementsOf(node, {
             now: at(look),
             settings,
-            record: { onsets, episodes: [] },
+            record: { onsets },
             observedTime,
           });
           onsets = onsetsOf(unhealthy === undefined ? [] : [unhealthy]);
@@ -259,23 +260,22 @@ describe('a condition that a pass sees by chance', () => {
   /** Looks in their order: each minute, whether by chance, and when the change of this node was seen. */
   function looks(since: number, ...each: readonly (readonly [now: number, isUnprompted: boolean, own?: number])[]) {
     let onsets: Readonly<Record<string, Onset>> = {};
-    let unhealthy: ReturnType<typeof unhealthyStatementsOf> = [];
+    let health: Health = { kind: 'healthy', unhealthy: [] };
     for (const [now, isUnprompted, own] of each) {
       const observed = own === undefined ? undefined : at(own);
-      unhealthy = unhealthyStatementsOf(aNode([ready(since)]), {
+      health = judgeHealth(aNode([ready(since)]), {
         now: at(now),
-        settings: PLAIN,
-        record: { onsets, episodes: [] },
+        rules: { settings: PLAIN },
+        episodes: [],
+        record: { onsets },
         observedTime: observed,
         ownTime: observed,
         isUnprompted,
       });
-      onsets = onsetsOf(unhealthy);
+      onsets = onsetsOf(health.unhealthy);
     }
-    const now = at(each.at(-1)?.[0] ?? 0);
-    const health = judgeHealth(unhealthy, { now, settings: PLAIN, episodes: [] });
     const dueTime = health.kind === 'unhealthy' ? minutesOf(health.dueCondition.dueTime) : undefined;
-    return { dueTime, doubt: unhealthy[0]?.doubt };
+    return { dueTime, doubt: health.unhealthy[0]?.doubt };
   }
 
   it('is due a minute later at the earliest: its event may be on its way', () => {

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { endsBy } from '../../../../shared/domain/node-claim.ts';
-import { onsetsOf, unhealthyStatementsOf } from '../../../../functions/repair/rule/onsets.ts';
-import { readableSettings } from '../../../../functions/repair/rule/incident.ts';
+import { judgeHealth, onsetsOf } from '../../../../functions/repair/rule/health.ts';
 import type { NodeObservation } from '../../../../functions/repair/rule/pool-facts.ts';
 import { decideNode } from '../../../../functions/repair/rule/node-verdict.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
@@ -17,7 +16,7 @@ import {
   toEpochMs,
   toTimestamp,
 } from '../../../../shared/domain/time.ts';
-import { aCondition, aNode, aNodeClaim, at, SICK, someRules, someSettings, T } from '../../../builders/repair.ts';
+import { aCondition, aNode, aNodeClaim, at, SICK, someRules, T } from '../../../builders/repair.ts';
 
 const after = (duration: DurationMs): EpochMs => toEpochMs(T + duration);
 const ANNOTATION = 'karpenter.sh/nodeclaim-termination-timestamp';
@@ -25,12 +24,9 @@ const ANNOTATION = 'karpenter.sh/nodeclaim-termination-timestamp';
 /** What becomes of a node that was never looked at before. */
 function decide(given: Partial<NodeObservation>): ReturnType<typeof decideNode> {
   const { node = aNode([SICK]), rules = someRules(), now = after(minutes(30)) } = given;
-  const settings = readableSettings(rules);
-  const unhealthy = settings === undefined ? [] : unhealthyStatementsOf(node, { now, settings, record: undefined });
   return decideNode({
     owner: { kind: 'claim', claim: aNodeClaim() },
-    episodes: [],
-    unhealthy,
+    health: judgeHealth(node, { now, rules, record: undefined, episodes: [] }),
     ...given,
     node,
     rules,
@@ -51,15 +47,14 @@ const design: JsonObject = {
 function check(block: JsonObject, conditions: readonly NodeCondition[], expected: EpochMs | 'never'): void {
   const rules = someRules(block);
   const node = aNode(conditions);
-  const settings = someSettings(block);
   const first = conditions.flatMap(({ lastTransitionTime }) => lastTransitionTime ?? []).reduce(latest, T);
-  const onsets = onsetsOf(unhealthyStatementsOf(node, { now: first, settings, record: undefined }));
+  const onsets = onsetsOf(judgeHealth(node, { now: first, rules, record: undefined, episodes: [] }).unhealthy);
   const ask = (now: EpochMs): string =>
     decide({
       node,
       rules,
       now,
-      unhealthy: unhealthyStatementsOf(node, { now, settings, record: { onsets, episodes: [] } }),
+      health: judgeHealth(node, { now, rules, record: { onsets }, episodes: [] }),
     }).kind;
   if (expected === 'never') {
     expect(ask(after(hours(1000)))).toBe('ignore');

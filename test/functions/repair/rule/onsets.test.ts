@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import {
   doubtsOf,
   isStillUnhealthy,
-  type OnsetContext,
+  type HealthContext,
   onsetsOf,
   onsetsStill,
-  unhealthyStatementsOf,
-} from '../../../../functions/repair/rule/onsets.ts';
+} from '../../../../functions/repair/rule/health.ts';
 import type { Onset } from '../../../../functions/repair/node-record.ts';
+import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../../shared/domain/time.ts';
 import { at, remembered } from '../../../builders/pool.ts';
-import { aCondition, anAttempt, aNode, someSettings } from '../../../builders/repair.ts';
+import { aCondition, anAttempt, aNode, someSettings, unhealthyStatementsOf } from '../../../builders/repair.ts';
 
 type Onsets = Readonly<Record<string, Onset>>;
 const PLAIN = someSettings();
@@ -26,7 +26,8 @@ const ready = (since: number): NodeCondition => aCondition('Ready', 'False', at(
 const disk = (since: number, reason: string): NodeCondition => ({ ...aCondition('Disk', 'True', at(since)), reason });
 const timeless: NodeCondition = { ...ready(0), lastTransitionTime: undefined };
 
-interface Look extends Partial<Omit<OnsetContext, 'now'>> {
+interface Look extends Partial<Omit<HealthContext, 'now' | 'rules'>> {
+  readonly settings?: RepairSettings;
   readonly now: number;
   /** When the forwarder saw the change of this very node. */
   readonly own?: number;
@@ -34,7 +35,7 @@ interface Look extends Partial<Omit<OnsetContext, 'now'>> {
 
 function see(condition: NodeCondition, onsets: Onsets, { now, own, ...more }: Look) {
   const told: EpochMs | undefined = own === undefined ? undefined : at(own);
-  const record = { onsets, episodes: [] };
+  const record = { onsets };
   const times = { observedTime: told, ownTime: told };
   return unhealthyStatementsOf(aNode([condition]), { settings: PLAIN, record, ...times, ...more, now: at(now) });
 }

@@ -4,7 +4,7 @@ import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { LaunchPause } from '../../../../functions/repair/pool-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { asOf } from '../../../../functions/repair/rule/due-node.ts';
+import { asOf } from '../../../../functions/repair/rule/next-action.ts';
 import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
 import { afterRefusedAct, noteRefusedAct, type RefusedAct } from '../../../../functions/repair/rule/refused-act.ts';
 import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';

@@ -1,9 +1,13 @@
 /** What becomes of an act by the look after its intent was recorded. */
 import { expect, it } from 'vitest';
-import { type SecondLook, stillWanted } from '../../../../functions/repair/rule/second-look.ts';
+import { judgeHealth } from '../../../../functions/repair/rule/health.ts';
+import type { RepairRules } from '../../../../functions/repair/rule/settings-in-force.ts';
+import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../../../shared/domain/node-owner.ts';
+import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
 import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRules, T } from '../../../builders/repair.ts';
-import { decideNode } from '../../../../functions/repair/rule/node-verdict.ts';
+import { decideNode, stillWanted } from '../../../../functions/repair/rule/node-verdict.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 
 const NOW = addDuration(T, minutes(30));
@@ -20,19 +24,32 @@ const REBOOTS = { actions: [{ type: 'Reboot' }] };
 const LATER = { actions: [{ type: 'Reboot' }, { type: 'Terminate', timeout: '1h' }] };
 const CONFIRMS = { policies: [{ conditionType: 'Ready', toleration: '10m', confirm: 'InstanceStatus' }] };
 
+interface SecondLook {
+  readonly node: NodeView;
+  readonly claim: NodeClaimView | undefined;
+  readonly rules: RepairRules;
+  readonly otherRequest: string | undefined;
+  readonly isClaimListed: boolean;
+  readonly isCounted: boolean;
+}
+
 /** A termination of n1 was granted, and n1 is looked at once more. */
 function answer(given: Partial<SecondLook>): string {
-  const record = newNode('n1', 'default');
-  const look = {
-    now: NOW,
+  const look: SecondLook = {
     node,
     claim,
     rules: someRules(),
     otherRequest: undefined,
     isClaimListed: false,
     isCounted: true,
+    ...given,
   };
-  return stillWanted({ attempt: anAttempt('n1'), record, confirm: undefined }, { ...look, ...given }, decideNode);
+  const { rules } = look;
+  const owner = ownerOf(look.node, indexOwners([look.node], look.claim === undefined ? [] : [look.claim]));
+  const health = judgeHealth(look.node, { now: NOW, rules, record: newNode('n1', 'default'), episodes: [] });
+  const { otherRequest } = look;
+  const decision = decideNode({ now: NOW, node: look.node, owner, rules, health, otherRequest });
+  return stillWanted({ key: anAttempt('n1').key, confirm: undefined }, decision, look);
 }
 
 it.each<[string, Partial<SecondLook>, string]>([

@@ -1,6 +1,6 @@
 /** What is said of a node that nobody confirms to be unhealthy, or that others may be at work on. */
 import { expect, it } from 'vitest';
-import { othersNotKnown, unconfirmed } from '../../../../functions/repair/rule/unconfirmed.ts';
+import { othersNotKnown, unconfirmed } from '../../../../functions/repair/rule/guards.ts';
 import type { DueNode } from '../../../../functions/repair/rule/verdict.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
 import { T } from '../../../builders/repair.ts';

@@ -1,0 +1,314 @@
+/**
+ * Judges the health of a node by its conditions (docs/node-repair.md): since when each statement of the rules is true of
+ * it, which one decides, and when the node is due. Pure.
+ */
+import { cumulativeDueTime } from './flapping.ts';
+import { readableSettings } from './incident.ts';
+import type { RepairRules } from './settings-in-force.ts';
+import type { DueCondition } from '../attempt-record.ts';
+import type { Episode, NodeRecord, Onset } from '../node-record.ts';
+import { formatDuration } from '../../../shared/domain/go-duration.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import {
+  keyOfStatement,
+  matchStatements,
+  statementsOf,
+  type UnhealthyMatch,
+} from '../../../shared/domain/repair-policy.ts';
+import {
+  addDuration,
+  CLOCK_SKEW,
+  earliest,
+  type EpochMs,
+  isDue,
+  latest,
+  minutes,
+  seconds,
+  toTimestamp,
+} from '../../../shared/domain/time.ts';
+
+/** A pass that sees a condition before its event waits this long for it. The event shows whether the time can be right. */
+const HEARD_WITHIN = minutes(1);
+
+/** An event comes within seconds of its change: a transition further back was written by a clock that is behind. */
+const LONGEST_LAG = minutes(10);
+
+/** An event that comes within this time of a transition is about that very transition. */
+const FRESH = minutes(1);
+
+/** A statement that is true, and since when. */
+export type UnhealthyStatement = UnhealthyMatch & { readonly key: string } & (
+    | {
+        readonly onset: Onset;
+        /** Fault of the clock that wrote the condition's transition time. */
+        readonly doubt?: 'behind' | 'ahead' | undefined;
+      }
+    /** Its condition does not say since when. */
+    | { readonly onset: undefined; readonly doubt?: undefined }
+  );
+
+/** Health of a node. @property unhealthy every statement that is true of it, with its onset */
+export type Health = { readonly unhealthy: readonly UnhealthyStatement[] } & (
+  | { readonly kind: 'healthy' }
+  | { readonly kind: 'noTransitionTime'; readonly message: string }
+  | {
+      readonly kind: 'unhealthy';
+      readonly dueCondition: DueCondition;
+      /** A message with the condition and its due time. */
+      readonly message: string;
+      /** The statement that decides. */
+      readonly entry: UnhealthyStatement;
+      /** Time since which any of the statements has been due. */
+      readonly dueSince: EpochMs;
+    }
+);
+
+export interface HealthContext {
+  readonly now: EpochMs;
+  readonly rules: Pick<RepairRules, 'settings'>;
+  readonly record: Pick<NodeRecord, 'onsets'> | undefined;
+  /** Earlier times in which the node was unhealthy; read only with `flapping`. */
+  readonly episodes: readonly Episode[];
+  /** Time at which the forwarder saw the change that asked for this look; undefined: no change asked for it. */
+  readonly observedTime?: EpochMs | undefined;
+  /** Time at which the forwarder saw the change of this very node; undefined: this node has not changed. */
+  readonly ownTime?: EpochMs | undefined;
+  /** No event has named the node since the last pass, which looked at it. */
+  readonly isUnprompted?: boolean;
+}
+
+type JudgedNode = Pick<NodeView, 'conditions' | 'creationTime'>;
+
+/**
+ * Judges the health of the node by the entry that decides; without settings that can be read no node is unhealthy. Each
+ * statement that is true has an onset: the transition time of the condition, but no time before the Node was created,
+ * and the first look if the time cannot be right. The record keeps the onset, since an agent may write a new time with
+ * each report.
+ */
+export function judgeHealth(node: JudgedNode, context: HealthContext): Health {
+  const settings = readableSettings(context.rules);
+  if (settings === undefined) return { kind: 'healthy', unhealthy: [] };
+  const unhealthy = matchStatements(node, statementsOf(settings)).map(match => withOnset(match, node, context));
+  const [some] = unhealthy;
+  if (some === undefined) return { kind: 'healthy', unhealthy };
+  const timed = unhealthy.flatMap(timedOf).toSorted((a, b) => a.dueTime - b.dueTime);
+  const [soonest] = timed;
+  const deciding = decidingOf(timed, context.now);
+  if (deciding === undefined || soonest === undefined) {
+    const { type, status } = some.condition;
+    const message = `${type}=${status} has no lastTransitionTime that can be read: how long it lasts is not known`;
+    return { kind: 'noTransitionTime', unhealthy, message };
+  }
+  const { entry, start, dueTime } = deciding;
+  const since = timed.map(each => each.start).reduce((least, time) => earliest(least, time));
+  const { flapping } = settings;
+  const flappingTime = flapping && cumulativeDueTime(since, context.episodes, flapping);
+  const isFlapping = flappingTime !== undefined && flappingTime < dueTime;
+  const { statement, condition } = entry;
+  const field = isFlapping ? 'spec.repair.flapping' : statement.field;
+  const dueCondition: DueCondition = {
+    conditionType: condition.type,
+    conditionStatus: condition.status,
+    lastTransitionTime: start,
+    dueTime: isFlapping ? flappingTime : dueTime,
+    ...(field !== undefined && { field }),
+    ...(statement.priority !== undefined && statement.priority > 0 && { priority: statement.priority }),
+  };
+  const why =
+    isFlapping && flapping !== undefined
+      ? `unhealthy for ${formatDuration(flapping.unhealthyFor)} in all within ${formatDuration(flapping.window)}`
+      : `tolerated ${formatDuration(statement.toleration)}`;
+  const message = `${condition.type}=${condition.status} since ${toTimestamp(start)}, ${why}${dueClause(dueCondition)}`;
+  const dueSince = earliest(soonest.dueTime, isFlapping ? flappingTime : undefined);
+  return { kind: 'unhealthy', unhealthy, dueCondition, message, entry, dueSince };
+}
+
+/** A statement with its onset, and when it is due. */
+interface Timed {
+  readonly entry: UnhealthyStatement;
+  readonly start: EpochMs;
+  readonly dueTime: EpochMs;
+}
+
+function timedOf(entry: UnhealthyStatement): readonly Timed[] {
+  const { statement, onset } = entry;
+  if (onset === undefined) return [];
+  const { start, seenTime } = onset;
+  const tolerated = addDuration(start, statement.toleration);
+  const dueTime = seenTime === undefined ? tolerated : latest(tolerated, addDuration(seenTime, HEARD_WITHIN));
+  return [{ entry, start, dueTime }];
+}
+
+const priorityOf = ({ entry: { statement } }: Timed): number => statement.priority ?? 0;
+
+/**
+ * The statement that decides: among those that are due the one with the highest priority, then the one that is due
+ * first, then the first listed. If none is due, the one that is due first.
+ * @param timed those with an onset, in the order in which they are due
+ */
+function decidingOf(timed: readonly Timed[], now: EpochMs): Timed | undefined {
+  const due = timed.filter(({ dueTime }) => isDue(now, dueTime));
+  return due.toSorted((a, b) => priorityOf(b) - priorityOf(a))[0] ?? timed[0];
+}
+
+/** The end of a message about a condition: when the repair is due. */
+const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string => `, repair is due at ${toTimestamp(dueTime)}`;
+
+/** The message without that end, for a caller that shows the time by itself. */
+export const withoutDueClause = (message: string, dueCondition: DueCondition): string =>
+  message.replace(dueClause(dueCondition), '');
+
+/** A statement that is true, with its onset: the one that is recorded, or a new one. */
+function withOnset(match: UnhealthyMatch, node: JudgedNode, context: HealthContext): UnhealthyStatement {
+  const { now, record, ownTime, observedTime, isUnprompted = false } = context;
+  const key = keyOfStatement(match.statement);
+  const kept = record?.onsets[key];
+  const { lastTransitionTime: stated } = match.condition;
+  if (stated === undefined) return { ...match, key, onset: undefined };
+  const sameOnset = kept && onsetAfter(kept, stated, context);
+  if (sameOnset !== undefined) return { ...match, key, onset: sameOnset };
+  const statusStart = statusStartOf(match, key, record);
+  const { start, doubt } = startOf(match, node, context, { stated, statusStart });
+  // Keep `first` only for a start that an event confirmed. Drop it if an event came before this transition: the node
+  // may have been healthy in between.
+  const mayHaveStayed = !isBefore(ownTime, stated);
+  const first = mayHaveStayed ? (kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined)) : undefined;
+  const isUnheard = statusStart === undefined && isUnprompted && observedTime === undefined && isOlder(stated, now);
+  const onset = {
+    start,
+    stated,
+    ...(first !== undefined && { first }),
+    ...(isUnheard && { seenTime: now }),
+    ...clockOffsetAt(stated, ownTime, kept),
+    ...(statusStart !== undefined && statusStart < start && { statusStart }),
+  };
+  return { ...match, key, onset, doubt };
+}
+
+/**
+ * The onset of a statement that was true at the last look; undefined: it starts anew. Its condition may get a new time
+ * although its status stayed; its own event, which comes at once, proves that. Without such an event the node may have
+ * been healthy for a while (I3). An event of the node is fresh if it was seen within a minute of the stated time, and
+ * this look is as well.
+ *
+ * | stated time | what caused this look | onset |
+ * |---|---|---|
+ * | It is the recorded one, unconfirmed (`seenTime`). | The event of that change, over 10 minutes late: the clock is behind. | It starts anew. |
+ * | | No event has named the node since the last pass. | It stays, and is still not confirmed. |
+ * | | Anything else. | It stays, and is confirmed. |
+ * | It is no later than the recorded one, or none is recorded. | A fresh event, and a first start is recorded. | It starts at the first start. |
+ * | | An event of the node that was seen before the stated time. | It stays, without the first start. |
+ * | | Anything else. | It stays. |
+ * | It is later than the recorded one. | A fresh event. | It keeps its first start, or else its start. |
+ * | | Anything else. | It starts anew. |
+ */
+function onsetAfter(kept: Onset, stated: EpochMs, context: HealthContext): Onset | undefined {
+  const { now, ownTime, isUnprompted = false } = context;
+  const { seenTime, ...heard } = kept;
+  const { first, ...certain } = kept;
+  if (seenTime !== undefined && kept.stated === stated) {
+    const isOfThatChange = ownTime !== undefined && isDue(addDuration(seenTime, CLOCK_SKEW), ownTime);
+    if (isOfThatChange && isOlder(stated, ownTime)) return undefined;
+    if (isUnprompted) return kept;
+    return heard;
+  }
+  const isOfEarlier = isBefore(ownTime, stated);
+  const isFresh =
+    ownTime !== undefined &&
+    ((!isOfEarlier && ownTime - stated <= FRESH && Math.abs(now - stated) <= FRESH) ||
+      (isByClockOf(kept, stated, ownTime) && now - ownTime <= FRESH));
+  const { clockOffset } = kept;
+  const moved = { stated, ...(clockOffset !== undefined && { clockOffset }) };
+  if (kept.stated === undefined || stated <= kept.stated) {
+    if (isFresh && first !== undefined) return { start: first, ...moved };
+    if (isOfEarlier) return certain;
+    return kept;
+  }
+  if (isFresh) return { start: first ?? kept.start, ...moved };
+  return undefined;
+}
+
+/**
+ * The offset of the clock that wrote a transition, by the event of that transition. Without an event the known offset
+ * stays: the event may still come.
+ */
+function clockOffsetAt(
+  stated: EpochMs,
+  ownTime: EpochMs | undefined,
+  kept: Onset | undefined,
+): Pick<Onset, 'clockOffset'> {
+  const clockOffset = ownTime === undefined ? (kept?.clockOffset ?? 0) : stated - ownTime;
+  return Math.abs(clockOffset) > FRESH ? { clockOffset } : {};
+}
+
+/** Whether a clock that is as wrong as before wrote this time for the change that the event tells of. */
+const isByClockOf = ({ clockOffset }: Onset, stated: EpochMs, ownTime: EpochMs): boolean =>
+  clockOffset !== undefined && Math.abs(stated - ownTime - clockOffset) <= FRESH;
+
+/**
+ * The start of another statement of this type and status that was true of this very transition: only the reason has
+ * changed. undefined: there is none.
+ */
+function statusStartOf(
+  { statement: { type, status }, condition }: UnhealthyMatch,
+  key: string,
+  record: HealthContext['record'],
+): EpochMs | undefined {
+  const ofStatus = keyOfStatement({ type, status });
+  const starts = Object.entries(record?.onsets ?? {}).flatMap(([each, { start, stated, statusStart = start }]) => {
+    const isSame = stated !== undefined && stated === condition.lastTransitionTime;
+    return isSame && each !== key && (each === ofStatus || each.startsWith(`${ofStatus}~`)) ? [statusStart] : [];
+  });
+  return starts.reduce<EpochMs | undefined>(earliest, undefined);
+}
+
+/**
+ * The start of a new onset.
+ * @param statusStart defined: only the reason has changed, which says nothing of the clock that wrote the transition
+ */
+function startOf(
+  { statement }: UnhealthyMatch,
+  { creationTime }: JudgedNode,
+  { now, observedTime }: HealthContext,
+  { stated, statusStart }: { readonly stated: EpochMs; readonly statusStart: EpochMs | undefined },
+): Pick<UnhealthyStatement, 'doubt'> & { readonly start: EpochMs } {
+  if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, doubt: 'ahead' };
+  const isTold = observedTime !== undefined && statusStart === undefined;
+  // The event of a statement with a reason may be about the reason alone. An old transition time then does not mean a
+  // wrong clock, and the last line of this function picks the start.
+  if (isTold && statement.reason === undefined && isOlder(stated, observedTime)) return { start: now, doubt: 'behind' };
+  const start = statusStart ?? latest(stated, creationTime ?? stated);
+  // The transition time is that of the status: nobody says since when the reason stands.
+  return { start: statement.reason === undefined || now - start <= seconds(1) ? start : now };
+}
+
+/** Whether the event was seen before that transition, and so is about another change of the node. */
+const isBefore = (seen: EpochMs | undefined, stated: EpochMs): boolean =>
+  seen !== undefined && !isDue(addDuration(seen, CLOCK_SKEW), stated);
+
+/** Whether that transition is too old at that time for an event about it: over 10 minutes. */
+const isOlder = (stated: EpochMs, seen: EpochMs): boolean => seen - stated > LONGEST_LAG;
+
+/** Messages about clocks that cannot be right. */
+export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
+  unhealthy.flatMap(({ doubt, condition: { type, lastTransitionTime: time } }) =>
+    doubt === undefined
+      ? []
+      : [`the clock that wrote ${type} is ${doubt}: its time is ${time === undefined ? '(none)' : toTimestamp(time)}`],
+  );
+
+/** The onsets as the record keeps them after this look. */
+export const onsetsOf = (unhealthy: readonly UnhealthyStatement[]): NodeRecord['onsets'] =>
+  Object.fromEntries(unhealthy.flatMap(({ key, onset }) => (onset === undefined ? [] : [[key, onset]])));
+
+/** Onsets whose conditions still have their status: all that can be said without settings. */
+export const onsetsStill = ({ conditions }: NodeView, { onsets }: NodeRecord): NodeRecord['onsets'] =>
+  Object.fromEntries(
+    Object.entries(onsets).filter(([key]) => conditions.some(({ type, status }) => key === `${type}=${status}`)),
+  );
+
+export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean => {
+  const { conditionType, conditionStatus } = record.attempt?.dueCondition ?? {};
+  const isOfAttempt = node.conditions.some(({ type, status }) => type === conditionType && status === conditionStatus);
+  return isOfAttempt || Object.keys(onsetsStill(node, record)).length > 0;
+};

@@ -1,0 +1,69 @@
+/** Reads the rules of a pool. A pass reads them at its beginning, and again before its acts. */
+import type { PassDeps } from './context.ts';
+import { OWNER } from './record.ts';
+import type { RepairRules } from './rule/settings-in-force.ts';
+import { OWN_BLOCKS, rulesOf } from './settings.ts';
+import { loadConfig } from '../../shared/cluster/configuration.ts';
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
+import { loadPool } from '../../shared/cluster/known-pool.ts';
+import type { Configuration } from '../../shared/cluster/read-configuration.ts';
+import { type KubernetesObject, qualifiedName } from '../../shared/domain/kubernetes-object.ts';
+import { type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import { isProtected } from '../../shared/domain/protection.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import { basisOf } from '../../shared/lifecycle/refusals.ts';
+import type { PolicySet } from '../../shared/policies/policy-set.ts';
+import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
+
+/** The rules of a pool, and where they come from. */
+export interface PoolRules {
+  readonly repair: RepairRules;
+  readonly pool: KubernetesObject | undefined;
+  /** The NodePool, or its last known state if it was deleted: the protections that it granted still count. */
+  readonly known: KubernetesObject | undefined;
+  readonly policies: PolicySet;
+  readonly config: Configuration;
+}
+
+/**
+ * The rules of a pool as they are in force.
+ * @param pool undefined: the nodes without a NodePool
+ * @param seen the rules as this run read them before
+ */
+export async function loadRules(deps: PassDeps, pool: string | undefined, seen?: PoolRules): Promise<PoolRules> {
+  const [config, known, [policies]] = await inParallel([
+    loadConfig(OWNER, deps, seen?.config),
+    loadPool(deps, pool),
+    loadPolicySets(deps, OWNER, [OWN_BLOCKS]),
+  ]);
+  // Nothing is repaired for the sake of a NodePool that went.
+  const nodePool = known?.metadata.uid === '' ? undefined : known;
+  const { featureGates, providerPolicies } = config;
+  const repair = rulesOf(nodePool, { policies, gateOpen: featureGates.nodeRepair, providerPolicies });
+  return { repair, pool: nodePool, known, policies, config };
+}
+
+/** Hash of the settings and NodeClaim fields that a try rests on. */
+export const basisFor = (claim: NodeClaimView | undefined, { pool, policies }: PoolRules): string =>
+  basisOf([
+    // Each try sets this annotation, and takes it back.
+    claim && { ...claim.annotations, [TERMINATION_TIMESTAMP_ANNOTATION]: undefined },
+    claim?.finalizers,
+    pool?.spec,
+    policies.policies.map(({ object }) => object.spec),
+  ]);
+
+/** The names of the pods that the settings in force for the pool protect. */
+export function protectedNames(
+  { known, policies }: PoolRules,
+  pods: readonly PodView[],
+  now: EpochMs,
+): readonly string[] {
+  const { policy } = effectiveProtection(known, policies);
+  return pods
+    .filter(pod => isProtected(pod, now, policy))
+    .map(qualifiedName)
+    .toSorted();
+}
