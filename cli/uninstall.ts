@@ -205,8 +205,8 @@ function createReturns(): Returns {
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
 
 /**
- * Repeats what answers with the names of all that is not known to be done, and what failed, and looks on for a while after the last of it: functions that run put
- * theirs on again within seconds.
+ * Repeats what answers with the names of all that is not known to be done, and what failed. It looks on for a while after the last of it:
+ * functions that run put theirs on again within seconds.
  *
  * @returns what is left at last
  */

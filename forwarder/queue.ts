@@ -137,8 +137,8 @@ export interface QueueingConsumerDeps {
 }
 
 /**
- * What a watch sees, compared with what was known, into the queue. The tracker remembers a change as soon as it is offered. That is safe because an offer is refused only when the forwarder
- * stops, and the next one starts with an empty memory.
+ * Puts into the queue what a watch sees, compared with what was known. The tracker remembers a change as soon as it is offered. That is safe
+ * because an offer is refused only when the forwarder stops, and the next one starts with an empty memory.
  */
 export function queueingConsumer(deps: QueueingConsumerDeps): ObjectConsumer {
   const { tracker, queue, clock, listener, toPublish = change => [change] } = deps;

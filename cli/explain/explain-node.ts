@@ -131,7 +131,8 @@ function annotationOf(annotations: Readonly<Record<string, string>>): NodeAnnota
 }
 
 /**
- * That of Curfew's table, and the instant in the NodeClaim's annotation, as the termination itself joins them (`deadlineInForce`); else the grace period of NodeClaim, NodePool or policy from the deletion on.
+ * Deadline of Curfew's table, and the instant in the NodeClaim's annotation, as the termination itself joins them (`deadlineInForce`). Without
+ * both it is the grace period of NodeClaim, NodePool or policy, counted from the deletion.
  */
 function deadlineOf(observation: NodeObservation): Deadline {
   const { node, terminationGracePeriod, isLeft = false, stored } = observation;

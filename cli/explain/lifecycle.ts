@@ -191,7 +191,10 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
 const UNREADABLE =
   'the deletion waits until that can be read or its deadline comes, unless it had begun or an earlier version could be read, which is in force then and is not known here';
 
-/** What repair says of the node, in words. Attempts and unhealthy times of the past stand in Curfew's table, which is not read: `repair-events.ts` has what was said of them. */
+/**
+ * Words for what repair says of the node. Attempts and unhealthy times of the past stand in Curfew's table, which is not read:
+ * `repair-events.ts` has what was said of them.
+ */
 function repairOf(cluster: LifecycleCluster, explained: ExplainedNode): RepairExplanation {
   const { pool, rules, kind, message, dueCondition, terms, rank, heldBy } = explained;
   const { source, mode } = rules;

@@ -1,4 +1,7 @@
-/** What stands around Curfew in the local cluster: a scheduler, Karpenter, the kubelets of all nodes, the garbage collector of pods, the controller of PodDisruptionBudgets, the end of Events. */
+/**
+ * Actors around Curfew in the local cluster: a scheduler, Karpenter, the kubelets of all nodes, the garbage collector of pods, the controller of
+ * PodDisruptionBudgets, the end of Events.
+ */
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import { startDisruption } from '../../simulator/actors/disruption.ts';

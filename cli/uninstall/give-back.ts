@@ -10,7 +10,10 @@ import { listed, type Refusals } from './refusals.ts';
 
 const KINDS = ['NodeClaim', 'Node'] as const;
 
-/** An object with our mark, which names the finalizer; where the mark was taken off, one with the default finalizer, or with that which its NodePool and policies ask for. */
+/**
+ * An object with our mark, which names the finalizer. Where the mark was taken off: one with the default finalizer, or with that which its
+ * NodePool and policies ask for.
+ */
 export interface MarkedObject {
   /** As `NodeClaim a`. */
   readonly what: string;

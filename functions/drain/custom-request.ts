@@ -14,7 +14,8 @@ import { reportFallBack, reportNotices, reportResourceCreated, reportStuck } fro
 import { fail } from './rule/custom-drain.ts';
 import type { DecisionOf } from './rule/decision.ts';
 import { podDrainability } from './rule/pods.ts';
-import { save, withSafetyNet } from './save.ts';
+import { withSafetyNet } from './rule/progress.ts';
+import { save } from './save.ts';
 import { endUnchangedTurn, tryChange } from './try-change.ts';
 
 type ResourceDecision = DecisionOf<'noteResource' | 'createResource' | 'awaitResource' | 'fallBack'>;

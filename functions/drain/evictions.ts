@@ -20,8 +20,8 @@ import type { ActiveDrain } from './record.ts';
 import { reportNotices, reportStuck } from './report.ts';
 import type { DecisionOf } from './rule/decision.ts';
 import { type PodPlan, withReturns } from './rule/pod-plan.ts';
-import { withTriedPods } from './rule/progress.ts';
-import { saveForSweep, saveUntil, withSafetyNet } from './save.ts';
+import { withSafetyNet, withTriedPods } from './rule/progress.ts';
+import { saveForSweep, saveUntil } from './save.ts';
 
 export interface PlanResult {
   /** UIDs of pods whose owners have been warned. */

@@ -31,9 +31,8 @@ import { isCustomDrain } from './decide.ts';
 import { toDrainedNode } from './drained-node.ts';
 import { requestOnNode } from './rule/node-annotations.ts';
 import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './rule/observation.ts';
-import { goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
+import { askedIn, goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
 import { NO_DRAINS, OWNER, type DrainRecord } from './record.ts';
-import type { DrainRequest } from './request-record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
 import { readNeighbours } from './wake-ups.ts';
 
@@ -148,13 +147,6 @@ async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<O
     ...(typeof inForce === 'string' ? { outOfSight: inForce } : inForce),
     ...(isOfAllPods && asked.every(isForAllPods) && { limits: NO_DRAIN_LIMITS }),
   };
-}
-
-/** The requests of the drain under way, else of the next one, without one that is about to end. */
-function askedIn({ record: { active, requests }, incoming }: ObservedDrain): readonly DrainRequest[] {
-  const next = active?.requests ?? [...requests, ...(incoming?.kind === 'drain' ? [incoming.request] : [])];
-  const endedId = incoming?.kind === 'cancelled' || incoming?.kind === 'withdrawn' ? incoming.id : undefined;
-  return next.filter(({ id }) => id !== endedId);
 }
 
 /** Reads what the NodePool and the policies say. @throws {OutOfSight} where a kind is not served that may say something */

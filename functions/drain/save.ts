@@ -1,16 +1,11 @@
 /** Writes the record of a node's drains together with its timer. */
 import { subjectOf } from '../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
-import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
 import type { RecordToSave } from '../../shared/lifecycle/timed-record.ts';
 import { forgetPods } from '../../shared/pods/drain-pods.ts';
 import type { ObservedDrain } from './observe.ts';
 import type { DrainRecord } from './record.ts';
-
-/** Time after which a drain is looked at again, whatever it waits for. */
-const SAFETY_NET = minutes(5);
-/** Time between looks where no event reports a change of a pod's labels or of the devices it uses. */
-const UNWATCHED_CHECK = minutes(1);
 
 /** Writes record and timer together. @param how as in `RecordToSave` */
 export function save(
@@ -47,11 +42,4 @@ export function saveUntil(observed: ObservedDrain, value: DrainRecord, wakeTime:
   const keeps =
     armed !== undefined && armed > now && armed < wakeTime && wakeTime <= addDuration(armed, RUN_ENDS_WITHIN);
   return keeps ? save(observed, value, armed, { punctual: false }) : save(observed, value, wakeTime);
-}
-
-/** The instant until which a drain waits for news, at most. */
-export function withSafetyNet({ now, rules, record }: ObservedDrain, time: EpochMs | undefined): EpochMs {
-  const isUnwatched = (rules?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
-  const net = addDuration(now, isUnwatched ? UNWATCHED_CHECK : SAFETY_NET);
-  return earliest(time, net);
 }

@@ -8,7 +8,8 @@ import type { DrainContext } from './context.ts';
 import { showDrain, type NodeChange } from './node.ts';
 import type { ObservedDrain } from './observe.ts';
 import type { ShownDrain } from './rule/observation.ts';
-import { save, withSafetyNet } from './save.ts';
+import { withSafetyNet } from './rule/progress.ts';
+import { save } from './save.ts';
 
 /** Makes a change of Node or custom resource, unless it was refused and waits. @param key which change of the drain it is */
 export function tryChange<Outcome>(

@@ -66,7 +66,10 @@ export function countProtectedPods({ metrics, clock }: GracePeriodDeps, { protec
     metrics.milliseconds(METRICS.timeToNextExpiry, durationBetween(clock.now(), nextExpiry));
 }
 
-/** Reports a change of the Node in one audit line, after it was made, with the numbers that it rests on. A release after which no pod is protected is an Event, too. */
+/**
+ * Reports a change of the Node in one audit line, after it was made, with the numbers that it rests on. A release after which no pod is
+ * protected is an Event, too.
+ */
 export async function reportChange(
   reporter: Reporter,
   { object: about, pods, protection }: ObservedNode,

@@ -2,7 +2,7 @@
 import { annotationOf, newNode } from './rule/attempt.ts';
 import { keyOf, ladderOf } from './rule/ladder.ts';
 import { readAttempt, type StoredNode } from './record.ts';
-import type { CarriedAttempt } from './pool-of-before.ts';
+import type { CarriedAttempt } from './records-of-before.ts';
 import type { PoolRecord } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import type { LadderAction } from './rule/verdict.ts';

@@ -1,6 +1,6 @@
 /** The record of a pool: which of its nodes are in flight, and what its guards remember. The schema is the type. */
 import { list } from './node-record.ts';
-import { carriedAttempt } from './pool-of-before.ts';
+import { carriedAttempt } from './records-of-before.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 

@@ -1,12 +1,11 @@
 /**
  * Storage of the records of a pool (`pool-record.ts`) and of a node (`node-record.ts`): ids and stored names. Those of
- * earlier versions are read in `pool-of-before.ts` and `node-of-before.ts`. Only passes write them.
+ * earlier versions are read in `records-of-before.ts`. Only passes write them.
  */
 import { type Attempt, attempt } from './attempt-record.ts';
 import { type NodeRecord, nodeSchema } from './node-record.ts';
 import { type PoolRecord, poolSchema } from './pool-record.ts';
-import { nodeOfBefore } from './node-of-before.ts';
-import { poolOfBefore } from './pool-of-before.ts';
+import { nodeOfBefore, poolOfBefore } from './records-of-before.ts';
 import { fieldsOf, isJsonObject, toJson } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { checkedCodec, type RecordCodec, renamed, storedUnder } from '../../shared/lifecycle/record-codec.ts';

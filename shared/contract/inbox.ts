@@ -8,8 +8,8 @@ export { DEAD_LETTER_RETENTION_DAYS, INBOX_RETENTION_DAYS } from '../domain/rete
 export const VISIBILITY_TIMEOUT_SECONDS = 6 * FUNCTION_TIMEOUT_SECONDS;
 
 /**
- * Batches that a function has in progress at once, at most (`packages/curfew-cdk/src/function-definitions.ts`): it protects the API server. In one process over a
- * real cluster as well.
+ * Batches that a function has in progress at once, at most (`packages/curfew-cdk/src/function-definitions.ts`): it protects the API server. In
+ * one process over a real cluster as well.
  */
 export const MAX_CONCURRENCY = 10;
 

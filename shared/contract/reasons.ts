@@ -24,7 +24,7 @@ export const EVENT_REASONS = {
   invalidDoNotRepair: 'InvalidDoNotRepairAnnotation',
   /** Warning on a NodeLifecyclePolicy or NodePool: `repair.policies` names a condition type that nothing watches. */
   unknownConditionType: 'UnknownConditionType',
-  /** Warning on a NodePool or NodeLifecyclePolicy: its repair block is not valid; its nodes are not repaired, except by what was accepted of a policy before. */
+  /** Warning on a NodePool or NodeLifecyclePolicy: its repair block is not valid. What was accepted of a policy before alone repairs its nodes. */
   invalidRepairConfiguration: 'InvalidRepairConfiguration',
   /** Normal on a Pod: its do-not-disrupt protection has ended. */
   protectionElapsed: 'DoNotDisruptGracePeriodElapsed',
@@ -68,7 +68,10 @@ export const EVENT_REASONS = {
   invalidTerminationTimestamp: 'InvalidTerminationTimestamp',
   /** Warning on a NodePool or NodeLifecyclePolicy: what it says of terminations is not valid. */
   invalidTerminationConfiguration: 'InvalidTerminationConfiguration',
-  /** Also the reason in the audit for an instance that neither a NodeClaim nor a Node has. Warning on an object that our finalizer kept: it went before its clean-up or termination was over. On a NodeClaim: it went while its termination was under way, and its instance still runs. */
+  /**
+   * Warning on an object that our finalizer kept: it went before its clean-up or termination was over. On a NodeClaim: it went while its
+   * termination was under way, and its instance still runs. Also the reason in the audit for an instance that neither a NodeClaim nor a Node has.
+   */
   possibleOrphan: 'PossibleOrphan',
   /** Warning on a NodeClaim: one of its Nodes went while its termination was under way. */
   finalizerStripped: 'FinalizerStripped',

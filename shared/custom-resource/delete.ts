@@ -9,8 +9,9 @@ import { objectOf, OutOfSight } from '../ports/read-answer.ts';
 export type DeletionAnswer = 'done' | 'unseen';
 
 /**
- * Done when it is being deleted, is gone, or another one has its name. One whose version is not served is not gone. Throws `RetryableError` when the API server reports a conflict and
- * the object is still there: a write came in between.
+ * Deletes it. Done when it is being deleted, is gone, or another one has its name. One whose version is not served is not gone.
+ *
+ * @throws {RetryableError} when the API server reports a conflict and the object is still there: a write came in between
  */
 export async function deleteExactly(kubernetes: Api, ref: ObjectRef, uid: string): Promise<DeletionAnswer> {
   const answer = await deleteAs(kubernetes, ref, uid);

@@ -1,4 +1,7 @@
-/** Texts of others (annotations, answers of the API server, of webhooks and of workers) may be megabytes; what is kept or said of them is not. Nor are lists. */
+/**
+ * Texts of others (annotations, answers of the API server, of webhooks and of workers) may be megabytes. Cuts what is kept or said of them, and
+ * lists.
+ */
 
 /** Characters of a text of others that a record, condition, Event or audit line takes: a record has room for 400 KB. */
 export const MAX_TEXT_OF_OTHERS = 1024;

@@ -1,4 +1,7 @@
-/** Conditions of a Node about its drain, in the names of Kubernetes 1.37. A condition is Curfew's by its reason, and never a sign that the node is unhealthy. */
+/**
+ * Conditions of a Node about its drain, in the names of Kubernetes 1.37. A condition is Curfew's by its reason, and never a sign that the node
+ * is unhealthy.
+ */
 import type { NodeCondition } from './node.ts';
 
 /** `True` while a drain is under way. */

@@ -9,7 +9,7 @@ import { hours, minutes, toDurationMs, type DurationMs } from './time.ts';
 /** How long the pods of a node have to leave once it is terminated; `Inherit`: as long as the NodeClaim says. */
 export type DrainBound = DurationMs | 'Inherit';
 
-/** The status check that EC2 must call impaired before an act on a node that is `Ready=Unknown`: its own check of the instance, or one of an application on it. */
+/** Status check that EC2 must call impaired before an act on a node that is `Ready=Unknown`: of the instance, or of an application on it. */
 export const CONFIRMATIONS = ['InstanceStatus', 'ApplicationStatus'] as const;
 export type Confirmation = (typeof CONFIRMATIONS)[number];
 

@@ -1,6 +1,6 @@
 /**
- * Work that somebody else does for Curfew: a hook of a termination, or the clean-up of a FinalizerRule. Each call carries a key that stays the same when it is repeated,
- * so that a worker that has done the work already can say so.
+ * Work that somebody else does for Curfew: a hook of a termination, or the clean-up of a FinalizerRule. Each call carries a key that stays the
+ * same when it is repeated, so that a worker that has done the work already can say so.
  */
 import type { HookAnswer } from '../domain/hook-answer.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';

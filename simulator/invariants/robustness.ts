@@ -9,8 +9,8 @@ import { pluralOf } from './served-versions.ts';
 
 /**
  * Runs in one simulated minute that no scenario needs: ten for each object that is there at its first run or at its end, ten for each event that
- * others say and each message that comes late in that minute or the ten before, and a thousand. Those that go back to the queue are not counted: each waits longer than the one before, and too many of them end in the
- * dead letters (I9).
+ * others say and each message that comes late in that minute or the ten before, and a thousand. Those that go back to the queue are not counted:
+ * each waits longer than the one before, and too many of them end in the dead letters (I9).
  */
 const RUNS_PER_OBJECT = 10;
 const RUNS_PER_MINUTE = 1000;

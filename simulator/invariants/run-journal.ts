@@ -102,7 +102,10 @@ export function seenPod(call: PortCall, run: Run): KubernetesObject | undefined 
   return got !== undefined && isMeant(got) ? got : lastList(run, 'pods')?.find(isMeant);
 }
 
-/** One run may act on several of these, and what it cannot learn of one is nothing to the others. The last kind has custom resources of repairs, each named like its Node. */
+/**
+ * Kinds of which one run may act on several: what it cannot learn of one is nothing to the others. The last kind has custom resources of
+ * repairs, each named like its Node.
+ */
 const ACTED_ON_ONE_BY_ONE: readonly string[] = ['nodes', 'nodeclaims', 'pods', 'nodefixes'];
 
 /**

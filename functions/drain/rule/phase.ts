@@ -1,6 +1,7 @@
 /** Phase of a drain, and properties of its requests. Pure; part of `decide`. */
 import { REPAIR_SOURCE } from '../../../shared/domain/source.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
+import type { DrainObservation } from './observation.ts';
 import type { ActiveDrain, CustomProgress, DrainRecord, EndingPhase, OpenPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
@@ -48,4 +49,14 @@ export function goesForAllPods({
 }: Pick<ActiveDrain, 'requests'> & { readonly phase: ActiveDrain['phase'] | undefined }): boolean {
   const kind = phase && openPhaseOf({ phase }).kind;
   return kind !== 'custom' && kind !== 'fallback' && requests.some(isForAllPods);
+}
+
+/** The requests of the drain under way, else of the next one, without one that is about to end. */
+export function askedIn({
+  record: { active, requests },
+  incoming,
+}: Pick<DrainObservation, 'record' | 'incoming'>): readonly DrainRequest[] {
+  const next = active?.requests ?? [...requests, ...(incoming?.kind === 'drain' ? [incoming.request] : [])];
+  const endedId = incoming?.kind === 'cancelled' || incoming?.kind === 'withdrawn' ? incoming.id : undefined;
+  return next.filter(({ id }) => id !== endedId);
 }

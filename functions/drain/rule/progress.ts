@@ -18,6 +18,7 @@ import {
   type EpochMs,
   type DurationMs,
 } from '../../../shared/domain/time.ts';
+import type { DrainObservation } from './observation.ts';
 import { notedResource, openPhaseOf } from './phase.ts';
 import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
@@ -88,6 +89,21 @@ export function nextByDeadline(active: ActiveDrain, limits: DrainLimitsInForce, 
   const deadline = deadlineOf(active, limits);
   if (deadline === undefined) return stuckReportTime(active, limits);
   return earliest(deadline > now ? deadline : undefined, addDuration(deadline, LAST_PODS_GO));
+}
+
+/** Time after which a drain is looked at again, whatever it waits for. */
+const SAFETY_NET = minutes(5);
+/** Time between looks where no event reports a change of a pod's labels or of the devices it uses. */
+const UNWATCHED_CHECK = minutes(1);
+
+/** The instant until which a drain waits for news, at most. */
+export function withSafetyNet(
+  { now, rules, record }: Pick<DrainObservation, 'now' | 'rules' | 'record'>,
+  time: EpochMs | undefined,
+): EpochMs {
+  const isUnwatched = (rules?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
+  const net = addDuration(now, isUnwatched ? UNWATCHED_CHECK : SAFETY_NET);
+  return earliest(time, net);
 }
 
 /** Time that is left to a request whose deletion is overdue: this, or the time-out if that is less. */

@@ -10,7 +10,7 @@ import { listed } from '../../../shared/domain/cut-text.ts';
 import { stuckTime } from '../../../shared/domain/drainable-pod.ts';
 import { qualifiedName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
-import { earliest, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { earliest, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Report } from '../../../shared/lifecycle/reporter.ts';
 import type { Step } from './steps.ts';
 import {
@@ -24,7 +24,7 @@ import {
   type EndedPod,
   type AskedEvictions,
 } from '../../../shared/pods/drain-pods.ts';
-import { type DrainPlan, planDrain, type PodStep } from './decide.ts';
+import { type DrainPlan, isDrained, planDrain, type PodStep } from './decide.ts';
 import { terminatingNodes, lookAgain, safetyLook, stepDone, type TerminationContext } from './context.ts';
 import { reportOnAll } from './report.ts';
 
@@ -84,7 +84,7 @@ async function drainNode(context: TerminationContext, node: KubernetesObject): P
   if (intents !== storedEvictions && !(await context.saveState({ askedEvictions: intents }))) return { kind: 'others' };
   const { endedPods, isReportRepeated } = await carryOutSteps(context, node, plan.steps, storedEvictions);
   const askedEvictions = askedEvictionsAfter(storedEvictions, endedPods, now);
-  if (isDrained(context, plan, endedPods)) return { kind: 'drained', pods, askedEvictions };
+  if (isDrained(plan, endedPods, context)) return { kind: 'drained', pods, askedEvictions };
   const { failures, texts, retriesAtOnce, retryTime } = remainingAfter(
     context.state().refusedEvictions,
     endedPods,
@@ -128,23 +128,6 @@ export async function carryOutSteps(
     },
   );
   return { endedPods, isReportRepeated };
-}
-
-const NOT_AWAITED_ANSWERS: ReadonlySet<string> = new Set(['refused', 'noSuchPod', 'replaced']);
-
-/**
- * Whether the drain is over. Past the deadline it waits only for pods that were just given the least grace: their kubelet stops them. The end of
- * the instance stops all others: those whose deletion was refused or failed, and those that were listed but not found.
- */
-function isDrained({ isForced, now }: TerminationContext, plan: DrainPlan, ended: EndedPods): boolean {
-  if (plan.isDrained) return true;
-  if (!isForced || ended.some(({ answer }) => answer.kind === 'deleted')) return false;
-  const unawaited = new Set(
-    ended.flatMap(({ end, answer }) => (NOT_AWAITED_ANSWERS.has(answer.kind) ? [end.pod.uid] : [])),
-  );
-  return plan.steps.every(
-    ({ pod }) => unawaited.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
-  );
 }
 
 /** Time when the first of the pods that were just evicted counts as stuck: nothing else tells when one does not go. */

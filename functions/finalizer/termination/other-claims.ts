@@ -13,7 +13,7 @@ import { hookCallsOf, hookNoteOf } from './hook-owner.ts';
 import { otherClaimsOf } from './instance-sharing.ts';
 import { isLive, isManaged } from './rule/objects.ts';
 import { openTermination, type TerminationRecord } from './record.ts';
-import { withLaterCalls } from './decide.ts';
+import { withCalls } from './decide.ts';
 
 /** Waits for the other NodeClaim's termination, but no longer than its own deadline, which is a promise all the same (I5). */
 export const awaitOtherClaim = {
@@ -56,15 +56,4 @@ export async function handHooksOn(
     if (!saved.written) return false;
   }
   return true;
-}
-
-function withCalls(value: TerminationRecord, calls: TerminationRecord): TerminationRecord {
-  const points = new Set([...(value.reportedHookPoints ?? []), ...(calls.reportedHookPoints ?? [])]);
-  const hookKeyUid = value.hookKeyUid ?? calls.hookKeyUid;
-  return {
-    ...value,
-    hooks: withLaterCalls(calls.hooks, value.hooks),
-    ...(points.size > 0 && { reportedHookPoints: [...points] }),
-    ...(hookKeyUid !== undefined && { hookKeyUid }),
-  };
 }

@@ -1,4 +1,7 @@
-/** What operators and AWS do to the installation itself, laid over any story: late messages, redrives, functions of the version before, a table that is restored. */
+/**
+ * Mishaps of the installation itself, by operators and AWS, laid over any story: late messages, redrives, functions of the version before, a
+ * table that is restored.
+ */
 import { FUNCTION_NAMES } from '../../../shared/contract/names.ts';
 import {
   addDuration,

@@ -5,7 +5,7 @@ import { intoNode, isNothingLeft } from '../../../functions/repair/carried-attem
 import { keyOf, ladderOf } from '../../../functions/repair/rule/ladder.ts';
 import { nextAction } from '../../../functions/repair/rule/next-action.ts';
 import { NODE_CODEC, POOL_CODEC } from '../../../functions/repair/record.ts';
-import type { CarriedAttempt } from '../../../functions/repair/pool-of-before.ts';
+import type { CarriedAttempt } from '../../../functions/repair/records-of-before.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
 import { anAttempt, someSettings, T } from '../../builders/repair.ts';

@@ -19,7 +19,7 @@ import {
   type Protection,
   type ProtectionPolicy,
 } from '../../../../shared/domain/protection.ts';
-import { earliest, type EpochMs } from '../../../../shared/domain/time.ts';
+import { earliest, isDue, type EpochMs } from '../../../../shared/domain/time.ts';
 
 export interface DrainSituation {
   readonly now: EpochMs;
@@ -124,4 +124,25 @@ function nextForceOf(steps: readonly PodStep[], now: EpochMs, deadline: EpochMs 
     if (forced !== undefined && forced > now) next = earliest(next, forced);
   }
   return next;
+}
+
+const NOT_AWAITED_ANSWERS: ReadonlySet<string> = new Set(['refused', 'noSuchPod', 'replaced']);
+
+/**
+ * Whether the drain is over. Past the deadline it waits only for pods that were just given the least grace: their kubelet stops them. The end of
+ * the instance stops all others: those whose deletion was refused or failed, and those that were listed but not found.
+ */
+export function isDrained(
+  plan: DrainPlan,
+  ended: readonly { readonly end: Pick<PodStep, 'pod'>; readonly answer: { readonly kind: string } }[],
+  { isForced: isPastDeadline, now }: { readonly isForced: boolean; readonly now: EpochMs },
+): boolean {
+  if (plan.isDrained) return true;
+  if (!isPastDeadline || ended.some(({ answer }) => answer.kind === 'deleted')) return false;
+  const unawaited = new Set(
+    ended.flatMap(({ end, answer }) => (NOT_AWAITED_ANSWERS.has(answer.kind) ? [end.pod.uid] : [])),
+  );
+  return plan.steps.every(
+    ({ pod }) => unawaited.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
+  );
 }

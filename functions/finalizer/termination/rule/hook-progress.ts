@@ -3,7 +3,7 @@ import { reportOfFailure } from '../../../../shared/domain/refusal.ts';
 import type { HookAnswer } from '../../../../shared/domain/hook-answer.ts';
 import type { TerminationHook } from '../../../../shared/domain/termination.ts';
 import { addDuration, type EpochMs } from '../../../../shared/domain/time.ts';
-import type { HookProgress } from '../record.ts';
+import type { HookProgress, TerminationRecord } from '../record.ts';
 
 /** Answer of a hook. `resource`: name, UID and last seen version of its custom resource. */
 export type ResourceAnswer = HookAnswer & { readonly resource?: HookProgress['resource'] };
@@ -40,6 +40,18 @@ export function withLaterCalls(
     return own.lastSeenTime < lastSeenTime;
   });
   return { ...hooks, ...Object.fromEntries(later) };
+}
+
+/** The record with the hook calls of another one. */
+export function withCalls(value: TerminationRecord, calls: TerminationRecord): TerminationRecord {
+  const points = new Set([...(value.reportedHookPoints ?? []), ...(calls.reportedHookPoints ?? [])]);
+  const hookKeyUid = value.hookKeyUid ?? calls.hookKeyUid;
+  return {
+    ...value,
+    hooks: withLaterCalls(calls.hooks, value.hooks),
+    ...(points.size > 0 && { reportedHookPoints: [...points] }),
+    ...(hookKeyUid !== undefined && { hookKeyUid }),
+  };
 }
 
 /** The progress after the answer to a call that was just made, or to a look at its custom resource. */

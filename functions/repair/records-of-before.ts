@@ -1,4 +1,7 @@
-/** The record of a pool as versions 1 to 4 stored it, with the attempts at its nodes. */
+/**
+ * The records of earlier versions: of a pool as versions 1 to 4 stored it, with the attempts at its nodes, and of a node
+ * as versions 1 and 2 did.
+ */
 import { actionType, answer, dueCondition, named } from './attempt-record.ts';
 import { list, madeResource } from './node-record.ts';
 import { instant } from '../../shared/contract/instant.ts';
@@ -49,4 +52,20 @@ export function poolOfBefore(state: JsonObject): JsonObject {
     counts: { held: 0, repairing: under.length },
     oldAttempts: [...attempts, ...leftAttempts],
   });
+}
+
+const conditionOfBefore = z.object({
+  conditionType: z.string(),
+  conditionStatus: z.string(),
+  lastTransitionTime: instant,
+});
+
+const onsetOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z.output<typeof conditionOfBefore>) => ({
+  [`${conditionType}=${conditionStatus}`]: { start: time, stated: time },
+});
+
+/** The state of the record of a node that an earlier version wrote. Its attempt was that of version 1; version 2 had it in the record of the pool. */
+export function nodeOfBefore({ incident, pool, episodes = [] }: JsonObject): JsonObject {
+  const onsets = incident === undefined ? {} : onsetOf(conditionOfBefore.parse(incident));
+  return { name: '', ...(pool !== undefined && { pool }), onsets, acts: [], number: 0, episodes };
 }
