@@ -1,8 +1,8 @@
 /** Asks a controller for the drain by a custom resource: notes it down, makes it, waits for it, gives it up. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
-import { addDuration } from '../../shared/domain/time.ts';
-import { isRefusal } from '../../shared/lifecycle/refusals.ts';
+import { addDuration, earliest } from '../../shared/domain/time.ts';
+import { isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
 import { again, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
@@ -80,14 +80,31 @@ async function wait(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { active, reason, message, until, isStuck } = decision;
-  const notice =
-    reason === 'ResourceNotServed'
-      ? ({ type: 'Warning', reason: EVENT_REASONS.customDrainNotServed, message } as const)
-      : ({ type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain, message } as const);
-  const reported = await reportNotices(context, observed, [notice], { said: active.reported });
+  const notice = { ...NOTICES[reason], message };
+  const unread = await noteRead(context, observed);
+  // What keeps it from being read is said as a refusal is: hourly, and only what lasts.
+  const reported = unread
+    ? active.reported
+    : await reportNotices(context, observed, [notice], { said: active.reported });
   const reportedDrain = isStuck ? await reportStuck(context, observed, active, [notice]) : active;
   const next: ActiveDrain = { ...reportedDrain, reported };
-  return save(observed, { ...observed.record, active: next }, withSafetyNet(observed, until));
+  const wakeTime = withSafetyNet(observed, earliest(until, unread?.until));
+  return save(observed, { ...observed.record, active: next }, wakeTime, { redeliveryError: unread?.redeliveryError });
+}
+
+const NOTICES = {
+  ResourceNotServed: { type: 'Warning', reason: EVENT_REASONS.customDrainNotServed },
+  ResourceNotKnown: { type: 'Warning', reason: EVENT_REASONS.awaitingCustomDrain },
+  AwaitingCustomDrain: { type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain },
+} as const;
+
+/** Remembers and says that the custom resource cannot be read, or forgets that. @returns why it is not known */
+async function noteRead(context: DrainContext, observed: ObservedDrain): Promise<Refused | undefined> {
+  const { readFailure, resource } = observed;
+  const read = await tryChange(context, observed, 'readResource', () =>
+    readFailure === undefined ? Promise.resolve(resource) : Promise.reject(readFailure),
+  );
+  return isRefusal(read) ? read : undefined;
 }
 
 async function fallBack(

@@ -25,6 +25,7 @@ import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { type NotKnown, orNotKnown } from '../../shared/ports/read-answer.ts';
 import { isSentBefore } from './bus-event.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
@@ -59,6 +60,8 @@ export interface ObservedDrain extends DrainObservation {
   readonly tries: Tries;
   /** Time when the record's timer is due. */
   readonly armed: EpochMs | undefined;
+  /** Failure for which the custom resource is not known. */
+  readonly readFailure?: NotKnown['error'] | undefined;
   /** Text of the template of the custom drain. */
   readonly template: string | undefined;
 }
@@ -136,11 +139,13 @@ async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<O
   const { active } = record;
   const neighbours = active && isWaiting(active) ? await readNeighbours(deps, base.node, pool) : undefined;
   const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
-  const resource = isCustom
-    ? await findResource(deps, rules.settings.customDrain, active, view.name)
+  const found = isCustom
+    ? await orNotKnown(findResource(deps, rules.settings.customDrain, active, view.name))
     : ({ kind: 'notAsked' } as const);
+  const readFailure = 'error' in found ? found.error : undefined;
+  const resource = 'error' in found ? { kind: found.kind, message: found.error.message } : found;
   const { template, healthEvents } = config;
-  const seen = { rules, maxEventAge: healthEvents.maxEventAge, neighbours, pods, resource, template };
+  const seen = { rules, maxEventAge: healthEvents.maxEventAge, neighbours, pods, resource, readFailure, template };
   return {
     ...base,
     ...seen,

@@ -15,12 +15,13 @@ import { save } from './save.ts';
 export function tryChange<Outcome>(
   { reporter }: DrainContext,
   { object, record, mode, limits, rules, tries }: ObservedDrain,
-  key: 'show' | 'prepare' | 'answer' | 'finish' | 'deleteResource',
+  key: 'show' | 'prepare' | 'answer' | 'finish' | 'readResource' | 'deleteResource',
   call: () => Promise<Outcome>,
 ): Promise<Outcome | Refused> {
   const restsOn = [object, record.active?.id, mode, limits, rules?.settings];
   // What only informs is not worth a word.
-  const report = key === 'show' ? undefined : reportWarning(reporter, object, EVENT_REASONS.nodeChangeRefused);
+  const reason = key === 'readResource' ? EVENT_REASONS.awaitingCustomDrain : EVENT_REASONS.nodeChangeRefused;
+  const report = key === 'show' ? undefined : reportWarning(reporter, object, reason);
   return tries.make({ key, stored: record.refusals, restsOn, report }, call);
 }
 

@@ -25,7 +25,7 @@ import type { Attempt } from './attempt-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import { afterUntakenAct, type FindingChange } from './untaken-act.ts';
 import { countRepairs, reportMissing, reportVerdicts } from './report.ts';
-import { reportAct } from './attempt-report.ts';
+import { reportAct, reportUntold } from './attempt-report.ts';
 import { loadRules, type PoolRules } from './rules.ts';
 import { cleanUp } from './take-back.ts';
 import { FOLLOW_CHECK, type LadderAction, LAUNCH_CHECK } from './rule/verdict.ts';
@@ -201,7 +201,7 @@ interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'room'> {
  */
 async function actOn(
   deps: PassDeps,
-  { pool, dueFacts }: ObservedPool,
+  { pool, dueFacts, origin }: ObservedPool,
   { granted, record, rules: rulesNow, isCounted, recordMade, room }: GrantedAct,
   listedClaim?: NodeClaimView,
 ): Promise<Outcome | undefined> {
@@ -229,13 +229,14 @@ async function actOn(
   if (wanted !== 'act') return { kind: wanted };
   const perform = actionOf(attempt, action);
   if (perform === undefined) return calledOff;
-  const endFailure = leftovers?.resources && (await endRemediations(deps, leftovers).catch(refusedBeforeAct));
-  if (endFailure !== undefined) return endFailure;
+  const ended = leftovers?.resources && (await endRemediations(deps, leftovers).catch(refusedBeforeAct));
+  if (ended !== undefined && 'cause' in ended) return ended;
   const outcome = await orRefusal(() =>
     perform({ deps, now, leftovers, acts, node, claim, pool, nodePool, room, pods, message, recordMade }),
   );
   switch (outcome.kind) {
     case 'done':
+      if (ended?.untold !== undefined) await reportUntold(deps, origin, finding.node, ended.untold);
       return { kind: 'accepted', pods, attempt: { ...attempt, until: addDuration(deps.clock.now(), action.timeout) } };
     case 'failed':
       return { kind: 'refused', message: outcome.message, reason: outcome.reason, cause: 'request' };

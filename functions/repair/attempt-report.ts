@@ -81,6 +81,12 @@ export function reportLeft(
   });
 }
 
+/** Reports that the remediators of an action before this one were not told that their time is over. */
+export function reportUntold(deps: PassDeps, origin: DecisionOrigin, node: NodeName, text: string): Promise<void> {
+  const message = `the custom resource is not marked as timed out: ${text}`;
+  return report(deps, origin, node, { decision: 'refused', reason: 'ActionRefused', message, event: FAILED });
+}
+
 const ENDS = {
   deleted: { reason: 'ReplacementDeleted', text: 'is deleted: nothing is to be replaced by it' },
   kept: { reason: 'ReplacementKept', text: 'is a node as any other from now on' },

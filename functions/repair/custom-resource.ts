@@ -31,6 +31,7 @@ import { notServed } from '../../shared/domain/not-served.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
+import { orNotKnown } from '../../shared/ports/read-answer.ts';
 
 type Context = ActionContext<'CustomResource'>;
 
@@ -142,13 +143,19 @@ export async function remediationAnswer(
   };
 }
 
-/** Tells the remediators of this repair that their time is over. */
+/**
+ * Tells the remediators of this repair that their time is over. What cannot be read holds nothing: `untold` says why it was left alone.
+ *
+ * @throws {RetryableError | TerminalError} if the change is refused
+ */
 export async function endRemediations(
   { kubernetes, clock }: Pick<ActionDeps, 'kubernetes' | 'clock'>,
   { resources = [] }: Pick<RepairLeftovers, 'resources'>,
-): Promise<void> {
+): Promise<{ readonly untold: string | undefined }> {
+  let untold: string | undefined;
   for (const made of resources) {
-    const found = await findInAnyVersion(kubernetes, refOf(made));
+    const found = await orNotKnown(findInAnyVersion(kubernetes, refOf(made)));
+    if (found.kind === 'notKnown') untold = found.error.message;
     if (found.kind !== 'there') continue;
     const { uid, annotations: marks } = found.object.metadata;
     if (uid !== made.uid || marks?.[TIMED_OUT_ANNOTATION] !== undefined) continue;
@@ -156,6 +163,7 @@ export async function endRemediations(
     const outcome = await changeExactly(kubernetes, found.ref, { uid }, { annotations });
     throwConflict(`ending ${made.resource} ${made.name}`, outcome);
   }
+  return { untold };
 }
 
 type Api = Pick<ActionDeps, 'kubernetes'>;

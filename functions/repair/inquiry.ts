@@ -1,13 +1,22 @@
-/** Asks custom resources and EC2 about attempts under way, where neither Node nor NodeClaim shows the outcome. */
+/**
+ * Asks custom resources and EC2 about attempts under way, where neither Node nor NodeClaim shows the outcome. What cannot be learned of one
+ * attempt holds nothing else: its time goes on, and an Event says so.
+ */
 import { judgeTime } from './rule/attempt.ts';
 import type { PassDeps } from './context.ts';
 import { remediationAnswer } from './custom-resource.ts';
 import type { StoredNode } from './record.ts';
+import type { ActionAnswer } from './attempt-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import { askForEnd } from './terminate.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { isDue } from '../../shared/domain/time.ts';
+import { createTries, isRefusal } from '../../shared/lifecycle/refusals.ts';
+
+/** Key of the refusal to read the answer of a custom resource. */
+const ANSWER = 'answer';
 
 /** Asks about each open attempt, and puts the answer into its record. @param nodes the nodes of the pool */
 export async function inquire(
@@ -17,19 +26,42 @@ export async function inquire(
 ): Promise<void> {
   const providerIDs = new Map(nodes.map(({ uid, providerID }) => [uid, providerID]));
   await fewAtATime([...records], async ([uid, stored]) => {
-    const { attempt, leftovers } = stored.value;
-    if (attempt === undefined) return;
+    const { attempt } = stored.value;
     const update = (change: Partial<NodeRecord>): void =>
       void records.set(uid, { ...stored, value: { ...stored.value, ...change } });
-    if (attempt.action === 'CustomResource' && attempt.phase === 'accepted' && attempt.answer === undefined) {
-      const answer = await remediationAnswer(deps, leftovers ?? {});
+    if (attempt?.action === 'CustomResource' && attempt.phase === 'accepted' && attempt.answer === undefined) {
+      const { answer, refusals } = await readAnswer(deps, uid, stored.value);
       if (answer !== undefined) update({ attempt: { ...attempt, answer } });
+      else if (refusals !== stored.value.refusals)
+        records.set(uid, { value: { ...stored.value, refusals }, isOld: true });
       return;
     }
-    const isOpen = attempt.phase === 'intended' && isDue(deps.clock.now(), judgeTime(attempt));
+    const isOpen = attempt?.phase === 'intended' && isDue(deps.clock.now(), judgeTime(attempt));
     const providerID = providerIDs.get(uid);
-    if (attempt.action !== 'Terminate' || attempt.claim !== undefined || !isOpen || providerID === undefined) return;
+    if (attempt?.action !== 'Terminate' || attempt.claim !== undefined || !isOpen || providerID === undefined) return;
     const inquired = await askForEnd(deps, attempt, providerID);
     if (inquired !== undefined) update({ attempt: inquired });
   });
+}
+
+/** Reads the answer of an attempt's custom resource, or remembers why it cannot be read. */
+async function readAnswer(
+  deps: PassDeps,
+  uid: string,
+  { name, leftovers, refusals: stored }: NodeRecord,
+): Promise<Pick<NodeRecord, 'refusals'> & { readonly answer: ActionAnswer | undefined }> {
+  const tries = createTries(deps.clock);
+  const report = (text: string, isRepeated: boolean): Promise<void> =>
+    deps.reporter.report({
+      about: { apiVersion: 'v1', kind: 'Node', metadata: { name, uid } },
+      decision: 'refused',
+      reason: 'ActionRefused',
+      message: `the answer of the custom resource is not known, and its time goes on: ${text}`,
+      isRepeated,
+      event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed },
+    });
+  const read = await tries.make({ key: ANSWER, stored, restsOn: [leftovers?.resources], report }, async () => ({
+    answer: await remediationAnswer(deps, leftovers ?? {}),
+  }));
+  return { answer: isRefusal(read) ? undefined : read.answer, refusals: tries.after(stored) };
 }

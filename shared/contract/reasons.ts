@@ -121,7 +121,7 @@ export const EVENT_REASONS = {
   awaitingPodCompletion: 'AwaitingPodCompletion',
   /** Normal on a Node, as NVSentinel says: pods in mode DeleteAfterTimeout still run. */
   waitingBeforeForceDelete: 'WaitingBeforeForceDelete',
-  /** Normal on a Node: the custom resource is not complete yet. */
+  /** Normal on a Node: the custom resource is not complete yet. Warning: it cannot be read, so nobody knows. */
   awaitingCustomDrain: 'AwaitingCustomDrain',
   /** Warning on a Node: the CustomResourceDefinition of the custom drain is missing. */
   customDrainNotServed: 'CustomDrainNotServed',

@@ -10,11 +10,11 @@ import { does, failedReads, isKubernetes, knowsRecord, lastSeen, targetOf } from
 import type { MakeCheck, PortCall, Run } from './invariant.ts';
 
 /**
- * What a termination looks at to spare it, which its deadline ends: volumes, pods, and what its hooks asked for. And settings, of which
- * its record keeps the last ones: from the cluster and from records.
+ * What a termination looks at to spare it, which its deadline ends: volumes and pods. And settings, of which its record keeps the last ones:
+ * from the cluster and from records.
  */
 const NEEDLESS_AT_DEADLINE =
-  /^kubernetes (?:get|list) .*"resource":"(?:volumeattachments|pods|persistentvolumeclaims|hookworks|nodelifecyclepolicies|nodepools|configmaps)"|^records get .*"id":"(?:kept-policy|known-pool)\/|^records get .*"id":"configuration"/;
+  /^kubernetes (?:get|list) .*"resource":"(?:volumeattachments|pods|persistentvolumeclaims|nodelifecyclepolicies|nodepools|configmaps)"|^records get .*"id":"(?:kept-policy|known-pool)\/|^records get .*"id":"configuration"/;
 
 const DESTROYED_RESOURCES: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
 /** Objects whose patches must name the object that is meant. */

@@ -102,17 +102,17 @@ export function seenPod(call: PortCall, run: Run): KubernetesObject | undefined 
   return got !== undefined && isMeant(got) ? got : lastList(run, 'pods')?.find(isMeant);
 }
 
-/**
- * Kinds of which one run may act on several: what it cannot learn of one is nothing to the others. The last kind has custom resources of
- * repairs, each named like its Node.
- */
-const ACTED_ON_ONE_BY_ONE: readonly string[] = ['nodes', 'nodeclaims', 'pods', 'nodefixes'];
+/** One run may act on several of these, and what it cannot learn of one is nothing to the others. */
+const ACTED_ON_ONE_BY_ONE: readonly string[] = ['nodes', 'nodeclaims', 'pods'];
+/** The API groups of kinds that Curfew itself knows. Each other kind is that of a user's template. */
+const KNOWN_GROUPS = /^(?:|apps|policy|.+\.k8s\.io|karpenter\..+|curfew\.dev|.+\.medik8s\.io|.+\.nvidia\.com)$/;
 
 /**
  * Reads that failed without a later successful one of the same object, by itself or in a list. That the Node of a NodeClaim was looked at
  * again is I3's to check.
  * An Event that is counted up says nothing of the world. The templates of custom resources stand in the ConfigMap of the configuration,
  * and are read one by one: once the configuration was looked at again after the intent, a read that fails is that of a template.
+ * The answer of a custom resource only ends a wait before its time: the checks of hooks, drains and ladders know how long that is.
  *
  * @param targets names of the object that is acted on and of its Node: a failed read of other single objects, and of the pods on other
  *   Nodes, is left out
@@ -126,6 +126,7 @@ export function failedReads(run: Run, targets: readonly (string | undefined)[]):
     if (!isKubernetes(call, 'get', 'list') && !(call.port === 'records' && call.method === 'get')) continue;
     const { resource, namespace, name } = targetOf(call);
     if (isKubernetes(call, 'get', 'list') && resource === 'events') continue;
+    if (isKubernetes(call, 'get') && !KNOWN_GROUPS.test(textOf(dig(call.args[0], 'type', 'group')) ?? '')) continue;
     if (isKubernetes(call, 'get') && ACTED_ON_ONE_BY_ONE.includes(resource) && !targets.includes(name)) continue;
     const ofNode = /^spec\.nodeName=(.*)$/.exec(textOf(dig(call.args[1], 'fieldSelector')) ?? '')?.[1];
     if (isKubernetes(call, 'list') && ofNode !== undefined && !targets.includes(ofNode)) continue;

@@ -131,6 +131,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'KindNotServed',
       'NodeChangeRefused',
       'TerminationAwaitsSettings',
+      'TerminationHookFailed',
       'Waiting',
     ],
     evict: ['Evicted'],

@@ -38,7 +38,7 @@ export interface AwaitedResource {
   readonly kind: 'awaitResource';
   /** The drain, with the custom resource as it was seen. */
   readonly active: ActiveDrain;
-  readonly reason: 'ResourceNotServed' | 'AwaitingCustomDrain';
+  readonly reason: 'ResourceNotServed' | 'ResourceNotKnown' | 'AwaitingCustomDrain';
   readonly message: string;
   readonly until: EpochMs;
 }
@@ -78,7 +78,15 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
     const { type, status, reason, message } = resourceState.condition;
     return fails('CustomDrainFailed', `${type} is ${status}: ${reason}${message === '' ? '' : `: ${message}`}`);
   }
-  if (isDue(now, deadline)) return fails('TimedOut', `not complete within ${formatSeconds(customDrain.timeout)}`);
+  if (isDue(now, deadline)) {
+    const within = formatSeconds(customDrain.timeout);
+    const unknown = resource.kind === 'notKnown' ? `, as far as is known: ${resource.message}` : '';
+    return fails('TimedOut', `not complete within ${within}${unknown}`);
+  }
+  if (resource.kind === 'notKnown') {
+    const message = `whether the custom drain is complete is not known: ${resource.message}`;
+    return { kind: 'awaitResource', active, reason: 'ResourceNotKnown', message, until: deadline };
+  }
   if (resource.kind === 'notServed') {
     const { requestedKind, versions } = resource;
     const isMissing = versions.length === 0;

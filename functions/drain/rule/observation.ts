@@ -97,6 +97,8 @@ export type FoundResource =
   | { readonly kind: 'notAsked' }
   /** Its CustomResourceDefinition is missing, or serves these versions and not the one that is asked for. */
   | { readonly kind: 'notServed'; readonly requestedKind: GroupVersionKind; readonly versions: readonly string[] }
+  /** It cannot be read. */
+  | { readonly kind: 'notKnown'; readonly message: string }
   | { readonly kind: 'absent'; readonly name: string; readonly type: ResourceType }
   | {
       readonly kind: 'present';

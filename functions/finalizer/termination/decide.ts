@@ -16,7 +16,7 @@ import type { TerminatedClaim, TerminatedObject } from './rule/objects.ts';
 import type { SettingsOfPool } from './rule/settings-in-force.ts';
 
 export { type DrainPlan, isDrained, planDrain, type PodStep } from './rule/drain-plan.ts';
-export { afterAnswer, hookTimeoutTime, progressOf } from './rule/hook-progress.ts';
+export { afterAnswer, hookTimeoutTime, nextTimeout, progressOf } from './rule/hook-progress.ts';
 export { withAnswers, withCalls, withLaterCalls } from './rule/hook-progress.ts';
 export type { ResourceAnswer } from './rule/hook-progress.ts';
 export { type HookObservation, nextForHook } from './rule/hook.ts';

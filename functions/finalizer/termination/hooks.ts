@@ -6,18 +6,19 @@ import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookPoint, TerminationHook } from '../../../shared/domain/termination.ts';
 import { addDuration, toTimestamp, type DurationMs } from '../../../shared/domain/time.ts';
-import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { Step, StepOutcome } from './steps.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import type { HookProgress } from './record.ts';
 import { followResource, keyOfHook, makeHookResource } from './hook-resource.ts';
 import { isInstanceEnding } from './missing-instance.ts';
 import { isKarpenters } from './rule/objects.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import {
   afterAnswer,
   type HookObservation,
   nextAtPoint,
   nextForHook,
+  nextTimeout,
   progressOf,
   type ResourceAnswer,
   shareOf,
@@ -32,13 +33,17 @@ const stepAt = (point: HookPoint): string => `Hooks:${point}`;
 export const hooksAt = (point: HookPoint): Step<TerminationContext> => ({
   name: stepAt(point),
   refusedReason: EVENT_REASONS.terminationHookFailed,
+  timeoutTime: context => nextTimeout(hooksOf(context, point), context.state().hooks),
   run: context => runPoint(context, point),
 });
+
+const hooksOf = ({ settings }: TerminationContext, point: HookPoint): readonly TerminationHook[] =>
+  settings?.hooks.filter(({ at }) => at === point) ?? [];
 
 /** Runs the hooks of one point. @param isEnding of an instance that no NodeClaim has, once that was looked at */
 async function runPoint(context: TerminationContext, point: HookPoint, isEnding?: boolean): Promise<StepOutcome> {
   const { observed, isForced, hookOwner: owner } = context;
-  const hooks = context.settings?.hooks.filter(({ at }) => at === point) ?? [];
+  const hooks = hooksOf(context, point);
   const share = shareOf(observed);
   const record = context.state();
   const effect = nextAtPoint({
@@ -111,11 +116,13 @@ async function runHook(
       return lookAgain(`hook ${hook.name} was called`);
     }
     case 'look': {
-      const answer = await followResource(context, { ...hook, target: effect.target }, effect.resource);
+      const answer = await orNotKnown(followResource(context, { ...hook, target: effect.target }, effect.resource));
+      // At the end of its time a hook is decided without what cannot be read.
+      if (answer.kind === 'notKnown' && effect.isLast !== true) throw answer.error;
       const isSame = answer.kind === 'pending' && answer.resource?.seenVersion === effect.resource.seenVersion;
       // What ran out of time has only one thing left to say.
       const isNews = effect.progress.phase === 'timedOut' ? answer.kind === 'succeeded' : !isSame;
-      if (isNews) return await saveAnswer(context, hook, effect.progress, answer);
+      if (answer.kind !== 'notKnown' && isNews) return await saveAnswer(context, hook, effect.progress, answer);
       return effect.isLast === true
         ? await runHook(context, hook, mode, { progress: effect.progress, isLookedAt: true })
         : waitFor(effect.on, effect.until);
@@ -161,23 +168,20 @@ async function saveAnswer(
   return await runHook(context, hook, 'awaited', { progress });
 }
 
-/** Calls the hook; a call whose outcome is not known is a failure. @param within nobody waits for the work, and the call takes this long at most */
+/** Calls the hook; a call that is refused, or whose outcome is not known, is a failure. @param within nobody waits for the work, and the call takes this long at most */
 async function callFor(
   context: TerminationContext,
   hook: TerminationHook,
   progress: HookProgress,
   within?: DurationMs,
 ): Promise<ResourceAnswer> {
-  try {
-    const { target } = hook;
-    return target.kind === 'customResource'
-      ? await makeHookResource(context, { ...hook, target }, progress)
-      : await invoke(context, hook, progress, within);
-  } catch (error) {
-    const isRefused = within !== undefined && error instanceof TerminalError;
-    if (!(error instanceof RetryableError) && !isRefused) throw error;
-    return { kind: 'failed', message: messageOf(error) };
-  }
+  const { target } = hook;
+  const answer = await orNotKnown(
+    target.kind === 'customResource'
+      ? makeHookResource(context, { ...hook, target }, progress)
+      : invoke(context, hook, progress, within),
+  );
+  return answer.kind === 'notKnown' ? { kind: 'failed', message: answer.error.message } : answer;
 }
 
 async function invoke(

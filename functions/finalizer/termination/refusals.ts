@@ -3,6 +3,7 @@
  * without them; a Node that cannot be deleted keeps the NodeClaim until it can.
  */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { earliest } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
 import { runSteps, type Step, type StepOutcome, type StepsOutcome } from './steps.ts';
@@ -55,7 +56,7 @@ function tryStep(context: TerminationContext, step: Step<TerminationContext>) {
     key: step.name,
     stored: refusals,
     restsOn: [...claimAndNodes(context), settings, isForced, hooks],
-    deadline: deadline?.time,
+    deadline: earliest(step.timeoutTime?.(context), deadline?.time),
     report: (message: string, isRepeated: boolean) =>
       reportOnAll(context, {
         decision: 'wait',

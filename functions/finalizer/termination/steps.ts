@@ -22,6 +22,8 @@ export interface Step<Context> {
   readonly role?: StepRole;
   /** Reason of the Event when it is refused; absent: `NodeChangeRefused`. */
   readonly refusedReason?: string;
+  /** The end of a time of its own, at which it is tried although it was refused; undefined: it has none. */
+  timeoutTime?(context: Context): EpochMs | undefined;
   /** Idempotent. Throws `RetryableError` when it could not find out. */
   run(context: Context): Promise<StepOutcome>;
 }

@@ -20,7 +20,6 @@ const CLAIM: KubernetesObject = {
   spec: { terminationGracePeriod: '2m' },
   status: { providerID: 'aws:///z/i-a', nodeName: 'a' },
 };
-const HOOK_WORKS = { group: 'network.example.com', version: 'v1', resource: 'hookworks' };
 const FAILED = { kind: 'failed', error: new Error('429') } as const;
 const answered = (value: unknown) => ({ kind: 'answered', value }) as const;
 
@@ -68,18 +67,16 @@ function complaintsOf(
 const complaints = (time: string, method: 'get' | 'list', ...args: readonly unknown[]): readonly string[] =>
   complaintsOf(seconds(0), time, method, ...args);
 
-const HOOK = [{ type: HOOK_WORKS, namespace: 'network', name: 'snapshot-uid-of-claim' }];
-
 describe('an instance that is ended although something could not be read', () => {
-  it.each<readonly [string, 'get' | 'list', readonly unknown[]]>([
-    ['the pods', 'list', [RESOURCES.Pod, {}]],
-    ['what a hook asked for', 'get', HOOK],
-  ])('before the deadline: %s', (_, method, args) => {
-    expect(complaints('2024-11-01T15:01:59Z', method, ...args)).toEqual([
-      expect.stringMatching(/^I6: .* could not read/),
-    ]);
-    expect(complaints('2024-11-01T15:02:00Z', method, ...args)).toEqual([]);
-  });
+  it.each<readonly [string, 'get' | 'list', readonly unknown[]]>([['the pods', 'list', [RESOURCES.Pod, {}]]])(
+    'before the deadline: %s',
+    (_, method, args) => {
+      expect(complaints('2024-11-01T15:01:59Z', method, ...args)).toEqual([
+        expect.stringMatching(/^I6: .* could not read/),
+      ]);
+      expect(complaints('2024-11-01T15:02:00Z', method, ...args)).toEqual([]);
+    },
+  );
 
   it('by the clock of the function, which may be ahead', () => {
     expect(complaintsOf(seconds(2), '2024-11-01T15:01:57Z', 'list', RESOURCES.Pod, {})).toHaveLength(1);

@@ -2,7 +2,7 @@
 import { reportOfFailure } from '../../../../shared/domain/refusal.ts';
 import type { HookAnswer } from '../../../../shared/domain/hook-answer.ts';
 import type { TerminationHook } from '../../../../shared/domain/termination.ts';
-import { addDuration, type EpochMs } from '../../../../shared/domain/time.ts';
+import { addDuration, earliest, type EpochMs } from '../../../../shared/domain/time.ts';
 import type { HookProgress, TerminationRecord } from '../record.ts';
 
 /** Answer of a hook. `resource`: name, UID and last seen version of its custom resource. */
@@ -100,6 +100,21 @@ export function hookTimeoutTime({ deadline, heartbeat }: TerminationHook, progre
   const silent = addDuration(progress.lastSeenTime, heartbeat);
   return silent < end ? silent : end;
 }
+
+/** The next end of the time of a hook that is waited for; undefined: none is. */
+export const nextTimeout = (
+  hooks: readonly TerminationHook[],
+  progress: Readonly<Record<string, HookProgress>>,
+): EpochMs | undefined =>
+  hooks
+    .map(hook => {
+      const own = progressOf(progress, hook.name);
+      const isAwaited = own !== undefined && own.unawaited === undefined && AWAITED_PHASES.has(own.phase);
+      return isAwaited ? hookTimeoutTime(hook, own) : undefined;
+    })
+    .reduce(earliest, undefined);
+
+const AWAITED_PHASES: ReadonlySet<HookProgress['phase']> = new Set(['pending', 'failed']);
 
 /**
  * Whether nobody knows that the hook was ever called: the first call was noted down, and the run that did so ended. The hook's deadline
