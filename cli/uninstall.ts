@@ -82,13 +82,13 @@ const PASSES = 15;
 const QUIET_PASSES = 5;
 
 export interface Remains {
-  /** What is being terminated under our finalizer, as `NodeClaim a`. */
+  /** Objects that are being terminated under our finalizer, as `NodeClaim a`. */
   readonly left: readonly string[];
-  /** What somebody changes back, or whenever it is read. */
+  /** Objects that somebody changes back, or whenever they are read. */
   readonly held: readonly string[];
-  /** What the API server refuses to have read or changed, such as by an admission webhook, with its words. The rest was done. */
+  /** Objects that the API server refuses to have read or changed, such as by an admission webhook, with its words. The rest was done. */
   readonly refused: readonly string[];
-  /** The same of what failed at each pass for another reason, such as 5xx. */
+  /** Objects that failed at each pass for another reason, such as 5xx, with the words of the API server. */
   readonly failed: readonly string[];
   /** FinalizerRules, when Curfew goes for good: objects carry their finalizers. */
   readonly rules: readonly string[];
@@ -120,7 +120,7 @@ export async function uninstall(
   return withRefusals({ ...remains, held }, refusals);
 }
 
-/** What remains, beside what was refused or failed. */
+/** Objects that remain, beside those that were refused or failed. */
 type OtherRemains = Omit<Remains, 'refused' | 'failed'>;
 
 const withRefusals = (remains: OtherRemains, refusals: Refusals): Remains => ({
@@ -188,7 +188,7 @@ async function deleteEach(
   return changed;
 }
 
-/** What was taken off an object twice has come back: functions run, which wait for minutes before they put it on for the fourth time. */
+/** Finalizers and annotations that were taken off an object twice and have come back: functions run, which wait for minutes before they put it on for the fourth time. */
 interface Returns {
   taken(what: string): void;
   list(): readonly string[];

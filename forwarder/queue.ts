@@ -1,5 +1,5 @@
 /**
- * What waits for the bus: at most one slot per object and detail-type. So an outage of the bus costs memory by the number of objects,
+ * Changes that wait for the bus: at most one slot per object and detail-type. So an outage of the bus costs memory by the number of objects,
  * never by the number of events. The latest state of an object wins. `queue-slots.ts` keeps the slots; who has to wait, waits here.
  *
  * - Q1 nothing is lost: an offered change is published, or merged into a newer one of the same object that is.
@@ -132,7 +132,7 @@ export interface QueueingConsumerDeps {
   readonly clock: Clock;
   readonly metrics: MetricSink;
   readonly listener?: ObjectListener | undefined;
-  /** What is published of a change. Default: the change. */
+  /** Event that is published of a change. Default: the change. */
   readonly toPublish?: (change: ObjectChange) => readonly ObjectChange[];
 }
 

@@ -20,13 +20,13 @@ export interface PodExplanation {
   readonly protected: boolean;
   /** The longest that it may be protected; undefined: nothing limits it. */
   readonly maxDuration: DurationMs | undefined;
-  /** What the block that is only observed would make of it. */
+  /** Protection that the block would give that is only observed. */
   readonly observed: Protection | undefined;
   /** Why the API server would refuse an eviction now, protection aside. */
   readonly evictionRefusal: string | undefined;
 }
 
-/** Whose do-not-disrupt annotation the node carries. */
+/** Owner of the do-not-disrupt annotation that the node carries. */
 export type NodeAnnotation =
   | { readonly kind: 'none' }
   | { readonly kind: 'ours'; readonly until: string }
@@ -64,7 +64,7 @@ export interface NodeExplanation {
   readonly compatibility: NodeObservation['protection']['policy']['compatibility'];
   /** The longest that a protection lasts on it. */
   readonly limits: ProtectionLimits;
-  /** Where the protection policy stands; undefined: the defaults hold. */
+  /** Source of the protection policy; undefined: the defaults hold. */
   readonly policy: string | undefined;
   /** The policy whose protection block is only observed. */
   readonly observed: string | undefined;

@@ -33,7 +33,7 @@ export interface RepairExplanation {
   readonly message: string;
   /** From when on the node may be repaired. */
   readonly dueTime: EpochMs | undefined;
-  /** What is done about it then; undefined: nothing is wrong, or nobody can tell. */
+  /** Act that follows then; undefined: nothing is wrong, or nobody can tell. */
   readonly does?: string | undefined;
   /** Pods have no time to leave. */
   readonly isForceful?: boolean | undefined;
@@ -62,7 +62,7 @@ export interface DrainExplanation {
     | {
         readonly id: string;
         readonly since: EpochMs;
-        /** Who asked for it, where its id says so. */
+        /** Requester, where its id says so. */
         readonly askedBy: string | undefined;
         /** As many nodes of its pool are drained as a policy allows. */
         readonly waits: boolean;
@@ -80,27 +80,27 @@ export interface LifecycleExplanation {
     readonly since: EpochMs | undefined;
     /** Why nothing is done although it is being deleted. */
     readonly held: string | undefined;
-    /** What it waits for, as the Node's condition says. */
+    /** Reason of its wait, as the Node's condition says. */
     readonly waitsFor: string | undefined;
     /** It goes on, although neither NodePool nor policy asks for it any more. */
     readonly isLeft: boolean;
     /** That are at work; undefined: only Curfew's table knows, which is not read. */
     readonly hooks: readonly HookAtWork[] | undefined;
-    /** Of one that Curfew carries out, while it is under way: what becomes of each pod. */
+    /** Fate of each pod, while a drain that Curfew carries out is under way. */
     readonly pods: readonly PlannedPod[] | undefined;
   };
   readonly drain: DrainExplanation;
-  /** Whose mark of work stands on the node, if it is somebody else's. */
+  /** Owner of the mark of work on the node, if it is somebody else's. */
   readonly worker: string | undefined;
   /** That apply, in order of precedence. */
   readonly policies: readonly { readonly name: string; readonly mode: 'Enforce' | 'Observe' }[];
 }
 
-/** What decides over all nodes, read once. */
+/** Facts that decide over all nodes, read once. */
 export interface LifecycleCluster extends SeenCluster {
   /** The configuration says how nodes are drained, or cannot be read. */
   readonly hasDrainRules: boolean;
-  /** What is wrong with the configuration: another one is in force, which stands in Curfew's table and is not read. */
+  /** Fault of the configuration: another one is in force, which stands in Curfew's table and is not read. */
   readonly configurationFault: string | undefined;
 }
 
@@ -187,7 +187,7 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
   };
 }
 
-/** What was in force before stands in Curfew's table. */
+/** Text where settings cannot be read: those that were in force before stand in Curfew's table. */
 const UNREADABLE =
   'the deletion waits until that can be read or its deadline comes, unless it had begun or an earlier version could be read, which is in force then and is not known here';
 
@@ -220,7 +220,7 @@ function repairOf(cluster: LifecycleCluster, explained: ExplainedNode): RepairEx
 
 const FLAPPING = 'spec.repair.flapping';
 
-/** What flapping adds: the times of before stand in Curfew's table. */
+/** Words about flapping: the times of before stand in Curfew's table. */
 function flappingText({ kind, rules: { settings } }: ExplainedNode): string {
   if (kind !== 'tolerate' || settings === undefined || 'invalid' in settings || settings.flapping === undefined)
     return '';
@@ -228,7 +228,7 @@ function flappingText({ kind, rules: { settings } }: ExplainedNode): string {
   return `; sooner with earlier unhealthy times: ${formatDuration(unhealthyFor)} in all within ${formatDuration(window)} (flapping)`;
 }
 
-/** What is in force in place of what cannot be read stands in Curfew's table: said where it matters. */
+/** Words about settings that cannot be read: what is in force in their place stands in Curfew's table. Said where it matters. */
 function elsewhere({ configurationFault }: LifecycleCluster, { kind, acceptedGeneration }: ExplainedNode): string {
   const held = kind === 'refuse' ? '; nothing is repaired until it is valid' : '';
   const policy =
@@ -239,14 +239,14 @@ function elsewhere({ configurationFault }: LifecycleCluster, { kind, acceptedGen
   return `${policy}; config.toml of ConfigMap curfew/curfew-config is not valid (${configurationFault}): the last good configuration stays in force, and is not known here`;
 }
 
-/** What a termination goes by. */
+/** Settings that a termination goes by. */
 export const inForceOf = ({ finalizerName, scope }: Pick<TerminationSettings, 'finalizerName' | 'scope'>): string =>
   `finalizer ${finalizerName}, scope ${scope}`;
 
 const LEFT =
   "goes on as it began, although neither the NodePool nor a policy asks for it any more; its settings stand in Curfew's table (--stack NAME reads it)";
 
-/** What is in force, whether the node is being terminated or not. */
+/** Settings in force, whether the node is being terminated or not. */
 export function terminationText(termination: ReturnType<typeof effectiveTermination>): string {
   switch (termination.kind) {
     case 'none':

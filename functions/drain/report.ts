@@ -1,8 +1,9 @@
 /** Reports about drains and the requests for them: audit lines, metrics, Events. */
 import { DRAIN_METRICS } from '../../shared/contract/metrics.ts';
+import { aboutNode } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
-import { reportLasting, type About, type Report } from '../../shared/lifecycle/reporter.ts';
+import { reportLasting, type Report } from '../../shared/lifecycle/reporter.ts';
 import type { NodeMessage } from './bus-event.ts';
 import type { DrainContext } from './context.ts';
 import type { ObservedDrain, SoughtNode } from './observe.ts';
@@ -203,12 +204,6 @@ export async function reportForgotten(
     event: { type: 'Warning' },
   });
 }
-
-const aboutNode = ({ name, uid }: SoughtNode): About => ({
-  apiVersion: 'v1',
-  kind: 'Node',
-  metadata: { name, ...(uid !== undefined && { uid }) },
-});
 
 /** Reports a request whose Node is gone, and for which no drain began. */
 export const reportGoneAnswer = (

@@ -2,7 +2,7 @@
 import { batchesOf, inParallel, throwFailures } from '../../shared/cluster/in-parallel.ts';
 import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
-import type { NodeView } from '../../shared/domain/node.ts';
+import { nodeSubject, type NodeView } from '../../shared/domain/node.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -37,5 +37,5 @@ async function annotatedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subj
       }),
     );
   }
-  return annotated.map(({ name, uid }) => ({ apiVersion: 'v1', kind: 'Node', name, uid }));
+  return annotated.map(nodeSubject);
 }

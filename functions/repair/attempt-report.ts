@@ -6,22 +6,14 @@ import { attemptDetails, describeAct, followedBy, graceEnd, isUnbounded } from '
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { Attempt } from './attempt-record.ts';
 import type { End } from './replace.ts';
-import {
-  aboutClaim,
-  aboutNode,
-  decidedBy,
-  metricOf,
-  originOf,
-  OUTCOME_UNKNOWN,
-  rankDetails,
-  warning,
-} from './report.ts';
+import { aboutClaim, decidedBy, metricOf, originOf, OUTCOME_UNKNOWN, rankDetails, warning } from './report.ts';
 import type { NodeName } from './rule/verdict.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { ObservedPool } from './observe.ts';
 import { poolDimension } from './record.ts';
 import { protectedNames } from './rules.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
+import { aboutNode } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalReport } from '../../shared/domain/refusal.ts';

@@ -11,9 +11,9 @@ import { poolDimension } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { type GuardSetting, type NodeName, type Rank, REPORT_CODES, type Verdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
+import { aboutNode, type NodeView } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import type { NodeView } from '../../shared/domain/node.ts';
 import {
   addDuration,
   earliest,
@@ -277,12 +277,6 @@ export async function countRepairs(
   const isZero = becameZero('held') || (countsBefore.held > 0 && countsAfter.held > 0 && becameZero('repairing'));
   await repairsChanged(isZero ? 'zero' : 'count');
 }
-
-export const aboutNode = ({ name, uid }: NodeName): About => ({
-  apiVersion: 'v1',
-  kind: 'Node',
-  metadata: { name, uid },
-});
 
 export const aboutClaim = ({ name, uid }: NodeName): About => ({
   apiVersion: 'karpenter.sh/v1',

@@ -6,8 +6,8 @@ import type { ObservedPool } from './observe.ts';
 import type { PassDeps } from './context.ts';
 import { type PoolRecord, poolSchema } from './pool-record.ts';
 import { isRecordNeeded } from './rule/incident.ts';
-import { nodeSubject } from './wake-ups.ts';
 import { poolSubject } from './passes.ts';
+import { nodeSubject } from '../../shared/domain/node.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { toJson } from '../../shared/domain/json.ts';
 import { addDuration, type EpochMs, hours } from '../../shared/domain/time.ts';
@@ -38,7 +38,7 @@ export async function saveNode(
   value: NodeRecord,
 ): Promise<boolean> {
   const wakeTime = addDuration(clock.now(), NODE_CHECK);
-  return (await recordOf(uid).save({ subject: nodeSubject(name, uid), value, wakeTime, punctual: false })).written;
+  return (await recordOf(uid).save({ subject: nodeSubject({ name, uid }), value, wakeTime, punctual: false })).written;
 }
 
 /**

@@ -1,8 +1,8 @@
 import * as z from './zod.ts';
 
 /**
- * What a message or record is about: an object by kind, name and, where known, UID (I10: with a UID, another object of the
- * same name is not meant).
+ * Object that a message or record is about: by kind, name and, where known, UID (I10: with a UID, another object of the same
+ * name is not meant).
  */
 export const subjectSchema = z.object({
   kind: z.string().check(z.minLength(1)),

@@ -121,3 +121,15 @@ export function kubeletSilentSince(conditions: readonly NodeCondition[]): EpochM
   const ready = conditions.find(({ type }) => type === 'Ready');
   return ready?.status === 'Unknown' ? ready.lastTransitionTime : undefined;
 }
+
+type NamedNode = { readonly name: string; readonly uid?: string | undefined };
+
+/** A Node as records and wake-ups name it. */
+export const nodeSubject = ({ name, uid }: NamedNode) => ({ apiVersion: 'v1', kind: 'Node', name, uid });
+
+/** A Node as Events and audit lines name it. */
+export const aboutNode = ({ name, uid }: NamedNode) => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, ...(uid !== undefined && { uid }) },
+});

@@ -45,7 +45,7 @@ export interface RepairStatement extends Partial<EntryTerms>, Reason {
   readonly toleration: DurationMs;
   /** Set for an entry of the user. */
   readonly isOwn?: true | undefined;
-  /** Where the toleration stands, from the top of the object; absent: the provider's default. */
+  /** Path of the toleration, from the top of the object; absent: the provider's default. */
   readonly field?: string | undefined;
 }
 
@@ -112,7 +112,7 @@ export interface RepairLimits {
   readonly maxConcurrentRepairsPerCluster?: NodeCount | undefined;
 }
 
-/** Which disruption budgets of the NodePool count: those that name `Unhealthy`, those that name no reason as well, or none. */
+/** Disruption budgets of the NodePool that count: those that name `Unhealthy`, those that name no reason as well, or none. */
 export const DISRUPTION_BUDGETS = ['Explicit', 'All', 'Ignore'] as const;
 export type DisruptionBudgets = (typeof DISRUPTION_BUDGETS)[number];
 

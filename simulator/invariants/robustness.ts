@@ -24,7 +24,7 @@ export const checkRobustness: MakeCheck = context => {
   let runs = 0;
   let before: number | undefined;
   let messages = 0;
-  /** Of the minutes before. */
+  /** Counts of the minutes before. */
   const earlier: number[] = [];
   const count = (): number => COUNTED.reduce((sum, resource) => sum + mirror.all(resource).size, countOfRules(context));
   return {

@@ -1,4 +1,4 @@
-/** What one run has seen and done, out of its calls. */
+/** Journal of what one run has seen and done, out of its calls. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PortCall, Run } from './invariant.ts';
 import { dig, fieldsOf, instantOf, listOf, objectOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
@@ -155,7 +155,7 @@ export function knowsRecord(run: Run): boolean {
   );
 }
 
-/** Where the last write of a record that was taken stands among the calls; -1 for none. */
+/** Index of the last write of a record that was taken, among the calls; -1 for none. */
 export function lastRecordWrite(run: Run): number {
   return run.calls.findLastIndex(
     ({ port, method, outcome }) =>

@@ -25,7 +25,7 @@ export const CLUSTER_RESTORES_FROM = 300_000;
 
 const MAX_MISHAPS = 3;
 
-/** What one call of Curfew's takes; undefined: no time at all. */
+/** Duration of one call of Curfew's; undefined: no time at all. */
 export function drawCallDuration(random: Random): DurationMs | undefined {
   if (random.chance(0.5)) return undefined;
   return toDurationMs(random.pick([7, 40, 150]));
