@@ -21,14 +21,13 @@ import { allActionsOf, isBeforeReboot } from './rule/ladder.ts';
 import { dueOf, type NodeFinding } from './rule/finding.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
 import type { ObservedPool } from './observe.ts';
-import type { Attempt } from './attempt-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import { afterUntakenAct, type FindingChange } from './untaken-act.ts';
 import { countRepairs, reportMissing, reportVerdicts } from './report.ts';
 import { reportAct, reportUntold } from './attempt-report.ts';
 import { loadRules, type PoolRules } from './rules.ts';
 import { cleanUp } from './take-back.ts';
-import { FOLLOW_CHECK, type LadderAction, LAUNCH_CHECK } from './rule/verdict.ts';
+import { FOLLOW_CHECK, LAUNCH_CHECK } from './rule/verdict.ts';
 import { poolSubject } from './passes.ts';
 import { normalNode, normalPool, wroteFirst, saveNode, writeNodes, writePool } from './save.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
@@ -132,18 +131,17 @@ async function withIntent(
   granted: GrantedRepair,
   record: NodeRecord,
 ): Promise<NodeRecord> {
-  const { attempt } = granted;
-  switch (attempt.action) {
+  switch (granted.type) {
     case 'Replace':
-      return { ...record, leftovers: { ...record.leftovers, replacement: attempt.replacement } };
+      return { ...record, leftovers: { ...record.leftovers, replacement: granted.attempt.replacement } };
     case 'CustomResource': {
-      const leftovers = await intendedResource(deps, observed, { ...granted, attempt }, record);
+      const leftovers = await intendedResource(deps, observed, granted, record);
       return { ...record, ...(leftovers && { leftovers }) };
     }
     case 'Reboot':
     case 'Drain':
     case 'Terminate': {
-      const maintains = attempt.action === 'Reboot' || isBeforeReboot(attempt);
+      const maintains = granted.type === 'Reboot' || isBeforeReboot(granted.attempt);
       return maintains ? { ...record, leftovers: { ...record.leftovers, maintenance: true } } : record;
     }
   }
@@ -227,12 +225,10 @@ async function actOn(
   const wanted = stillWanted(asGranted, decision, { rules, isClaimListed, isCounted });
   if (wanted === 'readClaim') return undefined;
   if (wanted !== 'act') return { kind: wanted };
-  const perform = actionOf(attempt, action);
-  if (perform === undefined) return calledOff;
   const ended = leftovers?.resources && (await endRemediations(deps, leftovers).catch(refusedBeforeAct));
   if (ended !== undefined && 'cause' in ended) return ended;
   const outcome = await orRefusal(() =>
-    perform({ deps, now, leftovers, acts, node, claim, pool, nodePool, room, pods, message, recordMade }),
+    perform(granted, { deps, now, leftovers, acts, node, claim, pool, nodePool, room, pods, message, recordMade }),
   );
   switch (outcome.kind) {
     case 'done':
@@ -276,24 +272,22 @@ async function orRefusal(act: () => Promise<ActOutcome>): Promise<ActOutcome | E
   }
 }
 
-/** The function that carries an attempt at an action out; undefined: the action is another one. */
-function actionOf(
-  attempt: Attempt,
-  action: LadderAction,
-): ((context: Omit<ActionContext, 'attempt'>) => Promise<ActOutcome>) | undefined {
-  switch (attempt.action) {
+/** Carries a granted repair out, by the action that it is. */
+function perform(granted: GrantedRepair, context: Omit<ActionContext, 'attempt'>): Promise<ActOutcome> {
+  switch (granted.type) {
     case 'Terminate':
-      return context => terminate({ ...context, attempt });
+      return terminate({ ...context, attempt: granted.attempt });
     case 'Reboot':
-      return context => reboot({ ...context, attempt });
+      return reboot({ ...context, attempt: granted.attempt });
     case 'Drain':
-      return context => (isBeforeReboot(attempt) ? drainBeforeReboot : requestDrain)({ ...context, attempt });
+      return (isBeforeReboot(granted.attempt) ? drainBeforeReboot : requestDrain)({
+        ...context,
+        attempt: granted.attempt,
+      });
     case 'Replace':
-      return context => launchReplacement({ ...context, attempt });
+      return launchReplacement({ ...context, attempt: granted.attempt });
     case 'CustomResource':
-      return action.type === 'CustomResource'
-        ? context => createRemediation({ ...context, attempt }, action.template)
-        : undefined;
+      return createRemediation({ ...context, attempt: granted.attempt }, granted.action.template);
   }
 }
 

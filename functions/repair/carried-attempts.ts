@@ -1,5 +1,5 @@
 /** Moves attempts that an earlier version kept in the record of a pool into the records of its nodes. */
-import { annotationOf, newNode } from './rule/attempt.ts';
+import { actOf, annotationOf, newNode } from './rule/attempt.ts';
 import { keyOf, ladderOf } from './rule/ladder.ts';
 import { readAttempt, type StoredNode } from './record.ts';
 import type { CarriedAttempt } from './records-of-before.ts';
@@ -62,7 +62,7 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
   const takenActions = isSame || phase === 'observed' ? ladder.slice(0, (last ?? -1) + 1) : [];
   const isTaken = !isOver && phase === 'accepted';
   const taken = [...takenActions.map(keyOf), ...(isTaken ? [key] : [])];
-  const acts = isTaken ? [{ key, action, time, ...(carried.bootID !== undefined && { bootID: carried.bootID }) }] : [];
+  const acts = isTaken ? [actOf({ ...carried, key, time })] : [];
   return {
     ...record,
     ...kept,

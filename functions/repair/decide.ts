@@ -213,7 +213,8 @@ function begun(candidate: RememberedCandidate, rank: Rank, now: EpochMs): Grant 
   const { finding, action, laterActions, unfinished } = candidate;
   const { node, record } = finding;
   const { message, ladder } = candidate.due;
-  const attempt = createAttempt(candidate, now);
+  const created = createAttempt(candidate, now);
+  const { attempt } = created;
   const recordBefore = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
   const launches = action.type === 'Replace' && unfinished === undefined;
   const launched = launches ? (record.launched ?? 0) + 1 : record.launched;
@@ -221,7 +222,7 @@ function begun(candidate: RememberedCandidate, rank: Rank, now: EpochMs): Grant 
   const verdict: Verdict = { kind: 'repair', node, attempt, message };
   return {
     finding: toFinding({ ...finding, record: next, verdict }),
-    granted: { finding, attempt, action, ladder, laterActions, message, rank },
+    granted: { ...created, finding, ladder, laterActions, message, rank },
   };
 }
 
@@ -244,7 +245,7 @@ export function blockedNode({ finding, due }: Candidate, blocker: Blocker, rank:
 /** Says what would be done if the mode were Enforce. */
 export function observedNode(candidate: Candidate, now: EpochMs): PresentNode {
   const { finding, due, laterActions } = candidate;
-  const attempt = createAttempt(candidate, now);
+  const { attempt } = createAttempt(candidate, now);
   const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, laterActions, message: due.message };
   return toFinding({ ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) });
 }

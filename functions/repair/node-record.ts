@@ -2,7 +2,7 @@
  * The record of a node that is unhealthy, or was acted on in the last day. It says since when the node is unhealthy,
  * what was done, and what was reported. The schema is the type.
  */
-import { actionType, attempt, deadlineAnnotation, named, replacement } from './attempt-record.ts';
+import { attempt, deadlineAnnotation, named, replacement } from './attempt-record.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { storedName } from '../../shared/custom-resource/stored-name.ts';
@@ -14,7 +14,13 @@ export const madeResource = z.extend(storedName, { uid: z.string() });
 
 export type MadeResource = Readonly<z.output<typeof madeResource>>;
 
-const act = z.object({ key: z.string(), action: actionType, time: instant, bootID: z.optional(z.string()) });
+const anyAct = { key: z.string(), time: instant };
+
+const act = z.discriminatedUnion('action', [
+  /** @property bootID the boot ID before the reboot */
+  z.object({ ...anyAct, action: z.literal('Reboot'), bootID: z.optional(z.string()) }),
+  z.object({ ...anyAct, action: z.enum(['Drain', 'CustomResource', 'Replace', 'Terminate']) }),
+]);
 
 /** An act that was taken. */
 export type Act = Readonly<z.output<typeof act>>;

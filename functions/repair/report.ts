@@ -123,7 +123,8 @@ function wordingOf(verdict: Verdict): Wording {
     case 'unclaimed':
       return { reason: 'NoNodeClaim', event: BLOCKED, code: REPORT_CODES.unclaimed };
     case 'stuck':
-      return { reason: EVENT_REASONS.nodeRepairStuck, event: warning(EVENT_REASONS.nodeRepairStuck), code: kind };
+    case 'stuckWithoutNode':
+      return { reason: EVENT_REASONS.nodeRepairStuck, event: warning(EVENT_REASONS.nodeRepairStuck), code: 'stuck' };
     case 'vetoed': {
       const { nodeRepairVetoed } = EVENT_REASONS;
       const event = verdict.veto.invalid ? warning(nodeRepairVetoed) : normal(nodeRepairVetoed);
@@ -160,6 +161,7 @@ const DECISIONS: Partial<Record<Verdict['kind'], string>> = {
   unclaimed: 'ignore',
   notAllowed: 'blocked',
   unresolved: 'settle',
+  stuckWithoutNode: 'stuck',
   gone: 'close',
 };
 
@@ -174,7 +176,7 @@ async function reportVerdict(
   if (kind === 'tolerate' && !isRepeated) await reportDoubts(deps, origin, verdict);
   const { reason, event } = wordingOf(verdict);
   const decision = DECISIONS[kind] ?? kind;
-  const about = kind === 'stuck' && verdict.claim !== undefined ? aboutClaim(verdict.claim) : aboutNode(node);
+  const about = kind === 'stuckWithoutNode' ? aboutClaim(verdict.claim) : aboutNode(node);
   const details = { ...originOf(origin), ...detailsOf(verdict, origin) };
   const line = { about, decision, reason, message, details, metric: metricOf(decision, origin) };
   await deps.reporter.report({ ...line, isRepeated, ...(event && !isSilent && { event }) });

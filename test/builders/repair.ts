@@ -9,7 +9,7 @@ import { type RepairSettings, statementsOf } from '../../shared/domain/repair-po
 import { addDuration, type EpochMs, hours, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import { decide } from '../../functions/repair/decide.ts';
 import type { PoolDecision } from '../../functions/repair/rule/pool-decision.ts';
-import { judgeGone } from '../../functions/repair/rule/gone-node.ts';
+import { judgeGone } from '../../functions/repair/rule/attempt-verdict.ts';
 import { type HealthContext, judgeHealth, type UnhealthyStatement } from '../../functions/repair/rule/health.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { type NodeFinding, type PresentNode, verdictOf } from '../../functions/repair/rule/finding.ts';
@@ -165,7 +165,7 @@ export function checked<Found extends NodeFinding>(finding: Found): Found {
   const kind = verdict?.kind ?? '';
   const isBroken =
     (['underWay', 'unresolved', 'repair'].includes(kind) && state !== 'inFlight') ||
-    (state === 'idle' && (kind === 'stuck' || record?.attempt !== undefined)) ||
+    (state === 'idle' && (kind.startsWith('stuck') || record?.attempt !== undefined)) ||
     (kind === 'recovered' && !needsCleanUp) ||
     (kind === 'gone' && state !== 'idle');
   if (isBroken) throw new Error(`${node.name} is ${state} under ${kind}, takes back ${needsCleanUp}`);

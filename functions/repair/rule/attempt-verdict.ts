@@ -1,24 +1,28 @@
 /**
  * Judges the attempt in a node's record by the live Node and NodeClaim (I4): it goes on, it is over, it is called off,
- * or the next action follows. Pure.
+ * or the next action follows. If the Node is gone, a termination is still followed. Pure.
  */
-import { answerOf, awaitsReboot, describe, hasTime, stuckBy } from './accepted-act.ts';
 import { accepted, annotationOf, judgeTime, replacementOf, withoutAttempt } from './attempt.ts';
 import { againAt, judgeByLadder } from './next-action.ts';
 import { allActionsOf, isBeforeReboot } from './ladder.ts';
-import { dueOf, type Judgement, judgement, underWay } from './finding.ts';
+import { dueOf, type GoneNode, type Judgement, judgement, toFinding, underWay } from './finding.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { replacementStatusOf } from './replacement.ts';
 import { BLOCKED_CHECK, FOLLOW_CHECK, type Verdict } from './verdict.ts';
 import type { JudgeContext, NodeFacts } from './pool-facts.ts';
 import {
+  answerOf,
+  awaitsReboot,
+  callOffAndJudge,
+  describe,
+  hasTime,
   isEnforced,
   isWanted,
-  judgeWithoutAttempt,
-  callOffAndJudge,
   judgeRecovered,
   judgeRecoveredEarly,
+  judgeWithoutAttempt,
+  stuckBy,
 } from './attempt-end.ts';
 import { judgeReplacing } from './replacing.ts';
 import { endsBy } from '../../../shared/domain/node-claim.ts';
@@ -237,3 +241,39 @@ const rebootSeen = ({ bootID }: AttemptOf<'Reboot'>, node: NodeView): string =>
     : node.bootID === bootID
       ? ', although its boot ID is the same as before'
       : ` (boot ID ${node.bootID ?? 'none'})`;
+
+/** Judges a node whose Node object is gone; its NodeClaim may still be there. */
+export function judgeGone(
+  uid: string,
+  recordBefore: NodeRecord,
+  { now, claims }: Pick<JudgeContext, 'now' | 'claims'>,
+): GoneNode {
+  const { attempt } = recordBefore;
+  const node = { name: recordBefore.name, uid };
+  const gone = (...judged: Parameters<typeof judgement>): GoneNode => ({
+    ...toFinding(judgement(...judged)),
+    kind: 'gone',
+    node,
+  });
+  const closed: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
+  const isUseless = recordBefore.leftovers !== undefined;
+  if (attempt === undefined) return gone(undefined, closed, undefined, { isUseless });
+  const isIntended = attempt.phase === 'intended';
+  const runOver = judgeTime(attempt);
+  if (isIntended && !isDue(now, runOver))
+    return gone(recordBefore, undefined, runOver, { course: 'unawaited', isUseless });
+  const news: GoneNode['news'] = isIntended ? [{ kind: 'lost', attempt }] : [];
+  const claim = attempt.claim && claims.get(attempt.claim.uid);
+  if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
+    const over = isIntended ? withoutAttempt(recordBefore, attempt) : recordBefore;
+    return gone(undefined, closed, undefined, { isUseless: over.leftovers !== undefined, news });
+  }
+  const record = isIntended ? accepted(recordBefore, attempt, []) : recordBefore;
+  const check = addDuration(now, FOLLOW_CHECK);
+  if (!isDue(now, attempt.until))
+    return gone(record, undefined, earliest(attempt.until, check), { course: 'unawaited', isUseless, news });
+  const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers, [])}`;
+  const named = { name: claim.name, uid: claim.uid };
+  const verdict: Verdict = { kind: 'stuckWithoutNode', node, attempt, claim: named, message };
+  return gone(record, verdict, check, { isUseless, news });
+}

@@ -3,10 +3,10 @@
  */
 import { GOES_ON_WITHIN } from './incident.ts';
 import { keyOf } from './ladder.ts';
-import type { Attempt, AttemptOf, ClaimTermination, DueCondition, Replacement } from '../attempt-record.ts';
+import type { ActionType, Attempt, AttemptOf, ClaimTermination, DueCondition, Replacement } from '../attempt-record.ts';
 import type { Act, NodeRecord, RepairLeftovers } from '../node-record.ts';
 import { replacementName } from './replacement.ts';
-import type { LadderAction } from './verdict.ts';
+import type { ActionAttempt, LadderAction } from './verdict.ts';
 import type { Candidate } from './finding.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { deadlineBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
@@ -42,7 +42,6 @@ const claimTerminationOf = (attempt: Attempt | undefined): ClaimTermination | un
 /** The record once the act is accepted. */
 export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): NodeRecord {
   const { key, action, dueCondition } = attempt;
-  const bootID = attempt.action === 'Reboot' ? attempt.bootID : undefined;
   // A launch counts as taken once the replacement is ready.
   if (action === 'Replace') return { ...record, attempt: { ...attempt, phase: 'accepted' } };
   const { [key]: _, ...refusals } = record.refusals ?? {};
@@ -50,7 +49,6 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
   // A termination takes over the annotation that an earlier attempt had set.
   const { annotation, requested: ___, ...others } = leftovers ?? {};
   const leftoversAfter = annotation === undefined || action === 'Terminate' ? others : { ...others, annotation };
-  const act = { key, action, time: attempt.time, ...(bootID !== undefined && { bootID }) };
   return {
     ...otherFields,
     ...(Object.keys(refusals).length > 0 && { refusals }),
@@ -61,7 +59,7 @@ export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly 
       type: dueCondition.conditionType,
       taken: [...new Set([...(record.incident?.taken ?? []), key])],
     },
-    acts: [...withAct(record, act, ladder)],
+    acts: [...withAct(record, attempt, ladder)],
     lastIncident: { type: dueCondition.conditionType, key, time: attempt.time },
   };
 }
@@ -98,8 +96,7 @@ export function launchTakenBack(
   attempt: AttemptOf<'Replace'>,
   ladder: readonly LadderAction[],
 ): NodeRecord {
-  const { key, action, time } = attempt;
-  return { ...withoutAttempt(record, attempt), acts: [...withAct(record, { key, action, time }, ladder)] };
+  return { ...withoutAttempt(record, attempt), acts: [...withAct(record, attempt, ladder)] };
 }
 
 /** The record after the attempt was called off: its action counts as not taken. */
@@ -110,7 +107,8 @@ export function calledOff(recordBefore: NodeRecord, attempt: Attempt): NodeRecor
   return { ...record, incident: { ...record.incident, taken } };
 }
 
-export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
+/** The attempt at the action of a due node, with the action. */
+export function createAttempt(candidate: Candidate, now: EpochMs): ActionAttempt {
   const { finding, due, action, unfinished } = candidate;
   const { node, record } = finding;
   const claim = due.claim && { name: due.claim.name, uid: due.claim.uid };
@@ -124,24 +122,31 @@ export function createAttempt(candidate: Candidate, now: EpochMs): Attempt {
     until: addDuration(now, action.timeout),
   };
   switch (action.type) {
-    case 'Reboot':
-      return { ...base, action: action.type, claim, ...(node.bootID !== undefined && { bootID: node.bootID }) };
+    case 'Reboot': {
+      const { type } = action;
+      const boot = node.bootID === undefined ? {} : { bootID: node.bootID };
+      return { type, action, attempt: { ...base, action: type, claim, ...boot } };
+    }
     case 'Drain':
     case 'CustomResource': {
       const requestId = requested?.key === base.key ? requested.requestId : `${node.uid}.${now}`;
-      return { ...base, action: action.type, claim, requestId };
+      return action.type === 'Drain'
+        ? { type: action.type, action, attempt: { ...base, action: action.type, claim, requestId } }
+        : { type: action.type, action, attempt: { ...base, action: action.type, claim, requestId } };
     }
     case 'Replace': {
+      const { type } = action;
       const { pool, claim: replaced } = action.launch;
       const launched = (record?.launched ?? 0) + 1;
       const name = replacementOf(unfinished)?.name ?? replacementName(pool, replaced.uid, launched);
-      return { ...base, action: action.type, claim: replaced, replacement: { name } };
+      return { type, action, attempt: { ...base, action: type, claim: replaced, replacement: { name } } };
     }
     case 'Terminate': {
-      if (claim === undefined || due.claim === undefined) return { ...base, action: action.type };
-      const pods = podsTimeOf(candidate, due.claim, now);
       const { type, replacement } = action;
-      return { ...base, action: type, claim, pods, ...(replacement && { replacement }) };
+      if (claim === undefined || due.claim === undefined) return { type, action, attempt: { ...base, action: type } };
+      const pods = podsTimeOf(candidate, due.claim, now);
+      const attempt = { ...base, action: type, claim, pods, ...(replacement && { replacement }) };
+      return { type, action, attempt };
     }
   }
 }
@@ -227,8 +232,20 @@ export const newNode = (name: string, pool: string | undefined): NodeRecord => (
   episodes: [],
 });
 
-/** Adds an act, and drops those that no allowance counts any more. */
-function withAct(record: NodeRecord, act: Act, ladder: readonly LadderAction[]): readonly Act[] {
+/** The act that an attempt is once it was accepted. */
+export const actOf = ({ key, time, ...attempt }: ActFields): Act =>
+  attempt.action === 'Reboot'
+    ? { key, action: attempt.action, time, ...(attempt.bootID !== undefined && { bootID: attempt.bootID }) }
+    : { key, action: attempt.action, time };
+
+type ActFields = { readonly key: string; readonly time: EpochMs } & (
+  | { readonly action: 'Reboot'; readonly bootID?: string | undefined }
+  | { readonly action: Exclude<ActionType, 'Reboot'> }
+);
+
+/** Adds the act, and drops those that no allowance counts any more. */
+function withAct(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): readonly Act[] {
+  const act = actOf(attempt);
   const longest = ladder.reduce((most, { within }) => Math.max(most, within), GOES_ON_WITHIN as number);
   return [...record.acts, act].filter(({ time }) => time + longest > act.time).slice(-MAX_ACTS);
 }

@@ -2,7 +2,6 @@
  * The ladder: the actions of `repair.actions` in their order, each as one act or two. An edit of its type, template or
  * timeout makes an action a new one. Pure.
  */
-import { answerOf, hasTime } from './accepted-act.ts';
 import type { Attempt } from '../attempt-record.ts';
 import { readableSettings } from './incident.ts';
 import type { NodeRecord } from '../node-record.ts';
@@ -15,7 +14,7 @@ import {
   type DrainBound,
   type RepairAction,
 } from '../../../shared/domain/repair-policy.ts';
-import { type DurationMs, type EpochMs, hours, minutes, toDurationMs } from '../../../shared/domain/time.ts';
+import { type DurationMs, hours, minutes, toDurationMs } from '../../../shared/domain/time.ts';
 
 /**
  * The actions in their order. A reboot whose pods have time becomes a drain and the reboot.
@@ -68,14 +67,6 @@ export const DRAIN_BEFORE_REBOOT = 'Drain before Reboot|';
 
 /** Whether the drain is the first half of a reboot. */
 export const isBeforeReboot = ({ key }: Pick<Attempt, 'key'>): boolean => key.startsWith(DRAIN_BEFORE_REBOOT);
-
-/**
- * Whether the node is under maintenance for a reboot: from the drain before it until the time of the reboot is over.
- */
-export const isRebootUnderWay = (attempt: Attempt | undefined, now: EpochMs): boolean =>
-  attempt !== undefined &&
-  ((isBeforeReboot(attempt) && answerOf(attempt)?.kind !== 'stopped') ||
-    (attempt.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now))));
 
 /** Whether a reboot, or the drain before it, was refused and is tried again: the maintenance of the node stays. */
 export const isRebootTried = (refusals: NodeRecord['refusals'] = {}): boolean =>

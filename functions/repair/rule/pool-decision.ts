@@ -1,9 +1,8 @@
 /** Input and output of `decide` for a pool. Types only. */
-import type { Attempt } from '../attempt-record.ts';
 import type { PoolRecord } from '../pool-record.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import type { GuardInputs } from './guards.ts';
-import type { LadderAction, Rank } from './verdict.ts';
+import type { ActionAttempt, LadderAction, Rank } from './verdict.ts';
 import type { NodeFinding, PresentNode } from './finding.ts';
 import type { RepairRules } from './settings-in-force.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
@@ -22,15 +21,13 @@ export interface PoolObservation {
   readonly concurrencyLimits?: ((own: ReadonlySet<string>) => ConcurrencyLimits) | undefined;
 }
 
-export interface GrantedRepair {
+export type GrantedRepair = ActionAttempt & {
   readonly finding: PresentNode;
-  readonly attempt: Attempt;
-  readonly action: LadderAction;
   readonly ladder: readonly LadderAction[];
   readonly laterActions: readonly LadderAction[];
   readonly message: string;
   readonly rank: Rank;
-}
+};
 
 export interface PoolDecision {
   readonly findings: readonly NodeFinding[];

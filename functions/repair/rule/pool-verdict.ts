@@ -2,7 +2,7 @@
  * Joins the requests for a pass, judges all nodes of its pool, and says what to read next. Facts that only due nodes
  * need are not read while none is due. Pure.
  */
-import { judgeGone } from './gone-node.ts';
+import { judgeGone } from './attempt-verdict.ts';
 import { dueOf, type NodeFinding, type PresentNode } from './finding.ts';
 import { readableSettings } from './incident.ts';
 import type { judgeNode } from './node-verdict.ts';

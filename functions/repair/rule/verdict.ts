@@ -2,7 +2,7 @@
  * The decision on one node, what blocks a due one, the verdict that is reported, and how often a node is looked at
  * again. Types and constants.
  */
-import type { ActionType, Attempt, DueCondition, Replacement } from '../attempt-record.ts';
+import type { ActionType, Attempt, AttemptOf, DueCondition, Replacement } from '../attempt-record.ts';
 import type { Veto } from './vetoes.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -39,6 +39,15 @@ export type PossibleAction = LadderAction &
     | { readonly type: 'Replace'; readonly launch: { readonly claim: NodeName; readonly pool: string } }
     | { readonly type: 'Terminate'; readonly replacement?: Replacement }
   );
+
+/** An attempt, with the action that it is at. */
+export type ActionAttempt = {
+  readonly [Type in ActionType]: {
+    readonly type: Type;
+    readonly action: LadderAction & { readonly type: Type };
+    readonly attempt: AttemptOf<Type>;
+  };
+}[ActionType];
 
 /** The repair by the entry that decides: its actions, and which check of EC2 must fail before (`confirm`). */
 export interface EntryPolicy extends ReturnType<typeof termsOf> {
@@ -161,8 +170,10 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'exhausted' }
   /** The actions that are left were refused, and are tried again. */
   | { readonly kind: 'retry' }
-  /** The termination takes longer than it may. @property claim set if the Node is gone, and its NodeClaim is not */
-  | { readonly kind: 'stuck'; readonly attempt: Attempt; readonly claim?: NodeName }
+  /** The termination takes longer than it may. */
+  | { readonly kind: 'stuck'; readonly attempt: Attempt }
+  /** The termination takes longer than it may: the Node is gone, and its NodeClaim is not. */
+  | { readonly kind: 'stuckWithoutNode'; readonly attempt: Attempt; readonly claim: NodeName }
   /** Well again after an act that left the node in place. */
   | { readonly kind: 'recovered'; readonly attempt: Attempt }
   /** The attempt of another run has no known outcome yet. */
@@ -215,6 +226,7 @@ export const VERDICT_TRAITS: Readonly<Record<(Verdict | DueAction)['kind'], read
   retry: ['held', 'awaitsNoRun', 'reuses'],
   exhausted: ['held', 'awaitsNoRun'],
   stuck: ['awaitsNoRun', 'followed'],
+  stuckWithoutNode: ['awaitsNoRun', 'followed'],
   recovered: ['awaitsNoRun', 'needsCleanUp'],
   gone: [],
 };

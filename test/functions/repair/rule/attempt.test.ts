@@ -51,7 +51,7 @@ function begun(given: Given = {}): Attempt {
   const action =
     due.action.type === 'Terminate' && replacement !== undefined ? { ...due.action, replacement } : due.action;
   const candidate: Candidate = { ...due, action, finding };
-  return createAttempt(candidate, NOW);
+  return createAttempt(candidate, NOW).attempt;
 }
 const by = (...actions: readonly JsonObject[]): JsonObject => ({ actions });
 

@@ -1,7 +1,7 @@
 /** What becomes of what is remembered of a node, once its Node is gone. */
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { judgeGone } from '../../../../functions/repair/rule/gone-node.ts';
+import { judgeGone } from '../../../../functions/repair/rule/attempt-verdict.ts';
 import type { NodeRecord, RepairLeftovers } from '../../../../functions/repair/node-record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
@@ -106,7 +106,7 @@ describe('is followed', () => {
     expect(judge(record, 60, { ...GOING, finalizers })).toMatchObject({
       record,
       verdict: {
-        kind: 'stuck',
+        kind: 'stuckWithoutNode',
         node: { name: 'n1', uid: 'uid-n1' },
         attempt: { number: 1 },
         claim: { name: 'claim-n1', uid: 'uid-claim-n1' },

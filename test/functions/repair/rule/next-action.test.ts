@@ -1,6 +1,6 @@
 /** Which action a due node gets, and what follows it: actions that were taken, refused, unfinished, or cannot be launched now. */
 import { describe, expect, it } from 'vitest';
-import { answerOf } from '../../../../functions/repair/rule/accepted-act.ts';
+import { answerOf } from '../../../../functions/repair/rule/attempt-end.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import {
   allActionsOf,
