@@ -1,7 +1,7 @@
 /**
  * Takes back what repairs have left behind, then carries out the decision of a pass. Order of writes: pool (which nodes
  * are in flight) → limits → node (intent) → look again → act → node (outcome) → pool. A run that dies in between leaves
- * places taken until the next pass, and never takes one too many. No act is repeated: an intent without an outcome is
+ * slots taken until the next pass, and never takes one too many. No act is repeated: an intent without an outcome is
  * resolved by looking (I4). Every call carries the UID, so it never reaches another object of that name (I10). A
  * termination needs no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
  */
@@ -18,7 +18,7 @@ import type { ActResult, Outcome, PassDeps } from './context.ts';
 import type { GrantedRepair, PoolDecision } from './rule/pool-decision.ts';
 import { poolAfter } from './rule/pool-memory.ts';
 import { allActionsOf, isBeforeReboot } from './rule/ladder.ts';
-import { dueOf, type NodeFinding } from './rule/finding.ts';
+import type { NodeFinding } from './rule/finding.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
 import type { ObservedPool } from './observe.ts';
 import type { NodeRecord } from './node-record.ts';
@@ -102,10 +102,10 @@ async function act(
   });
   const saved = await record.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
   if (!saved.written) throw wroteFirst();
-  const places = granted.map(({ finding }) => finding.node);
-  const hasPlaces = (await reserved?.reserve(inFlight, places)) ?? true;
+  const wanted = granted.map(({ finding }) => finding.node);
+  const hasSlots = (await reserved?.reserve(inFlight, wanted)) ?? true;
   const intended = new Map<GrantedRepair, NodeRecord>();
-  await fewAtATime(hasPlaces ? granted : [], async each => {
+  await fewAtATime(hasSlots ? granted : [], async each => {
     const { node } = each.finding;
     const planned = findings.find(({ node: { uid } }) => uid === node.uid)?.record;
     if (planned === undefined) return;
@@ -113,12 +113,13 @@ async function act(
     if (await saveNode(deps, observed, node, normalNode(recordWithIntent))) intended.set(each, recordWithIntent);
   });
   const results = await carryOut(deps, observed, intended, reserved !== undefined);
-  const lostRaces = granted.filter(each => !intended.has(each));
-  const lostResults = lostRaces.map((each): ActResult => {
+  // Another pass was faster, or the limits are full.
+  const withoutIntent = granted.filter(each => !intended.has(each));
+  const calledOff = withoutIntent.map((each): ActResult => {
     const recordBefore = each.finding.record ?? newNode(each.finding.node.name, pool);
     return { granted: each, record: recordBefore, made: {}, outcome: { kind: 'calledOff' } };
   });
-  return [...results, ...lostResults];
+  return [...results, ...calledOff];
 }
 
 /**
@@ -150,7 +151,7 @@ async function withIntent(
 /**
  * Carries out the acts whose intent was recorded.
  * @param intended each with the record that has its intent
- * @param isCounted their places are reserved in the limits of zone and cluster
+ * @param isCounted their slots are reserved in the limits of zone and cluster
  */
 async function carryOut(
   deps: PassDeps,
@@ -203,7 +204,8 @@ async function actOn(
   { granted, record, rules: rulesNow, isCounted, recordMade, room }: GrantedAct,
   listedClaim?: NodeClaimView,
 ): Promise<Outcome | undefined> {
-  const { attempt, finding, message, action } = granted;
+  const { attempt, finding, action } = granted;
+  const { message, entryPolicy } = finding.verdict;
   const calledOff: Outcome = { kind: 'calledOff' };
   const lookedUp = await inParallel([
     rulesNow,
@@ -220,9 +222,9 @@ async function actOn(
   const otherRequest = dueFacts?.otherRequests.get(node.name);
   const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
   const health = judgeHealth(node, { now, rules, record, episodes: record.episodes });
-  const decision = deps.decideNode({ now, node, owner, rules, health, otherRequest });
-  const asGranted = { key: attempt.key, confirm: dueOf(finding)?.due.entryPolicy.confirm };
-  const wanted = stillWanted(asGranted, decision, { rules, isClaimListed, isCounted });
+  const own = deps.decideNode({ now, node, owner, rules, health, otherRequest });
+  const asGranted = { key: attempt.key, confirm: entryPolicy.confirm };
+  const wanted = stillWanted(asGranted, own, { rules, isClaimListed, isCounted });
   if (wanted === 'readClaim') return undefined;
   if (wanted !== 'act') return { kind: wanted };
   const ended = leftovers?.resources && (await endRemediations(deps, leftovers).catch(refusedBeforeAct));

@@ -114,7 +114,7 @@ interface Acted {
   readonly pods: readonly PodView[];
   readonly message: string;
   /** The actions that follow, and the rank of the node in its pool; absent: another run decided that. */
-  readonly granted?: Pick<GrantedRepair, 'laterActions' | 'rank'>;
+  readonly granted?: GrantedRepair;
 }
 
 /** Reports an act of this run that was carried out. */
@@ -122,8 +122,8 @@ export async function reportAct(deps: PassDeps, observed: ObservedPool, result: 
   const { granted, outcome } = result;
   if (outcome.kind !== 'accepted') return;
   const { attempt, pods } = outcome;
-  const { finding, message } = granted;
-  await reportCarriedOut(deps, observed, { node: finding.node, attempt, pods, message, granted });
+  const { node, verdict } = granted.finding;
+  await reportCarriedOut(deps, observed, { node, attempt, pods, message: verdict.message, granted });
 }
 
 /** The number of pods that are named in one audit line, which must stay under 8 KB. */
@@ -134,7 +134,8 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   const { reporter, events, metrics, clock } = deps;
   const { origin } = observed;
   const { node, attempt, pods, message, granted } = acted;
-  const { laterActions = [], rank } = granted ?? {};
+  const { laterActions = [] } = granted?.finding.verdict ?? {};
+  const rank = granted?.rank;
   const { action, dueCondition, number, claim } = attempt;
   // A drain, and the controller of a custom resource, respect protected pods.
   const isForceful = (action === 'Terminate' || action === 'Reboot') && !isUnbounded(attempt);

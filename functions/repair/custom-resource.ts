@@ -81,13 +81,16 @@ export async function createRemediation(context: Context, template: string): Pro
 export async function intendedResource(
   deps: PassDeps,
   { pool, claims }: Pick<Context, 'pool'> & { readonly claims: ReadonlyMap<string, NodeClaimView> },
-  { attempt, action, finding: { node }, message }: GrantedRepair & { readonly type: 'CustomResource' },
+  { attempt, action, finding: { node, verdict } }: GrantedRepair & { readonly type: 'CustomResource' },
   { leftovers }: NodeRecord,
 ): Promise<RepairLeftovers | undefined> {
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   try {
     const pods = await loadPodsOnNode(deps, node.name);
-    const wanted = await renderManifest({ deps, attempt, node, claim, pool, pods, message }, action.template);
+    const wanted = await renderManifest(
+      { deps, attempt, node, claim, pool, pods, message: verdict.message },
+      action.template,
+    );
     if (wanted.kind !== 'served') return leftovers;
     const name = resourceNameOf(wanted.ref);
     return isIntended(leftovers, name)

@@ -2,7 +2,7 @@
  * The rule of repair for a whole pool: which of its due nodes are repaired now, by rank, as far as guards, budgets,
  * limits and the ramp allow. It also says what the record of the pool keeps. Pure.
  */
-import { type Candidate, dueOf, inFlightOf, type PresentNode, toFinding } from './rule/finding.ts';
+import { counted, type DueFinding, inFlightOf, isDueFinding, type PresentNode } from './rule/finding.ts';
 import type { GrantedRepair, PoolDecision, PoolObservation } from './rule/pool-decision.ts';
 import { nextPoolState } from './rule/pool-memory.ts';
 import { calledOff, createAttempt, failureOf, newNode, withoutAttempt } from './rule/attempt.ts';
@@ -14,7 +14,7 @@ import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampBlocker, undoneOf, withoutUndone } from './rule/ramp.ts';
 import type { Incident, NodeRecord } from './node-record.ts';
 import type { PoolRecord } from './pool-record.ts';
-import { type Blocker, type DueNode, FOLLOW_CHECK, type Rank, type Verdict } from './rule/verdict.ts';
+import { type Blocker, FOLLOW_CHECK, type Rank, type Verdict } from './rule/verdict.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import {
   addDuration,
@@ -58,7 +58,7 @@ const OUTAGE_SPACING = minutes(1);
 export const spacingAfter = (took: DurationMs, decision?: Pick<PoolDecision, 'isOutage'>): DurationMs =>
   toDurationMs(Math.max(PASS_SPACING, took * SPACING_BY_DURATION, decision?.isOutage === true ? OUTAGE_SPACING : 0));
 
-/** The rules of repair: the decision on a node, the judgement of a node, and the decision for a pool. */
+/** The rules of repair: the verdict on a node by itself, what is found of it, and the decision for a pool. */
 export const RULES = { decideNode, judgeNode, decide } as const;
 
 /** Grants the repairs that due nodes need, as far as the pool allows. */
@@ -70,20 +70,17 @@ export function decide(observation: PoolObservation): PoolDecision {
     return nextPoolState(observation, { findings, granted: [], inFlight, ramp, holdingGuards });
   }
 
-  const candidates = findings.flatMap((finding): Candidate[] => {
-    const due = dueOf(finding);
-    return due === undefined || finding.kind === 'gone' ? [] : [{ ...due, finding }];
-  });
+  const dueFindings = findings.filter(isDueFinding);
   const guards = createGuards(guardInputs);
-  const blockers = new Map(candidates.map(each => [each, guards.blockerOf(each.finding.node)]));
+  const blockers = new Map(dueFindings.map(each => [each, guards.blockerOf(each.node)]));
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
   const currentRamp = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
-  const isAnythingDue = candidates.length > 0;
+  const isAnythingDue = dueFindings.length > 0;
   const mayRamp = currentRamp !== undefined || state.holdingGuards.length > 0;
   const ramp = mayRamp
     ? nextRamp({ ramp: currentRamp, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
     : undefined;
-  const outcomes = grant(candidates, { observation, guardInputs, guards, blockers, inFlight, ramp });
+  const outcomes = grant(dueFindings, { observation, guardInputs, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
@@ -95,7 +92,7 @@ interface Granting {
   readonly observation: PoolObservation;
   readonly guardInputs: GuardInputs;
   readonly guards: Guards;
-  readonly blockers: ReadonlyMap<Candidate, Blocker | undefined>;
+  readonly blockers: ReadonlyMap<DueFinding, Blocker | undefined>;
   readonly inFlight: ReadonlySet<string>;
   readonly ramp: PoolRecord['ramp'];
 }
@@ -105,30 +102,29 @@ interface Grant {
   readonly granted?: GrantedRepair;
 }
 
-/** Decides on each candidate, in their rank. */
-function grant(candidates: readonly Candidate[], granting: Granting): readonly Grant[] {
+/** Decides on each due node, in their rank. */
+function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly Grant[] {
   const { blockers, guards, ramp } = granting;
   const { now, pool, rules } = granting.observation;
   const isObserving = rules.mode === 'Observe';
-  const places = createPlaces(granting);
-  const score = scores(candidates, now);
+  const slots = createSlots(granting);
+  const score = scores(dueFindings, now);
   let granted = 0;
-  return ranked(candidates, now).map((candidate, index): Grant => {
-    const rank = { order: index + 1, of: candidates.length, score: Math.round(score(candidate.due) * 100) / 100 };
-    const guarded = blockers.get(candidate);
-    if (guarded !== undefined) return { finding: blockedNode(candidate, guarded, rank) };
-    const recovering = heldByRecovering(candidate, guards, now);
-    const judged = inIncident(candidate, recovering.incident, pool);
-    const blocker = recovering.blocker ?? blockerOf(judged, granting) ?? places.admit(judged);
-    if (blocker !== undefined) return { finding: blockedNode(judged, blocker, rank) };
+  return ranked(dueFindings, now).map((due, index): Grant => {
+    const rank = { order: index + 1, of: dueFindings.length, score: Math.round(score(due) * 100) / 100 };
+    const guarded = blockers.get(due);
+    if (guarded !== undefined) return { finding: blockedNode(due, guarded, rank) };
+    const recovering = heldByRecovering(due, guards, now);
+    const finding = inIncident(due, recovering.incident, pool);
+    const blocker = recovering.blocker ?? blockerOf(finding, granting) ?? slots.admit(finding);
+    if (blocker !== undefined) return { finding: blockedNode(finding, blocker, rank) };
     if (!isObserving && ramp !== undefined && granted >= rampAllows(ramp))
-      return { finding: blockedNode(judged, rampBlocker(ramp, now), rank) };
-    if (!isObserving && granted >= MAX_ACTS)
-      return { finding: { ...judged.finding, time: addDuration(now, seconds(1)) } };
-    places.take(judged);
-    if (isObserving) return { finding: observedNode(judged, now) };
+      return { finding: blockedNode(finding, rampBlocker(ramp, now), rank) };
+    if (!isObserving && granted >= MAX_ACTS) return { finding: { ...finding, time: addDuration(now, seconds(1)) } };
+    slots.take(finding);
+    if (isObserving) return { finding: observedNode(finding, now) };
     granted += 1;
-    return begun(judged, rank, now);
+    return begun(finding, rank, now);
   });
 }
 
@@ -137,83 +133,74 @@ function grant(candidates: readonly Candidate[], granting: Granting): readonly G
  * that a node has been due, whatever held it. Nodes with equal scores are ordered by health, the less healthy first,
  * then by name.
  */
-export function ranked(candidates: readonly Candidate[], now: EpochMs): readonly Candidate[] {
-  const score = scores(candidates, now);
-  return candidates.toSorted(
-    (a, b) =>
-      score(b.due) - score(a.due) ||
-      b.due.severity - a.due.severity ||
-      (a.finding.node.name < b.finding.node.name ? -1 : 1),
+export function ranked(dueFindings: readonly DueFinding[], now: EpochMs): readonly DueFinding[] {
+  const score = scores(dueFindings, now);
+  return dueFindings.toSorted(
+    (a, b) => score(b) - score(a) || b.verdict.severity - a.verdict.severity || (a.node.name < b.node.name ? -1 : 1),
   );
 }
 
-function scores(candidates: readonly Candidate[], now: EpochMs): (due: DueNode) => number {
-  const priorities = [...new Set(candidates.map(({ due }) => due.entryPolicy.priority))].toSorted((a, b) => a - b);
-  return ({ entryPolicy, dueSince }) => priorities.indexOf(entryPolicy.priority) + (now - dueSince) / AGES_BY;
+function scores(dueFindings: readonly DueFinding[], now: EpochMs): (due: DueFinding) => number {
+  const all = new Set(dueFindings.map(({ verdict }) => verdict.entryPolicy.priority));
+  const priorities = [...all].toSorted((a, b) => a - b);
+  return ({ verdict: { entryPolicy, dueSince } }) =>
+    priorities.indexOf(entryPolicy.priority) + (now - dueSince) / AGES_BY;
 }
 
-/** A candidate whose node is remembered, with the incident that it is in. */
-interface RememberedCandidate extends Candidate {
-  readonly finding: Candidate['finding'] & { readonly record: NodeRecord };
+/** A due node that is remembered, with the incident that it is in. */
+type RememberedFinding = DueFinding & { readonly record: NodeRecord };
+
+function inIncident(finding: DueFinding, incident: Incident, pool: string | undefined): RememberedFinding {
+  return { ...finding, record: { ...(finding.record ?? newNode(finding.node.name, pool)), incident } };
 }
 
-function inIncident(candidate: Candidate, incident: Incident, pool: string | undefined): RememberedCandidate {
-  const { finding } = candidate;
-  const record = { ...(finding.record ?? newNode(finding.node.name, pool)), incident };
-  return { ...candidate, finding: { ...finding, record } };
-}
-
-/** The blocker of a candidate that the guards let through, before places are counted; undefined: none. */
-function blockerOf({ finding, due, action }: Candidate, { observation, guardInputs }: Granting): Blocker | undefined {
+/** The blocker of a due node that the guards let through, before slots are counted; undefined: none. */
+function blockerOf({ node, verdict }: DueFinding, { observation, guardInputs }: Granting): Blocker | undefined {
   const { now, state, answers } = observation;
+  const { action, dueCondition } = verdict;
   const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
   const mayBeFutile = isReplacing && guardInputs.settings.futility !== undefined;
-  const futile = mayBeFutile
-    ? futility(guardInputs, failureOf(due.dueCondition), finding.node, state.terminations)
-    : undefined;
-  return (
-    othersNotKnown(guardInputs.requestsFault, now) ?? futile ?? unconfirmed(due, answers?.get(finding.node.uid), now)
-  );
+  const futile = mayBeFutile ? futility(guardInputs, failureOf(dueCondition), node, state.terminations) : undefined;
+  return othersNotKnown(guardInputs.requestsFault, now) ?? futile ?? unconfirmed(verdict, answers?.get(node.uid), now);
 }
 
 /**
- * Counts the places that pool, budget, zone and cluster leave for the nodes of one pass. A repair in flight keeps its
- * place, and takes no second one. A custom resource disrupts nothing.
+ * Counts the slots that pool, budget, zone and cluster leave for the nodes of one pass. A repair in flight keeps its
+ * slot, and takes no second one. A custom resource disrupts nothing.
  */
-function createPlaces({ observation, guardInputs, inFlight }: Granting) {
+function createSlots({ observation, guardInputs, inFlight }: Granting) {
   const { settings, area, poolNodes, budget, now } = guardInputs;
   const maxConcurrent =
     settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
   const limit = Math.min(maxConcurrent ?? MAX_IN_FLIGHT, MAX_IN_FLIGHT);
   const concurrencyLimits = observation.concurrencyLimits?.(inFlight);
   const disrupted = new Set(budget?.disrupted);
-  const needsPlace = ({ finding: { node } }: Candidate): boolean => !inFlight.has(node.uid);
-  const isDisruptive = ({ action }: Candidate): boolean => action.type !== 'CustomResource';
+  const needsSlot = ({ node }: DueFinding): boolean => !inFlight.has(node.uid);
+  const isDisruptive = ({ verdict: { action } }: DueFinding): boolean => action.type !== 'CustomResource';
   let count = inFlight.size;
   return {
-    /** The blocker of the candidate; undefined: it may begin, and counts in zone and cluster from now on. */
-    admit(candidate: Candidate): Blocker | undefined {
-      const { node } = candidate.finding;
+    /** The blocker of the node; undefined: its repair may begin, and counts in zone and cluster from now on. */
+    admit(finding: DueFinding): Blocker | undefined {
+      const { node } = finding;
       return (
-        (needsPlace(candidate) && count >= limit ? budgetBlocker(area, count, limit, now) : undefined) ??
-        (isDisruptive(candidate) ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
-        (needsPlace(candidate) ? concurrencyLimits?.admit(node) : undefined)
+        (needsSlot(finding) && count >= limit ? budgetBlocker(area, count, limit, now) : undefined) ??
+        (isDisruptive(finding) ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
+        (needsSlot(finding) ? concurrencyLimits?.admit(node) : undefined)
       );
     },
-    /** Counts an admitted candidate, which now begins, in pool and budget, too. */
-    take(candidate: Candidate): void {
-      if (needsPlace(candidate)) count += 1;
-      if (isDisruptive(candidate)) disrupted.add(candidate.finding.node.uid);
+    /** Counts an admitted repair, which now begins, in pool and budget, too. */
+    take(finding: DueFinding): void {
+      if (needsSlot(finding)) count += 1;
+      if (isDisruptive(finding)) disrupted.add(finding.node.uid);
     },
   };
 }
 
 /** Begins the attempt. The record keeps what the previous action made or requested, so that it can be taken back. */
-function begun(candidate: RememberedCandidate, rank: Rank, now: EpochMs): Grant {
-  const { finding, action, laterActions, unfinished } = candidate;
+function begun(finding: RememberedFinding, rank: Rank, now: EpochMs): Grant {
   const { node, record } = finding;
-  const { message, ladder } = candidate.due;
-  const created = createAttempt(candidate, now);
+  const { action, unfinished, message } = finding.verdict;
+  const created = createAttempt(finding, now);
   const { attempt } = created;
   const recordBefore = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
   const launches = action.type === 'Replace' && unfinished === undefined;
@@ -221,38 +208,38 @@ function begun(candidate: RememberedCandidate, rank: Rank, now: EpochMs): Grant 
   const next = { ...recordBefore, ...(launched !== undefined && { launched }), attempt, number: attempt.number };
   const verdict: Verdict = { kind: 'repair', node, attempt, message };
   return {
-    finding: toFinding({ ...finding, record: next, verdict }),
-    granted: { ...created, finding, ladder, laterActions, message, rank },
+    finding: counted({ ...finding, record: next, verdict }),
+    granted: { ...created, finding, rank },
   };
 }
 
 /** The finding of a due node that its pool blocks. */
-export function blockedNode({ finding, due }: Candidate, blocker: Blocker, rank: Rank): PresentNode {
+export function blockedNode(finding: DueFinding, blocker: Blocker, rank: Rank): PresentNode {
   const { record } = finding;
-  const { dueCondition } = due;
+  const { dueCondition } = finding.verdict;
   const { message, until: time } = blocker;
   const verdict: Verdict = { kind: 'notAllowed', node: finding.node, blocker, dueCondition, message, rank };
   // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = calledOff(record, record.attempt);
-    return toFinding({ ...finding, record: opened, verdict, time, course: 'failed' });
+    return counted({ ...finding, record: opened, verdict, time, course: 'failed' });
   }
   // The annotation of an earlier attempt is taken back while the node is held.
   const isUseless = finding.isUseless || record?.leftovers?.annotation !== undefined;
-  return toFinding({ ...finding, verdict, time, isUseless });
+  return counted({ ...finding, verdict, time, isUseless });
 }
 
 /** Says what would be done if the mode were Enforce. */
-export function observedNode(candidate: Candidate, now: EpochMs): PresentNode {
-  const { finding, due, laterActions } = candidate;
-  const { attempt } = createAttempt(candidate, now);
-  const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, laterActions, message: due.message };
-  return toFinding({ ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) });
+export function observedNode(finding: DueFinding, now: EpochMs): PresentNode {
+  const { laterActions, message } = finding.verdict;
+  const { attempt } = createAttempt(finding, now);
+  const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, laterActions, message };
+  return counted({ ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) });
 }
 
 /** Whether nodes that have just come back hold this one, and for how long they have done so in this incident. */
 function heldByRecovering(
-  { finding: { node, record }, due: { dueCondition } }: Candidate,
+  { node, record, verdict: { dueCondition } }: DueFinding,
   guards: Guards,
   now: EpochMs,
 ): { readonly incident: Incident; readonly blocker?: Blocker } {

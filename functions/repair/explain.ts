@@ -13,7 +13,7 @@ import { otherWorkOn } from './rule/other-work.ts';
 import { judgeHealth, withoutDueClause } from './rule/health.ts';
 import { readableSettings } from './rule/incident.ts';
 import type { Activity, PoolFacts } from './rule/pool-facts.ts';
-import type { NodeDecision, Rank } from './rule/verdict.ts';
+import type { OwnVerdict, Rank } from './rule/verdict.ts';
 import type { RepairRules } from './rule/settings-in-force.ts';
 import { rulesOf, type RuleSources, statementsByPool } from './settings.ts';
 import { readAsks } from './passes.ts';
@@ -45,7 +45,7 @@ export interface ExplainedNode {
   readonly pool: string | undefined;
   readonly rules: RepairRules;
   /** The decision on the node alone, before guards and budgets. */
-  readonly kind: NodeDecision['kind'];
+  readonly kind: OwnVerdict['kind'];
   /** Message with the reason, without the time from which a repair is due. */
   readonly message: string;
   /** undefined: nothing is wrong, or nothing can be judged. */
@@ -71,16 +71,16 @@ export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs):
   const settings = readableSettings(rules);
   const record = seenRecord(node, { pool, rules, now });
   const health = judgeHealth(node, { now, rules, record, episodes: [] });
-  const decision = decideNode({ now, node, owner, rules, health });
-  const { kind } = decision;
-  const dueCondition = 'dueCondition' in decision ? decision.dueCondition : undefined;
+  const own = decideNode({ now, node, owner, rules, health });
+  const { kind } = own;
+  const dueCondition = 'dueCondition' in own ? own.dueCondition : undefined;
   const isConcerned = ['tolerate', 'due', 'blocked', 'vetoed'].includes(kind);
   const source = kind === 'refuse' ? policyObjects.find(each => kindAndName(each) === rules.source) : undefined;
   return {
     pool,
     rules,
     kind,
-    message: dueCondition === undefined ? decision.message : withoutDueClause(decision.message, dueCondition),
+    message: dueCondition === undefined ? own.message : withoutDueClause(own.message, dueCondition),
     dueCondition,
     terms: settings && health.kind === 'unhealthy' && isConcerned ? termsOf(settings, health.entry) : undefined,
     ...(kind === 'due'

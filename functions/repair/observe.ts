@@ -1,6 +1,6 @@
 /**
  * Reads all that a pass needs: the record and the rules of the pool, its nodes with their records, and what only due
- * nodes need. All reads are live. The judgement says what to read next (`rule/pool-verdict.ts`).
+ * nodes need. All reads are live. What is found of the nodes says what to read next (`rule/pool-verdict.ts`).
  */
 import { carryOver } from './carried-attempts.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
@@ -106,7 +106,7 @@ export async function observe(
 const NONE_ELSEWHERE: ReadonlyMap<string, NodeElsewhere> = new Map();
 const NONE_MISSING: MissingNodes = { gone: new Map(), elsewhere: [] };
 
-/** Reads the facts that the judgement asks for next. */
+/** Reads the facts that the findings ask for next. */
 export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
   switch (next.kind) {
     case 'dueFacts': {
@@ -126,7 +126,7 @@ export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextR
   }
 }
 
-/** Reads limits and EC2's answers, once no judgement asks for more. @param unconfirmed nodes that EC2 is asked about */
+/** Reads limits and EC2's answers, once no finding asks for more. @param unconfirmed nodes that EC2 is asked about */
 export async function observeLimits(
   deps: PassDeps,
   { pool, rules, dueFacts }: ObservedPool,

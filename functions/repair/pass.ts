@@ -53,7 +53,7 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   return spacingAfter(durationBetween(startTime, deps.clock.now()), decision);
 }
 
-/** Judges each node, and reads on as long as the judgement asks for more: nothing is read twice. */
+/** Judges each node, and reads on as long as the findings ask for more: nothing is read twice. */
 async function judge(
   deps: PassDeps,
   first: ObservedPool,

@@ -9,7 +9,7 @@ import type { ObservedPool } from './observe.ts';
 import type { DueCondition } from './attempt-record.ts';
 import { poolDimension } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
-import { type GuardSetting, type NodeName, type Rank, REPORT_CODES, type Verdict } from './rule/verdict.ts';
+import { type GuardSetting, type NodeName, type Rank, REPORT_CODES, type ReportedVerdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { aboutNode, type NodeView } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -79,7 +79,8 @@ function withReported(finding: NodeFinding, code: string, time: EpochMs, now: Ep
 }
 
 /** Whether the verdict has an Event that is repeated every hour. A toleration is announced once. */
-const hasEvent = (verdict: Verdict): boolean => verdict.kind !== 'tolerate' && wordingOf(verdict).event !== undefined;
+const hasEvent = (verdict: ReportedVerdict): boolean =>
+  verdict.kind !== 'tolerate' && wordingOf(verdict).event !== undefined;
 
 interface Wording {
   readonly reason: string;
@@ -95,7 +96,7 @@ export const warning = (reason: string) => ({ type: 'Warning', reason }) as cons
 const normal = (reason: string) => ({ type: 'Normal', reason }) as const;
 const BLOCKED = warning(EVENT_REASONS.nodeRepairBlocked);
 
-function wordingOf(verdict: Verdict): Wording {
+function wordingOf(verdict: ReportedVerdict): Wording {
   const { kind } = verdict;
   switch (kind) {
     case 'tolerate': {
@@ -157,7 +158,7 @@ function wordingOf(verdict: Verdict): Wording {
 export const OUTCOME_UNKNOWN = 'OutcomeUnknown';
 
 /** Name of a verdict in audit lines and metrics, if it is another word. */
-const DECISIONS: Partial<Record<Verdict['kind'], string>> = {
+const DECISIONS: Partial<Record<ReportedVerdict['kind'], string>> = {
   unclaimed: 'ignore',
   notAllowed: 'blocked',
   unresolved: 'settle',
@@ -167,7 +168,7 @@ const DECISIONS: Partial<Record<Verdict['kind'], string>> = {
 
 async function reportVerdict(
   deps: PassDeps,
-  verdict: Verdict,
+  verdict: ReportedVerdict,
   origin: DecisionOrigin,
   { isRepeated = false, isSilent = false }: { readonly isRepeated?: boolean; readonly isSilent?: boolean } = {},
 ): Promise<void> {
@@ -188,7 +189,7 @@ async function reportVerdict(
   await deps.events.record({ ...warning(EVENT_REASONS.invalidDoNotRepair), message: fault, about: carrier });
 }
 
-function detailsOf(verdict: Verdict, origin: DecisionOrigin): JsonObject {
+function detailsOf(verdict: ReportedVerdict, origin: DecisionOrigin): JsonObject {
   if ('blocker' in verdict) {
     const { blocker, rank } = verdict;
     return {
@@ -210,7 +211,7 @@ export const rankDetails = ({ order, of, score }: Rank): JsonObject => ({ place:
 async function reportDoubts(
   { reporter }: PassDeps,
   origin: DecisionOrigin,
-  { node, doubts }: Extract<Verdict, { kind: 'tolerate' }>,
+  { node, doubts }: Extract<ReportedVerdict, { kind: 'tolerate' }>,
 ): Promise<void> {
   const reason = EVENT_REASONS.transitionTimeDoubted;
   const shared = { about: aboutNode(node), decision: 'warn', reason, details: originOf(origin), event: WARNING };

@@ -35,7 +35,7 @@ const reservation = z.object({
   since: instant,
 });
 
-/** The place of a node whose repair is in flight, or about to be. */
+/** The slot of a node whose repair is in flight, or about to be. */
 export type Reservation = Readonly<z.output<typeof reservation>>;
 
 const schema = z.object({ basis: z.string(), reservations: z.array(reservation) });
@@ -70,9 +70,9 @@ type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 export interface OpenReservations {
   /** Limits by all reservations. @param own UIDs of the nodes that the pool has in flight */
   concurrencyLimits(own: ReadonlySet<string>, now: EpochMs): ConcurrencyLimits;
-  /** Reserves places. False: others took them; the pass has to look again. */
+  /** Reserves slots. False: others took them; the pass has to look again. */
   reserve(own: ReadonlySet<string>, granted: readonly ZonedNode[]): Promise<boolean>;
-  /** Gives back the places that the pool does not need any more. */
+  /** Gives back the slots that the pool does not need any more. */
   release(own: ReadonlySet<string>): Promise<void>;
 }
 
@@ -201,7 +201,7 @@ async function loadInFlight(deps: Deps, pool: string | undefined): Promise<PoolR
   return loaded.kind === 'known' ? loaded.value.inFlight : {};
 }
 
-/** Gives back the places of repairs that the pool no longer has in flight, after a pass that needed no limits. */
+/** Gives back the slots of repairs that the pool no longer has in flight, after a pass that needed no limits. */
 export const giveBack = (deps: Deps, pool: string | undefined, own: Pick<PoolRecord, 'inFlight'>): Promise<void> =>
   keepReservations(deps, async all => all.filter(({ pool: other, uid }) => other !== pool || uid in own.inFlight));
 

@@ -8,7 +8,7 @@ import type { ObservedPool } from './observe.ts';
 import { afterRefusedAct, LOOK_AGAIN_AFTER, type NotedRefusal, noteRefusedAct, type RefusedAct } from './decide.ts';
 import { takeBack, type TakenBack } from './take-back.ts';
 import { judgeTime, withoutAttempt } from './rule/attempt.ts';
-import { dueOf, type NodeFinding } from './rule/finding.ts';
+import type { NodeFinding } from './rule/finding.ts';
 import type { NodeRecord } from './node-record.ts';
 import { getNodeClaimView } from '../../shared/cluster/lists.ts';
 import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
@@ -59,7 +59,7 @@ export async function afterUntakenAct(
       return { change: { record: { ...withMade, refusals: noted.refusals } }, time: runOver };
     }
     case 'calledOff': {
-      const known = dueOf(finding)?.unfinished ? record.leftovers : recordBefore.leftovers;
+      const known = finding.verdict.unfinished ? record.leftovers : recordBefore.leftovers;
       // We may have set the annotation before the NodeClaim changed: keep it as ours to take back (I7).
       const leftovers =
         attempt.action === 'Terminate' ? withoutAttempt({ ...record, leftovers: known }, attempt).leftovers : known;
@@ -82,7 +82,8 @@ async function afterRefusal(
   failure: Failure,
 ): Promise<FindingChange> {
   const { granted, record } = result;
-  const { finding, attempt, ladder } = granted;
+  const { finding, attempt } = granted;
+  const { ladder } = finding.verdict;
   const { refused, noted } = await noteAndReport(deps, observed, result, { ...failure, isCertain: true });
   const after = afterRefusedAct(refused, noted, { record, ladder, pause: observed.state.launchPause });
   const isAnnotated = after.record.leftovers?.annotation !== undefined;
@@ -101,11 +102,12 @@ async function afterRefusal(
 async function noteAndReport(
   deps: PassDeps,
   { basisOf, claims, origin }: ObservedPool,
-  { granted: { finding, attempt, action, laterActions }, record }: ActResult,
+  { granted: { finding, attempt, action }, record }: ActResult,
   { cause, message, reason, isCertain }: Failure & Pick<RefusedAct, 'isCertain'>,
 ): Promise<{ readonly refused: RefusedAct; readonly noted: NotedRefusal }> {
   const before = finding.record ?? record;
   const basis = basisOf(attempt.claim && claims.get(attempt.claim.uid));
+  const { laterActions } = finding.verdict;
   const act = { attempt, action, laterActions, before, isCertain };
   const refused = { ...act, now: deps.clock.now(), cause, message, basis };
   const noted = noteRefusedAct(refused);

@@ -38,10 +38,9 @@ const dueWithout = (field: 'terminationGracePeriod'): Mutation =>
     ...seen,
     findings: seen.findings.map(look => {
       const due = dueOf(look);
-      const claim = due?.due.claim;
+      const claim = due?.claim;
       if (due === undefined || claim === undefined) return look;
-      const changed = { ...due.due, claim: { ...claim, [field]: undefined } };
-      return { ...look, verdict: { ...due, due: changed } };
+      return { ...look, verdict: { ...due, claim: { ...claim, [field]: undefined } } };
     }),
   }));
 

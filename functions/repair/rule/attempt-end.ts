@@ -5,7 +5,7 @@
 import type { ActionAnswer, Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { calledOff, withoutAttempt } from './attempt.ts';
-import { type Judgement, judgement } from './finding.ts';
+import { type Finding, findingOf } from './finding.ts';
 import { isStillUnhealthy } from './health.ts';
 import { isBeforeReboot } from './ladder.ts';
 import { judgeByLadder } from './next-action.ts';
@@ -81,20 +81,20 @@ export function judgeRecovered(
   attempt: Attempt,
   seen = '',
   when = `after ${attempt.action}`,
-): Judgement {
+): Finding {
   const { record, node } = facts;
   // No entry names the condition any more: nothing has helped.
   if (isStillUnhealthy(node, { ...record, attempt }))
     return judgeWithoutAttempt({ ...facts, wasUnhealthy: true }, withoutAttempt(record, attempt));
   const message = `the node is well again ${when}, attempt ${attempt.number}${seen}`;
-  return judgement(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
+  return findingOf(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
 }
 
 /**
  * Judges a node that is well again while its drain or custom resource still has time. The request is withdrawn, and its
  * action counts as not taken. If the node is unhealthy again in the same incident, the action gets its time.
  */
-export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Judgement {
+export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Finding {
   if (!hasTime(attempt, facts.context.now)) return judgeRecovered(facts, attempt);
   const { incident, ...others } = facts.record;
   const record = { ...others, ...(incident && { incident: { ...incident, interrupted: attempt.key } }) };
@@ -102,11 +102,11 @@ export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain'
 }
 
 /** Calls the attempt off: it counts as not taken, and begins again when it may. */
-export function callOffAndJudge(facts: NodeFacts, attempt: Attempt): Judgement {
+export function callOffAndJudge(facts: NodeFacts, attempt: Attempt): Finding {
   return judgeWithoutAttempt(facts, calledOff({ ...facts.record, attempt }, attempt));
 }
 
 /** Ends the attempt: the node is judged without it, and what it has set is taken back. */
-export function judgeWithoutAttempt(facts: NodeFacts, record: NodeRecord): Judgement {
+export function judgeWithoutAttempt(facts: NodeFacts, record: NodeRecord): Finding {
   return { ...judgeByLadder({ ...facts, record }), course: 'over' };
 }

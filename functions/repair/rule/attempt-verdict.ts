@@ -5,7 +5,7 @@
 import { accepted, annotationOf, judgeTime, replacementOf, withoutAttempt } from './attempt.ts';
 import { againAt, judgeByLadder } from './next-action.ts';
 import { allActionsOf, isBeforeReboot } from './ladder.ts';
-import { dueOf, type GoneNode, type Judgement, judgement, toFinding, underWay } from './finding.ts';
+import { dueOf, type GoneNode, type Finding, findingOf, counted, underWay } from './finding.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { replacementStatusOf } from './replacement.ts';
@@ -39,7 +39,7 @@ import {
 } from '../../../shared/domain/time.ts';
 
 /** Judges the attempt in the node's record: one that was accepted, or one whose outcome was not recorded. */
-export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Judgement {
+export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Finding {
   const { context, record, node } = facts;
   const attempt = withDrainEnd(storedAttempt, context, node.uid);
   if (attempt.phase === 'accepted') return judgeAccepted(facts, attempt);
@@ -100,13 +100,13 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
  * undefined: it may be tried now.
  */
 function retryTime(facts: NodeFacts, { action, key }: Attempt): EpochMs | undefined {
-  const { context, decision, record } = facts;
-  if (action !== 'Terminate' || !isEnforced(facts) || decision.kind !== 'due') return undefined;
-  return retryNotBefore(record.refusals?.[key], { basis: context.basisOf(decision.claim), now: context.now });
+  const { context, own, record } = facts;
+  if (action !== 'Terminate' || !isEnforced(facts) || own.kind !== 'due') return undefined;
+  return retryNotBefore(record.refusals?.[key], { basis: context.basisOf(own.claim), now: context.now });
 }
 
 /** A run ended before it carried the attempt out. The attempt is taken over if it is still wanted, else taken back. */
-function judgeUnfinished(facts: NodeFacts, attempt: Attempt): Judgement {
+function judgeUnfinished(facts: NodeFacts, attempt: Attempt): Finding {
   const factsAfter = { ...facts, record: withoutAttempt(facts.record, attempt) };
   // The replacement's taint may be off by now, so that pods can run there.
   const replacement = replacementOf(attempt);
@@ -116,7 +116,7 @@ function judgeUnfinished(facts: NodeFacts, attempt: Attempt): Judgement {
   return dueOf(finding)?.unfinished === undefined ? { ...finding, course: 'failed' } : finding;
 }
 
-function judgeAccepted(facts: NodeFacts, attempt: Attempt): Judgement {
+function judgeAccepted(facts: NodeFacts, attempt: Attempt): Finding {
   const current = { ...facts, record: { ...facts.record, attempt } };
   switch (attempt.action) {
     case 'Replace':
@@ -133,7 +133,7 @@ function judgeAccepted(facts: NodeFacts, attempt: Attempt): Judgement {
 }
 
 /** Judges a termination that was accepted, while its Node is still there. */
-function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Judgement {
+function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Finding {
   const { context, node, isUnhealthy } = facts;
   const { now, claims } = context;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
@@ -151,7 +151,7 @@ function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Ju
   }
   const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(claim?.finalizers ?? [], node.finalizers ?? [])}; it holds no other repair any more`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, message };
-  return judgement(record, verdict, addDuration(now, FOLLOW_CHECK), { isUseless });
+  return findingOf(record, verdict, addDuration(now, FOLLOW_CHECK), { isUseless });
 }
 
 /**
@@ -167,7 +167,7 @@ function hasHelpers({ leftovers }: NodeRecord, isClaimGone: boolean): boolean {
 }
 
 /** Judges a reboot that was accepted. It goes on even if repair is switched off meanwhile. */
-function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Judgement {
+function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Finding {
   const { context, node, isUnhealthy } = facts;
   if (!isUnhealthy && !awaitsReboot(attempt, node, context.now)) {
     const { incident: _, ...mended } = facts.record;
@@ -178,7 +178,7 @@ function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Judgement 
   return judgeWithoutNextAction(facts, attempt) ?? judgeNext(facts);
 }
 
-function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): Judgement {
+function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): Finding {
   if (!facts.isUnhealthy) return judgeRecoveredEarly(facts, attempt);
   if (!isWanted(facts)) return callOffAndJudge(facts, attempt);
   return judgeWithoutNextAction(facts, attempt) ?? judgeRebootNext(facts, attempt);
@@ -188,7 +188,7 @@ function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): 
  * Judges a drain or a custom resource that was accepted. If repair is switched off, a drain is called off; the
  * controller of a custom resource is not interrupted half way.
  */
-function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Judgement {
+function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Finding {
   if (!facts.isUnhealthy) return judgeRecoveredEarly(facts, attempt);
   if (!isWanted(facts) && attempt.action === 'Drain' && hasTime(attempt, facts.context.now))
     return callOffAndJudge(facts, attempt);
@@ -196,10 +196,10 @@ function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomReso
 }
 
 /**
- * The judgement of an attempt after which no action follows yet: it still has time, its answer is `stopped`, or repair
+ * The finding of an attempt after which no action follows yet: it still has time, its answer is `stopped`, or repair
  * is off. undefined: the next action may follow.
  */
-function judgeWithoutNextAction(facts: NodeFacts, attempt: Attempt): Judgement | undefined {
+function judgeWithoutNextAction(facts: NodeFacts, attempt: Attempt): Finding | undefined {
   const { context, node, record, isUnhealthy, isOn } = facts;
   const { now } = context;
   const check = addDuration(now, FOLLOW_CHECK);
@@ -210,16 +210,16 @@ function judgeWithoutNextAction(facts: NodeFacts, attempt: Attempt): Judgement |
   if (answerOf(attempt)?.kind === 'stopped') {
     const message = `${describe(attempt)}; no further action is set`;
     const time = addDuration(now, BLOCKED_CHECK);
-    return judgement(record, { kind: 'exhausted', node, message }, time, { course: 'timeIsOver' });
+    return findingOf(record, { kind: 'exhausted', node, message }, time, { course: 'timeIsOver' });
   }
-  return isOn ? undefined : judgement(record, undefined, check, { course: 'timeIsOver' });
+  return isOn ? undefined : findingOf(record, undefined, check, { course: 'timeIsOver' });
 }
 
 /**
  * Judges a node whose drain before a reboot has ended: the reboot follows, or the action that the ladder has in its
  * place.
  */
-function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Judgement {
+function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Finding {
   const { record } = facts;
   const finding = judgeByLadder(facts);
   const due = dueOf(finding);
@@ -231,7 +231,7 @@ function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Judgement {
 }
 
 /** Judges which action of the ladder follows the attempt. */
-function judgeNext(facts: NodeFacts, finding = judgeByLadder(facts)): Judgement {
+function judgeNext(facts: NodeFacts, finding = judgeByLadder(facts)): Finding {
   return { ...finding, course: 'timeIsOver', isUseless: false };
 }
 
@@ -250,8 +250,8 @@ export function judgeGone(
 ): GoneNode {
   const { attempt } = recordBefore;
   const node = { name: recordBefore.name, uid };
-  const gone = (...judged: Parameters<typeof judgement>): GoneNode => ({
-    ...toFinding(judgement(...judged)),
+  const gone = (...judged: Parameters<typeof findingOf>): GoneNode => ({
+    ...counted(findingOf(...judged)),
     kind: 'gone',
     node,
   });

@@ -7,7 +7,7 @@ import type { ActionType, Attempt, AttemptOf, ClaimTermination, DueCondition, Re
 import type { Act, NodeRecord, RepairLeftovers } from '../node-record.ts';
 import { replacementName } from './replacement.ts';
 import type { ActionAttempt, LadderAction } from './verdict.ts';
-import type { Candidate } from './finding.ts';
+import type { DueFinding } from './finding.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { deadlineBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
@@ -108,16 +108,16 @@ export function calledOff(recordBefore: NodeRecord, attempt: Attempt): NodeRecor
 }
 
 /** The attempt at the action of a due node, with the action. */
-export function createAttempt(candidate: Candidate, now: EpochMs): ActionAttempt {
-  const { finding, due, action, unfinished } = candidate;
-  const { node, record } = finding;
-  const claim = due.claim && { name: due.claim.name, uid: due.claim.uid };
+export function createAttempt(finding: DueFinding, now: EpochMs): ActionAttempt {
+  const { node, record, verdict } = finding;
+  const { action, dueCondition, unfinished } = verdict;
+  const claim = verdict.claim && { name: verdict.claim.name, uid: verdict.claim.uid };
   const requested = record?.leftovers?.requested;
   const base = {
     number: unfinished?.number ?? (record?.number ?? 0) + 1,
     phase: 'intended' as const,
     time: now,
-    dueCondition: due.dueCondition,
+    dueCondition,
     key: keyOf(action),
     until: addDuration(now, action.timeout),
   };
@@ -143,8 +143,9 @@ export function createAttempt(candidate: Candidate, now: EpochMs): ActionAttempt
     }
     case 'Terminate': {
       const { type, replacement } = action;
-      if (claim === undefined || due.claim === undefined) return { type, action, attempt: { ...base, action: type } };
-      const pods = podsTimeOf(candidate, due.claim, now);
+      if (claim === undefined || verdict.claim === undefined)
+        return { type, action, attempt: { ...base, action: type } };
+      const pods = podsTimeOf(finding, verdict.claim, now);
       const attempt = { ...base, action: type, claim, pods, ...(replacement && { replacement }) };
       return { type, action, attempt };
     }
@@ -156,7 +157,7 @@ export function createAttempt(candidate: Candidate, now: EpochMs): ActionAttempt
  * replaces.
  */
 function podsTimeOf(
-  { finding: { record }, due, unfinished }: Candidate,
+  { record, verdict: { unfinished, entryPolicy } }: DueFinding,
   claim: NodeClaimView,
   now: EpochMs,
 ): ClaimTermination['pods'] {
@@ -166,7 +167,7 @@ function podsTimeOf(
   const known = [annotationOf(unfinished ?? record?.attempt), record?.leftovers?.annotation];
   const ourAnnotation = set === undefined ? undefined : known.find(each => each?.set === set);
   const previous = ourAnnotation === undefined ? set : ourAnnotation.previous;
-  const wanted = deadlineBy(claim, due.entryPolicy.drainBound, now);
+  const wanted = deadlineBy(claim, entryPolicy.drainBound, now);
   const isLater = wanted !== undefined && (deadlineInForce === undefined || deadlineInForce > wanted);
   const timestamp = isLater ? toTimestamp(wanted) : ourAnnotation?.set;
   const time = earliest(deadlineInForce, wanted);

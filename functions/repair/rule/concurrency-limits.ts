@@ -69,7 +69,7 @@ export function createConcurrencyLimits(
         if (count < most) continue;
         const message = `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${area}, ${clause}`;
         const until = addDuration(now, FULL_CHECK);
-        if (setting === undefined) return { kind: 'room', reason: 'ClusterConcurrencyBudget', message, until };
+        if (setting === undefined) return { kind: 'reservations', reason: 'ClusterConcurrencyBudget', message, until };
         const reason = key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget';
         const numbers = { underWay: count, allowed: most };
         return { kind: 'budget', reason, message, setting: { ...setting, numbers }, until };

@@ -1,9 +1,16 @@
 /**
- * The finding of a pass about a node: its judgement, and what follows from it. `toFinding` alone says how the node
- * counts and whether something is taken back, `inFlightOf` which nodes of a pool count as in flight. Pure.
+ * The finding of a pass about a node, and what follows from it. `counted` alone says how the node counts and whether
+ * something is taken back, `inFlightOf` which nodes of a pool count as in flight. Pure.
  */
 import { outlastsRepair } from './incident.ts';
-import { type DueAction, type NodeName, type Verdict, VERDICT_TRAITS, type VerdictTrait } from './verdict.ts';
+import {
+  type DueVerdict,
+  type NodeName,
+  type ReportedVerdict,
+  type Verdict,
+  VERDICT_TRAITS,
+  type VerdictTrait,
+} from './verdict.ts';
 import type { Attempt } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
 import type { PoolRecord } from '../pool-record.ts';
@@ -34,14 +41,12 @@ export type AttemptCourse =
   /** The attempt was not carried out, or came to nothing. */
   | 'failed';
 
-/** One node as it is judged: all that its finding follows from (`toFinding`). */
-export interface Judgement {
+/** What a pass finds of one node. */
+export interface Finding {
   /** The record to write; undefined: the record is closed. */
   readonly record: NodeRecord | undefined;
-  /**
-   * The verdict, or the action that the node is due for while the pool has yet to decide; undefined: nothing to report.
-   */
-  readonly verdict: Verdict | DueAction | undefined;
+  /** undefined: nothing to report. */
+  readonly verdict: Verdict | undefined;
   /** Time of the next look; undefined: none until something changes. */
   readonly time: EpochMs | undefined;
   readonly course: AttemptCourse;
@@ -53,11 +58,8 @@ export interface Judgement {
   readonly news: readonly News[];
 }
 
-/**
- * The result of a pass for one node, whether or not the Node is there. `verdict` is reported, `state` decides what counts
- * against limits, `needsCleanUp` triggers a take-back.
- */
-export interface Finding extends Judgement {
+/** A finding, and what follows from it (`counted`): how the node counts, and whether something is taken back. */
+export interface CountedFinding extends Finding {
   /**
    * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`:
    * something is still to be followed, though nobody waits for it.
@@ -67,7 +69,7 @@ export interface Finding extends Judgement {
   readonly needsCleanUp: boolean;
 }
 
-export interface PresentNode extends Finding {
+export interface PresentNode extends CountedFinding {
   readonly kind: 'present';
   readonly node: NodeView;
   /** Time since which another controller is at work on it, as the previous pass recorded it. */
@@ -75,7 +77,7 @@ export interface PresentNode extends Finding {
 }
 
 /** A node whose Node object is gone: only its record is known. */
-export interface GoneNode extends Finding {
+export interface GoneNode extends CountedFinding {
   readonly kind: 'gone';
   readonly node: NodeName;
 }
@@ -83,40 +85,41 @@ export interface GoneNode extends Finding {
 export type NodeFinding = PresentNode | GoneNode;
 
 /** A node that may be repaired now. */
-export interface Candidate extends DueAction {
-  readonly finding: PresentNode;
-}
+export type DueFinding = PresentNode & { readonly verdict: DueVerdict };
 
-/** The action that the node is due for, before the pool has decided. */
-export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueAction | undefined =>
+export const isDueFinding = (finding: NodeFinding): finding is DueFinding =>
+  finding.kind === 'present' && finding.verdict?.kind === 'due';
+
+/** The verdict of a node that is due for an action; undefined: it is not. */
+export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueVerdict | undefined =>
   verdict?.kind === 'due' ? verdict : undefined;
 
-/** Whether the verdict, or the due action, has the trait. */
+/** Whether the verdict has the trait. */
 export const hasTrait = (verdict: NodeFinding['verdict'], trait: VerdictTrait): boolean =>
   verdict !== undefined && VERDICT_TRAITS[verdict.kind].includes(trait);
 
-/** Creates a judgement. The values that are not in `more` have their defaults. */
-export const judgement = (
-  record: Judgement['record'],
-  verdict: Judgement['verdict'],
-  time?: Judgement['time'],
-  more?: Partial<Pick<Judgement, 'course' | 'isUseless' | 'news'>>,
-): Judgement => ({ record, verdict, time, course: 'none', isUseless: false, isOthers: false, news: [], ...more });
+/** Creates a finding. The values that are not in `more` have their defaults. */
+export const findingOf = (
+  record: Finding['record'],
+  verdict: Finding['verdict'],
+  time?: Finding['time'],
+  more?: Partial<Pick<Finding, 'course' | 'isUseless' | 'news'>>,
+): Finding => ({ record, verdict, time, course: 'none', isUseless: false, isOthers: false, news: [], ...more });
 
-/** The judgement of a node whose attempt has time. */
+/** The finding of a node whose attempt has time. */
 export const underWay = (
-  record: Judgement['record'],
-  verdict: Judgement['verdict'],
-  time: Judgement['time'],
+  record: Finding['record'],
+  verdict: Finding['verdict'],
+  time: Finding['time'],
   isUseless = false,
-): Judgement => judgement(record, verdict, time, { course: 'hasTime', isUseless });
+): Finding => findingOf(record, verdict, time, { course: 'hasTime', isUseless });
 
-/** The finding that follows from a judgement. Nothing else sets `state` and `needsCleanUp` before the acts of a pass. */
-export function toFinding<Judged extends Judgement>(judged: Judged): Judged & Finding {
-  return { ...judged, state: stateOf(judged), needsCleanUp: needsCleanUp(judged) };
+/** Adds to a finding what follows from it. Nothing else sets `state` and `needsCleanUp` before the acts of a pass. */
+export function counted<Found extends Finding>(finding: Found): Found & CountedFinding {
+  return { ...finding, state: stateOf(finding), needsCleanUp: needsCleanUp(finding) };
 }
 
-function stateOf({ record, verdict, course, isOthers }: Judgement): Finding['state'] {
+function stateOf({ record, verdict, course, isOthers }: Finding): CountedFinding['state'] {
   if (isOthers || hasTrait(verdict, 'inFlight')) return 'inFlight';
   if (hasTrait(verdict, 'followed')) return 'followed';
   switch (course) {
@@ -133,14 +136,14 @@ function stateOf({ record, verdict, course, isOthers }: Judgement): Finding['sta
   }
 }
 
-function needsCleanUp({ record, verdict, course, isUseless }: Judgement): boolean {
+function needsCleanUp({ record, verdict, course, isUseless }: Finding): boolean {
   if (isUseless || hasTrait(verdict, 'needsCleanUp')) return true;
   if (course === 'timeIsOver') return record?.leftovers?.maintenance === true;
   return course === 'over' || course === 'failed';
 }
 
-/** The verdict of a node; undefined: there is none, or the pool has yet to decide. */
-export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): Verdict | undefined =>
+/** The verdict of a node as it is reported; undefined: there is none, or the pool has yet to decide. */
+export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): ReportedVerdict | undefined =>
   verdict?.kind === 'due' ? undefined : verdict;
 
 /** UIDs of nodes with an attempt under way, and of nodes on which a run that may still be at work set out to act. */
@@ -155,7 +158,7 @@ export function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, 
 }
 
 /**
- * The time at which a run of ours set out to act on the node; undefined: none did. A place that another controller's
+ * The time at which a run of ours set out to act on the node; undefined: none did. A slot that another controller's
  * work takes does not count, and neither does one that is older than the record of that work.
  */
 export function begunTime(finding: NodeFinding, { inFlight }: Pick<PoolRecord, 'inFlight'>): EpochMs | undefined {

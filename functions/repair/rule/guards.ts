@@ -10,7 +10,7 @@ import type { PoolFacts } from './pool-facts.ts';
 import type { JudgedPool } from './pool-verdict.ts';
 import { isJustRebooted } from './reboot-marks.ts';
 import { vetoOf } from './vetoes.ts';
-import { BLOCKED_CHECK, type Blocker, type DueNode, type GuardBlocker } from './verdict.ts';
+import { BLOCKED_CHECK, type Blocker, type Due, type GuardBlocker } from './verdict.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
@@ -329,7 +329,7 @@ export interface Unconfirmed {
  */
 export function toBeConfirmed({ present }: JudgedPool, guardInputs: GuardInputs | undefined): readonly Unconfirmed[] {
   const asking = present.flatMap((finding): Unconfirmed[] => {
-    const check = dueOf(finding)?.due.entryPolicy.confirm;
+    const check = dueOf(finding)?.entryPolicy.confirm;
     return check === undefined ? [] : [{ node: finding.node, check }];
   });
   if (guardInputs === undefined || asking.length === 0) return [];
@@ -339,7 +339,7 @@ export function toBeConfirmed({ present }: JudgedPool, guardInputs: GuardInputs 
 
 /** Stops the repair of a node that EC2 does not call impaired; undefined: EC2 does, or the entry does not ask (`confirm`). */
 export function unconfirmed(
-  { entryPolicy: { confirm }, dueCondition: { field = '' } }: DueNode,
+  { entryPolicy: { confirm }, dueCondition: { field = '' } }: Due,
   answer: string | undefined,
   now: EpochMs,
 ): Blocker | undefined {

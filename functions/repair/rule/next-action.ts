@@ -5,11 +5,11 @@
  */
 import type { Attempt } from '../attempt-record.ts';
 import type { Act, NodeRecord } from '../node-record.ts';
-import { type Judgement, judgement } from './finding.ts';
+import { type Finding, findingOf } from './finding.ts';
 import { GOES_ON_WITHIN, isRecordNeeded, readableSettings } from './incident.ts';
 import { DRAIN_BEFORE_REBOOT, isBeforeReboot, keyOf } from './ladder.ts';
 import type { NodeFacts } from './pool-facts.ts';
-import { BLOCKED_CHECK, type DueNode, type EntryPolicy, type LadderAction, type NodeDecision } from './verdict.ts';
+import { BLOCKED_CHECK, type Due, type EntryPolicy, type LadderAction, type OwnVerdict } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { deadlineBy, endsBy, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {
@@ -44,45 +44,45 @@ const OTHERS_CHECK = minutes(1);
  * Judges a node at which nothing is under way, by its own state and by the ladder.
  * @param unfinished an attempt that another run did not carry out
  */
-export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Judgement {
-  const { decision, node, record, isOn } = facts;
+export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
+  const { own, node, record, isOn } = facts;
   const { now } = facts.context;
-  switch (decision.kind) {
+  switch (own.kind) {
     case 'ignore':
     case 'refuse': {
-      const notDue = judgeNotDue(facts, decision);
+      const notDue = judgeNotDue(facts, own);
       // While repair is off, what an attempt has set is taken back at once.
       const hasMarks = !isOn && (record.leftovers?.annotation !== undefined || record.leftovers?.drain !== undefined);
-      return judgement(notDue.record, notDue.verdict, notDue.time, { isUseless: notDue.isUseless || hasMarks });
+      return findingOf(notDue.record, notDue.verdict, notDue.time, { isUseless: notDue.isUseless || hasMarks });
     }
     case 'tolerate':
-      return judgement(record, { ...decision, node }, decision.dueCondition.dueTime);
+      return findingOf(record, { ...own, node }, own.dueCondition.dueTime);
     case 'unclaimed':
     case 'blocked':
     case 'vetoed':
     case 'finishing': {
-      const isOthers = decision.kind === 'blocked' && decision.reason === 'BeingDisrupted';
+      const isOthers = own.kind === 'blocked' && own.reason === 'BeingDisrupted';
       const check = addDuration(now, isOthers ? OTHERS_CHECK : BLOCKED_CHECK);
-      const ends = decision.kind === 'vetoed' ? decision.veto.until : undefined;
-      return judgement(record, { ...decision, node }, earliest(ends, check));
+      const ends = own.kind === 'vetoed' ? own.veto.until : undefined;
+      return findingOf(record, { ...own, node }, earliest(ends, check));
     }
     case 'due':
-      return judgeDue(facts, decision, unfinished);
+      return judgeDue(facts, own, unfinished);
   }
 }
 
 /** Judges a healthy node, or one that cannot be judged. */
 function judgeNotDue(
   { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: NodeFacts,
-  decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
-): Pick<Judgement, 'record' | 'verdict' | 'time' | 'isUseless'> {
-  const verdict = { ...decision, node };
-  if (decision.kind === 'refuse' || decision.reason === 'NoTransitionTime')
+  own: Extract<OwnVerdict, { kind: 'ignore' | 'refuse' }>,
+): Pick<Finding, 'record' | 'verdict' | 'time' | 'isUseless'> {
+  const verdict = { ...own, node };
+  if (own.kind === 'refuse' || own.reason === 'NoTransitionTime')
     return { record, verdict, time: addDuration(now, FAULT_CHECK), isUseless: false };
   const isUseless = record.leftovers !== undefined;
   const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
-  const check = decision.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
-  if (decision.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, isUseless };
+  const check = own.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
+  if (own.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, isUseless };
   const window = readableSettings(rules)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
@@ -95,9 +95,9 @@ function judgeNotDue(
 }
 
 /** Judges a due node: which action of its ladder is next, or why none is. */
-function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfinished: Attempt | undefined): Judgement {
+function judgeDue({ node, record, context }: NodeFacts, own: Due, unfinished: Attempt | undefined): Finding {
   const { now, launchPause } = context;
-  const { dueCondition, ladder, claim } = decision;
+  const { dueCondition, ladder, claim } = own;
   const { incident, acts, refusals } = record;
   const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
   const { skipped } = incident ?? {};
@@ -109,24 +109,24 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
   switch (next.kind) {
     case 'next': {
       const { action } = next;
-      if (action.type === 'Terminate' && claim !== undefined && endsAnyway(claim, decision.entryPolicy, now)) {
+      if (action.type === 'Terminate' && claim !== undefined && endsAnyway(claim, own.entryPolicy, now)) {
         const message = `NodeClaim ${claim.name} is being deleted already, and a repair would not end it sooner`;
         const verdict = { kind: 'finishing', node, dueCondition, message } as const;
-        return judgement(record, verdict, addDuration(now, BLOCKED_CHECK));
+        return findingOf(record, verdict, addDuration(now, BLOCKED_CHECK));
       }
       const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
       const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
-      return judgement(begun, { kind: 'due', due: decision, action, laterActions, unfinished: same });
+      return findingOf(begun, { ...own, node, action, laterActions, unfinished: same });
     }
     case 'refused': {
-      const message = `${decision.message}; refused: ${next.message}; ${againAt(next.until)}`;
-      return judgement(record, { kind: 'retry', node, message }, next.until);
+      const message = `${own.message}; refused: ${next.message}; ${againAt(next.until)}`;
+      return findingOf(record, { kind: 'retry', node, message }, next.until);
     }
     case 'unavailable': {
-      const message = `${decision.message}; no replacement can be launched: ${againAt(next.until)}`;
+      const message = `${own.message}; no replacement can be launched: ${againAt(next.until)}`;
       const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
-      return judgement(record, verdict, next.until);
+      return findingOf(record, verdict, next.until);
     }
     case 'exhausted': {
       const carried = incident === undefined ? carriedReturns(record, taken, ladder, now) : undefined;
@@ -136,7 +136,7 @@ function judgeDue({ node, record, context }: NodeFacts, decision: DueNode, unfin
       const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
       const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
       const time = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
-      return judgement(record, { kind: 'exhausted', node, message }, time);
+      return findingOf(record, { kind: 'exhausted', node, message }, time);
     }
   }
 }

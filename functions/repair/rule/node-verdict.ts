@@ -3,7 +3,7 @@
  * toleration. From then on the node is due, unless its NodeClaim is not certain, somebody vetoes, or another
  * controller is at work on it. What the pool allows is `functions/repair/decide.ts`. Pure.
  */
-import { dueOf, type Judgement, type PresentNode, toFinding } from './finding.ts';
+import { counted, dueOf, type Finding, type PresentNode } from './finding.ts';
 import { doubtsOf, type HealthContext, isStillUnhealthy, judgeHealth, onsetsOf, onsetsStill } from './health.ts';
 import { isStopped, otherWorkOn } from './other-work.ts';
 import { newNodeOf, withMarks } from './reboot-marks.ts';
@@ -20,7 +20,7 @@ import type { NodeRecord } from '../node-record.ts';
 import type { JudgeContext, NodeFacts, NodeObservation } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import type { RepairRules } from './settings-in-force.ts';
-import { type EntryPolicy, type NodeDecision, REPORT_CODES } from './verdict.ts';
+import { type EntryPolicy, type OwnVerdict, REPORT_CODES } from './verdict.ts';
 import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
@@ -45,7 +45,7 @@ export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: N
   const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : health.kind !== 'healthy';
   const owner = ownerOf(node, context.owners);
   const otherRequest = context.otherRequests.get(node.name);
-  const decision = decideNode({ now, node, owner, rules, health, otherRequest });
+  const own = decideNode({ now, node, owner, rules, health, otherRequest });
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const other = isUnhealthy ? otherWorkOn(node, claim, otherRequest, now) : undefined;
   const otherWorkSince = other && (known.otherWork?.what === other.what ? known.otherWork.time : now);
@@ -57,11 +57,11 @@ export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: N
   };
   const isOn = rules.gateOpen && settings !== undefined;
   const wasUnhealthy = Object.keys(known.onsets).length > 0;
-  const facts: NodeFacts = { context, node, record, wasUnhealthy, decision, isUnhealthy, isOn };
-  const judgement = record.attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, record.attempt);
+  const facts: NodeFacts = { context, node, record, wasUnhealthy, own, isUnhealthy, isOn };
+  const finding = record.attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, record.attempt);
   const othersEnd = other && otherWorkSince !== undefined ? addDuration(otherWorkSince, other.inFlightFor) : undefined;
   const othersUntil = othersEnd !== undefined && !isDue(now, othersEnd) ? othersEnd : undefined;
-  return { ...withExpiries(facts, judgement, othersUntil), otherWorkTime: known.otherWork?.time };
+  return { ...withExpiries(facts, finding, othersUntil), otherWorkTime: known.otherWork?.time };
 }
 
 /** The time at which the forwarder saw the change that this pass is for, and whether no event has named the node. */
@@ -107,16 +107,16 @@ const withReplacement = (attempt: Attempt, replacement: Replacement): Attempt =>
     : attempt;
 
 /**
- * Adds to the judgement what ends by itself: an incident after a while, the marks of a replacement, and the work of
+ * Adds to the finding what ends by itself: an incident after a while, the marks of a replacement, and the work of
  * another controller.
  * @param othersUntil time until which another controller's work is in flight; undefined: it is not
  */
 function withExpiries(
   { node, record: { incident }, isOn, context: { now } }: NodeFacts,
-  judgement: Judgement,
+  finding: Finding,
   othersUntil: EpochMs | undefined,
 ): PresentNode {
-  const { record } = judgement;
+  const { record } = finding;
   const { attempt, refusals, leftovers } = record ?? {};
   const healthySince = record && (record.incident?.healthySince ?? incident?.healthySince);
   const incidentEnds = healthySince && addDuration(healthySince, HEALTHY_FOR);
@@ -130,16 +130,16 @@ function withExpiries(
   // A run that died has left this behind, and no action that is due now would use it.
   const isAbandoned = isUnused || isMaintenanceOver || (attempt === undefined && annotation !== undefined);
   const judged = {
-    ...judgement,
-    isUseless: judgement.isUseless || isUnmarkDue || (isAbandoned && dueOf(judgement) === undefined),
+    ...finding,
+    isUseless: finding.isUseless || isUnmarkDue || (isAbandoned && dueOf(finding) === undefined),
     isOthers: othersUntil !== undefined && isOn,
-    time: [incidentEnds, unmarks, othersUntil].reduce(earliest, judgement.time),
+    time: [incidentEnds, unmarks, othersUntil].reduce(earliest, finding.time),
   };
-  return { ...toFinding(judged), kind: 'present', node };
+  return { ...counted(judged), kind: 'present', node };
 }
 
 /** Decides on one node by its conditions, its NodeClaim and the rules of its pool. Pure, total. */
-export function decideNode({ now, node, owner, rules, health, otherRequest }: NodeObservation): NodeDecision {
+export function decideNode({ now, node, owner, rules, health, otherRequest }: NodeObservation): OwnVerdict {
   const { gateOpen, settings } = rules;
   if (!gateOpen) return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
   if (settings === undefined) {
@@ -198,12 +198,12 @@ export function decideNode({ now, node, owner, rules, health, otherRequest }: No
 export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
 
 /**
- * Whether a granted act is still wanted, by the decision on its node once Node, NodeClaim and rules were read again.
+ * Whether a granted act is still wanted, by the verdict on its node once Node, NodeClaim and rules were read again.
  * @param granted the key of its action, and the check for which its entry asks EC2
  */
 export function stillWanted(
   granted: { readonly key: string; readonly confirm: Confirmation | undefined },
-  decision: NodeDecision,
+  own: OwnVerdict,
   {
     rules,
     isClaimListed,
@@ -216,13 +216,13 @@ export function stillWanted(
     readonly isCounted: boolean;
   },
 ): StillWanted {
-  if (isClaimListed && decision.kind !== 'due') return 'readClaim';
-  if (decision.kind !== 'due' && decision.kind !== 'finishing') return 'calledOff';
+  if (isClaimListed && own.kind !== 'due') return 'readClaim';
+  if (own.kind !== 'due' && own.kind !== 'finishing') return 'calledOff';
   // Limits that came into force since may not count this repair.
   if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
-  if (decision.kind === 'finishing') return 'overtaken';
+  if (own.kind === 'finishing') return 'overtaken';
   // The entry that decides by now may have another list, or ask EC2.
-  const { ladder, entryPolicy } = decision;
+  const { ladder, entryPolicy } = own;
   const isSame = ladder.some(each => keyOf(each) === granted.key) && entryPolicy.confirm === granted.confirm;
   return isSame ? 'act' : 'calledOff';
 }

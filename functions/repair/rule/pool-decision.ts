@@ -2,8 +2,8 @@
 import type { PoolRecord } from '../pool-record.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import type { GuardInputs } from './guards.ts';
-import type { ActionAttempt, LadderAction, Rank } from './verdict.ts';
-import type { NodeFinding, PresentNode } from './finding.ts';
+import type { ActionAttempt, Rank } from './verdict.ts';
+import type { DueFinding, NodeFinding } from './finding.ts';
 import type { RepairRules } from './settings-in-force.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 
@@ -21,13 +21,7 @@ export interface PoolObservation {
   readonly concurrencyLimits?: ((own: ReadonlySet<string>) => ConcurrencyLimits) | undefined;
 }
 
-export type GrantedRepair = ActionAttempt & {
-  readonly finding: PresentNode;
-  readonly ladder: readonly LadderAction[];
-  readonly laterActions: readonly LadderAction[];
-  readonly message: string;
-  readonly rank: Rank;
-};
+export type GrantedRepair = ActionAttempt & { readonly finding: DueFinding; readonly rank: Rank };
 
 export interface PoolDecision {
   readonly findings: readonly NodeFinding[];

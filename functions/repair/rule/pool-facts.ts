@@ -3,7 +3,7 @@ import type { StoredNode } from '../record.ts';
 import type { NodeRecord } from '../node-record.ts';
 import type { LaunchPause, PoolRecord } from '../pool-record.ts';
 import type { Health } from './health.ts';
-import type { NodeDecision } from './verdict.ts';
+import type { OwnVerdict } from './verdict.ts';
 import type { RepairRules } from './settings-in-force.ts';
 import type { EndedDrain } from '../attempt-record.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -47,7 +47,8 @@ export interface NodeFacts {
   readonly record: NodeRecord;
   /** A statement was true at the last look. */
   readonly wasUnhealthy: boolean;
-  readonly decision: NodeDecision;
+  /** The verdict on the node by its own state. */
+  readonly own: OwnVerdict;
   readonly isUnhealthy: boolean;
   /** The gate is open, and a repair block applies to the pool. */
   readonly isOn: boolean;

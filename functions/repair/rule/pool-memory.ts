@@ -2,7 +2,7 @@
 import type { Attempt } from '../attempt-record.ts';
 import type { PoolRecord } from '../pool-record.ts';
 import { replacementOf, terminationOf } from './attempt.ts';
-import { dueOf, hasTrait, type NodeFinding, toFinding } from './finding.ts';
+import { dueOf, hasTrait, type NodeFinding, counted } from './finding.ts';
 import type { PoolDecision, PoolObservation } from './pool-decision.ts';
 import { unexpiredRamp, rampWakeTime, withoutUndone } from './ramp.ts';
 import { pauseAfterFailure, unexpiredPause } from './replacement.ts';
@@ -44,7 +44,7 @@ export function nextPoolState(
   decided: PassDecision,
 ): PoolDecision {
   const { granted, inFlight, holdingGuards } = decided;
-  const findings = decided.findings.map(each => (isLeftMarked(each) ? toFinding({ ...each, isUseless: true }) : each));
+  const findings = decided.findings.map(each => (isLeftMarked(each) ? counted({ ...each, isUseless: true }) : each));
   const window = windowOf(rules);
   const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
   const newlyInFlight = granted.map(({ finding: { node } }) => [
@@ -116,7 +116,7 @@ const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
 
 const isHeld = ({ verdict }: NodeFinding): boolean => hasTrait(verdict, 'held');
 
-/** Whether the node has to be followed and takes no place in flight. */
+/** Whether the node has to be followed and takes no slot in flight. */
 const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight']): boolean =>
   state !== 'idle' && !(node.uid in inFlight);
 

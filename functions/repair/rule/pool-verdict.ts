@@ -62,7 +62,7 @@ const NO_REQUESTS: DueFacts['otherRequests'] = new Map();
 
 /**
  * Judges the nodes of a pool.
- * @param judgedBefore the judgement before, in this pass: a node is judged again only if what was read since is about it
+ * @param judgedBefore what was found before, in this pass: a node is judged again only if what was read since is about it
  */
 export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefore?: JudgedPool): JudgedPool {
   const { now, pool, rules, state, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
@@ -110,7 +110,7 @@ const withOwnNodes = (all: readonly NodeView[], own: readonly NodeView[]): reado
   return [...all, ...own.filter(({ uid }) => !known.has(uid))];
 };
 
-/** The next facts to read before the decision, by the judgement so far. */
+/** The next facts to read before the decision, by the findings so far. */
 export type NextRead =
   /**
    * Facts that due nodes need: some node is due.

@@ -51,7 +51,7 @@ export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochM
 }
 
 /**
- * The ramp without repairs of its step that were not carried out: they have shown nothing, and their places are free.
+ * The ramp without repairs of its step that were not carried out: they have shown nothing, and their slots are free.
  */
 export const withoutUndone = (ramp: Ramp | undefined, undone: number): Ramp | undefined =>
   ramp === undefined || undone === 0 ? ramp : { ...ramp, granted: Math.max(0, ramp.granted - undone) };

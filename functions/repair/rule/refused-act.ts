@@ -10,12 +10,12 @@ import { withoutAttempt } from './attempt.ts';
 import { withSkipped } from './incident.ts';
 import { isWaitedFor, longestWait, nextAction } from './next-action.ts';
 import type { LadderAction } from './verdict.ts';
-import type { Finding } from './finding.ts';
+import type { CountedFinding } from './finding.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { noteRefusal, type RefusalCause, type Refusals, textOfRefusal } from '../../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../../shared/domain/time.ts';
 
-/** A node whose act was not carried out is looked at again after this long, and others may take its place. */
+/** A node whose act was not carried out is looked at again after this long, and others may take its slot. */
 export const LOOK_AGAIN_AFTER = seconds(1);
 
 export interface RefusedAct {
@@ -77,7 +77,7 @@ function whatFollows({ action, laterActions, isCertain, message }: RefusedAct, k
 /** State of the node after its act was refused. */
 export interface AfterRefusedAct {
   readonly record: NodeRecord;
-  readonly state: Finding['state'];
+  readonly state: CountedFinding['state'];
   readonly time: EpochMs;
 }
 
@@ -122,7 +122,7 @@ export function afterRefusedAct(
   );
   const isNext = next.kind === 'next';
   const state = isNext && before.attempt !== undefined ? 'inFlight' : 'followed';
-  // Its place is free: others look at once.
+  // Its slot is free: others look at once.
   const time = earliest(isNext ? undefined : next.until, addDuration(now, LOOK_AGAIN_AFTER));
   return { record: undone, state, time };
 }

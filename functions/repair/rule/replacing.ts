@@ -3,10 +3,10 @@
  * Pure.
  */
 import type { AttemptOf, Replacement } from '../attempt-record.ts';
-import { type DueNode, LAUNCH_CHECK } from './verdict.ts';
+import { type Due, LAUNCH_CHECK } from './verdict.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import { againAt, judgeByLadder, refusedUntil } from './next-action.ts';
-import { type Judgement, underWay } from './finding.ts';
+import { type Finding, underWay } from './finding.ts';
 import { isWanted, judgeWithoutAttempt, judgeRecovered } from './attempt-end.ts';
 import { pauseAfterFailure, replacementStatusOf } from './replacement.ts';
 import { allActionsOf, terminationAfter } from './ladder.ts';
@@ -18,8 +18,8 @@ import { addDuration, earliest, isDue, toDurationMs, toTimestamp } from '../../.
 /**
  * Judges an attempt whose replacement was launched: repair waits for it, gives it up, or terminates the unhealthy node.
  */
-export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Judgement {
-  const { context, node, isUnhealthy, decision } = facts;
+export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Finding {
+  const { context, node, isUnhealthy, own } = facts;
   const { now } = context;
   const replacement = facts.record.leftovers?.replacement ?? attempt.replacement;
   const { name } = replacement;
@@ -49,9 +49,9 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
       return underWay(record, { kind: 'underWay', node, message }, isLate ? check : earliest(attempt.until, check));
     }
     case 'ready': {
-      if (decision.kind === 'due') {
+      if (own.kind === 'due') {
         const ready = { ...replacement, node: status.node.name };
-        return judgeReadyReplacement(current, decision, attempt, ready);
+        return judgeReadyReplacement(current, own, attempt, ready);
       }
       // A veto, or somebody else at work: the replacement is kept until that is over.
       const { verdict, time } = judgeByLadder(current);
@@ -61,7 +61,7 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
 }
 
 /** Ends an attempt whose node is well again, or that nobody wants any more. The launch uses an attempt (I11). */
-function judgeTakenBack(facts: NodeFacts, attempt: AttemptOf<'Replace'>, name: string, isReleased: boolean): Judgement {
+function judgeTakenBack(facts: NodeFacts, attempt: AttemptOf<'Replace'>, name: string, isReleased: boolean): Finding {
   const record = launchTakenBack(facts.record, attempt, allActionsOf(facts.context.rules));
   if (facts.isUnhealthy) return judgeWithoutAttempt(facts, record);
   const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
@@ -71,23 +71,23 @@ function judgeTakenBack(facts: NodeFacts, attempt: AttemptOf<'Replace'>, name: s
 /** Judges an attempt whose replacement is ready: the unhealthy NodeClaim may go. */
 function judgeReadyReplacement(
   facts: NodeFacts,
-  decision: DueNode,
+  own: Due,
   attempt: AttemptOf<'Replace'>,
   replacement: Replacement,
-): Judgement {
+): Finding {
   const { record, context, node } = facts;
   const { now } = context;
-  const action = terminationAfter(attempt.key, decision.ladder);
+  const action = terminationAfter(attempt.key, own.ladder);
   if (action === undefined) return judgeFailedLaunch(facts, attempt, 'its list has no such action any more');
-  const basis = context.basisOf(decision.claim);
+  const basis = context.basisOf(own.claim);
   const waits = refusedUntil({ refusals: record.refusals, basis }, action, now);
   if (waits === undefined) {
     const opening = { ...action, replacement };
-    const verdict = { kind: 'due', due: decision, action: opening, laterActions: [], unfinished: undefined } as const;
+    const verdict = { ...own, node, action: opening, laterActions: [], unfinished: undefined };
     return underWay(record, verdict, addDuration(now, LAUNCH_CHECK));
   }
   const { until } = waits;
-  const message = `${decision.message}; the termination was refused: ${againAt(until)}`;
+  const message = `${own.message}; the termination was refused: ${againAt(until)}`;
   return underWay(record, { kind: 'retry', node, message }, until);
 }
 
@@ -95,7 +95,7 @@ function judgeReadyReplacement(
  * Gives a launch up: it counts as not taken. The next action follows at once, and the pool launches nothing for a
  * while.
  */
-function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why: string): Judgement {
+function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why: string): Finding {
   const { incident } = facts.record;
   const failed = withoutAttempt({ ...facts.record, attempt }, attempt);
   const record = { ...failed, ...(incident && { incident: withSkipped(incident, attempt.key) }) };

@@ -54,8 +54,8 @@ export interface EntryPolicy extends ReturnType<typeof termsOf> {
   readonly priority: number;
 }
 
-/** A node that is due, with its NodeClaim. */
-export interface DueNode {
+/** The verdict on a node that is due. */
+export interface Due {
   readonly kind: 'due';
   readonly dueCondition: DueCondition;
   /** NodeClaim of the node. Absent for a node that Karpenter does not manage, if the block covers those. */
@@ -71,7 +71,7 @@ export interface DueNode {
   readonly message: string;
 }
 
-/** Decisions that start no repair. */
+/** Verdicts that start no repair. */
 export type NotDue = { readonly message: string } &
   /** Nothing is to be done: the incident is over, or never was one. */
   (
@@ -91,8 +91,8 @@ export type NotDue = { readonly message: string } &
     | { readonly kind: 'finishing'; readonly dueCondition: DueCondition }
   );
 
-/** Decision on a node by itself, before its pool decides. */
-export type NodeDecision = NotDue | DueNode;
+/** The verdict on a node by its own state, before an action is chosen and its pool decides. */
+export type OwnVerdict = NotDue | Due;
 
 /** Reason why a node is blocked by itself, whatever its pool allows. */
 type OwnReason = 'AmbiguousNodeClaim' | 'BeingDisrupted' | 'ReplacementUnavailable';
@@ -144,7 +144,7 @@ export type Blocker = {
         readonly setting: GuardSetting;
       }
     /** The record of the reservations is full. */
-    | { readonly kind: 'room'; readonly reason: 'ClusterConcurrencyBudget' }
+    | { readonly kind: 'reservations'; readonly reason: 'ClusterConcurrencyBudget' }
     | { readonly kind: 'ramp'; readonly reason: 'RampUp' }
   );
 
@@ -154,9 +154,16 @@ export type GuardBlocker = Extract<Blocker, { kind: 'guard' }>;
 /** A Node that is there, or was. */
 export type NodeName = Pick<NodeView, 'name' | 'uid'>;
 
-/** The verdict on a node, as it is reported. */
+/** What is to be done with a node, or why nothing is. */
 export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | NotDue
+  | (Due & {
+      readonly action: PossibleAction;
+      /** Actions that follow it. */
+      readonly laterActions: readonly LadderAction[];
+      /** An attempt that another run did not carry out, at the same action. */
+      readonly unfinished: Attempt | undefined;
+    })
   /** Due, and the pool does not allow it now. */
   | {
       readonly kind: 'notAllowed';
@@ -184,18 +191,13 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | { readonly kind: 'gone' }
 );
 
-/** The action that a node is due for. The node itself may be acted on; the pool has yet to decide. */
-export interface DueAction {
-  readonly kind: 'due';
-  readonly due: DueNode;
-  readonly action: PossibleAction;
-  /** Actions that follow it. */
-  readonly laterActions: readonly LadderAction[];
-  /** An attempt that another run did not carry out, at the same action. */
-  readonly unfinished: Attempt | undefined;
-}
+/** The verdict on a node that is due for an action: the pool has yet to decide. */
+export type DueVerdict = Extract<Verdict, { kind: 'due' }>;
 
-/** Traits of a verdict, or of a due action. */
+/** The verdict as it is reported: of a node that is due only once the pool has decided. */
+export type ReportedVerdict = Exclude<Verdict, DueVerdict>;
+
+/** Traits of a verdict. */
 export type VerdictTrait =
   /** The node counts among those of its pool that are due and not repaired. */
   | 'held'
@@ -209,7 +211,7 @@ export type VerdictTrait =
   /** `Finding.needsCleanUp` follows from this trait. */
   | 'needsCleanUp';
 
-export const VERDICT_TRAITS: Readonly<Record<(Verdict | DueAction)['kind'], readonly VerdictTrait[]>> = {
+export const VERDICT_TRAITS: Readonly<Record<Verdict['kind'], readonly VerdictTrait[]>> = {
   ignore: [],
   refuse: [],
   tolerate: [],

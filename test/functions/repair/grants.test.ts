@@ -31,7 +31,7 @@ const IN_PLACE = {
   records: { 'uid-n1': remembered({ attempt: OVER, number: 1 }) },
 };
 const FULL: ConcurrencyLimits = {
-  admit: () => ({ kind: 'room', reason: 'ClusterConcurrencyBudget', message: 'full', until: at(1) }),
+  admit: () => ({ kind: 'reservations', reason: 'ClusterConcurrencyBudget', message: 'full', until: at(1) }),
 };
 const nodePool = (nodes: string) => aNodePool({ disruption: { budgets: [{ nodes, reasons: ['Unhealthy'] }] } });
 const initialized = (nodes: readonly NodeView[]) =>
@@ -170,7 +170,8 @@ describe('of the nodes that are due', () => {
       { state: 'inFlight', record: { number: 1, attempt: { action: 'Reboot', phase: 'intended' } } },
     ]);
     expect(findings[0]?.record).not.toHaveProperty('launched');
-    expect(granted).toMatchObject([{ action: { type: 'Reboot' }, laterActions: [{ type: 'Terminate' }] }]);
+    const verdict = { laterActions: [{ type: 'Terminate' }] };
+    expect(granted).toMatchObject([{ action: { type: 'Reboot' }, finding: { verdict } }]);
     expect(state).toMatchObject({ inFlight: { 'uid-n1': NOW }, followed: [] });
     expect(wakeTime).toBe(at(5));
   });

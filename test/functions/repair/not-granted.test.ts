@@ -1,6 +1,6 @@
 /** Verdict and record of a due node that is not repaired in this pass. */
 import { describe, expect, it } from 'vitest';
-import { type Candidate, dueOf } from '../../../functions/repair/rule/finding.ts';
+import { type DueFinding, isDueFinding } from '../../../functions/repair/rule/finding.ts';
 import { blockedNode, observedNode } from '../../../functions/repair/decide.ts';
 import type { Blocker } from '../../../functions/repair/rule/verdict.ts';
 import type { NodeRecord } from '../../../functions/repair/node-record.ts';
@@ -12,16 +12,15 @@ const BLOCKER: Blocker = { kind: 'ramp', reason: 'RampUp', message: 'slowly', un
 const RANK = { order: 2, of: 3, score: 1 };
 const NODE = aPoolNode('n1', undefined, { bootID: 'boot-1' });
 
-function candidate(more: Partial<NodeRecord> = {}, block: JsonObject = {}): Candidate {
+function dueNode(more: Partial<NodeRecord> = {}, block: JsonObject = {}): DueFinding {
   const finding = aFinding(NODE, { now: NOW, rules: someRules(block), record: remembered(more) });
-  const due = dueOf(finding);
-  if (due === undefined) throw new Error('the node is not due');
-  return { ...due, finding };
+  if (!isDueFinding(finding)) throw new Error('the node is not due');
+  return finding;
 }
 
 describe('a due node that the pool holds', () => {
   it('says by what, and in which place, and is looked at when that may be over', () => {
-    expect(blockedNode(candidate(), BLOCKER, RANK)).toMatchObject({
+    expect(blockedNode(dueNode(), BLOCKER, RANK)).toMatchObject({
       verdict: {
         kind: 'notAllowed',
         node: { name: 'n1' },
@@ -38,9 +37,9 @@ describe('a due node that the pool holds', () => {
 
   it('I7 gives back the deadline of an earlier attempt', () => {
     const annotation = { set: '2024-11-01T15:00:00Z', claim: { name: 'claim-n1', uid: 'uid-claim-n1' } };
-    const held = blockedNode(candidate({ leftovers: { annotation } }), BLOCKER, RANK);
+    const held = blockedNode(dueNode({ leftovers: { annotation } }), BLOCKER, RANK);
     expect(held).toMatchObject({ needsCleanUp: true, record: { leftovers: { annotation } } });
-    expect(blockedNode(candidate({ leftovers: { maintenance: true } }), BLOCKER, RANK).needsCleanUp).toBe(false);
+    expect(blockedNode(dueNode({ leftovers: { maintenance: true } }), BLOCKER, RANK).needsCleanUp).toBe(false);
   });
 
   it('I7 is opened where it was drained for a reboot, and that drain counts as not taken', () => {
@@ -48,7 +47,7 @@ describe('a due node that the pool holds', () => {
     const attempt = anAttempt('n1', { action: 'Drain', key, time: at(-10), until: NOW, requestId: 'r1' });
     const record = { number: 1, attempt, incident: { type: 'Ready', taken: [key] } };
     const held = blockedNode(
-      candidate(record, { terminationGracePeriod: '10m', actions: [REBOOT, TERMINATE] }),
+      dueNode(record, { terminationGracePeriod: '10m', actions: [REBOOT, TERMINATE] }),
       BLOCKER,
       RANK,
     );
@@ -65,7 +64,7 @@ describe('a due node that the pool holds', () => {
 
 describe('a due node in mode Observe', () => {
   it('says what would be done, and what would follow, and is looked at every five minutes', () => {
-    const finding = observedNode(candidate({}, { actions: [REBOOT, TERMINATE] }), NOW);
+    const finding = observedNode(dueNode({}, { actions: [REBOOT, TERMINATE] }), NOW);
     expect(finding).toMatchObject({
       verdict: {
         kind: 'wouldRepair',

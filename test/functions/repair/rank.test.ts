@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ranked } from '../../../functions/repair/decide.ts';
-import type { Candidate } from '../../../functions/repair/rule/finding.ts';
+import type { DueFinding } from '../../../functions/repair/rule/finding.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { aNode, at } from '../../builders/repair.ts';
 
@@ -14,17 +14,17 @@ interface Waiting {
   readonly severity: number;
 }
 
-function candidate({ priority, waited, severity }: Waiting, index: number): Candidate {
+function dueNode({ priority, waited, severity }: Waiting, index: number): DueFinding {
   const view = aNode([], { name: `n${String(index).padStart(3, '0')}`, uid: `uid-${index}` });
   const dueSince = addDuration(NOW, minutes(-waited));
   return {
-    finding: { node: view, view },
-    due: { entryPolicy: { priority }, dueSince, severity },
-  } as unknown as Candidate;
+    node: view,
+    verdict: { entryPolicy: { priority }, dueSince, severity },
+  } as unknown as DueFinding;
 }
 
 const order = (waiting: readonly Waiting[]): readonly number[] =>
-  ranked(waiting.map(candidate), NOW).map(({ finding }) => Number(finding.node.name.slice(1)));
+  ranked(waiting.map(dueNode), NOW).map(({ node }) => Number(node.name.slice(1)));
 
 const waiting = fc.record({
   priority: fc.constantFrom(0, 1, 10, 50, 100),

@@ -49,7 +49,7 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
     return decision.granted.flatMap(({ attempt, finding }): Command[] => {
       const { claim, action } = attempt;
       if (claim === undefined) return [];
-      const own = dueOf(finding)?.due.entryPolicy.drainBound;
+      const own = dueOf(finding)?.entryPolicy.drainBound;
       const limit = claims.find(({ uid }) => uid === claim.uid)?.terminationGracePeriod;
       const bound = own === undefined || own === 'Inherit' || (limit !== undefined && limit < own) ? limit : own;
       const ofReboot = bound === undefined ? undefined : T + bound;

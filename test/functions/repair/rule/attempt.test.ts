@@ -10,7 +10,7 @@ import {
   replacementOf,
   withoutAttempt,
 } from '../../../../functions/repair/rule/attempt.ts';
-import { type Candidate, dueOf } from '../../../../functions/repair/rule/finding.ts';
+import { isDueFinding } from '../../../../functions/repair/rule/finding.ts';
 import { allActionsOf } from '../../../../functions/repair/rule/ladder.ts';
 import type { Attempt, AttemptOf, Replacement } from '../../../../functions/repair/attempt-record.ts';
 import type { Act, NodeRecord } from '../../../../functions/repair/node-record.ts';
@@ -45,13 +45,14 @@ function begun(given: Given = {}): Attempt {
     rules: someRules(block),
     ...(record && { record: remembered(record) }),
   });
-  const due = dueOf(finding);
-  if (due === undefined) throw new Error('the node is not due');
+  if (!isDueFinding(finding)) throw new Error('the node is not due');
+  const { verdict } = finding;
   const { replacement } = given;
   const action =
-    due.action.type === 'Terminate' && replacement !== undefined ? { ...due.action, replacement } : due.action;
-  const candidate: Candidate = { ...due, action, finding };
-  return createAttempt(candidate, NOW).attempt;
+    verdict.action.type === 'Terminate' && replacement !== undefined
+      ? { ...verdict.action, replacement }
+      : verdict.action;
+  return createAttempt({ ...finding, verdict: { ...verdict, action } }, NOW).attempt;
 }
 const by = (...actions: readonly JsonObject[]): JsonObject => ({ actions });
 

@@ -86,7 +86,7 @@ describe('how many may begin', () => {
     const concurrencyLimits = limitsOf({ nodes: many });
     expect(begun(concurrencyLimits, many)).toBe(1_000);
     expect(concurrencyLimits.admit(nodeIn('one more'))).toEqual({
-      kind: 'room',
+      kind: 'reservations',
       reason: 'ClusterConcurrencyBudget',
       message: '1000 repairs are under way in the cluster, so many are counted at most',
       until: addDuration(NOW, seconds(30)),

@@ -6,7 +6,7 @@ import { guardInputsOf, toBeConfirmed } from '../../../../functions/repair/rule/
 import type { GuardInputs } from '../../../../functions/repair/rule/guards.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { judgement, type PresentNode, toFinding } from '../../../../functions/repair/rule/finding.ts';
+import { findingOf, type PresentNode, counted } from '../../../../functions/repair/rule/finding.ts';
 import { NEW_POOL } from '../../../../functions/repair/pool-record.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
@@ -33,9 +33,9 @@ const guardInputs = (given: Partial<Counted> = {}): GuardInputs => {
   const { block = {}, cluster, nodePool, present = [], nodes = [NODE, LONE], ...more } = given;
   const rules = { repair: someRules(block), pool: nodePool };
   const dueFacts = cluster && { cluster, otherRequests: new Map() };
-  const toFinding = guardInputsOf(someFacts(nodes, { rules, dueFacts, ...more }, [LONE, TWIN]), { present });
-  if (toFinding === undefined) throw new Error('nothing is counted');
-  return toFinding;
+  const counted = guardInputsOf(someFacts(nodes, { rules, dueFacts, ...more }, [LONE, TWIN]), { present });
+  if (counted === undefined) throw new Error('nothing is counted');
+  return counted;
 };
 
 describe('a guard counts', () => {
@@ -84,7 +84,7 @@ it('a node that an action has mended a moment ago counts as acted upon; one that
   const mendedBy = (...taken: string[]) => {
     const incident = { type: 'Ready', taken, healthySince: NOW };
     const finding = {
-      ...toFinding(judgement(undefined, undefined)),
+      ...counted(findingOf(undefined, undefined)),
       kind: 'present',
       node: LONE,
       record: { ...newNode('n3', 'default'), incident },
@@ -98,7 +98,7 @@ it('a node that somebody else has mended came back by itself, though it took a p
   const state = { ...NEW_POOL, inFlight: { [LONE.uid]: NOW } };
   const isActedUpon = (otherWorkTime?: typeof NOW) => {
     const finding = {
-      ...toFinding(judgement(undefined, undefined)),
+      ...counted(findingOf(undefined, undefined)),
       kind: 'present',
       node: LONE,
       record: undefined,
@@ -159,9 +159,9 @@ describe('of a pass', () => {
 
   it('the guards count what was read', () => {
     const known = facts([silent('a'), aPoolNode('b', READY)]);
-    const toFinding = guardInputsOf(known, judgePool(known, judgeNode));
-    expect(toFinding).toMatchObject({ now: NOW, area: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
-    expect(toFinding?.claimOf(silent('a'))?.name).toBe('claim-a');
+    const counted = guardInputsOf(known, judgePool(known, judgeNode));
+    expect(counted).toMatchObject({ now: NOW, area: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
+    expect(counted?.claimOf(silent('a'))?.name).toBe('claim-a');
     const early = facts([silent('a')], someRules(CONFIRMS), { dueFacts: undefined });
     expect(guardInputsOf(early, judgePool(early, judgeNode))).toMatchObject({ nodes: undefined });
   });

@@ -8,11 +8,11 @@ import {
   leftoversToTakeBack,
   withoutTakenBack,
 } from '../../../../functions/repair/rule/leftovers.ts';
-import { judgement, type PresentNode, toFinding } from '../../../../functions/repair/rule/finding.ts';
+import { findingOf, type PresentNode, counted } from '../../../../functions/repair/rule/finding.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import { anAttempt, aPoolNode, claimOf, T } from '../../../builders/repair.ts';
 
-const NOTHING = toFinding(judgement(undefined, undefined));
+const NOTHING = counted(findingOf(undefined, undefined));
 const NOW = addDuration(T, minutes(40));
 const node = aPoolNode('n1');
 const CLAIM = claimOf(node);
@@ -104,8 +104,8 @@ describe('the record of a node', () => {
       stored,
       { ...NEW, leftovers: { annotation: ALL.annotation } },
     ],
-  ])('%s', (_, toFinding, known, expected) => {
-    expect(recordWithLeftovers({ record: undefined, needsCleanUp: false, ...toFinding }, known)).toEqual(expected);
+  ])('%s', (_, counted, known, expected) => {
+    expect(recordWithLeftovers({ record: undefined, needsCleanUp: false, ...counted }, known)).toEqual(expected);
   });
 
   it('keeps what is still needed', () => {
@@ -131,14 +131,14 @@ describe('after the try', () => {
     ['one that was mended a moment ago is followed', { record: NEW }, mended, false, 'followed', true],
     ['one whose replacement is still marked is followed', { record: NEW }, marked, false, 'followed', true],
     ['one in flight stays so', { record: NEW, state: 'inFlight' }, NEW, true, 'inFlight', true],
-  ])('%s', (_, toFinding, record, isOwed, state, isKept) => {
+  ])('%s', (_, counted, record, isOwed, state, isKept) => {
     const finding: PresentNode = {
       ...NOTHING,
       kind: 'present',
       node,
       record: undefined,
       needsCleanUp: true,
-      ...toFinding,
+      ...counted,
     };
     const after = afterTakeBack(finding, record, isOwed);
     expect(after).toEqual({ ...finding, record: isKept ? record : undefined, state });

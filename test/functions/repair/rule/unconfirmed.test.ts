@@ -1,12 +1,12 @@
 /** What is said of a node that nobody confirms to be unhealthy, or that others may be at work on. */
 import { expect, it } from 'vitest';
 import { othersNotKnown, unconfirmed } from '../../../../functions/repair/rule/guards.ts';
-import type { DueNode } from '../../../../functions/repair/rule/verdict.ts';
+import type { Due } from '../../../../functions/repair/rule/verdict.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
 import { T } from '../../../builders/repair.ts';
 
 const due = (confirm: string | undefined) =>
-  ({ entryPolicy: { confirm }, dueCondition: { field: 'spec.repair.policies[0]' } }) as unknown as DueNode;
+  ({ entryPolicy: { confirm }, dueCondition: { field: 'spec.repair.policies[0]' } }) as unknown as Due;
 const until = addDuration(T, minutes(1));
 
 it.each([
