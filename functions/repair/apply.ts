@@ -12,7 +12,7 @@ import { drainBeforeReboot, reboot } from './reboot.ts';
 import { launchReplacement } from './replace.ts';
 import { terminate } from './terminate.ts';
 import { accepted, newNode } from './rule/attempt.ts';
-import { PASS_SPACING, stillWanted } from './decide.ts';
+import { PASS_SPACING, type StillWanted, stillWanted } from './decide.ts';
 import { judgeHealth } from './rule/health.ts';
 import type { ActResult, Outcome, PassDeps } from './context.ts';
 import type { GrantedRepair, PoolDecision } from './rule/pool-decision.ts';
@@ -35,6 +35,8 @@ import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
@@ -57,8 +59,7 @@ export async function apply(
     ? await cleanUp(deps, observed, decision.findings)
     : { findings: decision.findings, failures: [], time: undefined };
   const results = await act(deps, { ...decision, findings: cleaned.findings }, observed, reserved);
-  const changes = new Map<string, FindingChange>();
-  for (const each of results) changes.set(each.granted.finding.node.uid, await afterAct(deps, observed, each));
+  const changes = await changesBy(deps, observed, results);
   const findings = cleaned.findings.map((each): NodeFinding => ({ ...each, ...changes.get(each.node.uid)?.change }));
   for (const each of results) await reportAct(deps, observed, each);
   const reported = await reportVerdicts(deps, origin, findings, now);
@@ -72,11 +73,9 @@ export async function apply(
   if (reserved !== undefined) await reserved.release(new Set(Object.keys(after.inFlight)));
   else if (rules.repair.limits !== undefined) await giveBack(deps, pool, after);
   await countRepairs(deps, observed, after, findings);
-  const failures = [
-    ...cleaned.failures,
-    ...results.flatMap(({ outcome }) => (outcome.kind === 'unknown' ? [outcome.error] : [])),
-    ...[...changes.values()].flatMap(({ failure }) => (failure === undefined ? [] : [failure.error])),
-  ];
+  const ofActs = results.flatMap(({ outcome }) => (outcome.kind === 'unknown' ? [outcome.error] : []));
+  const ofChanges = [...changes.values()].flatMap(({ failure }) => (failure === undefined ? [] : [failure.error]));
+  const failures = [...cleaned.failures, ...ofActs, ...ofChanges];
   if (failures.length > 0) throw joinFailures(failures);
 }
 
@@ -192,6 +191,17 @@ interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'room'> {
   readonly isCounted: boolean;
 }
 
+/** Node, NodeClaim, pods and rules as they are once the intent of an act is recorded. */
+interface SecondLook {
+  readonly now: EpochMs;
+  readonly rules: PoolRules;
+  readonly node: NodeView;
+  readonly claim: NodeClaimView | undefined;
+  /** The NodeClaim is the one that the pass has listed, not read again. */
+  readonly isClaimListed: boolean;
+  readonly pods: readonly PodView[];
+}
+
 /**
  * Looks at Node and NodeClaim once more, under the rules as they are by then, and acts.
  *
@@ -200,51 +210,73 @@ interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'room'> {
  */
 async function actOn(
   deps: PassDeps,
-  { pool, dueFacts, origin }: ObservedPool,
-  { granted, record, rules: rulesNow, isCounted, recordMade, room }: GrantedAct,
+  observed: ObservedPool,
+  act: GrantedAct,
   listedClaim?: NodeClaimView,
 ): Promise<Outcome | undefined> {
-  const { attempt, finding, action } = granted;
-  const { message, entryPolicy } = finding.verdict;
-  const calledOff: Outcome = { kind: 'calledOff' };
-  const lookedUp = await inParallel([
-    rulesNow,
-    getNodeView(deps, finding.node.name),
-    listedClaim ?? (attempt.claim && getNodeClaimView(deps, attempt.claim.name)),
-    attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, finding.node.name),
-  ]).catch(refusedBeforeAct);
-  if ('cause' in lookedUp) return lookedUp;
-  const [{ repair: rules, pool: nodePool }, node, claim, pods] = lookedUp;
-  if (node?.uid !== finding.node.uid || claim?.uid !== attempt.claim?.uid) return calledOff;
-  const now = deps.clock.now();
-  const { leftovers, acts } = record;
-  const isClaimListed = listedClaim !== undefined;
-  const otherRequest = dueFacts?.otherRequests.get(node.name);
-  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
-  const health = judgeHealth(node, { now, rules, record, episodes: record.episodes });
-  const own = deps.decideNode({ now, node, owner, rules, health, otherRequest });
-  const asGranted = { key: attempt.key, confirm: entryPolicy.confirm };
-  const wanted = stillWanted(asGranted, own, { rules, isClaimListed, isCounted });
+  const { granted, record, recordMade, room } = act;
+  const { attempt, action, finding } = granted;
+  const seen = await lookAgain(deps, act, listedClaim).catch(refusedBeforeAct);
+  if ('kind' in seen) return seen;
+  const wanted = judgeAgain(deps, observed, act, seen);
   if (wanted === 'readClaim') return undefined;
   if (wanted !== 'act') return { kind: wanted };
+  const { leftovers, acts } = record;
   const ended = leftovers?.resources && (await endRemediations(deps, leftovers).catch(refusedBeforeAct));
   if (ended !== undefined && 'cause' in ended) return ended;
+  const { now, node, claim, pods } = seen;
+  const ofPool = { pool: observed.pool, nodePool: seen.rules.pool };
+  const { message } = finding.verdict;
   const outcome = await orRefusal(() =>
-    perform(granted, { deps, now, leftovers, acts, node, claim, pool, nodePool, room, pods, message, recordMade }),
+    perform(granted, { deps, now, leftovers, acts, node, claim, ...ofPool, room, pods, message, recordMade }),
   );
   switch (outcome.kind) {
     case 'done':
-      if (ended?.untold !== undefined) await reportUntold(deps, origin, finding.node, ended.untold);
+      if (ended?.untold !== undefined) await reportUntold(deps, observed.origin, finding.node, ended.untold);
       return { kind: 'accepted', pods, attempt: { ...attempt, until: addDuration(deps.clock.now(), action.timeout) } };
     case 'failed':
       return { kind: 'refused', message: outcome.message, reason: outcome.reason, cause: 'request' };
     case 'refused':
       return outcome;
     case 'changed':
-      return isClaimListed ? undefined : calledOff;
+      return seen.isClaimListed ? undefined : CALLED_OFF;
     case 'notYet':
       return refused(outcome.on, 'passing');
   }
+}
+
+const CALLED_OFF = { kind: 'calledOff' } as const;
+
+/** Reads again what the act is about. `calledOff`: Node or NodeClaim is not there any more. */
+async function lookAgain(
+  deps: PassDeps,
+  { granted: { attempt, finding }, rules: rulesNow }: GrantedAct,
+  listedClaim: NodeClaimView | undefined,
+): Promise<SecondLook | typeof CALLED_OFF> {
+  const { name, uid } = finding.node;
+  const [rules, node, claim, pods] = await inParallel([
+    rulesNow,
+    getNodeView(deps, name),
+    listedClaim ?? (attempt.claim && getNodeClaimView(deps, attempt.claim.name)),
+    attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, name),
+  ]);
+  if (node?.uid !== uid || claim?.uid !== attempt.claim?.uid) return CALLED_OFF;
+  return { now: deps.clock.now(), rules, node, claim, isClaimListed: listedClaim !== undefined, pods };
+}
+
+/** Judges the node again, and says whether the act is still wanted. */
+function judgeAgain(
+  { decideNode }: PassDeps,
+  { dueFacts }: ObservedPool,
+  { granted: { attempt, finding }, record, isCounted }: GrantedAct,
+  { now, node, claim, isClaimListed, rules: { repair: rules } }: SecondLook,
+): StillWanted {
+  const otherRequest = dueFacts?.otherRequests.get(node.name);
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const health = judgeHealth(node, { now, rules, record, episodes: record.episodes });
+  const own = decideNode({ now, node, owner, rules, health, otherRequest });
+  const { confirm } = finding.verdict.entryPolicy;
+  return stillWanted({ key: attempt.key, confirm }, own, { rules, isClaimListed, isCounted });
 }
 
 const refused = (message: string, cause: RefusalCause): Extract<Outcome, { kind: 'refused' }> => ({
@@ -291,6 +323,17 @@ function perform(granted: GrantedRepair, context: Omit<ActionContext, 'attempt'>
     case 'CustomResource':
       return createRemediation({ ...context, attempt: granted.attempt }, granted.action.template);
   }
+}
+
+/** The changes of findings by acts, by UID of the node. */
+async function changesBy(
+  deps: PassDeps,
+  observed: ObservedPool,
+  results: readonly ActResult[],
+): Promise<ReadonlyMap<string, FindingChange>> {
+  const changes = new Map<string, FindingChange>();
+  for (const each of results) changes.set(each.granted.finding.node.uid, await afterAct(deps, observed, each));
+  return changes;
 }
 
 /** The change of a node's finding by its act. */

@@ -32,7 +32,7 @@ export type { RecordToCleanUp } from './rule/leftovers.ts';
 export { joinAsks, type JudgedPool, judgePool, type NextRead, nextRead } from './rule/pool-verdict.ts';
 export { afterRefusedAct, LOOK_AGAIN_AFTER, noteRefusedAct } from './rule/refused-act.ts';
 export type { NotedRefusal, RefusedAct } from './rule/refused-act.ts';
-export { decideNode, judgeNode, poolOf, stillWanted } from './rule/node-verdict.ts';
+export { decideNode, judgeNode, poolOf, type StillWanted, stillWanted } from './rule/node-verdict.ts';
 
 /** The number of nodes that one pass acts on; the others have the next pass. */
 const MAX_ACTS = 100;

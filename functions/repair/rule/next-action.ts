@@ -224,8 +224,7 @@ interface LadderState<Action extends LadderAction> {
 
 /** Picks the action that is next, or says why there is none. */
 export function nextAction<Action extends LadderAction>(state: LadderState<Action>, now: EpochMs): NextAction<Action> {
-  const { ladder, taken, acts, skipped = [], launchesFrom } = state;
-  const mayLaunch = launchesFrom === undefined || isDue(now, launchesFrom);
+  const { ladder, taken, launchesFrom } = state;
   let launch: Action | undefined;
   let returns: EpochMs | undefined;
   let again: { readonly until: EpochMs; readonly message: string } | undefined;
@@ -236,26 +235,48 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
     isUndrained = false;
     // Without an attempt for the drain, skip its reboot: pods would get no time to leave.
     if (taken.includes(key) || isReboot) continue;
-    const allowed = allowanceReturns(action, acts, now);
-    if (allowed !== undefined) {
-      returns = earliest(returns, allowed);
-      isUndrained = isBeforeReboot({ key });
-      continue;
+    const chance = chanceOf(state, action, now);
+    switch (chance.kind) {
+      case 'now':
+        return { kind: 'next', action };
+      case 'returns':
+        returns = earliest(returns, chance.time);
+        isUndrained = isBeforeReboot({ key });
+        break;
+      case 'lastResort':
+        launch ??= action;
+        break;
+      case 'refused': {
+        const { until, refusal } = chance;
+        // A refusal that may pass keeps its turn.
+        if (isWaitedFor(refusal, action)) return { kind: 'refused', until, message: refusal.message };
+        if (again === undefined || until < again.until) again = { until, message: refusal.message };
+      }
     }
-    if (action.type === 'Replace' && (skipped.includes(key) || !mayLaunch)) {
-      launch ??= action;
-      continue;
-    }
-    const waits = refusedUntil(state, action, now);
-    if (waits === undefined) return { kind: 'next', action };
-    const { until, refusal } = waits;
-    // A refusal that may pass keeps its turn.
-    if (isWaitedFor(refusal, action)) return { kind: 'refused', until, message: refusal.message };
-    if (again === undefined || until < again.until) again = { until, message: refusal.message };
   }
-  if (again === undefined && launch !== undefined)
-    return mayLaunch ? { kind: 'next', action: launch } : { kind: 'unavailable', until: launchesFrom };
-  return again === undefined ? { kind: 'exhausted', until: returns } : { kind: 'refused', ...again };
+  if (again !== undefined) return { kind: 'refused', ...again };
+  if (launch === undefined) return { kind: 'exhausted', until: returns };
+  const isPaused = launchesFrom !== undefined && !isDue(now, launchesFrom);
+  return isPaused ? { kind: 'unavailable', until: launchesFrom } : { kind: 'next', action: launch };
+}
+
+/** Whether an action that was not taken in this incident may be taken. */
+type Chance =
+  | { readonly kind: 'now' }
+  /** No attempt is left until then. */
+  | { readonly kind: 'returns'; readonly time: EpochMs }
+  /** A launch that another action goes before: it failed in this incident, or the pool launches nothing now. */
+  | { readonly kind: 'lastResort' }
+  | { readonly kind: 'refused'; readonly until: EpochMs; readonly refusal: Refusal };
+
+function chanceOf(state: LadderState<LadderAction>, action: LadderAction, now: EpochMs): Chance {
+  const { acts, skipped = [], launchesFrom } = state;
+  const time = allowanceReturns(action, acts, now);
+  if (time !== undefined) return { kind: 'returns', time };
+  const isPaused = launchesFrom !== undefined && !isDue(now, launchesFrom);
+  if (action.type === 'Replace' && (isPaused || skipped.includes(keyOf(action)))) return { kind: 'lastResort' };
+  const refused = refusedUntil(state, action, now);
+  return refused === undefined ? { kind: 'now' } : { kind: 'refused', ...refused };
 }
 
 const RESOURCE_CHECK = seconds(30);

@@ -29,39 +29,51 @@ import { addDuration, earliest, type EpochMs, isDue } from '../../../shared/doma
 
 /** The finding of one node. @param recordBefore its record; undefined: it has none */
 export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: NodeRecord | undefined): PresentNode {
-  const { now, rules, pool } = context;
+  const known = recordBefore ?? newNodeOf(node, context.pool);
+  const { facts, othersUntil } = factsOf(context, node, recordBefore, known);
+  const { attempt } = facts.record;
+  const finding = attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, attempt);
+  return { ...withExpiries(facts, finding, othersUntil), otherWorkTime: known.otherWork?.time };
+}
+
+/**
+ * Gathers the facts of a node as it is now: its health, the verdict on it by its own state, and its record so far.
+ * @param known its record, or the first one; `othersUntil`: time until which another controller's work is in flight
+ */
+function factsOf(
+  context: JudgeContext,
+  node: NodeView,
+  recordBefore: NodeRecord | undefined,
+  known: NodeRecord,
+): { readonly facts: NodeFacts; readonly othersUntil: EpochMs | undefined } {
+  const { now, rules } = context;
   const settings = readableSettings(rules);
-  const known = recordBefore ?? newNodeOf(node, pool);
   const isFlapping = settings?.flapping !== undefined;
   const withoutFlapping = settings === undefined ? known.episodes : [];
   const episodes = isFlapping ? nextEpisodes(node, settings, known.episodes, now) : withoutFlapping;
-  const health = judgeHealth(node, {
-    now,
-    rules,
-    record: recordBefore,
-    episodes,
-    ...newsOf(context, node, recordBefore),
-  });
+  const news = newsOf(context, node, recordBefore);
+  const health = judgeHealth(node, { now, rules, record: recordBefore, episodes, ...news });
   const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : health.kind !== 'healthy';
   const owner = ownerOf(node, context.owners);
   const otherRequest = context.otherRequests.get(node.name);
   const own = decideNode({ now, node, owner, rules, health, otherRequest });
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const other = isUnhealthy ? otherWorkOn(node, claim, otherRequest, now) : undefined;
-  const otherWorkSince = other && (known.otherWork?.what === other.what ? known.otherWork.time : now);
+  const isSameWork = other !== undefined && known.otherWork?.what === other.what;
+  const otherWork = isSameWork ? known.otherWork : other && { what: other.what, time: now };
   const record: NodeRecord = {
     ...rememberedOf(known, context, node, isUnhealthy),
     onsets: settings === undefined ? onsetsStill(node, known) : onsetsOf(health.unhealthy),
     episodes: [...episodes],
-    ...(other && otherWorkSince !== undefined && { otherWork: { what: other.what, time: otherWorkSince } }),
+    ...(otherWork && { otherWork }),
   };
   const isOn = rules.gateOpen && settings !== undefined;
   const wasUnhealthy = Object.keys(known.onsets).length > 0;
-  const facts: NodeFacts = { context, node, record, wasUnhealthy, own, isUnhealthy, isOn };
-  const finding = record.attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, record.attempt);
-  const othersEnd = other && otherWorkSince !== undefined ? addDuration(otherWorkSince, other.inFlightFor) : undefined;
-  const othersUntil = othersEnd !== undefined && !isDue(now, othersEnd) ? othersEnd : undefined;
-  return { ...withExpiries(facts, finding, othersUntil), otherWorkTime: known.otherWork?.time };
+  const othersEnd = other && otherWork && addDuration(otherWork.time, other.inFlightFor);
+  return {
+    facts: { context, node, record, wasUnhealthy, own, isUnhealthy, isOn },
+    othersUntil: othersEnd !== undefined && !isDue(now, othersEnd) ? othersEnd : undefined,
+  };
 }
 
 /** The time at which the forwarder saw the change that this pass is for, and whether no event has named the node. */
