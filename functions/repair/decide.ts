@@ -3,8 +3,7 @@
  * limits and the ramp allow. It also says what the record of the pool keeps. Pure.
  */
 import { counted, type DueFinding, inFlightOf, isDueFinding, type PresentNode } from './rule/finding.ts';
-import type { GrantedRepair, PoolDecision, PoolObservation } from './rule/pool-decision.ts';
-import { nextPoolState } from './rule/pool-memory.ts';
+import { type GrantedRepair, nextPoolState, type PoolDecision, type PoolObservation } from './rule/pool-decision.ts';
 import { calledOff, createAttempt, failureOf, newNode, withoutAttempt } from './rule/attempt.ts';
 import { budgetBlocker } from './rule/concurrency-limits.ts';
 import { futility } from './rule/futility.ts';

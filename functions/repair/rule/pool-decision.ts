@@ -1,11 +1,28 @@
-/** Input and output of `decide` for a pool. Types only. */
+/**
+ * The decision of a pass for its pool: what it is made of, and what the record of the pool keeps of it, as decided and once
+ * more after the acts. Pure.
+ */
+import type { Attempt } from '../attempt-record.ts';
 import type { PoolRecord } from '../pool-record.ts';
+import { replacementOf, terminationOf } from './attempt.ts';
+import { counted, type DueFinding, dueOf, hasTrait, type NodeFinding } from './finding.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import type { GuardInputs } from './guards.ts';
-import type { ActionAttempt, Rank } from './verdict.ts';
-import type { DueFinding, NodeFinding } from './finding.ts';
+import { unexpiredRamp, rampWakeTime, withoutUndone } from './ramp.ts';
+import { pauseAfterFailure, unexpiredPause } from './replacement.ts';
+import { type ActionAttempt, FOLLOW_CHECK, type Rank } from './verdict.ts';
 import type { RepairRules } from './settings-in-force.ts';
-import type { EpochMs } from '../../../shared/domain/time.ts';
+import type { RefusalCause } from '../../../shared/domain/refusal.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import {
+  addDuration,
+  type DurationMs,
+  earliest,
+  type EpochMs,
+  hours,
+  isDue,
+  toDurationMs,
+} from '../../../shared/domain/time.ts';
 
 export interface PoolObservation {
   readonly now: EpochMs;
@@ -33,4 +50,154 @@ export interface PoolDecision {
   readonly wakeTime: EpochMs | undefined;
   /** A freeze or a zone outage holds repairs: passes are a minute apart. */
   readonly isOutage: boolean;
+}
+
+/** Terminations are remembered for this long, or for the window of `futility` if that is longer. */
+const TERMINATIONS_KEPT_FOR = hours(24);
+
+const MAX_TERMINATIONS = 100;
+
+interface PassDecision extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'> {
+  readonly ramp: PoolRecord['ramp'];
+  readonly holdingGuards: readonly string[];
+}
+
+/**
+ * The time for which terminations are remembered; undefined: the repair block is unreadable, so all of them are kept.
+ */
+function windowOf({ settings }: RepairRules): DurationMs | undefined {
+  if (settings !== undefined && 'invalid' in settings) return undefined;
+  return toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
+}
+
+/** Completes the decision with the record of the pool for the next pass, and the time of that pass. */
+export function nextPoolState(
+  { now, rules, state, findings: findingsBefore }: PoolObservation,
+  decided: PassDecision,
+): PoolDecision {
+  const { granted, inFlight, holdingGuards } = decided;
+  const findings = decided.findings.map(each => (isLeftMarked(each) ? counted({ ...each, isUseless: true }) : each));
+  const window = windowOf(rules);
+  const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
+  const newlyInFlight = granted.map(({ finding: { node } }) => [
+    node.uid,
+    inFlight.has(node.uid) ? since(node.uid) : now,
+  ]);
+  const nextInFlight = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newlyInFlight]);
+  const isInWindow = ({ time }: { readonly time: EpochMs }) =>
+    window === undefined || !isDue(now, addDuration(time, window));
+  const hasFailedLaunch = findings.some(({ news }) => news.some(({ kind }) => kind === 'failedLaunch'));
+  const { launchPause } = state;
+  const pause = hasFailedLaunch ? pauseAfterFailure(launchPause, now) : launchPause && unexpiredPause(launchPause, now);
+  const ramp = decided.ramp && unexpiredRamp(decided.ramp, now);
+  const next = withFindings(
+    {
+      ...state,
+      holdingGuards: holdingGuards.toSorted(),
+      terminations: state.terminations.filter(isInWindow).slice(-MAX_TERMINATIONS),
+    },
+    findings,
+    { ramp, pause, inFlight: nextInFlight, held: findings.filter(isHeld).length },
+  );
+  const begun = findingsBefore.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
+  const [oldest] = next.terminations;
+  const times = [
+    ...findings.map(({ time }) => time),
+    ...begun.map(({ node }) => addDuration(since(node.uid), RUN_ENDS_WITHIN)),
+    Object.keys(nextInFlight).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
+    oldest && window && addDuration(oldest.time, window),
+    ramp && rampWakeTime(ramp, now),
+  ];
+  const isOutage =
+    holdingGuards.some(guard => guard !== 'threshold') && findingsBefore.some(each => dueOf(each) !== undefined);
+  return { findings, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
+}
+
+/** The record of the pool with what its findings say. */
+function withFindings(
+  state: PoolRecord,
+  findings: readonly NodeFinding[],
+  {
+    ramp,
+    pause,
+    inFlight,
+    held,
+  }: Pick<PoolRecord, 'ramp' | 'inFlight'> & {
+    readonly pause: PoolRecord['launchPause'];
+    readonly held: number;
+  },
+): PoolRecord {
+  const { ramp: _, launchPause: __, ...otherMemory } = state;
+  return {
+    ...otherMemory,
+    ...(ramp && { ramp }),
+    ...(pause && { launchPause: pause }),
+    inFlight,
+    followed: findings.filter(each => isFollowed(each, inFlight)).map(({ node }) => node.uid),
+    counts: { held, repairing: findings.filter(isRepairing).length },
+  };
+}
+
+/** Whether a refused attempt has left marks that nothing is about to use. */
+const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
+  record?.leftovers !== undefined &&
+  record.attempt === undefined &&
+  verdict !== undefined &&
+  !(verdict.kind === 'notAllowed' && verdict.blocker.kind === 'others') &&
+  !hasTrait(verdict, 'reuses');
+
+const isHeld = ({ verdict }: NodeFinding): boolean => hasTrait(verdict, 'held');
+
+/** Whether the node has to be followed and takes no slot in flight. */
+const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight']): boolean =>
+  state !== 'idle' && !(node.uid in inFlight);
+
+const isRepairing = ({ record }: NodeFinding): boolean => record?.attempt !== undefined;
+
+/** An act on a node, with its outcome. */
+interface CarriedAct {
+  readonly granted: { readonly finding: Pick<NodeFinding, 'node'>; readonly attempt: Attempt };
+  readonly outcome:
+    | { readonly kind: 'refused'; readonly cause: RefusalCause }
+    | { readonly kind: 'accepted' | 'overtaken' | 'calledOff' | 'unknown' };
+}
+
+/** The record of the pool after the acts of a pass. */
+export function poolAfter(
+  state: PoolRecord,
+  results: readonly CarriedAct[],
+  findings: readonly NodeFinding[],
+  now: EpochMs,
+): PoolRecord {
+  const resultsOf = (...kinds: readonly CarriedAct['outcome']['kind'][]): readonly CarriedAct[] =>
+    results.filter(({ outcome }) => kinds.includes(outcome.kind));
+  const hasFailedLaunch = results.some(
+    ({ granted: { attempt }, outcome }) =>
+      attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
+  );
+  const hasReplaced = resultsOf('accepted', 'overtaken').some(
+    ({ granted: { attempt } }) => attempt.action === 'Terminate' && replacementOf(attempt) !== undefined,
+  );
+  const uidsNotActedOn = new Set(resultsOf('calledOff', 'refused').map(({ granted }) => granted.finding.node.uid));
+  const isNoLongerInFlight = (each: NodeFinding): boolean =>
+    uidsNotActedOn.has(each.node.uid) && each.state !== 'inFlight';
+  const uidsNoLongerInFlight = new Set(findings.filter(isNoLongerInFlight).map(({ node }) => node.uid));
+  const countedUids = new Set(state.terminations.flatMap(({ node }) => node ?? []));
+  const triedUids = new Set(results.map(({ granted }) => granted.finding.node.uid));
+  // Terminations of runs that died before they had counted them.
+  const uncounted = findings.flatMap(({ node: { uid }, record, news }) => {
+    const lost = news.find(({ kind }) => kind === 'lost')?.attempt;
+    const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
+    return triedUids.has(uid) || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
+  });
+  const terminated = resultsOf('accepted').flatMap(({ granted: { attempt, finding } }) =>
+    attempt.action === 'Terminate' ? [terminationOf(finding.node.uid, attempt)] : [],
+  );
+  const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !uidsNoLongerInFlight.has(uid)));
+  const { launchPause, counts } = state;
+  const ramp = state.ramp && withoutUndone(state.ramp, uidsNotActedOn.size);
+  const pause = hasFailedLaunch ? pauseAfterFailure(launchPause, now) : hasReplaced ? undefined : launchPause;
+  const newTerminations = [...uncounted, ...terminated].filter(({ node }) => !countedUids.has(node));
+  const terminations = [...state.terminations, ...newTerminations];
+  return withFindings({ ...state, terminations }, findings, { ramp, pause, inFlight, held: counts.held });
 }

@@ -1,7 +1,7 @@
 /** What a pool remembers of a pass, and when it is looked at again. */
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../functions/repair/decide.ts';
-import { poolAfter } from '../../../../functions/repair/rule/pool-memory.ts';
+import { poolAfter } from '../../../../functions/repair/rule/pool-decision.ts';
 import { NEW_POOL, type PoolRecord, type Ramp } from '../../../../functions/repair/pool-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
