@@ -1,28 +1,16 @@
 /**
- * An attempt that was accepted: whether it still has time, its state in words, and its end when the node has recovered,
- * the attempt is called off, or repair is no longer wanted. Pure.
+ * An attempt that was accepted: its state in words, and its end when the node has recovered, the attempt is called off,
+ * or repair is no longer wanted. Pure.
  */
-import type { ActionAnswer, Attempt, AttemptOf } from '../attempt-record.ts';
+import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
-import { calledOff, withoutAttempt } from './attempt.ts';
+import { answerOf, calledOff, hasTime, withoutAttempt } from './attempt.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { isStillUnhealthy } from './health.ts';
-import { isBeforeReboot } from './ladder.ts';
 import { judgeByLadder } from './next-action.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { type EpochMs, isDue, toTimestamp } from '../../../shared/domain/time.ts';
-
-/**
- * The answer to a drain or to a custom resource that the attempt has requested; undefined: there is none yet, or the
- * attempt is of another action.
- */
-export const answerOf = (attempt: Attempt): ActionAnswer | undefined =>
-  attempt.action === 'Drain' || attempt.action === 'CustomResource' ? attempt.answer : undefined;
-
-/** Whether an accepted act still has time. */
-export const hasTime = (attempt: Attempt, now: EpochMs): boolean =>
-  answerOf(attempt) === undefined && !isDue(now, attempt.until);
+import { type EpochMs, toTimestamp } from '../../../shared/domain/time.ts';
 
 /**
  * Whether the EC2 instance was asked to reboot and has not done so yet: the conditions of its Node may still be the old
@@ -54,14 +42,6 @@ export function stuckBy(ofClaim: readonly string[], ofNode: readonly string[]): 
   const finalizers = [...ofClaim.map(finalizerOnKind('NodeClaim')), ...ofNode.map(finalizerOnKind('Node'))];
   return finalizers.length === 0 ? 'no finalizer holds it' : `held by finalizer ${finalizers.join(', ')}`;
 }
-
-/**
- * Whether the node is under maintenance for a reboot: from the drain before it until the time of the reboot is over.
- */
-export const isRebootUnderWay = (attempt: Attempt | undefined, now: EpochMs): boolean =>
-  attempt !== undefined &&
-  ((isBeforeReboot(attempt) && answerOf(attempt)?.kind !== 'stopped') ||
-    (attempt.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now))));
 
 /** Whether repair is on and its mode is `Enforce`, so that an attempt may go on. */
 export const isEnforced = ({ context, isOn }: NodeFacts): boolean => isOn && context.rules.mode === 'Enforce';

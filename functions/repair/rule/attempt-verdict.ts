@@ -2,7 +2,7 @@
  * Judges the attempt in a node's record by the live Node and NodeClaim (I4): it goes on, it is over, it is called off,
  * or the next action follows. If the Node is gone, a termination is still followed. Pure.
  */
-import { accepted, annotationOf, judgeTime, replacementOf, withoutAttempt } from './attempt.ts';
+import { accepted, annotationOf, answerOf, hasTime, judgeTime, replacementOf, withoutAttempt } from './attempt.ts';
 import { againAt, judgeByLadder } from './next-action.ts';
 import { allActionsOf, isBeforeReboot } from './ladder.ts';
 import { dueOf, type GoneNode, type Finding, findingOf, counted, underWay } from './finding.ts';
@@ -12,11 +12,9 @@ import { replacementStatusOf } from './replacement.ts';
 import { BLOCKED_CHECK, FOLLOW_CHECK, type Verdict } from './verdict.ts';
 import type { JudgeContext, NodeFacts } from './pool-facts.ts';
 import {
-  answerOf,
   awaitsReboot,
   callOffAndJudge,
   describe,
-  hasTime,
   isEnforced,
   isWanted,
   judgeRecovered,

@@ -2,8 +2,16 @@
  * Creates an attempt, describes it in messages and audit lines, and says what the record keeps once it is over. Pure.
  */
 import { GOES_ON_WITHIN } from './incident.ts';
-import { keyOf } from './ladder.ts';
-import type { ActionType, Attempt, AttemptOf, ClaimTermination, DueCondition, Replacement } from '../attempt-record.ts';
+import { isBeforeReboot, keyOf } from './ladder.ts';
+import type {
+  ActionAnswer,
+  ActionType,
+  Attempt,
+  AttemptOf,
+  ClaimTermination,
+  DueCondition,
+  Replacement,
+} from '../attempt-record.ts';
 import type { Act, NodeRecord, RepairLeftovers } from '../node-record.ts';
 import { replacementName } from './replacement.ts';
 import type { ActionAttempt, LadderAction } from './verdict.ts';
@@ -15,6 +23,7 @@ import {
   addDuration,
   earliest,
   type EpochMs,
+  isDue,
   latest,
   parseTimestamp,
   toIsoText,
@@ -38,6 +47,25 @@ export const replacementOf = (attempt: Attempt | undefined): Replacement | undef
 
 const claimTerminationOf = (attempt: Attempt | undefined): ClaimTermination | undefined =>
   attempt?.action === 'Terminate' && attempt.claim !== undefined ? attempt : undefined;
+
+/**
+ * The answer to a drain or to a custom resource that the attempt has requested; undefined: there is none yet, or the
+ * attempt is of another action.
+ */
+export const answerOf = (attempt: Attempt): ActionAnswer | undefined =>
+  attempt.action === 'Drain' || attempt.action === 'CustomResource' ? attempt.answer : undefined;
+
+/** Whether an accepted act still has time. */
+export const hasTime = (attempt: Attempt, now: EpochMs): boolean =>
+  answerOf(attempt) === undefined && !isDue(now, attempt.until);
+
+/**
+ * Whether the node is under maintenance for a reboot: from the drain before it until the time of the reboot is over.
+ */
+export const isRebootUnderWay = (attempt: Attempt | undefined, now: EpochMs): boolean =>
+  attempt !== undefined &&
+  ((isBeforeReboot(attempt) && answerOf(attempt)?.kind !== 'stopped') ||
+    (attempt.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now))));
 
 /** The record once the act is accepted. */
 export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): NodeRecord {

@@ -3,9 +3,8 @@
  * Pure.
  */
 import type { NodeRecord, RepairLeftovers } from '../node-record.ts';
-import { replacementOf, withoutAttempt } from './attempt.ts';
+import { isRebootUnderWay, replacementOf, withoutAttempt } from './attempt.ts';
 import { isRecordNeeded, outlastsRepair } from './incident.ts';
-import { isRebootUnderWay } from './attempt-end.ts';
 import { unmarkTime } from './replacement.ts';
 import type { NodeFinding } from './finding.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';

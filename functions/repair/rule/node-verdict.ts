@@ -8,11 +8,10 @@ import { doubtsOf, type HealthContext, isStillUnhealthy, judgeHealth, onsetsOf, 
 import { isStopped, otherWorkOn } from './other-work.ts';
 import { newNodeOf, withMarks } from './reboot-marks.ts';
 import { vetoOf } from './vetoes.ts';
-import { replacementOf } from './attempt.ts';
+import { isRebootUnderWay, replacementOf } from './attempt.ts';
 import { judgeAttempt } from './attempt-verdict.ts';
 import { nextEpisodes } from './flapping.ts';
 import { endOf, HEALTHY_FOR, incidentAt, readableSettings } from './incident.ts';
-import { isRebootUnderWay } from './attempt-end.ts';
 import { isRebootTried, keyOf, ladderOf, possibleOf } from './ladder.ts';
 import { judgeByLadder } from './next-action.ts';
 import type { Attempt, Replacement } from '../attempt-record.ts';

@@ -1,7 +1,6 @@
 /** Which action a due node gets, and what follows it: actions that were taken, refused, unfinished, or cannot be launched now. */
 import { describe, expect, it } from 'vitest';
-import { answerOf } from '../../../../functions/repair/rule/attempt-end.ts';
-import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { answerOf, newNode } from '../../../../functions/repair/rule/attempt.ts';
 import {
   allActionsOf,
   isBeforeReboot,
