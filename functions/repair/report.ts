@@ -150,7 +150,7 @@ function wordingOf(verdict: ReportedVerdict): Wording {
     case 'recovered':
       return { reason: 'Recovered', event: normal(EVENT_REASONS.nodeRepairSucceeded) };
     case 'gone':
-      return { reason: 'NodeGone' };
+      return { reason: 'NodeGone', code: kind };
   }
 }
 

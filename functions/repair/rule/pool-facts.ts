@@ -32,6 +32,8 @@ export interface JudgeContext {
   /** End of a drain that a repair had requested, by UID of the node. */
   readonly drainEnds: ReadonlyMap<string, EndedDrain>;
   readonly nodesByName: ReadonlyMap<string, NodeView>;
+  /** The NodePool is gone: a policy that selects every pool still repairs its nodes. */
+  readonly isPoolGone?: boolean;
   /** Pause in which the pool launches no replacement; undefined: it launches. */
   readonly launchPause?: LaunchPause | undefined;
   /** Request for a node by another system, in words, by name of the node. */

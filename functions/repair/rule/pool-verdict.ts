@@ -80,6 +80,7 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefor
     isUnprompted: facts.isKnown && !asks.asksAfterSettingsChange ? uid => !asks.uids.has(uid) : undefined,
     basisOf,
     nodesByName: new Map(nodes.map(node => [node.name, node])),
+    isPoolGone: pool !== undefined && rules.pool === undefined,
     launchPause: state.launchPause,
     otherRequests,
   };

@@ -27,7 +27,8 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
   const isReleased = replacement.releasedTime !== undefined || ('isReleased' in status && status.isReleased);
   const record = { ...facts.record, attempt };
   const current = { ...facts, record };
-  if (!isUnhealthy || !isWanted(facts)) return judgeTakenBack(current, attempt, name, isReleased);
+  const isPoolGone = context.isPoolGone === true && !isReleased;
+  if (!isUnhealthy || !isWanted(facts) || isPoolGone) return judgeTakenBack(current, attempt, name, isReleased);
   const check = addDuration(now, LAUNCH_CHECK);
   switch (status.kind) {
     case 'gone':
