@@ -152,6 +152,9 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
   const goesOn = termination.isBraked && progress !== undefined;
   const isLeft = since !== undefined && progress !== undefined && termination.kind === 'none';
   const isAsked = since !== undefined && termination.kind !== 'none';
+  const isOurs =
+    termination.kind === 'custom' &&
+    [node, claim].some(each => each?.finalizers?.includes(termination.settings.finalizerName));
   const isObserved = isAsked && termination.mode === 'Observe' && !goesOn;
   const requested = node.annotations[ANNOTATIONS.drainRequested];
   const answer = readAnswer(node.annotations[ANNOTATIONS.drainAnswer]);
@@ -165,7 +168,7 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
       message: isLeft ? LEFT : terminationText(termination),
       since,
       held: isObserved
-        ? `${heldByMode(pool, 'termination', cluster.policies) ?? ''}: nothing is done, the deletion waits`
+        ? `${heldByMode(pool, 'termination', cluster.policies) ?? ''}: nothing is done${isOurs ? ', the deletion waits' : ', and the deletion waits for nothing of Curfew'}`
         : since !== undefined && termination.kind === 'invalid'
           ? UNREADABLE
           : undefined,

@@ -30,7 +30,7 @@ export interface NodeObservation {
   readonly budgets: readonly DisruptionBudget[];
   /** One as a rule; none for nodes that Karpenter does not manage. */
   readonly nodeClaims: readonly NodeClaimView[];
-  /** That NodePool or policy give a termination by Curfew; a NodeClaim's own counts before it. */
+  /** That NodePool or policy give a termination that Curfew carries out; a NodeClaim's own counts before it. */
   readonly terminationGracePeriod?: DurationMs | undefined;
   /** A termination is under way that neither NodePool nor policy asks for any more. */
   readonly isLeft?: boolean;
@@ -58,6 +58,8 @@ export async function observeNode(kubernetes: KubernetesApi, name: string): Prom
     loadPolicies(deps),
   ]);
   const termination = effectiveTermination(pool, policies);
+  const progress = progressOf(node);
+  const isObserved = termination.mode === 'Observe' && !(termination.isBraked && progress !== undefined);
   return {
     node,
     nodePool,
@@ -69,7 +71,8 @@ export async function observeNode(kubernetes: KubernetesApi, name: string): Prom
       .map(readDisruptionBudget)
       .filter(budget => budget !== undefined),
     nodeClaims,
-    isLeft: progressOf(node) !== undefined && termination.kind === 'none',
-    terminationGracePeriod: termination.kind === 'custom' ? termination.settings.gracePeriod?.period : undefined,
+    isLeft: progress !== undefined && termination.kind === 'none',
+    terminationGracePeriod:
+      termination.kind === 'custom' && !isObserved ? termination.settings.gracePeriod?.period : undefined,
   };
 }

@@ -396,6 +396,11 @@ spec:
     expect((await run('node', 'n1', { scenario, at: '1s' })).out).toContain(line);
   });
 
+  it('names no deadline that nobody enforces', async () => {
+    const scenario = 'examples/scenarios/finalizer-observes.yaml#a-termination-that-is-only-observed';
+    expect((await run('node', 'n1', { scenario, at: '5m' })).out).toContain('deadline: none, although it is being');
+  });
+
   it('prints JSON', async () => {
     const { out } = await run('node', 'critical', { scenario: EXAMPLES, at: '1h', output: 'json' });
     expect(JSON.parse(out)).toMatchObject({ name: 'critical', verdict: { kind: 'protectedWithoutEnd' } });
