@@ -1,6 +1,6 @@
 /** What Curfew accepts of one object, and what may do nothing of what its author expects. Pure. */
 import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
-import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
+import { DNS_LABEL, parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import { isNever } from '../../shared/domain/repair-policy.ts';
 import { isJsonObject, listIn, objectIn } from '../../shared/domain/json.ts';
@@ -41,6 +41,9 @@ export function doubtsAbout({ kind, spec }: Manifest, faults: readonly Pick<Doub
         ...emptyLimits(spec),
         ...idleHooks(spec),
         ...hooksAsRequests(spec),
+        ...idleTermination(spec),
+        ...conditionsOfHealth(spec),
+        ...namesOfNoNamespace(spec),
         ...labelsOfNodes(spec['nodePoolSelector']),
         ...tinyDurations(spec, ['spec']),
       ];
@@ -48,6 +51,7 @@ export function doubtsAbout({ kind, spec }: Manifest, faults: readonly Pick<Doub
       return [
         ...zeroLimits(spec),
         ...tolerationsWithoutEnd(spec),
+        ...conditionsOfHealth(spec),
         ...tinyDurations(spec['repair'], ['spec', 'repair']),
       ];
     case 'FinalizerRule':
@@ -130,6 +134,43 @@ function hooksAsRequests(spec: JsonObject): readonly Doubt[] {
   return listIn(objectIn(spec, 'termination'), 'hooks').flatMap((hook, index) =>
     asRequest(hook, ['spec', 'termination', 'hooks', index]),
   );
+}
+
+/** What a termination says that has no effect: all of it under `scope: None`, and a heartbeat that outlasts its hook. */
+function idleTermination(spec: JsonObject): readonly Doubt[] {
+  const block = objectIn(spec, 'termination');
+  const path = ['spec', 'termination'];
+  const idle =
+    block['scope'] === 'None' ? Object.keys(block).filter(key => key !== 'scope' && key !== 'finalizerName') : [];
+  const parsed = parseTerminationBlock(block, 'spec.termination');
+  const hooks = parsed.ok ? parsed.value.hooks : [];
+  return [
+    ...idle.map(key => warning([...path, key], 'has no effect: scope is None')),
+    ...hooks.flatMap(({ heartbeat, deadline }, index) =>
+      heartbeat !== undefined && heartbeat >= deadline
+        ? [warning([...path, 'hooks', index, 'heartbeat'], 'has no effect: the deadline comes first')]
+        : [],
+    ),
+  ];
+}
+
+/** A condition by which a node that is well counts as unhealthy. */
+function conditionsOfHealth(spec: JsonObject): readonly Doubt[] {
+  return listIn(objectIn(spec, 'repair'), 'conditions').flatMap((entry, index) => {
+    if (!isJsonObject(entry) || entry['type'] !== 'Ready' || entry['status'] !== 'True') return [];
+    return [
+      warning(['spec', 'repair', 'conditions', index], 'Ready=True is a node that is well: each one is repaired'),
+    ];
+  });
+}
+
+function namesOfNoNamespace(spec: JsonObject): readonly Doubt[] {
+  return listIn(objectIn(spec, 'protection'), 'namespaces').flatMap((entry, index) => {
+    const name = isJsonObject(entry) ? entry['name'] : undefined;
+    if (typeof name !== 'string' || DNS_LABEL.test(name)) return [];
+    const message = `no namespace has the name ${JSON.stringify(name)}: the entry has no effect`;
+    return [warning(['spec', 'protection', 'namespaces', index, 'name'], message)];
+  });
 }
 
 /** The function that drains reads these from any sender. */

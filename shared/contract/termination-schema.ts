@@ -19,6 +19,9 @@ import { minutes, seconds, type DurationMs } from '../domain/time.ts';
 import { atMost, LIMITS, parsed, positiveDuration, zeroOrMore, type Parsed } from './policy-schema.ts';
 
 /** In force for a hook that names no deadline. */
+/** The name of a hook, and of a namespace. */
+export const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
 const DEFAULT_HOOK_DEADLINE = minutes(10);
 
 /** A qualified name: the API server refuses finalizers without a domain on Nodes. */
@@ -44,7 +47,7 @@ export const finalizerNameSchema = z.string().check(
 const hookSchema = z.madeOnce(() =>
   z
     .strictObject({
-      name: z.string().check(z.regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be a DNS label')),
+      name: z.string().check(z.regex(DNS_LABEL, 'must be a DNS label')),
       at: z.enum(HOOK_POINTS),
       lambda: z.optional(z.strictObject({ functionName: z.string().check(z.minLength(1), z.maxLength(140)) })),
       event: z.optional(z.strictObject({ detailType: z.string().check(z.minLength(1), z.maxLength(128)) })),

@@ -320,6 +320,33 @@ config.toml: Configuration config.toml is accepted, with 1 warning
     );
   });
 
+  it.each([
+    [
+      'termination: { scope: None, terminationGracePeriod: 1h }',
+      'termination.terminationGracePeriod: has no effect: scope is None',
+    ],
+    [
+      'termination: { builtin: Replace, hooks: [{ name: a, at: before-drain, event: { detailType: A }, deadline: 5m, heartbeat: 1h }] }',
+      'termination.hooks[0].heartbeat: has no effect: the deadline comes first',
+    ],
+    [
+      'repair: { conditions: [{ type: Ready, status: "True", toleration: 5m }] }',
+      'repair.conditions[0]: Ready=True is a node that is well: each one is repaired',
+    ],
+    [
+      'protection: { namespaces: [{ name: "ci-*", maxDuration: 4h }] }',
+      'protection.namespaces[0].name: no namespace has the name "ci-*": the entry has no effect',
+    ],
+    ['termination: { scope: None, finalizerName: example.com/custom }', undefined],
+    ['repair: { conditions: [{ type: Ready, status: "False", toleration: 5m }] }', undefined],
+    ['protection: { namespaces: [{ name: ci, maxDuration: 4h }] }', undefined],
+  ])('warns of %s: %s', async (block, message) => {
+    const { code, out } = await validate({ 'a.yaml': POLICY(`  mode: Enforce\n  nodePoolSelector: {}\n  ${block}\n`) });
+    expect(code).toBe(0);
+    const warnings = out.split('\n').flatMap(line => /^.*warning: spec\.(.*)$/.exec(line)?.[1] ?? []);
+    expect(warnings).toEqual(message === undefined ? [] : [message]);
+  });
+
   it('says once of a status without quotes how to write it', async () => {
     const { out } = await validate({
       'a.yaml': POLICY(
