@@ -73,6 +73,8 @@ export interface RunOptions extends Replacements {
   readonly faults?: FaultMixName | FaultMix;
   /** How long each call of a port takes, as outside of simulations; default: what the scenario says, else no time passes between a call and its answer. */
   readonly callDuration?: DurationMs;
+  /** Ends the run there; what lasts until the end of the scenario still lasts. Default: its end, with faults some time later. */
+  readonly until?: EpochMs;
   /** Ends the run at the first violation: what follows says nothing new. */
   readonly stopAtViolation?: boolean;
   /** More actions than this at one instant go round in circles. Default: some 200,000, by the size of the scenario. */
@@ -110,7 +112,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const random = createRandom(seed);
   const mix = typeof faults === 'string' ? FAULT_MIXES[faults] : faults;
   const injector = mix && createFaultInjector(mix, random.stream('calls'));
-  const end = injector === undefined ? scenario.end : addDuration(scenario.end, CONVERGENCE);
+  const end = options.until ?? (injector === undefined ? scenario.end : addDuration(scenario.end, CONVERGENCE));
 
   const time = createVirtualTime({
     start: scenario.start,

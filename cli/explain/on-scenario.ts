@@ -29,8 +29,9 @@ export async function onScenario<Answer>(
   }
   let records: RecordStore | undefined;
   const { core } = await runScenario(
-    { ...scenario, end, expectations: [] },
+    { ...scenario, expectations: [] },
     {
+      until: end,
       parts: parts => {
         ({ records } = parts.store);
         return parts;

@@ -401,6 +401,32 @@ spec:
     expect((await run('node', 'n1', { scenario, at: '5m' })).out).toContain('deadline: none, although it is being');
   });
 
+  it('looks at a moment of a run in which a refusal lasts beyond that moment', async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'curfew-explain-'));
+    const scenario = join(folder.path, 'refused.yaml');
+    const spec = {
+      start: '2024-11-01T15:00:00Z',
+      duration: '1h',
+      config: '[featureGates]\nnodeRepair = true\n',
+      nodes: [{ pool: 'web', count: 3 }],
+      objects: [
+        {
+          apiVersion: 'karpenter.sh/v1',
+          kind: 'NodePool',
+          metadata: { name: 'web' },
+          spec: { repair: { maxUnhealthy: '100%', defaultTolerationDuration: '10m' } },
+        },
+      ],
+      steps: [
+        { at: '5m', condition: { node: 'web-0', type: 'Ready', status: 'False' } },
+        { at: '6m', refuse: { verb: 'patch', resource: 'nodeclaims', status: 403 } },
+      ],
+    };
+    const file = { apiVersion: 'curfew.dev/v1alpha1', kind: 'Scenario', metadata: { name: 'refused' }, spec };
+    writeFileSync(scenario, JSON.stringify(file));
+    expect((await run('node', 'web-0', { scenario, at: '30m' })).out).toContain(', and the repair is held\n');
+  });
+
   it('prints JSON', async () => {
     const { out } = await run('node', 'critical', { scenario: EXAMPLES, at: '1h', output: 'json' });
     expect(JSON.parse(out)).toMatchObject({ name: 'critical', verdict: { kind: 'protectedWithoutEnd' } });

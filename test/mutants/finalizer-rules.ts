@@ -10,7 +10,7 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     name: 'refusal-lost-with-the-next-try',
     mistake: 'forgets that a finalizer was refused when it notes down the next try',
     breaks: ['I8'],
-    seed: 3990,
+    seed: 4081,
     mutation: withRecords('finalizer', records => ({
       put({ state: { refusals, ...state }, ...record }, version) {
         const isKept = refusals !== undefined && (state['phase'] !== 'held' || 'message' in state);
