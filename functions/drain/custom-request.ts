@@ -92,6 +92,9 @@ async function wait(
   return save(observed, { ...observed.record, active: next }, wakeTime, { redeliveryError: unread?.redeliveryError });
 }
 
+/** Key of the refusal to read the custom resource. */
+const READ_RESOURCE = 'readResource';
+
 const NOTICES = {
   ResourceNotServed: { type: 'Warning', reason: EVENT_REASONS.customDrainNotServed },
   ResourceNotKnown: { type: 'Warning', reason: EVENT_REASONS.awaitingCustomDrain },
@@ -100,10 +103,12 @@ const NOTICES = {
 
 /** Remembers and says that the custom resource cannot be read, or forgets that. @returns why it is not known */
 async function noteRead(context: DrainContext, observed: ObservedDrain): Promise<Refused | undefined> {
-  const { readFailure, resource } = observed;
-  const read = await tryChange(context, observed, 'readResource', () =>
-    readFailure === undefined ? Promise.resolve(resource) : Promise.reject(readFailure),
-  );
+  const { readFailure, tries } = observed;
+  if (readFailure === undefined) {
+    tries.forget(READ_RESOURCE);
+    return undefined;
+  }
+  const read = await tryChange(context, observed, READ_RESOURCE, () => Promise.reject(readFailure));
   return isRefusal(read) ? read : undefined;
 }
 

@@ -88,6 +88,21 @@ describe('a custom drain', () => {
     });
   });
 
+  it('waits for what cannot be read until the time-out', () => {
+    const unread: FoundResource = { kind: 'notKnown', message: '403' };
+    expect(on(unread)).toMatchObject({
+      kind: 'awaitResource',
+      reason: 'ResourceNotKnown',
+      message: 'whether the custom drain is complete is not known: 403',
+      active: { phase: { resource: RESOURCE } },
+      until: addDuration(NOW, minutes(30)),
+    });
+    expect(on(unread, { after: 30 })).toMatchObject({
+      kind: 'finish',
+      outcome: { status: 'Failed', reason: 'TimedOut', message: 'not complete within 1800 s, as far as is known: 403' },
+    });
+  });
+
   it('adopts one of ours that was not noted down', () => {
     expect(on(seen(), { custom: undefined })).toMatchObject({
       kind: 'awaitResource',

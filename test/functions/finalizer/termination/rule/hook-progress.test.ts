@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   afterAnswer,
   hookTimeoutTime,
+  nextTimeout,
   withAnswers,
   withLaterCalls,
   type ResourceAnswer,
@@ -63,6 +64,20 @@ describe('the time of a hook', () => {
     ['is its deadline, before a worker is at it', hook, called, 10],
   ])('%s', (_, given, progress, expected) => {
     expect(hookTimeoutTime(given, progress)).toBe(at(expected));
+  });
+
+  it.each<[string, Record<string, HookProgress>, number | undefined]>([
+    ['none is called', {}, undefined],
+    ['one is over', { a: { ...called, phase: 'succeeded' }, b: { ...called, phase: 'timedOut' } }, undefined],
+    ['nobody waits for it', { a: { ...called, phase: 'pending', unawaited: 'once' } }, undefined],
+    ['one is at work', { a: { ...called, phase: 'succeeded' }, b: pending(1) }, 3],
+    ['two are called', { a: { ...called, phase: 'failed' }, b: pending(9) }, 5],
+  ])('is the next to be looked at where %s', (_, progress, expected) => {
+    const hooks = [
+      { ...hook, name: 'a', deadline: minutes(5) },
+      { ...hook, name: 'b' },
+    ];
+    expect(nextTimeout(hooks, progress)).toBe(expected === undefined ? undefined : at(expected));
   });
 });
 
