@@ -49,7 +49,7 @@ export interface PlannedDeadline {
   readonly period: DurationMs;
   /** `turn`: its turn must come in that time; `fail`: the drain ends; `force`: unprotected pods are deleted before. */
   readonly kind: 'turn' | 'fail' | 'force';
-  /** Later by as long as the drain is held, which the Node does not say; undefined: nor does it say since when it waits for its turn. */
+  /** Without pauses, which the Node does not show. undefined: the Node does not show since when the drain waits for its turn. */
   readonly time: EpochMs | undefined;
 }
 

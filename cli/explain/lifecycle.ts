@@ -43,7 +43,7 @@ export interface RepairExplanation {
   readonly field: string | undefined;
   readonly source: string | undefined;
   readonly mode: 'Enforce' | 'Observe';
-  /** Behind the mode `Observe`: whose it is. */
+  /** Policy that sets the mode `Observe`. */
   readonly observedBy: string;
 }
 
@@ -84,7 +84,7 @@ export interface LifecycleExplanation {
     readonly waitsFor: string | undefined;
     /** It goes on, although neither NodePool nor policy asks for it any more. */
     readonly isLeft: boolean;
-    /** That are at work; undefined: only Curfew's table knows, which is not read. */
+    /** Hooks at work; undefined: only Curfew's table knows them, and it is not read. */
     readonly hooks: readonly HookAtWork[] | undefined;
     /** Fate of each pod, while a drain that Curfew carries out is under way. */
     readonly pods: readonly PlannedPod[] | undefined;

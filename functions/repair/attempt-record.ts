@@ -94,7 +94,7 @@ const inPlace = z.extend(anyAttempt, {
   claim: z.optional(named),
 });
 
-/** A request to another controller: its id, which each try has in common, and the answer. Each version wrote the id. */
+/** A request to another controller: its answer, and its id, which is the same for every retry. Every stored version has one. */
 const request = { requestId: z._default(z.string(), ''), answer: z.optional(answer) };
 
 export const attempt = z.union([

@@ -1,6 +1,6 @@
 /**
- * One pass of a pool: observe → judge each node → decide for the pool → apply. All reads of its records and all writes
- * are in it, so that a pass that dies is followed by another one that looks again.
+ * One pass of a pool: observe → judge each node → decide for the pool → apply. Only a pass writes the records of its
+ * pool, so that a pass that dies is followed by another one that looks again.
  */
 import { apply } from './apply.ts';
 import type { PassDeps } from './context.ts';

@@ -13,7 +13,7 @@ import { checkedCodec, type RecordCodec, renamed, storedUnder } from '../../shar
 /** The record of a node, as a pass has read it. */
 export interface StoredNode {
   readonly value: NodeRecord;
-  /** The record is to be written again: an earlier version wrote it, or it is about to be forgotten. */
+  /** The record is to be written again: an earlier version wrote it, or its timer is due. */
   readonly isOld: boolean;
 }
 

@@ -156,8 +156,8 @@ function createReservations(nodes: readonly ZonedNode[]) {
 }
 
 /**
- * The reservations of other pools. A reservation is nobody's if its node is gone, or if no pool's record names it once
- * its run must be over. Before the first limit nothing was reserved, and all is counted by the records of the pools.
+ * The reservations of other pools. A reservation is dropped if its node is gone, or if its run must be
+ * over and no record of a pool names it. Before the first limit nothing was reserved, and all is counted by the records of the pools.
  * `newer`: one of these records cannot be read, and nothing else says what its pool has in flight.
  */
 async function othersOf(

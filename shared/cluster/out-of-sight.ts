@@ -22,7 +22,7 @@ export interface OutOfSightDeps {
 export interface OutOfSightSubject<Value> {
   /** The record that the work has opened. */
   readonly openedRecord: () => TimedRecord<Value> | undefined;
-  /** What it is to say where it says nothing; undefined: nobody knows whether there is such a subject. */
+  /** The record to write if there is none yet; undefined: nobody knows whether there is such a subject. */
   readonly firstState: (text: string, now: EpochMs) => { readonly subject: Subject; readonly value: Value } | undefined;
   /** The message asks for something that is nowhere else: it comes again. */
   readonly isRequest?: boolean;

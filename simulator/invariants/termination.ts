@@ -97,7 +97,7 @@ const objectsOf = (instance: string, { mirror }: CheckContext): readonly Kuberne
     object => providerIDOf(object) === instance,
   );
 
-/** What the function is about to take the last finalizer of ours off. */
+/** Object that is about to lose our last finalizer. */
 function releasedBy(call: PortCall, { mirror }: CheckContext): KubernetesObject | undefined {
   const { resource, name } = targetOf(call);
   if (!isKubernetes(call, 'patch') || (resource !== 'nodes' && resource !== 'nodeclaims')) return undefined;

@@ -32,7 +32,7 @@ import type { DrainOutcome, DrainRequest, Fault, Recovery, Timestamps } from '..
 
 /**
  * Number of recoveries that are kept, since each entity of each check may have its own, and the most bytes of their JSON. The newest always
- * fits, since no longer message is read.
+ * fits, because a message cannot be larger.
  */
 const MAX_RECOVERIES = { count: 300, maxBytes: 65_536 };
 

@@ -94,8 +94,8 @@ async function handOver(
 }
 
 /**
- * Closes a record when everything is done. It keeps what its Nodes that live on, and a NodeClaim that somebody else's finalizer keeps, will
- * need: their end is no other termination (I4).
+ * Closes a record when everything is done. If a Node lives on, or somebody else's finalizer keeps the NodeClaim, what they will need is kept:
+ * their end continues this termination (I4).
  */
 export async function closeFinished(
   deps: FinalizerDeps,

@@ -39,7 +39,7 @@ export async function claimsOf(
   return claimsOfInstance(deps, providerID, { reading, onList: claims => hints.noteAll(claims, now) });
 }
 
-/** The NodeClaim of this name, if it stands for the Node. A finalizer of ours on what is deleted wants certainty: then only a list will do. */
+/** The NodeClaim of this name, if it stands for the Node. If what is deleted has our finalizer, a guess is not enough: all are listed. */
 async function likelyClaim(
   deps: Pick<Deps, 'kubernetes'>,
   node: KubernetesObject,

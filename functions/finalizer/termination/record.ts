@@ -110,7 +110,7 @@ const schema = z.object({
   observed: z.exactOptional(z.boolean()),
   /** No finalizer of ours is left while somebody else's keeps the object: kept for the instance, and that was said. */
   finalizerGone: z.exactOptional(z.boolean()),
-  /** Steps that fail, and that the termination skipped past its deadline, as that was said. */
+  /** Failed steps that were skipped past the deadline, and whose skipping was reported. */
   skippedSteps: z.exactOptional(z.readonly(z.array(z.string()))),
   /** The value of the deadline annotation that could not be read, as it was said. */
   badTimestamp: z.exactOptional(z.string()),

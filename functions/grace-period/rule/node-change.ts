@@ -7,7 +7,7 @@
  * - A without M: somebody else's, never touched
  * - A is `"true"` and M: ours
  * - M without A: somebody removed ours; it is held again while pods are protected
- * - a replacement that repair holds has A without M: M joins it, and goes alone
+ * - a replacement that repair holds has A without M: we add M, and later remove M alone
  * - M, and A is something else: somebody edited ours and thereby took it over; our mark goes, the annotation stays
  */
 import type { AnnotatedPod } from './announcements.ts';

@@ -41,7 +41,7 @@ export type AttemptCourse =
   /** The attempt was not carried out, or came to nothing. */
   | 'failed';
 
-/** What a pass finds of one node. */
+/** State of one node, as a pass finds it. */
 export interface Finding {
   /** The record to write; undefined: the record is closed. */
   readonly record: NodeRecord | undefined;

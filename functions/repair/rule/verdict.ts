@@ -154,7 +154,7 @@ export type GuardBlocker = Extract<Blocker, { kind: 'guard' }>;
 /** A Node that is there, or was. */
 export type NodeName = Pick<NodeView, 'name' | 'uid'>;
 
-/** What is to be done with a node, or why nothing is. */
+/** Act that a node needs, or the reason why it needs none. */
 export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | NotDue
   | (Due & {

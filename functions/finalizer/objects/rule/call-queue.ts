@@ -12,8 +12,8 @@ export interface CallQueue {
 }
 
 /**
- * A slot in a rule's queue: as many at once as may be under way, then one each interval. A slot that has come takes up one of those that
- * may be under way; where all are, it is behind the others again.
+ * A slot in a rule's queue: as many at once as may be under way, then one each interval. A slot that is due uses a
+ * free place. If none is free, the object queues again at the end.
  *
  * @param own whose slot it is: a UID; `isSlotDue`: its slot has come
  */

@@ -85,7 +85,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
     return { kind: 'wait', on: `hook ${hook.name} is being called`, until: settled };
   }
   const timeout = hookTimeoutTime(hook, progress);
-  // What ran out of time once has: a worker that fell silent is not called a second time when its deadline is still ahead.
+  // A hook that has timed out stays timed out: a worker that fell silent is not called a second time when its deadline is still ahead.
   if (progress.phase === 'timedOut' || isDue(now, timeout))
     return lateLook(observation, progress) ?? outOfTime(now, hook, progress);
   if (progress.phase === 'pending') {
