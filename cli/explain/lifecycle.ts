@@ -20,7 +20,7 @@ import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { TerminationSettings } from '../../shared/domain/termination.ts';
 import { termsText } from './ladder-text.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
-import { progressOf } from './observation.ts';
+import { isOnlyObserved, progressOf } from './observation.ts';
 import type { HookAtWork } from './termination-record.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
@@ -149,13 +149,12 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const since = claim?.deletionTime ?? node.deletionTime;
   const progress = progressOf(node);
-  const goesOn = termination.isBraked && progress !== undefined;
   const isLeft = since !== undefined && progress !== undefined && termination.kind === 'none';
   const isAsked = since !== undefined && termination.kind !== 'none';
   const isOurs =
     termination.kind === 'custom' &&
     [node, claim].some(each => each?.finalizers?.includes(termination.settings.finalizerName));
-  const isObserved = isAsked && termination.mode === 'Observe' && !goesOn;
+  const isObserved = isAsked && isOnlyObserved(termination, node);
   const requested = node.annotations[ANNOTATIONS.drainRequested];
   const answer = readAnswer(node.annotations[ANNOTATIONS.drainAnswer]);
   const isAnswered = answer !== undefined && answer.id === requestedId(requested);

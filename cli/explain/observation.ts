@@ -42,6 +42,12 @@ export interface NodeObservation {
 export const progressOf = ({ conditions }: NodeView): NodeView['conditions'][number] | undefined =>
   conditions.find(({ type, status }) => type === TERMINATING_CONDITION && status === 'True');
 
+/** Whether the termination is not carried out, for its policy only observes. What a brake alone holds goes on once it has begun. */
+export const isOnlyObserved = (
+  { mode, isBraked }: Pick<ReturnType<typeof effectiveTermination>, 'mode' | 'isBraked'>,
+  node: NodeView,
+): boolean => mode === 'Observe' && !(isBraked && progressOf(node) !== undefined);
+
 /** Undefined when there is no such node. */
 export async function observeNode(kubernetes: KubernetesApi, name: string): Promise<NodeObservation | undefined> {
   const deps = { kubernetes };
@@ -58,8 +64,6 @@ export async function observeNode(kubernetes: KubernetesApi, name: string): Prom
     loadPolicies(deps),
   ]);
   const termination = effectiveTermination(pool, policies);
-  const progress = progressOf(node);
-  const isObserved = termination.mode === 'Observe' && !(termination.isBraked && progress !== undefined);
   return {
     node,
     nodePool,
@@ -71,8 +75,10 @@ export async function observeNode(kubernetes: KubernetesApi, name: string): Prom
       .map(readDisruptionBudget)
       .filter(budget => budget !== undefined),
     nodeClaims,
-    isLeft: progress !== undefined && termination.kind === 'none',
+    isLeft: progressOf(node) !== undefined && termination.kind === 'none',
     terminationGracePeriod:
-      termination.kind === 'custom' && !isObserved ? termination.settings.gracePeriod?.period : undefined,
+      termination.kind === 'custom' && !isOnlyObserved(termination, node)
+        ? termination.settings.gracePeriod?.period
+        : undefined,
   };
 }

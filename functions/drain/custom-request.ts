@@ -82,7 +82,7 @@ async function wait(
   const { active, reason, message, until, isStuck } = decision;
   const notice = { ...NOTICES[reason], message };
   const unread = await noteRead(context, observed);
-  // What keeps it from being read is said as a refusal is: hourly, and only what lasts.
+  // A read that keeps failing is reported like a refusal: hourly, by `noteRead`.
   const reported = unread
     ? active.reported
     : await reportNotices(context, observed, [notice], { said: active.reported });

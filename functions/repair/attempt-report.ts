@@ -56,6 +56,8 @@ export function reportRefusal(
   return report(deps, origin, node, notice);
 }
 
+const REFUSED = { decision: 'refused', reason: 'ActionRefused', event: FAILED } as const;
+
 /** Reports that what a repair has left cannot be taken back. */
 export function reportLeft(
   deps: PassDeps,
@@ -64,19 +66,13 @@ export function reportLeft(
   { text, isRepeated }: { readonly text: string; readonly isRepeated: boolean },
 ): Promise<void> {
   const message = `what the repair has left cannot be taken back: ${text}`;
-  return report(deps, origin, node, {
-    decision: 'refused',
-    reason: 'ActionRefused',
-    message,
-    isRepeated,
-    event: FAILED,
-  });
+  return report(deps, origin, node, { ...REFUSED, message, isRepeated });
 }
 
 /** Reports that the remediators of an action before this one were not told that their time is over. */
 export function reportUntold(deps: PassDeps, origin: DecisionOrigin, node: NodeName, text: string): Promise<void> {
   const message = `the custom resource is not marked as timed out: ${text}`;
-  return report(deps, origin, node, { decision: 'refused', reason: 'ActionRefused', message, event: FAILED });
+  return report(deps, origin, node, { ...REFUSED, message });
 }
 
 const ENDS = {

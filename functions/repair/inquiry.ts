@@ -10,7 +10,7 @@ import type { ActionAnswer } from './attempt-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import { askForEnd } from './terminate.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
-import type { NodeView } from '../../shared/domain/node.ts';
+import { aboutNode, type NodeView } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { isDue } from '../../shared/domain/time.ts';
 import { createTries, isRefusal } from '../../shared/lifecycle/refusals.ts';
@@ -53,7 +53,7 @@ async function readAnswer(
   const tries = createTries(deps.clock);
   const report = (text: string, isRepeated: boolean): Promise<void> =>
     deps.reporter.report({
-      about: { apiVersion: 'v1', kind: 'Node', metadata: { name, uid } },
+      about: aboutNode({ name, uid }),
       decision: 'refused',
       reason: 'ActionRefused',
       message: `the answer of the custom resource is not known, and its time goes on: ${text}`,

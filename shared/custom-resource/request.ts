@@ -33,7 +33,7 @@ export type DescribedResource =
   /** Not as long as the template and its data are as they are. */
   | { readonly kind: 'failed'; readonly reason: string; readonly message: string };
 
-/** A template of the user's. `metadataOf`: ours, by what the template says. `textOf`: how a fault of the template is told. */
+/** A template of the user's. `metadataOf`: the metadata that Curfew gives its object. `textOf`: the words for a fault of it. */
 interface OwnTemplate {
   readonly key: string;
   readonly render: (text: string) => RenderedObject;
