@@ -18,7 +18,7 @@ import type { FunctionDeps } from '../ports/function-deps.ts';
 import { ALL, type Ask, askOf, isEmpty, join, nextTurn, type NextTurn, type RoundState, textOf } from './next-round.ts';
 import { checkedCodec, type LoadedRecord, throwIfNewer, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
-import { openRecord, updateRecord, doneIfWritten, type UsedWakeUp } from './timed-record.ts';
+import { openRecord, updateRecord, doneIfWritten, type RecordToSave, type UsedWakeUp } from './timed-record.ts';
 import type { WakeUpRoute } from './wake-up-route.ts';
 
 /** After this many lost races a run asks for everything: one such run covers all waiting requests. */
@@ -80,24 +80,28 @@ async function claim(
   requested: readonly Ask[],
   wakeUp: UsedWakeUp | undefined,
 ): Promise<RoundState | undefined> {
-  const [record, subject] = [openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp), subjectOf(work.name)];
+  const record = openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp);
+  const subject = subjectOf(work.name);
+  const isDroppable = requested.every(({ kind }) => kind !== 'message');
   let claimed: RoundState | undefined;
-  let [asked, lost] = [requested, 0];
-  const save = async (wanted: Parameters<typeof record.save>[0]): Promise<Turn> => {
+  let asks = requested;
+  let lostRaces = 0;
+  const save = async (wanted: RecordToSave<RoundState>): Promise<Turn> => {
     const saved = await record.save(wanted);
-    if (!saved.written && ++lost >= LOST_BEFORE_ALL && !isEmpty(requested)) asked = join([ALL], requested);
+    if (!saved.written) {
+      lostRaces += 1;
+      if (lostRaces >= LOST_BEFORE_ALL && !isEmpty(requested)) asks = join([ALL], requested);
+    }
     return doneIfWritten(saved);
   };
   await settle<LoadedRecord<RoundState>, NextTurn>({
     what: whatOf(work),
     observe: async () => ({ kind: 'here', observation: await record.load() }),
     decide: found => {
-      if (found.kind === 'newer' && requested.every(({ kind }) => kind !== 'message')) return { kind: 'nothing' };
+      if (found.kind === 'newer' && isDroppable) return { kind: 'nothing' };
       const loaded = throwIfNewer(found, whatOf(work));
-      const now = deps.clock.now();
-      return loaded.kind === 'none'
-        ? nextTurn(undefined, asked, now)
-        : nextTurn({ ...loaded.value, armed: loaded.stored.nextWakeTime }, asked, now);
+      const round = loaded.kind === 'known' ? { ...loaded.value, armed: loaded.stored.nextWakeTime } : undefined;
+      return nextTurn(round, asks, deps.clock.now());
     },
     async apply(turn) {
       switch (turn.kind) {
@@ -106,13 +110,22 @@ async function claim(
         case 'close':
           return record.release();
         case 'wait':
-          return save({ subject, value: turn.state, wakeTime: turn.wakeTime, punctual: turn.punctual });
+          return save({
+            subject,
+            value: turn.state,
+            wakeTime: turn.wakeTime,
+            punctual: turn.punctual,
+          });
         case 'begin': {
           const now = deps.clock.now();
-          const value = { waiting: [], underWay: turn.asks, nextTime: addDuration(now, work.spacing) };
-          const wakeTime = addDuration(now, RUN_ENDS_WITHIN);
-          const saved = await save({ subject, value, wakeTime, punctual: false });
-          if (saved.kind === 'done') claimed = value;
+          const round: RoundState = { waiting: [], underWay: turn.asks, nextTime: addDuration(now, work.spacing) };
+          const saved = await save({
+            subject,
+            value: round,
+            wakeTime: addDuration(now, RUN_ENDS_WITHIN),
+            punctual: false,
+          });
+          if (saved.kind === 'done') claimed = round;
           return saved;
         }
       }
@@ -129,16 +142,24 @@ async function claim(
 async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: RoundAnswer): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
   await updateRecord(whatOf(work), record, async loaded => {
-    if (loaded.kind !== 'known' || isEmpty(loaded.value.underWay) || loaded.value.nextTime !== claimed.nextTime)
-      return DONE;
+    if (loaded.kind !== 'known') return DONE;
+    const round = loaded.value;
+    const isStillOurs = !isEmpty(round.underWay) && round.nextTime === claimed.nextTime;
+    if (!isStillOurs) return DONE;
     const now = deps.clock.now();
-    const nextTime = addDuration(now, typeof wait === 'object' ? wait.askAgainAfter : (wait ?? work.spacing));
-    const waiting = typeof wait === 'number' ? loaded.value.waiting : join(loaded.value.waiting, claimed.underWay);
-    const wakeTime = wait === undefined ? addDuration(now, RUN_ENDS_WITHIN) : nextTime;
-    // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
-    const punctual = wait !== undefined && !isEmpty(waiting);
-    const value = { waiting, underWay: [], nextTime };
-    return doneIfWritten(await record.save({ subject: subjectOf(work.name), value, wakeTime, punctual }));
+    const hasFailed = wait === undefined;
+    const isCarriedOut = typeof wait === 'number';
+    const spacing = typeof wait === 'object' ? wait.askAgainAfter : (wait ?? work.spacing);
+    const nextTime = addDuration(now, spacing);
+    const waiting = isCarriedOut ? round.waiting : join(round.waiting, claimed.underWay);
+    const saved = await record.save({
+      subject: subjectOf(work.name),
+      value: { waiting, underWay: [], nextTime },
+      wakeTime: hasFailed ? addDuration(now, RUN_ENDS_WITHIN) : nextTime,
+      // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
+      punctual: !hasFailed && !isEmpty(waiting),
+    });
+    return doneIfWritten(saved);
   });
 }
 

@@ -37,18 +37,19 @@ export function nextTurn(
   requested: readonly Ask[],
   now: EpochMs,
 ): NextTurn {
-  if (stored === undefined) return isEmpty(requested) ? { kind: 'nothing' } : { kind: 'begin', asks: requested };
+  if (stored === undefined) {
+    return isEmpty(requested) ? { kind: 'nothing' } : { kind: 'begin', asks: requested };
+  }
   const { underWay, nextTime, armed = now } = stored;
   const waiting = join(stored.waiting, requested);
+  const state: RoundState = { waiting, underWay, nextTime };
   if (!isEmpty(underWay)) {
     // The timer of a round at work comes only when it has died.
-    if (isDue(now, armed)) return { kind: 'begin', asks: join(waiting, underWay) };
-    return { kind: 'wait', state: { waiting, underWay, nextTime }, wakeTime: armed, punctual: false };
+    return isDue(now, armed)
+      ? { kind: 'begin', asks: join(waiting, underWay) }
+      : { kind: 'wait', state, wakeTime: armed, punctual: false };
   }
-  if (!isDue(now, nextTime)) {
-    const state = { waiting, underWay, nextTime };
-    return { kind: 'wait', state, wakeTime: nextTime, punctual: true };
-  }
+  if (!isDue(now, nextTime)) return { kind: 'wait', state, wakeTime: nextTime, punctual: true };
   return isEmpty(waiting) ? { kind: 'close' } : { kind: 'begin', asks: waiting };
 }
 
@@ -62,10 +63,22 @@ export const scopesOf = (asks: readonly Ask[]): Scopes =>
   asks.some(({ kind }) => kind === 'all') ? 'all' : asks.flatMap(ask => (ask.kind === 'scope' ? ask.name : []));
 
 /** The stored form of an ask. */
-export const textOf = (ask: Ask): string =>
-  ask.kind === 'all' ? '*' : ask.kind === 'scope' ? ask.name : `!${ask.text}`;
-export const askOf = (text: string): Ask =>
-  text === '*' ? ALL : text.startsWith('!') ? { kind: 'message', text: text.slice(1) } : { kind: 'scope', name: text };
+export function textOf(ask: Ask): string {
+  switch (ask.kind) {
+    case 'all':
+      return '*';
+    case 'scope':
+      return ask.name;
+    case 'message':
+      return `!${ask.text}`;
+  }
+}
+
+export function askOf(text: string): Ask {
+  if (text === '*') return ALL;
+  if (text.startsWith('!')) return { kind: 'message', text: text.slice(1) };
+  return { kind: 'scope', name: text };
+}
 
 /** The asks of both, each once. */
 export function join(a: readonly Ask[], b: readonly Ask[]): readonly Ask[] {

@@ -115,18 +115,21 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
   let races = 0;
   const known = ({ key, stored }: Pick<RefusableChange, 'key' | 'stored'>): Refusal | undefined =>
     ownRefusals.has(key) ? ownRefusals.get(key) : stored?.[key];
+  /** The last try of any change of the subject that needs the permission: one probe serves all of them. */
+  const lastTryFor = (permission: string, stored: Refusals | undefined, lastTry: EpochMs): EpochMs =>
+    Object.values<Refusal | undefined>({ ...stored, ...Object.fromEntries(ownRefusals) })
+      .filter(refusal => refusal !== undefined)
+      .filter(refusal => permissionOf(refusal) === permission)
+      .reduce((latestTry, { lastTime }) => latest(latestTry, lastTime), lastTry);
   const waiting: Tries['waiting'] = ({ key, stored, restsOn, deadline }) => {
     const earlierRefusal = known({ key, stored });
-    const permission = earlierRefusal && permissionOf(earlierRefusal);
-    if (earlierRefusal === undefined || (permission !== undefined && allowed.has(permission))) return undefined;
-    // One probe serves all changes of the subject.
-    const others = permission === undefined ? [] : Object.values({ ...stored, ...Object.fromEntries(ownRefusals) });
-    const times = others.flatMap(each => (each && permissionOf(each) === permission ? [each.lastTime] : []));
-    const lastTime = times.reduce((one, other) => latest(one, other), earlierRefusal.lastTime);
-    const until = retryNotBefore(
-      { ...earlierRefusal, lastTime },
-      { basis: basisOf(restsOn), now: clock.now(), deadline },
-    );
+    if (earlierRefusal === undefined) return undefined;
+    const permission = permissionOf(earlierRefusal);
+    if (permission !== undefined && allowed.has(permission)) return undefined;
+    const lastTime =
+      permission === undefined ? earlierRefusal.lastTime : lastTryFor(permission, stored, earlierRefusal.lastTime);
+    const basis = basisOf(restsOn);
+    const until = retryNotBefore({ ...earlierRefusal, lastTime }, { basis, now: clock.now(), deadline });
     if (until === undefined) return undefined;
     const { cause, message } = earlierRefusal;
     const error = cause === 'request' ? new TerminalError('Refused', message) : new RetryableError(message);
@@ -135,8 +138,8 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
   const after: Tries['after'] = stored => {
     if (ownRefusals.size === 0) return stored;
     const all = Object.entries<Refusal | undefined>({ ...stored, ...Object.fromEntries(ownRefusals) });
-    const kept = all.flatMap(([key, each]) => (each === undefined ? [] : [[key, each] as const]));
-    return kept.length === 0 ? undefined : Object.fromEntries(kept);
+    const remembered = all.flatMap(([key, refusal]) => (refusal === undefined ? [] : [[key, refusal] as const]));
+    return remembered.length === 0 ? undefined : Object.fromEntries(remembered);
   };
   return {
     waiting,
@@ -144,14 +147,17 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     forget: key => void ownRefusals.set(key, undefined),
     async make(change, call) {
       const { key, stored, restsOn, deadline, isReportedAtOnce, maxBytes, report } = change;
-      const earlierRefusal = known(change);
-      const now = clock.now();
-      const ahead = deadline !== undefined && deadline > now ? deadline : undefined;
       const refused = waiting(change);
       if (refused !== undefined) return refused;
+      const earlierRefusal = known(change);
+      const now = clock.now();
+      const comingDeadline = deadline !== undefined && deadline > now ? deadline : undefined;
       try {
         const outcome = await call();
-        if (isLost(outcome) && ++races >= MAX_TURNS) throw contended('each change of it conflicts with another one');
+        if (isLost(outcome)) {
+          races += 1;
+          if (races >= MAX_TURNS) throw contended('each change of it conflicts with another one');
+        }
         if (earlierRefusal !== undefined && !isLost(outcome) && !isProgress(outcome)) {
           ownRefusals.set(key, undefined);
           allowed.add(permissionOf(earlierRefusal) ?? '');
@@ -162,14 +168,17 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         if (cause === undefined || !(error instanceof Error)) throw error;
         const message = keptText(error.message, maxBytes);
         const why = { cause, message, basis: basisOf(restsOn), now };
-        const { refusal: next, reportKind } = noteRefusal(after(stored), key, why, report && { isReportedAtOnce });
-        const isKept = next === earlierRefusal;
+        const { refusal, reportKind } = noteRefusal(after(stored), key, why, report && { isReportedAtOnce });
+        const isKept = refusal === earlierRefusal;
         // Reported before it is recorded: a run that dies in between reports it again (I9).
-        if (reportKind === 'news' || reportKind === 'again')
-          await report?.(textOfRefusal(next), reportKind === 'again');
-        ownRefusals.set(key, next);
-        const redeliveryError = (isKept || isTransient(next)) && error instanceof RetryableError ? error : undefined;
-        const until = earliest(isKept ? addDuration(now, minutes(1)) : nextTry(next), ahead);
+        if (reportKind === 'news' || reportKind === 'again') {
+          await report?.(textOfRefusal(refusal), reportKind === 'again');
+        }
+        ownRefusals.set(key, refusal);
+        const isRedelivered = error instanceof RetryableError && (isKept || isTransient(refusal));
+        const redeliveryError = isRedelivered ? error : undefined;
+        const nextTryTime = isKept ? addDuration(now, minutes(1)) : nextTry(refusal);
+        const until = earliest(nextTryTime, comingDeadline);
         return { kind: 'refused', message, until, error, redeliveryError };
       }
     },

@@ -41,14 +41,27 @@ export interface Concern<Observation, Decision> {
 
 /** Runs the loop until it is done. Throws `RetryableError` (`Contended`) after `MAX_TURNS` turns. */
 export async function settle<Observation, Decision>(concern: Concern<Observation, Decision>): Promise<void> {
+  let effects = 0;
+  let lostTurns = 0;
   let because = '';
-  for (let turn = 0, effects = 0; turn < MAX_TURNS; turn++) {
+  while (lostTurns < MAX_TURNS) {
     const observed = await concern.observe();
     if (observed.kind === 'over') return;
-    const outcome = await concern.apply(concern.decide(observed.observation), observed.observation);
-    if (outcome.kind === 'done' || (outcome.kind === 'progressed' && ++effects === MAX_EFFECTS)) return;
-    if (outcome.kind === 'progressed') turn = -1;
-    else because = outcome.because;
+    const decision = concern.decide(observed.observation);
+    const outcome = await concern.apply(decision, observed.observation);
+    switch (outcome.kind) {
+      case 'done':
+        return;
+      case 'progressed':
+        effects += 1;
+        if (effects === MAX_EFFECTS) return;
+        lostTurns = 0;
+        break;
+      case 'again':
+        lostTurns += 1;
+        because = outcome.because;
+        break;
+    }
   }
   throw contended(`${concern.what} changed ${MAX_TURNS} times while it was looked at: ${because}`);
 }

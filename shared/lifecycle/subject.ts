@@ -66,8 +66,9 @@ export async function findSubject<Value>(
 
   const record = recordOf(uid);
   const loaded = await record.load();
-  const isRead = loaded.kind === 'known' ? !isUnchanged(loaded.value) : loaded.kind === 'none' && !onlyIfKnown;
-  if (loaded.kind === 'newer' || !isRead) return { kind: 'nothing' };
+  if (loaded.kind === 'newer') return { kind: 'nothing' };
+  const isLeftUnread = loaded.kind === 'known' ? isUnchanged(loaded.value) : onlyIfKnown;
+  if (isLeftUnread) return { kind: 'nothing' };
   const object = await read(ref.name);
   if (object?.metadata.uid === uid) return { kind: 'here', object, record, loaded };
   if (loaded.kind === 'none') return { kind: 'nothing' };

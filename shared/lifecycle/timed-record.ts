@@ -131,29 +131,29 @@ export function openRecord<Value>(
     async save(wanted) {
       const { subject, value, wakeTime, punctual = true, redeliveryError } = wanted;
       const now = deps.clock.now();
-      const next = { owner: codec.owner, subject, wakeTime };
-      if (
-        loaded.kind === 'known' &&
-        isArmedInTime(loaded.stored, wakeTime, now) &&
-        isDeepStrictEqual(loaded.value, value)
-      ) {
+      const nextWakeUp = { owner: codec.owner, subject, wakeTime };
+      const earlier = loaded.kind === 'known' ? loaded.stored : undefined;
+      const isArmed = earlier !== undefined && isArmedInTime(earlier, wakeTime, now);
+      if (isArmed && loaded.kind === 'known' && isDeepStrictEqual(loaded.value, value)) {
         if (redeliveryError !== undefined) throw redeliveryError;
         // This wake-up came early and was the timer's only message, so send another. Messages of other timers are still on their way.
-        const armed = loaded.stored.nextWakeTime;
-        if (armed !== undefined && armed === wakeUp?.wakeTime) await send(deps, { ...next, wakeTime: armed }, now);
+        const armed = earlier.nextWakeTime;
+        if (armed !== undefined && armed === wakeUp?.wakeTime) {
+          await send(deps, { ...nextWakeUp, wakeTime: armed }, now);
+        }
         return { ...DONE, written: true };
       }
-      const putOff = loaded.kind === 'known' && isPutOff(loaded.stored, wakeTime, now);
       const direct = punctual && redeliveryError === undefined && isNear(now, wakeTime);
       const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
       const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
       if (stored === undefined) return { ...lostRace, written: false };
       if (redeliveryError !== undefined) throw redeliveryError;
-      const isOnItsWay =
-        loaded.kind === 'known' && hasMessage(loaded.stored, wakeTime, now) && wakeUp?.wakeTime !== wakeTime;
       loaded = { kind: 'known', value, stored };
-      if (direct && !isOnItsWay) await send(deps, next, now);
-      return { ...(putOff ? again(`the timer of ${id} was put off`) : DONE), written: true };
+      const wasSent = earlier !== undefined && hasMessage(earlier, wakeTime, now);
+      const isOnItsWay = wasSent && wakeUp?.wakeTime !== wakeTime;
+      if (direct && !isOnItsWay) await send(deps, nextWakeUp, now);
+      const wasPutOff = earlier !== undefined && isPutOff(earlier, wakeTime, now);
+      return { ...(wasPutOff ? again(`the timer of ${id} was put off`) : DONE), written: true };
     },
 
     async release() {
