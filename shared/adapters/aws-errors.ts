@@ -1,6 +1,6 @@
 /**
- * What a failed call of an AWS client means, for all services. The SDK has retried throttling and connection errors a few times
- * before these are seen. A code that an adapter expects is handled there, before this table is asked.
+ * The meaning of each failure of an AWS client, for all services. The SDK has retried throttling and connection errors
+ * a few times before these are seen. A code that an adapter expects is handled there, before this table is asked.
  */
 import { seconds } from '../domain/time.ts';
 import { cutText } from '../domain/cut-text.ts';

@@ -23,8 +23,8 @@ interface Client {
 }
 
 /**
- * The same client, whose calls fail as soon as they must end, also between two tries, where the SDK waits for seconds. No request leaves after it:
- * what sleeps in a frozen environment would send it minutes later.
+ * Makes the calls of a client fail at the end of calls, also between two tries, where the SDK waits for seconds. No
+ * request leaves after it: a request that sleeps in a frozen environment would leave minutes later.
  */
 export function endingCalls<Made extends Client>(client: Made, endOfCalls: EndOfCalls | undefined): Made {
   if (endOfCalls === undefined) return client;

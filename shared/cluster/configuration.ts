@@ -35,7 +35,7 @@ const CONFIGURATION_REPORTER: FunctionName = 'repair';
 const stateSchema = z.object({
   /** The last configuration that was valid. */
   good: z.exactOptional(keptSchema),
-  /** What was refused: its hash, when a run set out to report it, and whether it did. */
+  /** The configuration that was refused: its hash, when a run set out to report it, and whether it did. */
   refused: z.exactOptional(z.object({ hash: z.string(), claimTime: z.number(), reported: z.boolean() })),
 });
 type ConfigurationState = z.infer<typeof stateSchema>;

@@ -32,7 +32,7 @@ export interface BlockGroup {
   readonly idPrefix: string;
 }
 
-/** What of a policy is kept: a block by itself, or several together. */
+/** The part of a policy that is kept: a block by itself, or several together. */
 type PolicyReader = BlockReader | BlockGroup;
 
 const groupOf = (kept: PolicyReader): BlockGroup =>
@@ -58,7 +58,7 @@ export async function loadPolicySets(
   return [set, second === first ? set : await setOf(second)];
 }
 
-/** Of the policies that cannot be read, by UID: the last version that could be. */
+/** Loads the last version that could be read of each policy that cannot be read now, by UID. */
 export async function lastVersions(
   { records }: Pick<FunctionDeps, 'records'>,
   owner: FunctionName,

@@ -20,7 +20,7 @@ export async function listPolicies({ kubernetes }: Deps): Promise<readonly Kuber
   return objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'notKnown' });
 }
 
-/** The same as a set, without what is kept of those that cannot be read. */
+/** Loads all policies as a set. Of a policy that cannot be read, no earlier version takes its place. */
 export async function loadPolicies(deps: Deps): Promise<PolicySet> {
   return readPolicies(await listPolicies(deps));
 }

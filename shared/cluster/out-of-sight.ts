@@ -41,7 +41,10 @@ export function textOutOfSight(error: unknown): string {
 /** Says of a subject that it is out of sight, where it is time to. */
 export type SayOutOfSight = (subject: Subject, text: string) => Promise<void>;
 
-/** What was said is remembered until it is due again, if the environment lives: said again it is the same Event. */
+/**
+ * Remembers in this process what was reported, until it is due again. A new process repeats it, which counts up the
+ * same Event.
+ */
 export function createSayOutOfSight({ clock, reporter }: OutOfSightDeps): SayOutOfSight {
   const reportTimes = new Map<string, EpochMs>();
   return async (subject, text) => {

@@ -1,6 +1,7 @@
 /**
- * What must be read to say whose a node is. The rule itself is pure (`ownerOf` in `shared/domain/node-owner.ts`); it is as certain as what it
- * is given: NodeClaims alone for a hint, all Nodes and NodeClaims before something that cannot be undone. Always live reads.
+ * Reads the objects that tell which NodePool owns a node, always live. The rule itself is pure (`ownerOf` in
+ * `shared/domain/node-owner.ts`), and as certain as its input: NodeClaims alone for a hint, all Nodes and NodeClaims
+ * before something that cannot be undone.
  */
 import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
 import { readNode, type NodeView } from '../domain/node.ts';

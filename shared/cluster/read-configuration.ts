@@ -29,7 +29,9 @@ export type ReadConfiguration =
 
 /** Longest template, in characters. */
 const MAX_TEMPLATE_LENGTH = 65_536;
-/** What may be kept of one configuration, in bytes of JSON: with the rest of its record it fits into an item of 400 KB. */
+/**
+ * The most bytes of JSON of a configuration that is kept: with the rest of its record it fits into an item of 400 KB.
+ */
 const MAX_KEPT_BYTES = 250_000;
 
 let last: { readonly data: Readonly<Record<string, string>>; readonly read: ReadConfiguration } | undefined;

@@ -1,11 +1,13 @@
 /**
- * What the forwarder publishes: a hint that an object changed, with its identity and the names of the projected parts that did.
- * Functions look at the live object; nothing here is acted on, but for the state in `watch`, which only the forwarder knows.
+ * The event that the forwarder publishes: a hint that an object changed, with its identity and the names of the
+ * projected parts that did. Functions look at the live object; nothing here is acted on, but for the state in `watch`,
+ * which only the forwarder knows.
  *
- * Evolution: forwarder and functions are rolled out apart. A forwarder writes version N; functions of version N read N and N + 1.
- * So a new version only adds optional fields, keeps the meaning of the others, and gives no field a new value that its enumeration
- * lacks. A change that cannot be made in this way takes two versions. Readers drop the fields that they do not know. Optional fields
- * that no reader must understand are added without a new version. `test/fixtures/events` has events of each version.
+ * Evolution: forwarder and functions are rolled out apart. A forwarder writes version N; functions of version N read N
+ * and N + 1. So a new version only adds optional fields, keeps the meaning of the others, and gives no field a new
+ * value that its enumeration lacks. A change that cannot be made in this way takes two versions. Readers drop the
+ * fields that they do not know. Optional fields that no reader must understand are added without a new version.
+ * `test/fixtures/events` has events of each version.
  */
 import * as z from './zod.ts';
 import { SOURCES } from './names.ts';

@@ -64,7 +64,7 @@ export type ParsedConfig =
   | {
       readonly ok: true;
       readonly value: CurfewConfig;
-      /** What was parsed, without comments: `readConfig` reads it again. */
+      /** The parsed settings, without comments: `readConfig` reads them again. */
       readonly content: Readonly<Record<string, unknown>>;
       readonly positionOf: (path: readonly PropertyKey[]) => TomlPosition;
     }

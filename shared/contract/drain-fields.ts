@@ -12,7 +12,10 @@ import * as z from './zod.ts';
 /** Longest text of one value. */
 const MAX_TEXT = 1024;
 
-/** What is too long is not looked at any further: patterns and selectors of a whole ConfigMap would take minutes. */
+/**
+ * A text of bounded length. A longer one is not checked any further: patterns and selectors of a whole ConfigMap would
+ * take minutes.
+ */
 export const text = z.string().check(z.maxLength(MAX_TEXT, { abort: true }));
 export const requiredText = text.check(z.minLength(1));
 
@@ -25,7 +28,7 @@ const checkedText = (problemOf: (text: string) => string | undefined) =>
     }),
   );
 
-/** Of a mode, before it is looked up: the message of an unknown one names the nearest. */
+/** The text of a mode before it is looked up: the message about an unknown mode names the nearest one. */
 export const modeText = z.string();
 export const mode = z.pipe(
   modeText,

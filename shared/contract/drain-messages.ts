@@ -1,4 +1,4 @@
-/** What stands in the `detail` of `DrainRequested`, by which anybody asks for a drain, and of `DrainCompleted`, which answers it. */
+/** The `detail` of `DrainRequested`, by which anybody asks for a drain, and of `DrainCompleted`, which answers it. */
 import * as z from './zod.ts';
 
 export const DRAIN_MESSAGE_VERSION = 1;
@@ -19,7 +19,10 @@ export const drainRequestedSchema = /* @__PURE__ */ z.madeOnce(() => {
     reason: z._default(z.string().check(z.maxLength(MAX_REASON)), ''),
     /** Every mode is `Immediate`; protection and PodDisruptionBudgets still count. */
     force: z._default(z.boolean(), false),
-    /** Whatever the configuration says: all pods at once but those of DaemonSets; protection and PodDisruptionBudgets still count. */
+    /**
+     * True: drains all pods at once but those of DaemonSets, whatever the configuration says. Protection and
+     * PodDisruptionBudgets still count.
+     */
     allPods: z._default(z.boolean(), false),
   });
 });
@@ -33,7 +36,7 @@ export const drainStatusSchema = z.enum(['Succeeded', 'Failed', 'Cancelled', 'Al
 
 /** The fields of the answer that the sender of the request reads. */
 export const drainCompletedSchema = z.object({
-  /** That of the request. */
+  /** The id of the request. */
   id: z.string(),
   status: drainStatusSchema,
   /** One CamelCase word. */

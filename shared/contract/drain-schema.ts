@@ -131,7 +131,7 @@ function checkCustomDrain(
   }
 }
 
-/** What the schema of the whole configuration takes in. */
+/** The schema and the keys of the drain block, as the schema of the whole configuration includes them. */
 export const drainKeys = z.madeOnce(
   () =>
     ({

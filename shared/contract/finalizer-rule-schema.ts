@@ -99,7 +99,7 @@ export interface CarriedFinalizer {
   readonly finalizerName: string;
 }
 
-/** What may carry the finalizer of a rule that is refused; undefined where not even that can be read. */
+/** Reads which objects may carry the finalizer of a refused rule; undefined if not even that can be read. */
 export function carriedFinalizerOf(spec: unknown): CarriedFinalizer | undefined {
   const result = carriedSchema().safeParse(spec);
   if (!result.success) return undefined;

@@ -19,7 +19,7 @@ const scalar = z.pipe(
   z.transform((value: string | number | boolean) => String(value)),
 );
 
-/** Of `metadata`: what is neither is kept as its JSON. */
+/** A value of `metadata`: a text as it stands, and anything else as its JSON. */
 const anyText = z.pipe(
   z.unknown(),
   z.transform((value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))),

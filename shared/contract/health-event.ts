@@ -23,7 +23,7 @@ export type HealthEventForm = 'flat' | 'cloudEvent' | 'stored' | 'resource';
 export interface HealthEventMessage {
   readonly event: HealthEvent;
   readonly form: HealthEventForm;
-  /** What fault-quarantine did about it; undefined: the sender does not say. */
+  /** The answer of fault-quarantine to the event; undefined: the sender does not say. */
   readonly quarantine: QuarantineStatus | undefined;
   /** Undefined: not stated. `event` has it as false then, as templates see it. */
   readonly isFatal: boolean | undefined;
@@ -39,7 +39,7 @@ export interface HealthEventMessage {
   readonly drained?: true;
 }
 
-/** What the bus says of the message around the detail. */
+/** The fields of the bus message around the detail. */
 export interface HealthEventEnvelope {
   readonly id?: string | undefined;
   readonly time?: EpochMs | undefined;
@@ -97,7 +97,7 @@ interface Layers {
   readonly status: unknown;
   /** Where the event is in the detail, for messages. */
   readonly path: string;
-  /** What stores the event calls it by this. */
+  /** The id under which the event is stored. */
   readonly storedId?: unknown;
   readonly createdAt?: unknown;
   /** From the CloudEvent. */

@@ -15,7 +15,10 @@ export const METRICS = {
   oldestOverdueTimer: 'OldestOverdueTimer',
   /** Messages that will be tried again, with the dimension `reason`, a `RetryReason`. */
   retries: 'Retries',
-  /** Those of them that mean a broken installation or an outage (`ACCESS_REASONS`), without a dimension of their own, so that one alarm sees all. */
+  /**
+   * Retries that mean a broken installation or an outage (`ACCESS_REASONS`), without a dimension of their own, so that
+   * one alarm sees all.
+   */
   accessFailures: 'AccessFailures',
   /** Messages that met a bug and will be redelivered; Lambda itself counts no error for them, since the batch is answered. */
   messageFailed: 'MessageFailed',

@@ -1,7 +1,8 @@
 /**
- * What each part of Curfew may do, in one table: nothing else is granted, and nothing else works. `deploy/rbac`, the forwarder's role
- * and the IAM statements are made of it; the in-process runtime, the embedded API server and the local AWS endpoints enforce it.
- * Not in it, because all functions have it alike: receiving from the own inbox, parking in the own dead-letter queue, writing logs.
+ * The permissions of each part of Curfew, in one table: nothing else is granted, and nothing else works. `deploy/rbac`,
+ * the forwarder's role and the IAM statements are made of it; the in-process runtime, the embedded API server and the
+ * local AWS endpoints enforce it. Not in it, because all functions have it alike: receiving from the own inbox, parking
+ * in the own dead-letter queue, writing logs.
  */
 import { CONFIG_MAP, SOURCES, FUNCTION_NAMES, type FunctionName } from './names.ts';
 import { NODE_REQUESTS, RESOURCES, type KnownKind } from './resources.ts';
@@ -29,7 +30,7 @@ export type InstanceAction =
 
 export interface Permissions {
   readonly kubernetes: readonly KubernetesGrant[];
-  /** Whose records it reads and writes. One writer per record type: its own, or none. */
+  /** The functions whose records it reads and writes: its own, or none, since each record type has one writer. */
   readonly records: readonly FunctionName[];
   /** Reads what the finalizer function remembers of NodePools. */
   readonly readsKnownPools: boolean;
@@ -194,7 +195,10 @@ export const PERMISSIONS: Readonly<Record<Component, Permissions>> = {
   },
 };
 
-/** What a part may do with the objects of a kind that a FinalizerRule names; granted by the user, kind by kind (`curfew rbac`). */
+/**
+ * The permissions of a part on the objects of a kind that a FinalizerRule names; the user grants them kind by kind
+ * (`curfew rbac`).
+ */
 export function permissionsOnRuleKind(
   part: Component,
   { group, resource }: { group: string; resource: string },
@@ -207,7 +211,7 @@ export function permissionsOnRuleKind(
   ];
 }
 
-/** The same with the custom resources of a termination's hooks (`curfew rbac hooks`). */
+/** The permissions of a part on the custom resources of a termination's hooks (`curfew rbac hooks`). */
 export function permissionsOnHookKind(
   part: Component,
   { group, resource }: { group: string; resource: string },

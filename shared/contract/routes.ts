@@ -109,12 +109,15 @@ function matchesValue(wanted: Value, found: unknown): boolean {
     : values.includes(wanted);
 }
 
-/** What is published only while the pods of a node are watched: changes of them, and what can keep them. */
+/**
+ * The pattern for what is published only while the pods of a node are watched: changes of those pods, and of the
+ * objects that can keep them.
+ */
 const changesOfBlockers = (owner: FunctionName, ...kinds: readonly WatchedKind[]): Route['pattern'] =>
   // `podsFor`: the one function that waits for the pods.
   published([NODE_PODS_CHANGED, ...typesOf(kinds)], { hints: { podsFor: [{ exists: false }, owner] } });
 
-/** What is only read when a pass looks at the whole pool stands in no list. */
+/** The routes of repair. A part that a pass reads only when it looks at the whole pool stands in no list. */
 const REPAIR_ROUTES: readonly Route[] = [
   {
     name: 'ClusterToRepair',

@@ -19,7 +19,6 @@ export const TABLE = {
   dueShards: 8,
 } as const;
 
-/** What every partition key of one owner starts with; infra lets a function touch these items only (one writer per record type). */
 /** The records of remembered NodePools: the finalizer function writes them, others may read them. */
 export const KNOWN_POOLS = { owner: 'finalizer', idPrefix: 'known-pool/' } as const satisfies {
   owner: FunctionName;

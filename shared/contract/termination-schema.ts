@@ -140,7 +140,7 @@ export const parseTerminationBlock = parsedOnce((block, path): Parsed<Terminatio
   parsed(terminationSchema().safeParse(block), path),
 );
 
-/** What a NodePool says of terminations; the rest of its `disruption` block is Karpenter's. */
+/** The settings of a NodePool about terminations; the rest of its `disruption` block is Karpenter's. */
 export interface PoolTermination {
   readonly customFinalizerName: string | undefined;
   readonly terminationGracePeriod: DurationMs | undefined;

@@ -32,8 +32,8 @@ export const wakeUpSchema = z.object({
 });
 
 /**
- * What EventBridge Scheduler sends the finalizer function once a day: compare the cloud's instances with the cluster. Due at any time, and
- * retried like any other wake-up; the next one does the same work.
+ * The message that EventBridge Scheduler sends the finalizer function once a day: compare the cloud's instances with
+ * the cluster. It is due at any time, and retried like any other wake-up; the next one does the same work.
  */
 export const ORPHAN_CHECK_WAKE_UP: WakeUp = {
   owner: 'finalizer',

@@ -29,7 +29,10 @@ export const minLength: typeof mini.minLength = (minimum, params) => ofTextsAndL
 /** Checks texts and lists. Any other value passes: its own type refuses it. */
 export const maxLength: typeof mini.maxLength = (maximum, params) => ofTextsAndLists(mini.maxLength(maximum, params));
 
-/** What its first use makes, and is kept: a schema of a hundred parts costs a start 3 ms, and only some messages need it. */
+/**
+ * Makes a value at its first use, and keeps it: a schema of a hundred parts costs a start 3 ms, and only some messages
+ * need it.
+ */
 export function madeOnce<Made>(make: () => Made): () => Made {
   let made: { readonly value: Made } | undefined;
   return () => (made ??= { value: make() }).value;

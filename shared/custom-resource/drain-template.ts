@@ -45,8 +45,8 @@ export const drainTemplate = (text: string): ObjectTemplate => ({
 });
 
 /**
- * What is wrong with a template, whatever event comes: it does not parse, or refers to a field, a template or a number of arguments that
- * is not there. Each fault once, by line.
+ * Finds what is wrong with a template, whatever event comes: it does not parse, or refers to a field, a template or a
+ * number of arguments that is not there. Each fault is listed once, by line.
  */
 export function checkDrainTemplate(text: string, file: string): readonly ConfigFault[] {
   const parsed = parseTemplate(drainTemplate(text));

@@ -60,7 +60,7 @@ export type FoundResource =
 /** The state of a custom resource that is looked for. */
 export interface KnownResource {
   readonly mark: Mark;
-  /** That of the one that was made: it is ours also when somebody has taken its mark off. */
+  /** The UID of the object that was made: it is ours also when somebody has removed its mark. */
   readonly uid: string | undefined;
   /** Where it is known: by that the versions are looked up. */
   readonly kind?: string;

@@ -24,7 +24,7 @@ export async function isOutOfSight(
   return objectOf(await kubernetes.get(definition), { notServed: 'notKnown' }) !== undefined;
 }
 
-/** What the answer of a read says of the object; undefined: there is none, and none of its kind where that is not served. */
+/** Reads the object out of an answer. It is undefined if there is none, or if the cluster has no such kind. */
 export async function seenIn(
   deps: Deps,
   answer: ObjectAnswer,

@@ -51,7 +51,7 @@ function keysOf(node: unknown, depth: number): readonly RenderedKey[] {
   return yaml.isSeq(node) ? node.items.flatMap(item => keysOf(item, depth + 1)) : [];
 }
 
-/** Those of YAML 1.1 with one reading of numbers in place of its own, and without dates and `1:30`. */
+/** The tags of YAML 1.1, with numbers as Go reads them, and without dates and `1:30`. */
 function goTags(tags: Tags): Tags {
   const others = tags.filter(
     tag => typeof tag === 'string' || !/:(?:int|float|timestamp)$/.test(tag.tag) || tag.test?.test('.nan') === true,

@@ -21,7 +21,10 @@ export function notRestoredBefore(effort: Effort | undefined, now: EpochMs): Epo
   return isDue(now, time) ? undefined : time;
 }
 
-/** What is still remembered: once it has stayed for twice the longest wait, the quarrel is over. */
+/**
+ * The effort that is still remembered: once the annotation or finalizer has stayed for twice the longest wait, the
+ * quarrel is over.
+ */
 export const lastingEffort = (before: Effort | undefined, now: EpochMs): Effort | undefined =>
   before !== undefined && isDue(now, addDuration(before.lastTime, toDurationMs(2 * LONGEST_RETRY)))
     ? undefined

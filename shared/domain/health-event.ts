@@ -66,7 +66,7 @@ export interface HealthEvent {
 }
 
 /**
- * What NVSentinel's fault-quarantine did about an event: `Quarantined`, `AlreadyQuarantined`, `UnQuarantined`, `Cancelled`. A newer release
- * may have more words, which mean nothing here.
+ * The answer of NVSentinel's fault-quarantine to an event: `Quarantined`, `AlreadyQuarantined`, `UnQuarantined`,
+ * `Cancelled`. A newer release may have more words, which mean nothing here.
  */
 export type QuarantineStatus = string;

@@ -24,7 +24,7 @@ export const textOrEmpty = (value: unknown): string => (typeof value === 'string
 export const optionalText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** What a text that anybody may have written says. undefined: it is no JSON. */
+/** Parses a text that anybody may have written. undefined: it is no JSON. */
 export function readJson(text: string | undefined): unknown {
   // An error costs more than the rest of it.
   if (text === undefined) return undefined;

@@ -69,7 +69,7 @@ export interface GroupVersionKind {
 /** A kind in whatever version. */
 export type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
 
-/** The same by its plural name. */
+/** A kind by its plural name. */
 export type GroupResource = Pick<ResourceType, 'group' | 'resource'>;
 
 /** One object of a resource. `namespace` is absent for cluster-scoped resources. */

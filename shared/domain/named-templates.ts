@@ -6,7 +6,10 @@ export interface NamedTemplate {
   readonly path: string;
 }
 
-/** Those of the actions of repairs, the block's and those of its entries, and of the hooks of terminations. */
+/**
+ * Finds the templates that a policy names: those of the actions of repairs, the block's and its entries', and of the
+ * hooks of terminations.
+ */
 export function namedTemplates(value: unknown, path = 'spec'): readonly NamedTemplate[] {
   if (typeof value === 'string')
     return /(actions\.\d+|customResource)\.template$/.test(path) ? [{ template: value, path }] : [];

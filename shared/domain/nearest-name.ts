@@ -33,7 +33,7 @@ export function isMisspelling(name: string, known: readonly string[]): boolean {
 export const didYouMean = (name: string | undefined): string =>
   name === undefined ? '' : `, did you mean ${JSON.stringify(name)}?`;
 
-/** The same of the nearest name. */
+/** `, did you mean "X"?` with the nearest known name, or nothing. */
 export const suggestion = (name: string, known: readonly string[]): string => didYouMean(nearestName(name, known));
 
 /** Insertions, deletions, substitutions and swaps of neighbours that make `b` of `a`. */

@@ -18,6 +18,6 @@ const QUARANTINED = 'quarantined';
 /** Remediation is under way on the node: a drain does not overwrite it. */
 export const REMEDIATING = 'remediating';
 
-/** What the label says of a node without the drain that wrote it; undefined: nothing. */
+/** The label's value on a node once no drain writes it; undefined: none. */
 export const stateWithoutDrain = (annotations: Readonly<Record<string, string>> = {}): string | undefined =>
   annotations[QUARANTINE_ANNOTATION] === undefined ? undefined : QUARANTINED;

@@ -5,7 +5,7 @@ import { seconds } from './time.ts';
 export const FUNCTION_TIMEOUT_SECONDS = 30;
 
 /**
- * What a run recorded that it would do has happened after this long, or never will. Twice its time: what it sent last may take effect some
- * seconds later, and clocks differ.
+ * The time after which an act that a run recorded beforehand has happened, or never will. It is twice the time of a
+ * run: its last call may take effect some seconds later, and clocks differ.
  */
 export const RUN_ENDS_WITHIN = seconds(2 * FUNCTION_TIMEOUT_SECONDS);

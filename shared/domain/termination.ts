@@ -78,7 +78,10 @@ export interface TerminationSettings {
 export interface Deadline {
   readonly time: EpochMs;
   readonly source: string;
-  /** Of the NodePool or policy; absent: the NodeClaim's own, an annotation's, a hook's, or of a record of before. */
+  /**
+   * UID of the NodePool or policy. Absent: the deadline is the NodeClaim's own, an annotation's or a hook's, or an
+   * older record has it.
+   */
   readonly sourceUid?: string;
 }
 

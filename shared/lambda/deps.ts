@@ -41,7 +41,7 @@ export interface OtherAdapters {
   readonly hooks: () => Hooks;
 }
 
-/** What is said about events that could not be recorded. */
+/** The log for events that could not be recorded. */
 export interface DepsLog {
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
 }

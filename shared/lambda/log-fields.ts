@@ -1,4 +1,7 @@
-/** What every line says that is written while a message is at work: which message, in which invocation. Runs at the same time have their own. */
+/**
+ * Fields of every log line that is written while a message is at work: which message, in which invocation. Runs at the
+ * same time have their own.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export type LogFields = Readonly<Record<string, string>>;

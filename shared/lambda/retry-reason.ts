@@ -47,7 +47,10 @@ const REASONS: ReadonlyMap<string, RetryReason> = new Map(
   WORDS.flatMap(([reason, words]) => words.map((word): [string, RetryReason] => [word, reason])),
 );
 
-/** What Node calls a certificate that it does not trust: `CERT_HAS_EXPIRED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, `ERR_TLS_…`, … */
+/**
+ * The codes of Node for a certificate that it does not trust: `CERT_HAS_EXPIRED`, `DEPTH_ZERO_SELF_SIGNED_CERT`,
+ * `ERR_TLS_…`, …
+ */
 const UNTRUSTED = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
 
 /** @param word `reason` of a `RetryableError` */

@@ -20,7 +20,10 @@ export interface Report {
   /** The numbers it rests on. */
   readonly details?: JsonObject;
   readonly metric?: { readonly name: string; readonly dimensions?: Readonly<Record<string, string>> };
-  /** The same was reported before. Only the Event is recorded again, because the API server forgets Events after an hour. */
+  /**
+   * True if this was reported before. Only the Event is recorded again, because the API server forgets Events after an
+   * hour.
+   */
   readonly isRepeated?: boolean | undefined;
   /** Recorded on `about`, with `reason` and `message` of the report unless it has its own. */
   readonly event?: { readonly type: 'Normal' | 'Warning'; readonly reason?: string; readonly message?: string };

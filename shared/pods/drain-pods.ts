@@ -203,8 +203,8 @@ function reportEnd(
 }
 
 /**
- * What the record must say before these pods are tried: that a run asks for their evictions. Of two runs that look at once, only the one that
- * writes it asks (I11). The same value where it says so already.
+ * Adds to the record, before these pods are tried, that a run asks for their evictions. If two runs look at once, only
+ * the one that writes this asks (I11). Returns the same value if the record says so already.
  *
  * @param refusals those whose schedule says when they are tried
  */
@@ -270,8 +270,9 @@ const PATIENT_RETRY = seconds(60);
 const CONFLICTS_SAID = 5;
 
 /**
- * What the answers leave undone. A pod that changes between look and call is looked at again at once; the second time in a row it waits as one
- * whose eviction is forbidden. What the API server asked for (`Retry-After`) is respected where it is longer.
+ * Sums up which pods the answers leave, and when to look again. A pod that changes between look and call is looked at
+ * again at once; the second time in a row it waits as one whose eviction is forbidden. A longer `Retry-After` of the
+ * API server is respected.
  *
  * @param before `failures` of the look before
  */

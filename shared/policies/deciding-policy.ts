@@ -81,8 +81,9 @@ export const enforcedFor = (
   policiesFor(pool, policySet).find(({ object, mode }) => mode === 'Enforce' && hasBlock(object, block));
 
 /**
- * Who decides about protection: the most specific policy that states it in mode `Enforce`. One in mode `Observe` neither shortens nor
- * lengthens any protection, so it is as if it were not there; the brake says nothing of it either.
+ * Finds the policy that decides about protection: the most specific one that states it in mode `Enforce`. One in mode
+ * `Observe` neither shortens nor lengthens any protection, so it is as if it were not there; the brake says nothing of
+ * it either.
  *
  * @returns `observed`: the policy that would decide if it were enforced
  */

@@ -13,7 +13,7 @@ export interface ConfigurationFault {
 
 /** A policy that cannot be read. */
 export interface UnreadablePolicy extends ConfigurationFault {
-  /** What it was meant for; undefined when that cannot be read either. */
+  /** The pools that it was meant for; undefined if that cannot be read either. */
   readonly selector: LabelSelector | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface ReadPolicy {
   readonly mode: Mode;
 }
 
-/** Whose fault it is, and what is wrong. */
+/** The fault in words: the object that has it, and what is wrong. */
 export const faultText = ({ object, message }: ConfigurationFault): string => `${kindAndName(object)}: ${message}`;
 
 /** Policies that can be read, in order of precedence for any pool, and those that cannot. */

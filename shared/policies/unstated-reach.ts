@@ -1,6 +1,7 @@
 /**
- * What a policy does that says neither where nor how: defaults make it enforce everywhere, which nobody should meet by accident. `validate`
- * and the status of the policy ask here; the admission policy of `deploy/policies` says the same at `kubectl apply`. Pure.
+ * Warns of a policy that says neither where nor how: defaults make it enforce everywhere, which nobody should meet by
+ * accident. `validate` and the status of the policy ask here; the admission policy of `deploy/policies` says the same
+ * at `kubectl apply`. Pure.
  */
 import { fieldsOf } from '../domain/json.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';

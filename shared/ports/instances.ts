@@ -19,8 +19,9 @@ export interface LaunchedInstance {
 }
 
 /**
- * What a call came to. `notFound`: the cloud knows no such instance, there is nothing left to do. `refused`: the call had no effect,
- * because of what the instance is (stopped, protected from termination, in no group); the same call meets the same until that changes.
+ * The outcome of a call. `notFound`: the cloud knows no such instance, there is nothing left to do. `refused`: the call
+ * had no effect, because of what the instance is (stopped, protected from termination, in no group); the same call
+ * meets the same until that changes.
  */
 export type InstanceOutcome =
   | { readonly kind: 'ok' }

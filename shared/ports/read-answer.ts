@@ -1,5 +1,5 @@
 /**
- * What a read of the Kubernetes API can end in. Four answers, of which only *not there* says that there is none:
+ * The four answers of a read of the Kubernetes API, of which only *not there* says that there is none:
  *
  * - *there*;
  * - *not there*: 404 for the name, from an API server that serves the kind;
@@ -75,8 +75,8 @@ export interface NotKnown {
 }
 
 /**
- * What a call answers, or that its answer is not known: for a failure that stops one thing only, while others go on. What is thrown for
- * any other reason is a fault of ours, and goes up.
+ * Makes a value of an answer that is not known, for a failure that stops one thing only, while others go on. An error
+ * with any other cause is a fault of ours, and is thrown on.
  */
 export async function orNotKnown<Answer>(call: Promise<Answer>): Promise<Answer | NotKnown> {
   try {

@@ -85,6 +85,27 @@ describe('a file that is named', () => {
   });
 });
 
+/** Folders whose docstrings begin with what the thing is or does. */
+const NAMED_FIRST = ['functions', 'shared'];
+/** Half sentences, which have no subject. */
+const NO_SUBJECT = /^(?:What|Who|Whom|Whose|Whoever|Whatever|The same|Of|Those|That of)\b/;
+
+describe('a docstring', () => {
+  it.each(NAMED_FIRST)('of %s begins with a noun or a verb', folder => {
+    const docstrings = sources
+      .filter(file => file.startsWith(`${folder}/`))
+      .flatMap(file =>
+        [...read(file).matchAll(/\/\*\*([\s\S]*?)\*\//g)].map(([, text = '']) => ({
+          file,
+          text: text.replaceAll(/\n\s*\*/g, ' ').trim(),
+        })),
+      );
+    expect(docstrings.length).toBeGreaterThan(100);
+    const headless = docstrings.filter(({ text }) => NO_SUBJECT.test(text));
+    expect(headless.map(({ file, text }) => `${file}: ${text}`)).toEqual([]);
+  });
+});
+
 describe('a reference such as (a)', () => {
   it('has a list with that letter in its file', () => {
     const unlisted = sources.flatMap(file => {

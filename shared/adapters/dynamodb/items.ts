@@ -112,7 +112,7 @@ export function toRecord(item: Item): StoredRecord {
   };
 }
 
-/** What the due index projects. */
+/** Reads an item of the due index, which has the projected attributes alone. */
 export function fromDueItem(raw: unknown): DueRecord {
   const { owner, id, subject, nextWakeTime, direct } = check(dueItemSchema, raw, 'an item of the due index');
   return { owner, id, subject, nextWakeTime: toEpochMs(nextWakeTime), ...(direct !== undefined && { direct }) };

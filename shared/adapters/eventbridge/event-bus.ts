@@ -13,7 +13,7 @@ import { fromAwsError } from '../aws-errors.ts';
 
 /** Sum of the entries of one call, in bytes; the whole call is refused above (quota of PutEvents: "less than 1 MB"; some partitions have 256 KB). */
 export const MAX_CALL_BYTES = 1_000_000;
-/** What counts for an entry beside its texts: the Time that EventBridge adds. */
+/** The size that EventBridge counts for an entry beside its texts: the Time that it adds. */
 const ENTRY_OVERHEAD_BYTES = 14;
 
 /** Refused for this moment only. Anything else (`MalformedDetail`, `NotAuthorizedForSourceException`, …) stays refused. */

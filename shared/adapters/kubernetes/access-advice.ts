@@ -38,7 +38,7 @@ const THROUGH_THE_PROXY =
   'check proxy-url of the cluster in the kubeconfig, and whether the proxy lets you to the server';
 
 /**
- * What to do about a server that cannot be reached, as `: …`, where the code of the error or of a cause tells; else empty.
+ * Advice for a server that cannot be reached, as `: …`; empty if neither the error nor a cause has a code that tells.
  * @param proxy through which it was tried
  */
 export function adviceOn(error: unknown, proxy?: string): string {

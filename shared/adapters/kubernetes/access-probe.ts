@@ -48,7 +48,10 @@ export interface Reviewed {
   readonly groups: readonly string[];
 }
 
-/** What of this is not allowed to us, or to `who`, in words, each once. Throws `RetryableError` when the server could not be asked. */
+/**
+ * Lists in words, each once, the access that is needed and not allowed to us (or to `who`). Throws `RetryableError` if
+ * the server could not be asked.
+ */
 export async function missingAccess(
   transport: Transport,
   needed: readonly NeededAccess[],

@@ -52,7 +52,7 @@ export function toApiFailure(status: number, body: unknown, retryAfter?: string)
   };
 }
 
-/** The same from the text of an HTTP body. */
+/** Reads a failure from the text of an HTTP body. */
 export function parseApiFailure(status: number, body: string, retryAfter?: string): ApiFailure {
   const parsed = readJson(body);
   // Not a Status: e.g. `404 page not found` for a group that is not served, or the HTML of a load balancer.

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Cluster, KubeConfig } from '@kubernetes/client-node';
 import { messageOf } from '../../errors.ts';
 
-/** What keeps us from the cluster, in one line that says what to do. */
+/** A failure to reach the cluster, in one line that says what to do. */
 export class ClusterAccessError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message.replace(/\s+/g, ' ').trim(), options);

@@ -12,7 +12,10 @@ import type { Authenticator } from './transport.ts';
 
 const TOKEN_PREFIX = 'k8s-aws-v1.';
 const CLUSTER_ID_HEADER = 'x-k8s-aws-id';
-/** What the authenticator insists on seeing in the URL; it accepts the token for 15 minutes from `X-Amz-Date` anyway. */
+/**
+ * The expiry that the authenticator insists on seeing in the URL; it accepts the token for 15 minutes from `X-Amz-Date`
+ * anyway.
+ */
 const URL_EXPIRY_SECONDS = 60;
 /** Well inside those 15 minutes, so that a token in use never ends in the middle of a call. */
 const TOKEN_LIFE = minutes(10);

@@ -13,7 +13,7 @@ import type { CreateOutcome, DeleteOutcome, EvictOutcome, WriteOutcome } from '.
 import { OutOfSight, type ObjectAnswer } from '../../ports/read-answer.ts';
 import { isKindNotServed, isNotFound, type ApiFailure } from './api-failure.ts';
 
-/** What was being done, for the message (`deleting nodeclaims nc1`), and whether it changes anything. */
+/** A call as its errors describe it: `doing` is `deleting nodeclaims nc1`, `write` says whether it changes anything. */
 export interface ApiCall {
   readonly doing: string;
   readonly write: boolean;

@@ -1,4 +1,7 @@
-/** What a credential plugin is told (`KUBERNETES_EXEC_INFO`): an ExecCredential whose `spec` says how it may ask, and of which cluster. */
+/**
+ * The input of a credential plugin (`KUBERNETES_EXEC_INFO`): an ExecCredential whose `spec` says how the plugin may
+ * ask, and of which cluster.
+ */
 import { readFileSync } from 'node:fs';
 import type { Cluster } from '@kubernetes/client-node';
 import { z } from 'zod';

@@ -68,7 +68,7 @@ function withPath(exec: unknown, folder: string): unknown {
 export interface ExecPluginOptions {
   readonly timeoutMs?: number;
   readonly silenceMs?: number;
-  /** What is waited for, once it has taken `silenceMs`. */
+  /** Called once the plugin has taken `silenceMs`, with what is waited for. */
   readonly onWait?: (what: string) => void;
   /** The cluster as a plugin gets it, where its `provideClusterInfo` asks for it. */
   readonly cluster?: () => JsonObject | undefined;
@@ -157,7 +157,7 @@ function run(exec: unknown, options: ExecPluginOptions): Promise<Credential> {
 const isUsable = ({ token, clientCertificateData, clientKeyData }: Credential): boolean =>
   (clientCertificateData === undefined) === (clientKeyData === undefined) && (token ?? clientKeyData) !== undefined;
 
-/** What a stream says, as far as it is read. */
+/** Collects the text of a stream; the function returns what has been read so far. */
 function collect(stream: Readable): () => string {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,4 +1,7 @@
-/** Whom a kubeconfig asks to act as beside `as`, which alone the library knows: `as-uid`, `as-groups` and `as-user-extra` of the user. */
+/**
+ * Impersonation settings of a kubeconfig: `as-uid`, `as-groups` and `as-user-extra` of the user. The library knows `as`
+ * alone.
+ */
 import type { User } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { ClusterAccessError } from './check-context.ts';

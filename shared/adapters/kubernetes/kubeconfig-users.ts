@@ -1,4 +1,4 @@
-/** What a kubeconfig says of its users and clusters and the library does not know. */
+/** Fields of users and clusters in a kubeconfig that the library does not read. */
 import { readFileSync } from 'node:fs';
 import { loadYaml } from '@kubernetes/client-node';
 import { z } from 'zod';

@@ -32,7 +32,7 @@ const PATCH_TYPES = {
   json: 'application/json-patch+json',
 } as const;
 
-/** What is being done, for error messages: `deleting nodeclaims nc1`, `evicting pods prod/web-0`. */
+/** Describes a call for error messages: `deleting nodeclaims nc1`, `evicting pods prod/web-0`. */
 export function describeCall(verb: string, ref: ObjectRef): string {
   return `${verb} ${ref.type.resource} ${ref.namespace === undefined ? '' : `${ref.namespace}/`}${ref.name}`;
 }

@@ -53,7 +53,7 @@ export function readItems<Item>(
   return undefined;
 }
 
-/** What all items of a list have in common: their first names, up to the first brace inside. */
+/** The bytes with which every item of a list begins: its first names, up to the first brace inside. */
 function headAt(bytes: Buffer, first: number): Buffer | undefined {
   if (first < ITEMS.length || bytes[first] !== OPEN_BRACE) return undefined;
   const inner = bytes.indexOf('{', first + 1);

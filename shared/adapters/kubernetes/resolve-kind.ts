@@ -1,4 +1,4 @@
-/** What serves a kind, by the API's discovery documents; every authenticated user may read them. */
+/** Finds the resource that serves a kind in the API's discovery documents, which every authenticated user may read. */
 import { isJsonObject, listIn } from '../../domain/json.ts';
 import type { GroupKind, GroupResource, GroupVersionKind, ResourceType } from '../../domain/kubernetes-object.ts';
 import { isNotFound, parseApiFailure } from './api-failure.ts';
@@ -41,7 +41,7 @@ export async function versionsOf(
   return served;
 }
 
-/** What a version of a group serves; nothing where it is not served. */
+/** Lists the resources that a version of a group serves; none if it is not served. */
 async function readResources(
   transport: Transport,
   type: Pick<ResourceType, 'group' | 'version'>,

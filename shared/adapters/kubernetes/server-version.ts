@@ -24,7 +24,7 @@ export function minorIn(version: string): number | undefined {
   return minor === undefined ? undefined : Number(minor);
 }
 
-/** What to say of a release that Curfew is not made for. */
+/** The warning about a release of Kubernetes that Curfew is not made for. */
 export function warningOn(version: string): string | undefined {
   const minor = minorIn(version);
   if (minor === undefined || minor >= OLDEST_MINOR) return undefined;

@@ -59,7 +59,7 @@ export interface TransportRequest {
   /** Path and query, below the server's prefix. */
   readonly path: string;
   readonly body?: { readonly contentType: string; readonly json: unknown };
-  /** What this request does, for error messages: `evicting pods web-0`. */
+  /** The action in words, for error messages: `evicting pods web-0`. */
   readonly doing: string;
   readonly signal?: AbortSignal;
 }
@@ -74,14 +74,17 @@ export interface Transport {
   /** Sends and reads the whole answer, whatever its status. Throws `RetryableError` when there is none, the signal's reason on abort. */
   request(request: TransportRequest): Promise<TransportResponse<string>>;
   /**
-   * The same, with `read` making of the answer what it likes while it arrives. What `read` throws counts as a failed connection, and
-   * it may run again on another one.
+   * Sends a request whose answer `read` consumes while it arrives. If `read` throws, that counts as a failed
+   * connection, and `read` may run again on another one.
    */
   read<Body>(
     request: TransportRequest,
     read: (body: Readable, status: number) => Promise<Body>,
   ): Promise<TransportResponse<Body>>;
-  /** The same, with the body as it arrives and no limit on how long that takes; abort the signal to end it. */
+  /**
+   * Sends a request and hands over the body as it arrives, with no limit on how long that takes; abort the signal to
+   * end it.
+   */
   stream(request: TransportRequest): Promise<TransportResponse<Readable>>;
   /** Closes idle connections. */
   close(): void;

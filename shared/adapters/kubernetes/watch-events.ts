@@ -33,7 +33,7 @@ export function parseWatchEvent(line: string, doing: string): WatchEvent {
   throw new RetryableError(`${doing}: not a watch event: ${line.slice(0, 200)}`, { reason: 'UnreadableAnswer' });
 }
 
-/** What a refused watch, or an ERROR in its stream, means. */
+/** The error for a watch that was refused, or for an ERROR in its stream. */
 export function toWatchError(failure: ApiFailure, doing: string): Error {
   // 410: the resourceVersion is too old. 404: no longer served; only a list can tell, and says `notServed`.
   if (failure.status === 410 || failure.status === 404) return new WatchExpired(`${doing}: ${failure.message}`);

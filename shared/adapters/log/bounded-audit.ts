@@ -6,7 +6,10 @@ import type { JsonObject, JsonValue } from '../../domain/kubernetes-object.ts';
 import { printable } from '../../domain/printable.ts';
 import type { AuditLog, AuditRecord } from '../../ports/audit-log.ts';
 
-/** Of JSON, for the message and for all details together: with the short fields and what the logger adds a line stays below 8,000 bytes. */
+/**
+ * The most bytes of JSON of the message, and of all details together. With the short fields and what the logger adds, a
+ * line stays below 8,000 bytes.
+ */
 const MAX_PART_BYTES = 3_000;
 /** Each of the short fields: names, UID, reason. */
 const MAX_FIELD_BYTES = 300;

@@ -8,7 +8,7 @@ import { fromAwsError } from '../aws-errors.ts';
 /** Attributes count towards the message's size limit, and a person reads them in a console. */
 const MAX_EXPLANATION_CHARS = 1000;
 
-/** What SQS refuses in text: all but tab, line feed, carriage return and the characters of XML 1.0. */
+/** Characters that SQS refuses in text: all but tab, line feed, carriage return and the characters of XML 1.0. */
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const REFUSED = /[^\u0009\u000A\u000D\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
