@@ -26,7 +26,7 @@ export const PROGRAM = {
   },
 } satisfies BuildOptions;
 
-/** The same wherever it is written to. */
+/** Bundles the forwarder. The bytes are the same wherever they are written to. */
 export async function bundleForwarder(): Promise<ForwarderBundle> {
   const root = join(import.meta.dirname, '..');
   const { outputFiles, metafile } = await build({

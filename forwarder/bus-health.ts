@@ -35,7 +35,7 @@ export function nextHealth(health: BusHealth, step: BusStep, now: EpochMs): BusH
   };
 }
 
-/** What is to be logged; undefined: nothing that was not logged. */
+/** The change to log; undefined: the state was logged already. */
 export function newsOf(before: BusHealth, after: BusHealth): 'failing' | 'working' | undefined {
   if (before.problem?.reason === after.problem?.reason) return undefined;
   return after.problem === undefined ? 'working' : 'failing';

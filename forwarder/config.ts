@@ -88,7 +88,7 @@ export interface ProcessConfig {
   readonly lease: { readonly namespace: string; readonly name: string } | undefined;
 }
 
-/** What is wrong with the configuration, one line for each thing. */
+/** The faults of a configuration, one on each line. */
 export class ConfigError extends Error {
   constructor(lines: readonly string[]) {
     super(lines.join('\n'));

@@ -48,7 +48,7 @@ export interface Forwarder {
   stats(): ForwarderStats;
 }
 
-/** What a forwarder is made of. */
+/** The parts of a forwarder. */
 interface Components {
   readonly deps: ForwarderDeps;
   readonly settings: ForwarderSettings;

@@ -1,4 +1,4 @@
-/** What runs beside the rest: loops that must not end, and work that nobody waits for. Whatever fails reaches the log. */
+/** Background work: loops that must not end, and work that nobody waits for. Each failure reaches the log. */
 import type { DurationMs } from '../shared/domain/time.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';

@@ -35,7 +35,7 @@ export type KindStep =
 
 export interface KindTransition {
   readonly progress: KindProgress;
-  /** What the owners are told. */
+  /** The state that the owners are told. */
   readonly shows?: KindState;
   /** The watch ends, and the kind is looked for again. */
   readonly looksAgain?: true;

@@ -30,7 +30,7 @@ export interface LeaseSettings {
   readonly name: string;
   /** Unique for each process, also across restarts. */
   readonly identity: string;
-  /** Others wait so long after the last renewal that they saw. Whole seconds. */
+  /** The time that others wait after the last renewal that they saw, in whole seconds. */
   readonly duration: DurationMs;
   /** A holder that could not renew for so long gives up; shorter than `duration` by more than one request may take. */
   readonly renewDeadline: DurationMs;

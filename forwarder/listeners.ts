@@ -1,6 +1,6 @@
 /**
- * What the forwarder itself learns of the objects that it publishes: which nodes are watched, which kinds of custom resources are wanted,
- * and that somebody asks for everything once more.
+ * Listeners, by which the forwarder itself learns from the objects that it publishes: which nodes are watched, which
+ * kinds of custom resources are wanted, and that somebody asks for everything once more.
  */
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import type { CustomResources } from './custom-resources.ts';

@@ -1,6 +1,6 @@
 /**
- * What is published of a change. One message of the node takes the place of one for each pod or function. This is so for pods that go
- * together, for the protections of a node, and for what drains write on it.
+ * Turns a change into the messages to publish. One message about the node replaces one for each pod or function. This
+ * is so for pods that go together, for the protections of a node, and for what drains write on it.
  */
 import { DRAINED_NODE_CHANGED, NODE_PODS_CHANGED, NODE_PROTECTION_CHANGED } from '../shared/contract/names.ts';
 import type { Clock } from '../shared/ports/clock.ts';
@@ -30,7 +30,7 @@ export interface NodeMessagesDeps {
 }
 
 export interface NodeMessages {
-  /** What is published of a change. */
+  /** The messages to publish for a change. */
   toPublish(change: ObjectChange): readonly ObjectChange[];
   /** The change of a Node for the functions that wait for its pods; undefined: the Node is not there. */
   nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined;

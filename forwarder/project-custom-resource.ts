@@ -1,4 +1,7 @@
-/** What of a custom resource matters: of a kind that a FinalizerRule names, and of one that somebody works on for Curfew. Pure. */
+/**
+ * The parts of a custom resource that matter: of a kind that a FinalizerRule names, and of one that another system
+ * works on for Curfew. Pure.
+ */
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { listAt, textAt } from './fields.ts';
@@ -56,7 +59,7 @@ export const projectHookResource: Project = object => ({
   hints: hints({ hookKey: object.metadata.annotations?.[ANNOTATIONS.terminationHook] }),
 });
 
-/** Others of the kind are nobody's here. */
+/** Selects the custom resources of hooks. Any other object of the kind is not Curfew's. */
 export const hookResourceInterest = ({ metadata }: KubernetesObject): 'itself' | undefined =>
   metadata.annotations?.[ANNOTATIONS.terminationHook] === undefined ? undefined : 'itself';
 

@@ -1,9 +1,9 @@
 /**
- * What of an object matters, by kind: its projected parts, and hints for the reader of the event. Pure.
+ * The parts of an object that matter, by kind, and hints for the reader of the event. Pure.
  *
- * Two versions of an object whose parts are equal are the same to every consumer, and nothing is sent. A kubelet posts a node's
- * status at least every five minutes, and that heartbeat is not a change. What a function reads of an object must stand here,
- * or the function does not learn that it changed.
+ * Two versions of an object whose parts are equal are the same to every consumer, and nothing is sent. A kubelet posts
+ * a node's status at least every five minutes, and that heartbeat is not a change. What a function reads of an object
+ * must stand here, or the function does not learn that it changed.
  */
 import { ANNOTATIONS, CURFEW_GROUP, KARPENTER } from '../shared/contract/names.ts';
 import { withoutWaiter } from '../shared/cluster/pod-watchers.ts';
@@ -14,7 +14,9 @@ import { fieldAt, listAt, pick, pickEntries, textAt } from './fields.ts';
 import { isOwnCondition } from '../shared/domain/node-drain-conditions.ts';
 import { conditions, finalizers, hints, sortedList, type PodInterest, type Project } from './projection.ts';
 
-/** Those that hold a Node for protected pods: one function reads them, and mostly it is the one that writes them. */
+/**
+ * Annotations that hold a Node for protected pods: one function reads them, and mostly it is the one that writes them.
+ */
 const PROTECTION_KEYS: readonly string[] = [KARPENTER.doNotDisruptAnnotation, ANNOTATIONS.protectedUntil];
 
 /**

@@ -1,4 +1,4 @@
-/** What a projection of an object is, and how the parts that several kinds have are read. Pure. */
+/** The form of a projection, and readers for the parts that several kinds have. Pure. */
 import type { ClusterEvent } from '../shared/contract/cluster-event.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { canonicalText, listAt, pick, textAt } from './fields.ts';

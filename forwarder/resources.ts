@@ -1,4 +1,4 @@
-/** What is watched, in one table. `deploy/forwarder` grants list and watch of exactly these resources. */
+/** The table of watched resources. `deploy/forwarder` grants list and watch of exactly these. */
 import {
   CONFIG_MAP,
   CUSTOM_RESOURCE_CHANGED,
@@ -39,21 +39,21 @@ export interface WatchedResource {
   /** The objects' kind; items of a list do not carry it. */
   readonly kind: string;
   readonly type: ResourceType;
-  /** What the API server selects; without it, all objects of the cluster. */
+  /** The objects that the API server selects. Absent: all objects of the cluster. */
   readonly selection?: WatchSelection;
   readonly project: Project;
   /**
-   * What the API server cannot select: objects for which it answers undefined are forgotten at once. `node`: of interest only while
-   * its node is watched. Without it, all are of interest.
+   * Selects where the API server cannot. An object for which it answers undefined is forgotten at once; one for which
+   * it answers `node` is of interest only while its node is watched. Absent: all objects are of interest.
    */
   readonly interest?: (object: KubernetesObject, interest: PodInterest) => 'itself' | 'node' | undefined;
-  /** Of an object in such a state, which is of interest because of its node alone, only the end is awaited. */
+  /** True for an object of which only the end is awaited, if it is of interest because of its node alone. */
   readonly awaitsEnd?: (object: KubernetesObject) => boolean;
   /** Which changed states are published; deletions always are. Without it, all. */
   readonly isNews?: (parts: ObjectParts) => boolean;
   /** A part that is over at a time that the object itself says: that it goes after that time is not published. */
   readonly timedPart?: { readonly name: string; readonly endOf: (object: KubernetesObject) => EpochMs | undefined };
-  /** What the first list finds is not published: only what changes from then on. */
+  /** Publishes nothing that the first list finds: only changes after it. */
   readonly quietAtFirst?: true;
   /** The detail-type of its events on the bus; `<Kind>Changed` without it. */
   readonly detailType?: string;
@@ -85,7 +85,7 @@ export const WATCHED_RESOURCES: readonly WatchedResource[] = [
   },
 ];
 
-/** What is watched only while the pods of some node are. */
+/** Resources that are watched only while the pods of some node are. */
 export const DRAIN_RESOURCES: readonly WatchedResource[] = [
   {
     kind: 'PodDisruptionBudget',
@@ -103,7 +103,10 @@ export const DRAIN_RESOURCES: readonly WatchedResource[] = [
   },
 ];
 
-/** Who asks for a kind: FinalizerRules, the custom drain of the configuration, actions of repairs, or hooks of terminations. */
+/**
+ * The settings that ask for a kind: FinalizerRules, the custom drain of the configuration, actions of repairs, or hooks
+ * of terminations.
+ */
 export type KindRole = 'finalizer' | 'drain' | 'repair' | 'hook';
 
 /** The watch of a kind that somebody names; of a kind that both name, the drain's parts include the other's. */

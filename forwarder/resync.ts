@@ -19,7 +19,7 @@ export interface ResyncDeps {
   readonly settings: ResyncSettings;
   readonly clock: Clock;
   readonly log: Log;
-  /** What is to be published, at this moment. */
+  /** The keys of all objects that are to be published, at this moment. */
   readonly keys: () => readonly string[];
   /** Publishes one; does nothing when it is gone. May wait for room in the queue. */
   readonly publish: (key: string, signal: AbortSignal) => Promise<void>;

@@ -1,4 +1,4 @@
-/** What can be tuned in the forwarder, and the defaults. */
+/** The settings of the forwarder that can be tuned, and their defaults. */
 import { hours, minutes, seconds, type DurationMs } from '../shared/domain/time.ts';
 import type { NodePodsSettings } from './node-pods.ts';
 import type { PublishFloorSettings } from './publish-floor.ts';

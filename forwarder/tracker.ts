@@ -11,7 +11,7 @@ import type { Hints, ObjectParts, PodInterest } from './projection.ts';
 import type { WatchedResource } from './resources.ts';
 import { createTrackedObjects, type TrackedObject, type TrackedObjects } from './tracked-objects.ts';
 
-/** What happened to one object, to be published. */
+/** A change of one object, to be published. */
 export interface ObjectChange {
   readonly change: 'Added' | 'Modified' | 'Deleted';
   readonly detailType: string;
@@ -65,7 +65,7 @@ export interface Tracker {
   size(): number;
 }
 
-/** What one tracker works with. */
+/** The parts that one tracker works with. */
 interface TrackerContext {
   readonly resource: WatchedResource;
   readonly pods: PodInterest;

@@ -41,7 +41,7 @@ export function createWantedTemplates(
   };
 }
 
-/** What a template says of its kind in so many words; undefined where it computes it, or says nothing. */
+/** The kind that a template states literally; undefined if the template computes it, or states none. */
 export function kindOfTemplate(text: string | undefined): GroupVersionKind | undefined {
   const apiVersion = /^apiVersion:\s*["']?([\w./-]+)["']?\s*$/m.exec(text ?? '')?.[1];
   const kind = /^kind:\s*["']?(\w+)["']?\s*$/m.exec(text ?? '')?.[1];

@@ -119,7 +119,7 @@ async function list(running: RunningWatch, signal: AbortSignal): Promise<string 
   return from;
 }
 
-/** What a list finds after so long without a word may be as old as that. */
+/** The length of a silence after which the changes that a list finds may be as old as the last contact. */
 const LONG_WITHOUT_A_WORD = minutes(5);
 
 /** Reads all pages, and tells the consumer. */

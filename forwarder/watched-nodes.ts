@@ -36,7 +36,7 @@ interface NodeWaiters {
   readonly waiters: readonly string[];
 }
 
-/** Who waits for the pods of what is being deleted. */
+/** The function that waits for the pods of an object that is being deleted. */
 const TERMINATES: FunctionName = 'finalizer';
 
 /** Finalizers of somebody who drains nodes without us, or that have nothing to do with pods. */

@@ -86,7 +86,7 @@ describe('a file that is named', () => {
 });
 
 /** Folders whose docstrings begin with what the thing is or does. */
-const NAMED_FIRST = ['functions', 'shared'];
+const NAMED_FIRST = ['functions', 'shared', 'forwarder'];
 /** Half sentences, which have no subject. */
 const NO_SUBJECT = /^(?:What|Who|Whom|Whose|Whoever|Whatever|The same|Of|Those|That of)\b/;
 
