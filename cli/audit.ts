@@ -44,7 +44,7 @@ export interface AuditParts {
 }
 
 const SPARKLINE_WIDTH = 48;
-/** Of a deployment, whose log may be years long. */
+/** The default for a deployment, whose log may be years long. */
 const DEFAULT_SINCE = '24h';
 
 /** Exit code 0: read. 2: the file or the deployment cannot be used. */

@@ -6,7 +6,7 @@ import type { RecordStore } from '../shared/ports/record-store.ts';
 export interface Cluster {
   readonly kubernetes: KubernetesApi;
   readonly now: EpochMs;
-  /** What Curfew's functions remember; undefined: it is not looked at. */
+  /** The records of Curfew's functions; undefined: they are not read. */
   readonly records?: Pick<RecordStore, 'get'> | undefined;
 }
 

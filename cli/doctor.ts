@@ -78,7 +78,7 @@ export function doctorCommand(
   });
 }
 
-/** What a server says may span lines. */
+/** Puts a finding on one line, since the message of a server may span several. */
 const oneLineEach = ({ says, ...finding }: Finding): Finding => ({ ...finding, says: onOneLine(says) });
 
 async function lookAtStack(

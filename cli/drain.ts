@@ -73,7 +73,10 @@ async function run(cluster: Cluster, name: string, options: DrainOptions, output
   );
   const isDryRun = options.dryRun === true;
   const isJson = options.output === 'json';
-  /** Of JSON, standard output holds the result alone. */
+  /**
+   * Prints a line of text. With `--output json` it goes to standard error, because standard output holds the result
+   * alone.
+   */
   const say = (line: string): void =>
     isJson ? output.error(`${onOneLine(line)}\n`) : output.out(`${wrapLines(onOneLine(line), output.width)}\n`);
   const isHeld = plan.held !== undefined;

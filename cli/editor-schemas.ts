@@ -72,7 +72,10 @@ function takeLists(objects: z.core.JSONSchema.BaseSchema): void {
   objects.items = { anyOf: [items, { type: 'object', properties, required: Object.keys(properties) }] };
 }
 
-/** What a file may say, as JSON Schema 2020-12. Rules between fields, and texts that have to parse, are `curfew validate`'s. */
+/**
+ * The JSON Schemas (2020-12) of the files that users write. Rules between fields, and texts that have to parse, are
+ * left to `curfew validate`.
+ */
 export function schemaFiles(): readonly { readonly path: string; readonly text: string }[] {
   return Object.entries(SCHEMAS).map(([name, schema]) => {
     const made = full.toJSONSchema(schema, {

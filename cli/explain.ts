@@ -34,7 +34,7 @@ export interface ExplainOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Of a pod that is named without one. Default: `default`. */
+  /** Namespace of a pod that is named without one. Default: `default`. */
   readonly namespace?: string;
   /** A scenario file, in place of a cluster; `FILE#NAME` when it holds several. */
   readonly scenario?: string;

@@ -1,4 +1,4 @@
-/** What a command says of whatever was thrown: one line that tells the user what to do, and an exit code. Never a stack trace. */
+/** Turns any error into one line that tells the user what to do, and an exit code. It never prints a stack trace. */
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { messageOf, RetryableError, TerminalError } from '../shared/errors.ts';

@@ -61,7 +61,7 @@ function visit(value: unknown, path: string, at: Visit): void {
   }
 }
 
-/** What the examples show, as objects and texts, wherever they stand in a file. */
+/** All objects and texts in the examples, wherever they stand in a file. */
 function shown(): readonly unknown[] {
   const files = [EXAMPLES, SCENARIOS].flatMap(pattern => globSync(pattern, { cwd: ROOT }).toSorted());
   const found: unknown[] = [];
@@ -87,7 +87,7 @@ function examplesIn(values: readonly unknown[]): ReadonlyMap<string, string> {
 
 const NOWHERE = { file: '', placeOf: (): Place => ({ file: '', line: 1, column: 1, path: '' }) };
 
-/** Those of policies or rules that can be read; NodePools have a `repair` block as well. */
+/** Examples from policies or rules that can be read; NodePools have a `repair` block as well. */
 function examplesOf(kind: string, values: readonly unknown[]): ReadonlyMap<string, string> {
   const checker = createObjectChecker();
   const specs = values.flatMap(value => {
@@ -102,7 +102,7 @@ function examplesOf(kind: string, values: readonly unknown[]): ReadonlyMap<strin
   return examplesIn(specs.toSorted((one, other) => Number(other.isOwn) - Number(one.isOwn)).map(({ spec }) => spec));
 }
 
-/** Those of configurations that can be read. */
+/** Examples from configurations that can be read. */
 function examplesOfConfig(values: readonly unknown[]): ReadonlyMap<string, string> {
   const texts = values.filter(each => typeof each === 'string').filter(each => /^\s*(#|\[|\w+ *=)/.test(each));
   return examplesIn(texts.map(parseConfig).map(parsed => (parsed.ok ? parsed.content : {})));
@@ -113,7 +113,7 @@ interface KeyDescription {
   readonly byDefault: string;
 }
 
-/** What docs/configuration.md says of each key. */
+/** Descriptions of all keys, from docs/configuration.md. */
 function configDescriptions(): ReadonlyMap<string, KeyDescription> {
   const page = readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8').split('## The mode of a policy')[0] ?? '';
   const found = new Map<string, KeyDescription>();

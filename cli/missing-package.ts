@@ -8,7 +8,7 @@ const WORDS = [
   /but this platform\s+needs the "([^"]+)" package/,
 ];
 
-/** What to do, when that is what an error says. */
+/** The remedy, if an error says that a package is missing. */
 export function describeMissingPackage(text: string): string | undefined {
   const name = WORDS.map(words => words.exec(text)?.[1]).find(found => found !== undefined);
   if (name === undefined) return undefined;

@@ -16,7 +16,7 @@ export interface OrphansOptions {
   /** Name of the functions stack. */
   readonly stack: string;
   readonly region?: string;
-  /** Of the entry that is to be closed; absent: the entries are listed. */
+  /** Id of the entry to close; absent: the entries are listed. */
   readonly forget?: string;
 }
 

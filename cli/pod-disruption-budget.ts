@@ -1,4 +1,4 @@
-/** What a PodDisruptionBudget says about evictions now. */
+/** Reads what a PodDisruptionBudget says about evictions now. */
 import * as z from '../shared/contract/zod.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { selects, type LabelSelector } from '../shared/domain/label-selector.ts';

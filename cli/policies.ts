@@ -15,7 +15,7 @@ export interface AdmissionOptions {
   readonly context?: string;
 }
 
-/** What the policy is made of, and whether the cluster would take it; of files nobody knows, so nothing is said. */
+/** The source of the policy, and whether the cluster would take it. For files nobody knows that, so nothing is said. */
 interface Source {
   readonly objects: readonly KubernetesObject[];
   readonly isPolicyServed: boolean;

@@ -35,7 +35,7 @@ export async function runCommandLine(args: readonly string[], output: CommandOut
   }
 }
 
-/** What the parser takes and nobody means. */
+/** Refuses arguments that the parser accepts and nobody means. */
 function refuseSilentMistakes(args: readonly string[]): void {
   if (args.includes('')) throw new UsageError('an argument is empty: is it a variable of the shell that is not set?');
   const options = args.filter(arg => /^--[a-z]/.test(arg)).map(arg => arg.split('=')[0] ?? arg);

@@ -14,10 +14,10 @@ const CLEAR_LINE = '\r\u001b[K';
 const LATE_AFTER_MS = 2000;
 /** Seldom enough not to cost what is measured. */
 const PERIOD_MS = 100;
-/** Of lines in a log file or a pipe. */
+/** Time between lines in a log file or a pipe. */
 const LINE_PERIOD_MS = 10_000;
 
-/** What of a stream is used; a pipe has no `isTTY`. */
+/** The part of a stream that is used. A pipe has no `isTTY`. */
 export interface Terminal {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -78,7 +78,7 @@ export function createProgress(stream: Terminal): Progress {
   };
 }
 
-/** What Ctrl-C leaves: `stopped after 3 of 5 runs: all held`. */
+/** Sums up a run that Ctrl-C ended: `stopped after 3 of 5 runs: all held`. */
 export function stoppedAfter(done: number, of: number, what: string, failed: number): string {
   const whole = (count: number): string => count.toLocaleString('en');
   const verdict = done === 0 ? 'nothing is known yet' : failed === 0 ? 'all held' : `${whole(failed)} did not hold`;

@@ -88,7 +88,7 @@ export async function rbacCommand(
   }
 }
 
-/** What the cluster has that names kinds. The items of a list need not name their own. */
+/** Lists the objects of the cluster that name kinds. The items of a list need not name their own kind. */
 async function holdersOf(
   use: KindUse,
   kubernetes: Pick<KubernetesApi, 'get' | 'list'>,
@@ -164,7 +164,7 @@ async function resolved(
 /** As the API server accepts them: no wildcard, and nothing that would add a line to a role. */
 const PLURAL = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
-/** What a CustomResourceDefinition among the objects says of the kind. */
+/** Finds the kind in a CustomResourceDefinition among the objects. */
 function definitionOf(
   { group, version, kind }: GroupVersionKind,
   objects: readonly KubernetesObject[],

@@ -8,10 +8,16 @@ import { asManifest } from './validate/manifest.ts';
 import { createObjectChecker, type ObjectChecker } from './validate/objects.ts';
 import { readYaml } from './validate/yaml-source.ts';
 
-/** What is no object is passed over. Throws `UsageError` for what cannot be read, or is no YAML. */
+/**
+ * Reads the objects of files, and skips everything else. Throws `UsageError` for a file that cannot be read, or is no
+ * YAML.
+ */
 export const readObjects = (files: readonly string[]): Promise<readonly KubernetesObject[]> => read(files, undefined);
 
-/** The same for what is to be tried: throws `UsageError` with all that `curfew validate` would call an error, too. */
+/**
+ * Reads objects that are to be tried: also throws `UsageError` with everything that `curfew validate` would call an
+ * error.
+ */
 export const readValidObjects = (files: readonly string[]): Promise<readonly KubernetesObject[]> =>
   read(files, createObjectChecker());
 

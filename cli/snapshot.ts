@@ -28,7 +28,7 @@ export interface SnapshotOptions {
 }
 
 const DEFAULT_DURATION = '24h';
-/** What a scenario may last. */
+/** The bounds on the duration of a scenario. */
 const NANOSECONDS = { second: 1_000_000_000n, year: 8760n * 3600n * 1_000_000_000n };
 const HEAD = `# A snapshot of a cluster. Edit a NodePool or NodeLifecyclePolicy, add steps, and run: npx curfew simulate FILE
 # Secrets, environment values, images, commands and the annotations of others are never part of it.

@@ -62,7 +62,7 @@ async function run(options: StartOptions, timeline: Timeline, interrupted?: Prom
   return playDemo(timeline);
 }
 
-/** Those of `examples/` that run on the local stack. */
+/** The examples of `examples/` that run on the local stack. */
 export const EXAMPLES = ['managed-database'] as const;
 
 function checkOptions(options: StartOptions): string | undefined {

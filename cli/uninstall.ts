@@ -26,7 +26,10 @@ export interface UninstallOptions {
   readonly dryRun?: boolean;
   /** Takes off Nodes what nobody would, once Curfew is gone: its do-not-disrupt, and what its drains and repairs have written. */
   readonly releaseHolds?: boolean;
-  /** The same, and at last, when nothing is left to do, deletes Curfew's definitions: while they are missing nothing of ours can be ended. */
+  /**
+   * Does the same as `releaseHolds`, and deletes Curfew's definitions once nothing is left to do: while they are
+   * missing, none of our objects can be ended.
+   */
   readonly definitions?: boolean;
 }
 

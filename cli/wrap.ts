@@ -1,6 +1,6 @@
 /** Long lines for a terminal: broken between words, what follows indented below its own line. Elsewhere lines stay as they are. */
 
-/** What follows of a line stands two columns further in. */
+/** The indent of the lines that continue a wrapped one. */
 const HANG = 2;
 /** Narrower, and every word would have its own line. */
 const LEAST_WIDTH = 20;

@@ -48,7 +48,6 @@ export interface Forwarder {
   stats(): ForwarderStats;
 }
 
-/** The parts of a forwarder. */
 interface Components {
   readonly deps: ForwarderDeps;
   readonly settings: ForwarderSettings;

@@ -65,7 +65,6 @@ export interface Tracker {
   size(): number;
 }
 
-/** The parts that one tracker works with. */
 interface TrackerContext {
   readonly resource: WatchedResource;
   readonly pods: PodInterest;

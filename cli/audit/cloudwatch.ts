@@ -14,7 +14,7 @@ export interface LogsOfStack {
   readonly functions: readonly FunctionLogs[];
 }
 
-/** What every audit line has, and nothing else. */
+/** The filter that matches audit lines and no other line. */
 const ONLY_AUDIT = '{ $.audit IS TRUE }';
 /** A line can be found up to this long after its time. */
 const LATE_MS = 60_000;

@@ -1,4 +1,4 @@
-/** What happened, as lines of a trace: out of a file, or out of the logs of a deployment. */
+/** Reads a history as lines of a trace: from a file, or from the logs of a deployment. */
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { TRACE_VERSION, type TraceLine } from '../../packages/timeline/src/trace/lines.ts';
@@ -14,7 +14,7 @@ import { toAuditLine } from './log-line.ts';
 
 export interface History {
   readonly lines: readonly TraceLine[];
-  /** What is to be said of how they were read. */
+  /** Remarks on how the lines were read. */
   readonly notices: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface HistoryQuery {
 
 /** A page holds its lines, and a browser reads them at once. */
 const MAX_CHARACTERS = 64_000_000;
-/** Of one line; CloudWatch takes no more than 1 MB. What is longer is cut, and so no JSON. */
+/** The longest line; CloudWatch takes no more than 1 MB. A longer one is cut, so it is no JSON. */
 const LONGEST_LINE = 16_000_000;
 const SHORTER = 'give a shorter time with --since, or one node with --node';
 

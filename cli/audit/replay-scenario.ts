@@ -13,7 +13,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 export interface ReplayedDay {
   /** A document of kind Scenario. */
   readonly scenario: object;
-  /** What the history does not name, in sentences. */
+  /** Sentences about facts that the history does not name. */
   readonly notices: readonly string[];
 }
 
@@ -138,11 +138,11 @@ function objectsOf({ name, pool, zone }: Lane, since: string): readonly object[]
   return [claim, node];
 }
 
-/** Of a node that came later. */
+/** The steps that add a node which came later. */
 const appearanceOf = (lane: Lane, start: number): readonly Step[] =>
   lane.from <= start ? [] : objectsOf(lane, iso(lane.from)).map(object => ({ at: iso(lane.from), apply: object }));
 
-/** What is the healthy status of a condition that was unhealthy. */
+/** The healthy status of a condition whose unhealthy status is given. */
 const healthy = (status: string): string => (status === 'True' ? 'False' : 'True');
 
 function conditionsOf({ name, bars, end }: Lane): readonly Step[] {
@@ -161,7 +161,7 @@ function conditionsOf({ name, bars, end }: Lane): readonly Step[] {
     ]);
 }
 
-/** What others asked for: drains, and the end of the node. */
+/** The requests of others: drains, and the end of the node. */
 function requestsOf({ name, pool, drains, bars, end }: Lane): readonly Step[] {
   const asked = drains
     .filter(({ isRepair }) => !isRepair)

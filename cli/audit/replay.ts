@@ -1,4 +1,4 @@
-/** What other policies would have made of a day that was. */
+/** Replays a past day under other policies. */
 import type { Day } from '../../packages/timeline/src/day/types.ts';
 import type { TraceLine } from '../../packages/timeline/src/trace/lines.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -13,7 +13,7 @@ import { scenarioOf } from './replay-scenario.ts';
 
 export interface Replay {
   readonly lines: readonly TraceLine[];
-  /** What of the history is not replayed. */
+  /** Remarks on the parts of the history that are not replayed. */
   readonly notices: readonly string[];
 }
 

@@ -9,7 +9,10 @@ export interface Place {
   readonly ends: (exitCode: number) => void;
 }
 
-/** What its help ends with: whole command lines, as they are typed in a clone and after an installation, each with what it is for. */
+/**
+ * Ends the help of a command with examples: whole command lines, as they are typed in a clone and after an
+ * installation, each with its purpose.
+ */
 export function withExamples(command: Command, examples: Readonly<Record<string, string>>): Command {
   const lines = Object.entries(examples).map(([line, purpose]) => `  # ${purpose}\n  npx ${line}\n`);
   return command.addHelpText('after', `\nExamples:\n${lines.join('')}`);

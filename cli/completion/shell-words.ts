@@ -1,4 +1,4 @@
-/** What the scripts of bash and zsh decide by: the commands that stand before the cursor, and the option before it. */
+/** The cases that the scripts of bash and zsh tell apart: the commands before the cursor, and the option before it. */
 import type { CompletedCommand, Value } from './words.ts';
 
 /** Places where the same is offered. */
@@ -19,7 +19,7 @@ export const pathsBelow = (commands: readonly CompletedCommand[]): readonly stri
 
 const nameOf = ({ path }: CompletedCommand): string => path.map(word => ` ${word}`).join('');
 
-/** What is offered after each option that takes a value, and elsewhere in each command. */
+/** Lists the words that are offered after each option that takes a value, and elsewhere in each command. */
 export function placesOf(commands: readonly CompletedCommand[]): {
   readonly values: readonly Place[];
   readonly places: readonly Place[];

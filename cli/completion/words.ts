@@ -1,7 +1,10 @@
-/** What a shell can complete at each place of a command line: read off the commands themselves, so that it never lags behind them. */
+/**
+ * The words that a shell can complete at each place of a command line. They are read from the commands themselves, so
+ * they never lag behind.
+ */
 import type { Argument, Command, Option } from 'commander';
 
-/** What stands after an option, or as an argument. */
+/** The kind of value that an option or argument takes. */
 export type Value =
   | { readonly kind: 'choices'; readonly choices: readonly string[] }
   | { readonly kind: 'files' }
@@ -22,7 +25,7 @@ export interface CompletedCommand {
   readonly description: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly CompletedOption[];
-  /** What its arguments may be; the last one may come again. */
+  /** Values of the arguments, in order; the last argument may repeat. */
   readonly values: readonly Value[];
 }
 

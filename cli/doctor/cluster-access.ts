@@ -1,4 +1,4 @@
-/** What EKS knows of the deployment: the way in, access entries, the identity of the forwarder. */
+/** Checks what EKS knows of the deployment: the way in, access entries, the identity of the forwarder. */
 import {
   DescribeAccessEntryCommand,
   DescribeClusterCommand,

@@ -1,4 +1,6 @@
-/** What the cluster has of Curfew, what each part may do in it, and what around it switches something off. */
+/**
+ * Checks which parts of Curfew the cluster has, what each part may do in it, and what around it switches something off.
+ */
 import { missingAccess } from '../../shared/adapters/kubernetes/access-probe.ts';
 import { minorIn, serverVersion, warningOn } from '../../shared/adapters/kubernetes/server-version.ts';
 import type { Transport } from '../../shared/adapters/kubernetes/transport.ts';
@@ -18,7 +20,7 @@ import { failed, note, ok, warning, type Check, type Finding } from './finding.t
 import { lookAtTerminationAdmission } from './termination-admission.ts';
 
 const DEPLOYMENTS: ResourceType = { group: 'apps', version: 'v1', resource: 'deployments' };
-/** What shows, on one machine, that changes arrive and functions run. */
+/** The command that shows, on one machine, that changes arrive and functions run. */
 export const FOLLOW = 'npx curfew audit --follow shows what the functions do';
 const APPLY = 'kubectl apply -k deploy/, or helm upgrade';
 /** A lease is renewed every few seconds. */
@@ -154,7 +156,7 @@ async function lookAtVersion(transport: Transport): Promise<readonly Finding[]> 
   return [warning('Kubernetes', says, 'see docs/deploying.md, "Releases of Kubernetes"')];
 }
 
-/** What Curfew has written onto a policy or a rule that is not as its author expects. */
+/** Findings from the conditions that Curfew has written on a policy or rule which is not as its author expects. */
 function saidOn(object: KubernetesObject): readonly Finding[] {
   const conditions = at(object, 'status', 'conditions');
   if (!Array.isArray(conditions)) return [];

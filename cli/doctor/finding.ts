@@ -1,4 +1,4 @@
-/** What `curfew doctor` found, and how it asks so that one question without an answer leaves the others. */
+/** Findings of `curfew doctor`, and checks. One check without an answer does not stop the others. */
 import { describeAwsFailure, isAnswerOfOthers, isMissing } from '../operate/aws-failure.ts';
 
 export interface Finding {
@@ -7,10 +7,10 @@ export interface Finding {
    * kind where this was asked.
    */
   readonly state: 'ok' | 'failed' | 'warning' | 'skipped' | 'note';
-  /** What was looked at. */
+  /** The object or part that was checked. */
   readonly subject: string;
   readonly says: string;
-  /** What to do; every failure has it. */
+  /** The action that mends it; every failure has one. */
   readonly remedy?: string;
 }
 
@@ -39,7 +39,7 @@ export interface Check {
   readonly subject: string;
   /** Permission that asking needs, as its remedy names it. */
   readonly needs: string;
-  /** What to do where AWS says that it is not there; what the stacks made, a deployment makes again. */
+  /** The remedy if AWS says that the object does not exist. A deployment makes again whatever belongs to the stacks. */
   readonly whenMissing?: string;
   readonly look: () => Promise<readonly Finding[]>;
 }
@@ -54,7 +54,9 @@ export async function runChecks(checks: readonly Check[]): Promise<readonly Find
 
 const REDEPLOY = 'npx cdk deploy --all --revert-drift';
 
-/** That it is not there is known, and no permission would change it. */
+/**
+ * The finding of a check that failed. An object that does not exist is an answer, and no permission would change that.
+ */
 function withoutAnswer({ subject, needs, whenMissing = REDEPLOY }: Check, error: unknown): Finding {
   const why = describeAwsFailure(error);
   if (isMissing(error)) return failed(subject, `cannot be found: ${why}`, whenMissing);

@@ -15,7 +15,7 @@ import { TABLE } from '../../shared/contract/table.ts';
 import type { ClientOptions, DeployedFunction } from '../operate/deployment.ts';
 import { failed, ok, warning, type Check, type Finding } from './finding.ts';
 
-/** What a function runs as, and for which cluster. */
+/** The role and the environment variables with which a function runs. */
 export interface RunningFunction {
   readonly name: FunctionName;
   readonly roleArn: string;
@@ -101,7 +101,7 @@ export function checksOfInboxes(functions: readonly DeployedFunction[], options:
   }));
 }
 
-/** What no function could do. */
+/** Checks for messages that no function could process. */
 export function checksOfDeadLetters(
   functions: readonly DeployedFunction[],
   { stack, ...options }: ClientOptions & { readonly stack: string },

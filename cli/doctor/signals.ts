@@ -1,4 +1,4 @@
-/** What can be heard of a deployment: its rules, the forwarder's heartbeat, the sweep, its alarms. */
+/** Checks the signs of life of a deployment: its rules, the forwarder's heartbeat, the sweep, its alarms. */
 import {
   CloudWatchClient,
   GetMetricDataCommand,
@@ -114,7 +114,7 @@ async function newestOf(
   return times.length === 0 ? undefined : toEpochMs(Math.min(now, Math.max(...times) + 60_000));
 }
 
-/** Those of this deployment alone: a stack may have others. */
+/** Checks the alarms of this deployment alone: a stack may have others. */
 async function lookAtAlarms(
   client: CloudWatchClient,
   { prefix, composite }: { readonly prefix: string; readonly composite: string },

@@ -51,7 +51,7 @@ function ofAnotherForm(version = ''): Finding {
   return (isStrict ? failed : warning)(SUBJECT, says, APPLY);
 }
 
-/** What is the same for all clusters: the spec without the tables of pools. */
+/** The spec without the tables of pools: this part is the same for all clusters. */
 function formOf(policy: KubernetesManifest | undefined): unknown {
   const spec = policy?.['spec'];
   if (!isJsonObject(spec) || !Array.isArray(spec['variables'])) return spec;

@@ -1,4 +1,7 @@
-/** What a drain does, or would do, with every pod of a node: when, and what is in its way. By the rules of `functions/drain`. Pure. */
+/**
+ * The plan of a drain for every pod of a node: when it goes, and what is in its way. By the rules of `functions/drain`.
+ * Pure.
+ */
 import {
   deadlineOf,
   forcedEndTime,
@@ -41,7 +44,7 @@ export interface PlannedPod {
   readonly because: string;
   /** When a pod is deleted. */
   readonly time: EpochMs | undefined;
-  /** What holds it now. */
+  /** Reasons why the pod cannot go now. */
   readonly blockers: readonly string[];
 }
 
@@ -61,7 +64,7 @@ export interface DrainPlan {
   readonly custom:
     | { readonly kind: string; readonly namespace: string; readonly name: string; readonly isServed: boolean }
     | undefined;
-  /** Of the custom drain, from the creation of its resource on. */
+  /** Time that the custom drain has, from the creation of its resource on. */
   readonly timeout: DurationMs | undefined;
   /** By the policy; undefined: it has none. */
   readonly deadline: PlannedDeadline | undefined;

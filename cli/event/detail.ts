@@ -10,7 +10,7 @@ import { UsageError } from '../usage-error.ts';
 /** `detail-type` of what a person may send. */
 export type EventType = typeof HEALTH_EVENT | typeof DRAIN_REQUESTED | typeof HOOK_ANSWERED;
 
-/** What options say; each goes with some types. */
+/** Options of the command, each of which goes with some types. */
 export interface EventFields {
   readonly node?: string;
   readonly id?: string;

@@ -33,7 +33,7 @@ export type NodeAnnotation =
   | { readonly kind: 'theirs'; readonly value: string };
 
 export type Deadline =
-  /** Whatever is left then is removed by force. */
+  /** Pods that are left at this time are removed by force. */
   | { readonly kind: 'at'; readonly time: EpochMs }
   /** Counts from a deletion that has not begun. */
   | { readonly kind: 'afterDeletion'; readonly gracePeriod: DurationMs }

@@ -13,18 +13,21 @@ import { withRepairEvents, type EventsByNode } from './repair-events.ts';
 export interface GroupExplanation {
   readonly kind: 'nodepool' | 'policy';
   readonly name: string;
-  /** Of a policy: its mode. */
+  /** The mode of a policy; undefined for a NodePool. */
   readonly mode: 'Enforce' | 'Observe' | undefined;
   /** Why a policy cannot be read. */
   readonly fault: string | undefined;
-  /** Of a policy: what the conditions of its status say. */
+  /** Conditions of a policy's status, in words. */
   readonly status: readonly string[];
-  /** Of a policy: what its block of protection says; undefined: it has none that can be read. */
+  /** The `protection` block of a policy; undefined: it has none that can be read. */
   readonly protection: ProtectionRules | undefined;
   readonly nodePools: readonly string[];
-  /** Of a policy: nodes without a NodePool, as those of managed node groups, which only an empty selector covers. */
+  /**
+   * Number of nodes without a NodePool, such as those of managed node groups, that the policy covers. Only an empty
+   * selector covers them.
+   */
   readonly nodesWithoutNodePool: number;
-  /** Of a NodePool: what is in force for its nodes. */
+  /** The rules in force for the nodes of a NodePool; undefined for a policy. */
   readonly rules: PoolRules | undefined;
   readonly nodes: readonly { readonly name: string; readonly lifecycle: LifecycleExplanation }[];
 }

@@ -1,4 +1,7 @@
-/** What a list of actions does, in a sentence: `reboots at most twice a day, then launches a replacement for 20 minutes, then terminates`. Pure. */
+/**
+ * Describes a list of actions in a sentence: `reboots at most twice a day, then launches a replacement for 20 minutes,
+ * then terminates`. Pure.
+ */
 import type { ExplainedNode } from '../../functions/repair/explain.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import {
@@ -37,7 +40,7 @@ export function ladderTexts({
   ];
 }
 
-/** What an entry that decides does. */
+/** Describes what the deciding entry of the rules does. */
 export function termsText({ actions, drainBound, confirm }: NonNullable<ExplainedNode['terms']>): string {
   return `${textOf(actions, drainBound)}${confirmText({ confirm })}`;
 }

@@ -92,7 +92,7 @@ export interface LifecycleExplanation {
   readonly drain: DrainExplanation;
   /** Owner of the mark of work on the node, if it is somebody else's. */
   readonly worker: string | undefined;
-  /** That apply, in order of precedence. */
+  /** Policies that apply, in order of precedence. */
   readonly policies: readonly { readonly name: string; readonly mode: 'Enforce' | 'Observe' }[];
 }
 

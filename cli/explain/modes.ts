@@ -14,7 +14,7 @@ export function heldByMode(
   return `mode is Observe, by ${modePolicy.object.kind} ${modePolicy.object.metadata.name}`;
 }
 
-/** Whose mode `Observe` it is, behind a text that gives the mode; empty in mode `Enforce`. */
+/** Names the policy in mode `Observe`, to follow a text that gives the mode; empty in mode `Enforce`. */
 export function observedBy(
   pool: KubernetesObject | undefined,
   block: Exclude<Block, 'protection'>,

@@ -30,11 +30,14 @@ export interface NodeObservation {
   readonly budgets: readonly DisruptionBudget[];
   /** One as a rule; none for nodes that Karpenter does not manage. */
   readonly nodeClaims: readonly NodeClaimView[];
-  /** That NodePool or policy give a termination that Curfew carries out; a NodeClaim's own counts before it. */
+  /**
+   * Grace period that the NodePool or a policy gives a termination which Curfew carries out; a NodeClaim's own comes
+   * before it.
+   */
   readonly terminationGracePeriod?: DurationMs | undefined;
   /** A termination is under way that neither NodePool nor policy asks for any more. */
   readonly isLeft?: boolean;
-  /** Of a termination under way, as Curfew's table has it; undefined: that is not read, or has none. */
+  /** The record of a termination under way, from Curfew's table; undefined: it is not read, or there is none. */
   readonly stored?: { readonly deadline: Deadline | undefined } | undefined;
 }
 

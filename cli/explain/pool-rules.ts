@@ -1,4 +1,4 @@
-/** What is in force for the nodes of a NodePool, whether it has any or not. */
+/** The rules in force for the nodes of a NodePool, whether it has any nodes or not. */
 import { effectiveTermination } from '../../functions/finalizer/explain.ts';
 import { effectiveRepair } from '../../functions/repair/explain.ts';
 import { policiesFor } from '../../shared/policies/policy-set.ts';
@@ -14,7 +14,7 @@ export interface PoolRules {
   readonly protection: string;
   /** The longest that a protection lasts. */
   readonly protectionLimits: ProtectionLimits;
-  /** That apply, in order of precedence. */
+  /** Policies that apply, in order of precedence. */
   readonly policies: readonly { readonly name: string; readonly mode: 'Enforce' | 'Observe' }[];
 }
 

@@ -10,7 +10,7 @@ import type { EffectiveProtection } from '../../shared/policies/protection-setti
 export interface ProtectionLimits {
   /** Undefined: none. */
   readonly maxDuration: string | undefined;
-  /** Of these namespaces, in its place. */
+  /** Limits of single namespaces, which replace `maxDuration` there. */
   readonly namespaces: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +19,7 @@ export interface ProtectionRules {
   readonly limits: ProtectionLimits;
 }
 
-/** What a block that was read says. */
+/** The rules of a `protection` block, with durations as text. */
 export const protectionRules = (policy: ProtectionPolicy): ProtectionRules => ({
   compatibility: policy.compatibility,
   limits: {
@@ -28,19 +28,19 @@ export const protectionRules = (policy: ProtectionPolicy): ProtectionRules => ({
   },
 });
 
-/** What a policy states itself, in force or not; undefined: it has no block that can be read. */
+/** The `protection` block of a policy itself, in force or not; undefined: it has none that can be read. */
 export function statedProtection(policy: KubernetesObject): ProtectionRules | undefined {
   if (!hasBlock(policy, 'protection')) return undefined;
   const block = parseProtectionBlock(policy.spec?.['protection'], 'spec.protection');
   return block.ok ? protectionRules(block.value) : undefined;
 }
 
-/** Whose rules are in force, which they are, and whose are only observed. */
+/** Describes the rules in force, their source, and the policy that is only observed. */
 export function protectionText({ policy, source, observed }: EffectiveProtection): string {
   return inForceText(source, protectionRules(policy), observed?.source);
 }
 
-/** The same, of what was looked at before. */
+/** Describes the rules in force from their parts. */
 export function inForceText(source: string | undefined, rules: ProtectionRules, observed: string | undefined): string {
   const aside = observed === undefined ? '' : `; ${observed} is only observed and changes nothing`;
   return `${source ?? 'no policy, the defaults hold'} (${rulesText(rules)})${aside}`;

@@ -19,7 +19,10 @@ export interface RefusedChange {
   readonly until: EpochMs;
 }
 
-/** Those of the node, of its NodeClaims and of its pods; the oldest first. What a newer version wrote is left out. */
+/**
+ * Reads the refused changes of the node, its NodeClaims and its pods, the oldest first. A record of a newer version is
+ * left out.
+ */
 export async function readRefusals(
   records: Pick<RecordStore, 'get'>,
   { node, nodeClaims, pods }: Pick<NodeObservation, 'node' | 'nodeClaims' | 'pods'>,
@@ -45,7 +48,7 @@ export async function readRefusals(
 /** A step may fail before it changes anything, as where it looks at the instance. */
 const STEP = /^[A-Z][A-Za-z]+(:[a-z-]+)?$/;
 
-/** Who keeps a record of a node or of its NodeClaim. */
+/** The functions that keep a record of a node or of its NodeClaim. */
 const OWNERS = ['drain', 'finalizer', 'grace-period'] as const satisfies readonly FunctionName[];
 
 /** A line each. */

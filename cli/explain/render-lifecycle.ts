@@ -1,4 +1,4 @@
-/** What becomes of a node, of the nodes of a NodePool or of a policy, as text for people. */
+/** Renders, as text for people, what becomes of a node, or of the nodes of a NodePool or policy. */
 import { type Answer, requestedId } from '../../functions/drain/explain.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { renderPlan, renderPods, summary } from '../drain/render.ts';

@@ -10,7 +10,7 @@ import { headline, renderLifecycle } from './render-lifecycle.ts';
 import { inForceText } from './protection-rules.ts';
 import type { Deadline, NodeExplanation, PodExplanation } from './explain-node.ts';
 
-/** What there is to say about one pod, and about the node it is on as far as it concerns the pod. */
+/** Renders a pod, and as much about its node as concerns the pod. */
 export function renderPod(pod: PodExplanation, node: NodeExplanation): string {
   const lines = [
     `Pod ${pod.namespace}/${pod.name} on node ${node.name}: ${pod.protected ? 'protected' : 'not protected'}`,
@@ -23,13 +23,12 @@ export function renderPod(pod: PodExplanation, node: NodeExplanation): string {
   return lines.map(onOneLine).join('\n');
 }
 
-/** Those of its namespace alone. */
+/** The limits of the pod's namespace alone. */
 const limitsOfPod = ({ maxDuration }: PodExplanation): NodeExplanation['limits'] => ({
   maxDuration: maxDuration && formatDuration(maxDuration),
   namespaces: {},
 });
 
-/** What there is to say about a node. */
 export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanation): string {
   const pool = node.nodePool === undefined ? '' : ` (NodePool ${node.nodePool})`;
   const pods = node.pods.flatMap(pod => [

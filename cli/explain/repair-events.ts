@@ -1,7 +1,7 @@
 /**
- * What Curfew has said of the repair of a node, in Events on it: which act is under way and what follows, when it is due by what only Curfew's
- * table knows (earlier unhealthy times, a clock of the machine that is wrong), what holds it. The API server forgets Events after an hour or
- * so; marks on the Node say what they can after that.
+ * Reads the Events of a node about its repair: which act is under way, what follows, and what holds it. They also tell
+ * when the repair is due, for which only Curfew's table has all facts (earlier unhealthy times, a wrong clock of the
+ * machine). The API server forgets Events after about an hour; marks on the Node say what they can after that.
  */
 import { asOf } from '../../functions/repair/explain.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -34,7 +34,7 @@ const {
   nodeRepairActionFailed,
 } = EVENT_REASONS;
 
-/** Of an act, and of what may follow it. */
+/** Reasons of Events about an act, and about what may follow it. */
 const OF_ACTS: readonly string[] = [
   nodeRepairStarted,
   nodeRepairStuck,
@@ -46,10 +46,10 @@ const OF_ACTS: readonly string[] = [
 ];
 const READ: readonly string[] = [...OF_ACTS, nodeRepairScheduled];
 
-/** Of one second the act is the newest, and before it what holds the next one. */
+/** The order of Events of the same second: the act is the newest, and before it comes what holds the next one. */
 const RANKS: readonly string[] = [nodeRepairBlocked, nodeRepairStarted];
 
-/** What is still so is said again after an hour; older than this it is not so any more. */
+/** The age after which an Event no longer holds: a report that is still true is repeated after an hour. */
 const HOLDS_FOR = minutes(62);
 
 /** @param name of one Node; undefined: of all */
@@ -69,7 +69,10 @@ export async function loadRepairEvents(kubernetes: KubernetesApi, name?: string)
   return byNode;
 }
 
-/** That what an act has made or set cannot be taken back says nothing of an act under way. */
+/**
+ * Whether the Event only says that something an act has made or set cannot be taken back: that tells nothing of an act
+ * under way.
+ */
 const isOfWhatIsLeft = (reason: string, message: string): boolean =>
   reason === nodeRepairActionFailed && !message.includes(' could not be carried out: ');
 
@@ -112,7 +115,10 @@ function hasTime(message: string, now: EpochMs): boolean {
   return until === undefined || !isDue(now, until);
 }
 
-/** What Curfew has said when it looked at the incident first: it knows earlier unhealthy times, and what it has seen of a clock. */
+/**
+ * Takes the due time from the Event of the first look at the incident: Curfew knew earlier unhealthy times then, and
+ * what it had seen of a clock.
+ */
 function dueBy(repair: RepairExplanation, events: readonly RepairEvent[], now: EpochMs): RepairExplanation {
   if (repair.kind !== 'tolerate' && repair.kind !== 'due') return repair;
   const last = events.find(({ reason }) => reason === nodeRepairScheduled);

@@ -1,4 +1,6 @@
-/** What an explanation is asked for, as people write it who come from kubectl; and what was probably meant where there is no such object. */
+/**
+ * The subject of an explanation, written as people know it from kubectl, and a suggestion if there is no such object.
+ */
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { listed } from '../../shared/domain/cut-text.ts';
 import { didYouMean, nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
@@ -6,7 +8,6 @@ import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { UsageError } from '../usage-error.ts';
 import { orNotKnown } from '../../shared/ports/read-answer.ts';
 
-/** What can be explained. */
 export type ExplainSubject =
   | { readonly kind: 'node'; readonly name: string }
   | { readonly kind: 'nodepool'; readonly name: string }
@@ -51,7 +52,9 @@ export function parseSubject(kindText: string, nameText: string | undefined, nam
   return { kind, namespace: where, name: pod };
 }
 
-/** What begins as the word does is nearer than what is as many letters away. */
+/**
+ * Finds the kind that was probably meant: one that begins with the word comes before one that differs by a few letters.
+ */
 function nearestKind(word: string): string | undefined {
   const names = [...KINDS.keys()];
   return names.find(name => word.length > 2 && name.startsWith(word.toLowerCase())) ?? nearestName(word, names);
@@ -64,7 +67,7 @@ const TYPES = {
   policy: RESOURCES.NodeLifecyclePolicy,
 } as const;
 
-/** That there is no such object, and which is near; a pod of that name in another namespace is nearest. */
+/** Says that there is no such object, and names a near one; a pod of that name in another namespace is the nearest. */
 export async function describeMissing(kubernetes: KubernetesApi, subject: ExplainedObject): Promise<string> {
   // Who may get one object and not list all gets no hint.
   const answer = await orNotKnown(kubernetes.list(TYPES[subject.kind]));

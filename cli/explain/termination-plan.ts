@@ -1,4 +1,7 @@
-/** What the termination of a node does with each of its pods: when, and what is in its way. By the rules of `functions/finalizer`. Pure. */
+/**
+ * The plan of a termination for each pod of its node: when it goes, and what is in its way. By the rules of
+ * `functions/finalizer`. Pure.
+ */
 import { type PodStep, planDrain } from '../../functions/finalizer/explain.ts';
 import { forceTime } from '../../shared/domain/forced-deletion.ts';
 import type { SkipReason } from '../../shared/domain/drainable-pod.ts';

@@ -1,4 +1,7 @@
-/** What Curfew's table knows of the termination of a node: until when it may take, by whose settings it goes on, and which hooks are at work. */
+/**
+ * Reads the termination of a node from Curfew's table: its deadline, the settings by which it goes on, and the hooks at
+ * work.
+ */
 import {
   hasBegun,
   hookTimeoutTime,
@@ -19,13 +22,13 @@ export interface HookAtWork {
   readonly since: EpochMs;
   readonly until: EpochMs;
   readonly onTimeout: TerminationHook['onTimeout'];
-  /** What its worker answers with. */
+  /** The key with which the hook's worker answers. */
   readonly key: string;
   readonly target: TerminationHook['target'];
   /** The custom resource that stands for the call, as `kubectl` names it. */
   readonly resource:
     { readonly kind: string; readonly namespace: string | undefined; readonly name: string } | undefined;
-  /** What it said when it failed. */
+  /** The message with which the worker failed last. */
   readonly message: string | undefined;
 }
 
@@ -36,7 +39,10 @@ export interface KnownTermination {
   readonly hooks: readonly HookAtWork[];
 }
 
-/** That of its NodeClaim, else its own; undefined: none has begun, or a newer version wrote it. */
+/**
+ * Reads the termination of the NodeClaim, else of the node itself; undefined: none has begun, or a newer version wrote
+ * it.
+ */
 export async function readTermination(
   records: Pick<RecordStore, 'get'>,
   { node, nodeClaims }: Pick<NodeObservation, 'node' | 'nodeClaims'>,
@@ -78,7 +84,7 @@ function hookAtWork(hook: TerminationHook, progress: HookProgress, uid: string):
   };
 }
 
-/** What a person looks at, and how the hook is answered. */
+/** Describes a hook: where a person looks, and how it is answered. */
 export function hookText({ name, since, until, onTimeout, message, ...hook }: HookAtWork, now: EpochMs): string {
   const failed = message === undefined ? '' : `; it last said: ${message}`;
   return `hook ${name}: ${worker(hook)}; called ${instant(since, now)}, ${onTimeout} at ${instant(until, now)}${failed}`;

@@ -8,7 +8,7 @@ import { formatPlace, type Finding, type Severity } from '../../simulator/scenar
 type Colors = ReturnType<typeof createColors>;
 
 export interface ExcerptOptions {
-  /** What was read, by file; any other is read from the disk once more. */
+  /** Texts that were read already, by file; any other file is read from the disk once more. */
   readonly texts?: ReadonlyMap<string, string>;
   readonly colors?: Colors;
 }

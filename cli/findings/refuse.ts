@@ -1,4 +1,4 @@
-/** What a command that reads a file says where it cannot use it: every finding, in the words and the form of `curfew validate`. */
+/** Refuses a file that a command cannot use: lists every finding, in the words and the form of `curfew validate`. */
 import { createColors } from 'picocolors';
 import { toFinding, type Finding } from '../../simulator/scenario/finding.ts';
 import type { ScenarioFault } from '../../simulator/scenario/scenario.ts';
@@ -17,7 +17,6 @@ export function refusal(findings: readonly Finding[], texts?: ReadonlyMap<string
   return new UsageError(lines.join('\n'));
 }
 
-/** The same of faults of scenarios. */
 export const scenarioRefusal = (faults: readonly ScenarioFault[], texts?: ReadonlyMap<string, string>): UsageError =>
   refusal(
     faults.map(fault => toFinding(fault)),

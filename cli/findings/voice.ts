@@ -9,10 +9,10 @@ import type { Path } from '../../simulator/scenario/places.ts';
 
 export const UNKNOWN_FIELD = 'unknown field';
 
-/** What a message is about. */
+/** The field that a message is about. */
 export interface MessageSubject {
   readonly path: Path;
-  /** What stands at the path; undefined: nothing. */
+  /** The value at the path; undefined: there is none. */
   readonly value: unknown;
   /** The OpenAPI schema of the whole object; empty where there is none. */
   readonly schema: JsonObject;
@@ -35,7 +35,7 @@ const typed = (name: string): string => TYPES[name] ?? name;
 
 const DURATION = 'a duration such as 24h, 10m or 1h30m';
 const LONGEST = 'a duration of at most 2562047h, 292 years';
-/** What has numbers with units and is none is too long for 64 bits of nanoseconds. */
+/** Texts of numbers with units. If such a text is no duration, it is too long for 64 bits of nanoseconds. */
 const HAS_UNITS = /^[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 
 type Words = (match: RegExpExecArray, subject: MessageSubject) => string;
@@ -81,7 +81,7 @@ export function inOneVoice(message: string, subject: MessageSubject): string {
   return withValue(plain, subject);
 }
 
-/** What a rule says of a text, with the text. */
+/** Adds the value to a message about a text. */
 function withValue(message: string, subject: MessageSubject): string {
   const { value } = subject;
   if (typeof value === 'object' || !/^must (be|match) /.test(message)) return message;

@@ -1,8 +1,8 @@
-/** What a failed call of an AWS client is to an operator. */
+/** Describes a failed call of an AWS client to an operator. */
 import { awsErrorCode, MISSING_CODES } from '../../shared/adapters/aws-errors.ts';
 import { messageOf } from '../../shared/errors.ts';
 
-/** What AWS says, or why nothing of AWS has answered. */
+/** The message of AWS, or the reason why nothing of AWS has answered. */
 export function describeAwsFailure(error: unknown): string {
   const code = error instanceof Error ? error.name : 'Error';
   const message = messageOf(error);

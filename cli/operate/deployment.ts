@@ -76,7 +76,10 @@ export const readBusName = (stack: string, options: ClientOptions): Promise<stri
 export const readClusterName = (stack: string, options: ClientOptions): Promise<string> =>
   readOutput(stack, CLUSTER_OUTPUT, options);
 
-/** What the names of the deployment's alarms begin with, and the name of the composite one. Throws `UsageError` as `readDeployment` does. */
+/**
+ * Reads the prefix of the deployment's alarms, and the name of the composite one. Throws `UsageError` as
+ * `readDeployment` does.
+ */
 export async function readAlarmNames(
   stack: string,
   options: ClientOptions,

@@ -10,7 +10,7 @@ export interface Orphan {
   /** For `curfew orphans --forget`. */
   readonly id: string;
   readonly since: string;
-  /** What it is, and of what. */
+  /** The object and its owner in words. */
   readonly text: string;
 }
 
@@ -36,7 +36,7 @@ export async function listOrphans(dueIndex: DueIndex, records: RecordStore, now:
   return found.toSorted((a, b) => a.since.localeCompare(b.since) || a.id.localeCompare(b.id));
 }
 
-/** Of an object, one for each rule. */
+/** The orphans of one record: an instance, or an object once for each rule. */
 function toOrphans(id: string, subject: Subject, state: JsonObject): readonly Orphan[] {
   if (id.startsWith('instance/')) {
     const entry = read(ORPHAN_CODEC, state);

@@ -103,7 +103,7 @@ async function move(client: RedriveOptions['client'], message: Message, from: st
   );
 }
 
-/** What is left is visible again at once, to a person and to the next run. */
+/** Makes a message that stays visible at once, to a person and to the next run. */
 async function show(client: RedriveOptions['client'], { ReceiptHandle }: Message, QueueUrl: string): Promise<void> {
   // When it fails, the message is visible again after HIDDEN_SECONDS.
   await client

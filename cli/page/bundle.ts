@@ -1,4 +1,4 @@
-/** What a page is made of, bundled out of the sources. A release has both made already. */
+/** Bundles the parts of a page from the sources. A release has both parts already. */
 import { build, type Plugin } from 'esbuild';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..', '..');
 const require = createRequire(import.meta.url);
 
-/** What `explain` imports of Node, and a page never calls: it has neither files nor processes. */
+/** Stubs of the Node modules that `explain` imports and a page never calls: a page has neither files nor processes. */
 const NODE_MODULES: Readonly<Record<string, string>> = {
   'node:util':
     'export const isDeepStrictEqual = (a, b) => JSON.stringify(a) === JSON.stringify(b); export const promisify = f => f;',

@@ -6,7 +6,7 @@ import { readPolicies } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { objectsOf } from '../../shared/ports/read-answer.ts';
 
-/** What one pool asks for; an empty text is no finalizer of ours. */
+/** The finalizers that one pool asks for; an empty text is none of ours. */
 export interface PoolFinalizers {
   readonly nodeClaims: string;
   readonly nodes: string;
@@ -16,7 +16,7 @@ export interface PoolFinalizers {
 
 export interface TerminationTable {
   readonly pools: ReadonlyMap<string, PoolFinalizers>;
-  /** Of every pool that is not in `pools`, and of nodes without one. */
+  /** Finalizers of every pool that is not in `pools`, and of nodes without a pool. */
   readonly others: PoolFinalizers;
 }
 
@@ -55,7 +55,7 @@ export function terminationTable(objects: readonly KubernetesObject[]): TableRes
   return messages.size > 0 ? { kind: 'invalid', messages: [...messages] } : { kind: 'table', table };
 }
 
-/** What the table of a cluster is made of: its NodePools and NodeLifecyclePolicies. */
+/** Reads the objects from which the table of a cluster is made: its NodePools and NodeLifecyclePolicies. */
 export async function poolsAndPolicies(kubernetes: Pick<KubernetesApi, 'list'>): Promise<readonly KubernetesObject[]> {
   const pools = objectsOf(await kubernetes.list(RESOURCES.NodePool), { notServed: 'none' });
   const policies = objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });

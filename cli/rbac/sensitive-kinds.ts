@@ -28,7 +28,7 @@ const GROUPS_OF_PERMISSIONS: ReadonlySet<string> = new Set([
   'apiregistration.k8s.io',
 ]);
 
-/** What each use lets Curfew do with the objects, and who steers that. */
+/** The access to the objects that each use gives Curfew, and who steers it. */
 const GRANTED: Readonly<Record<KindUse, string>> = {
   finalizerrules: 'Curfew can read and patch every one in the cluster, by rules of anyone who may write FinalizerRules',
   hooks:

@@ -1,6 +1,6 @@
 /**
- * What of a cluster stands in a snapshot: only fields that are named here, so that a Secret, an environment value, a command line or
- * an annotation of somebody else can never be among them.
+ * The fields of a cluster that a snapshot contains. All others are left out, so that no Secret, environment value,
+ * command line or annotation of somebody else can be among them.
  */
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';

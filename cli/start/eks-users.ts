@@ -1,8 +1,14 @@
-/** Whose EKS token it is, as the cluster's authenticator knows it: access key → IAM role → access entry → Kubernetes groups. */
+/**
+ * The user of an EKS token, as the cluster's authenticator knows it: access key → IAM role → access entry → Kubernetes
+ * groups.
+ */
 import type { UserInfo } from '../../packages/kube-apiserver/src/authorization/attributes.ts';
 import type { LocalAws } from '../../packages/local-aws/src/stack.ts';
 
-/** Of each token that was shown lately, as an API server's authenticator remembers them; a function shows a new one every few minutes. */
+/**
+ * The most tokens that are remembered, as an API server's authenticator does it; a function shows a new one every few
+ * minutes.
+ */
 const REMEMBERED_MAX = 100;
 
 /** `eksUserOf` with a memory. */

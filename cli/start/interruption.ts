@@ -1,4 +1,7 @@
-/** What a shell says of a process that one of these ended. SIGHUP: the window of the terminal was closed. */
+/**
+ * The exit codes that a shell reports for a process that one of these signals ended. SIGHUP: the window of the terminal
+ * was closed.
+ */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type Ending = keyof typeof EXIT_CODES;
 export const ENDING_SIGNALS: readonly Ending[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];

@@ -9,7 +9,7 @@ import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** What a crash may lose. */
+/** The time between two saves, and so the most that a crash may lose. */
 const SAVE_EVERY_MS = 1000;
 const VERSION = 1;
 

@@ -1,6 +1,6 @@
 /**
- * What the live page is told: the last lines of the trace, and before them how everything stood when they begin. A stack that runs for days would
- * keep every line else.
+ * The history for the live page: the last lines of the trace, and before them the state of everything when they begin.
+ * Otherwise a stack that runs for days would keep every line.
  */
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
@@ -59,7 +59,7 @@ function stand(standing: Map<string, JsonObject>, { kind, line }: TraceEntry): v
   }
 }
 
-/** Of what stands until it is changed; undefined for what happened once. */
+/** The key of a state that stands until it is changed; undefined for an event that happened once. */
 function keyOf(
   kind: TraceEntry['kind'],
   { group, resource, namespace, name, objectKind, pool }: JsonObject,

@@ -118,7 +118,7 @@ function end(response: ServerResponse, status: number, body: string, type = 'tex
   response.end(body);
 }
 
-/** Who asks from elsewhere: by another method, under another name, or for a page of another origin. */
+/** Refuses requests from elsewhere: by another method, under another name, or for a page of another origin. */
 function refusalOf({
   method,
   headers,

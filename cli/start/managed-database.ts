@@ -19,7 +19,7 @@ import { createTempFolder } from './temp-folder.ts';
 import type { Timeline } from './timeline.ts';
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'managed-database');
-/** Who controller and clean-up are to PostgreSQL. */
+/** The user of PostgreSQL as which the controller and the clean-up log in. */
 const OPERATOR = 'operator';
 
 /** Resolves to the exit code once SIGINT or SIGTERM came and everything is stopped. Throws `UsageError` where PostgreSQL does not run. */

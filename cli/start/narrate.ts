@@ -39,7 +39,7 @@ export function narrateAudit(timeline: Timeline, audit: AuditLine): void {
   timeline.line(audit.function, `${audit.decision} ${audit.kind} ${audit.name}: ${audit.message}`);
 }
 
-/** Whose writes the timeline shows: this actor's, and those of functions, whose users are `curfew-` and their name. */
+/** A user whose writes the timeline shows. The others are the functions, whose users are `curfew-` and their name. */
 const KARPENTER = 'actor:karpenter';
 function voiceOf(user: string): LineSource | undefined {
   if (user === KARPENTER) return 'karpenter';
@@ -59,7 +59,7 @@ export function narrateWrite(timeline: Timeline, write: ObservedWrite): void {
 const PRECONDITIONS: readonly string[] = ['metadata.uid', 'metadata.resourceVersion'];
 const MAX_CHANGES = 3;
 
-/** What a patch sets or removes, field by field: the patch itself stands in the audit log of the API server. */
+/** Describes the fields that a patch sets or removes. The patch itself stands in the audit log of the API server. */
 function describeBody({ verb, body }: ObservedWrite): string {
   if (verb !== 'patch' || !isJsonObject(body)) return '';
   const changes = changesIn(body).filter(({ path }) => !PRECONDITIONS.includes(path));

@@ -1,4 +1,6 @@
-/** What a cluster must have and allow before it is watched: exactly what `deploy/` installs and grants, no more. */
+/**
+ * Checks what a cluster must have and allow before it is watched: exactly what `deploy/` installs and grants, no more.
+ */
 import { z } from 'zod';
 import { rbacFileOf } from '../../deploy/manifests.ts';
 import { describeAccess, missingAccess } from '../../shared/adapters/kubernetes/access-probe.ts';
@@ -48,7 +50,7 @@ export async function checkPrerequisites(transport: Transport, enforce: boolean)
   );
 }
 
-/** What a part needs here. Nobody elects a forwarder: this process is the only one. */
+/** The permissions that a part needs here. Nobody elects a forwarder: this process is the only one. */
 function neededBy(part: Component, enforce: boolean): readonly KubernetesGrant[] {
   return PERMISSIONS[part].kubernetes
     .filter(({ resource }) => resource !== RESOURCES.Lease.resource)

@@ -10,7 +10,7 @@ export interface ReachabilityListener {
   readonly onBack: (after: DurationMs) => void;
 }
 
-/** What a load balancer or a server that ends says in place of the API server. */
+/** Statuses that a load balancer, or a server that ends, answers in place of the API server. */
 const STANDS_IN: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**

@@ -1,4 +1,4 @@
-/** What was still to come when `npm start -- --kubeconfig` ended. */
+/** Describes the timers that were set when `npm start -- --kubeconfig` ended. */
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';

@@ -15,7 +15,7 @@ const APP = join(ROOT, 'infra', 'app.ts');
 export interface SynthesizeOptions {
   /** For what it leaves behind. */
   readonly tempDir?: string;
-  /** Of the configuration. */
+  /** Names of hook functions, from the configuration. */
   readonly hookFunctions?: readonly string[];
 }
 

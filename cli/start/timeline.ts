@@ -6,7 +6,7 @@ import type { FunctionName } from '../../shared/contract/names.ts';
 import { onOneLine, printable } from '../../shared/domain/printable.ts';
 import { colors as c } from '../../simulator/terminal-colors.ts';
 
-/** Who a line is by: a function, or what stands around Curfew. */
+/** The author of a line: a function, or what stands around Curfew. */
 export type LineSource = FunctionName | 'you' | 'cluster' | 'forwarder' | 'karpenter' | 'curfew' | 'controller' | 'bus';
 
 export interface Output {

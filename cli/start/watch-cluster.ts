@@ -76,11 +76,14 @@ function withCustomKinds(): Readonly<Partial<Record<Component, Permissions>>> {
 interface Connection extends WatchClusterOptions {
   readonly api: KubernetesApi;
   readonly watch: ReturnType<typeof createClusterWatch>;
-  /** What the user should know of the cluster, one line each. */
+  /** Remarks on the cluster for the user, one line each. */
   readonly notices: readonly string[];
 }
 
-/** What Curfew is made of here. Its inboxes take as many messages at once as those that are deployed: a cluster's server is not flooded. */
+/**
+ * The parts of Curfew in this process. Its inboxes take as many messages at once as those that are deployed, so that
+ * the cluster's API server is not flooded.
+ */
 export function systemPartsOf(
   { api, watch, context, enforce }: Pick<Connection, 'api' | 'watch' | 'context' | 'enforce'>,
   timeline: Pick<Timeline, 'line'>,

@@ -1,6 +1,7 @@
 /**
- * What could not be read or changed, and why: it holds nothing else. What the API server refuses stays refused, such as by an admission webhook
- * or for a right that is missing; anything else, such as 5xx, may pass and is tried at each pass.
+ * Remembers what could not be read or changed, and why; the rest goes on. A refusal of the API server lasts, such as
+ * one by an admission webhook or for a missing right. Any other failure, such as 5xx, may pass, and is tried again in
+ * each pass.
  */
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -8,7 +9,7 @@ import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { objectsOf } from '../../shared/ports/read-answer.ts';
 
-/** Of retryable errors those that no later pass would get past. */
+/** Reasons of retryable errors that no later pass would get past. */
 const LASTING: readonly (string | undefined)[] = ['Forbidden', 'Unauthorized', 'NotServed'];
 
 /** By the name of the object, as `NodeClaim a`, with the answer. */
@@ -22,10 +23,10 @@ export class Refusals {
 
   refused = (): readonly string[] => textsOf(this.#refused);
 
-  /** What failed in the last pass over it. */
+  /** Failures of the last pass. */
   failed = (): readonly string[] => textsOf(this.#failed);
 
-  /** What is known before passes begin; each of them begins with it again. */
+  /** Keeps the failures that are known before the passes; each pass begins with them. */
   beforePasses(): { readonly beginPass: () => void; readonly open: () => readonly string[] } {
     const before = new Map(this.#failed);
     return {

@@ -1,4 +1,7 @@
-/** What Curfew has left on a Node that nobody takes off once it is gone: its hold for protected pods, and what its drains and reboots have written. */
+/**
+ * Finds what Curfew has left on a Node and nobody else takes off: its hold for protected pods, and what its drains and
+ * reboots have written.
+ */
 import { ANNOTATIONS, KARPENTER, NVSENTINEL } from '../../shared/contract/names.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isOwnCondition } from '../../shared/domain/node-drain-conditions.ts';

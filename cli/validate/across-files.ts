@@ -1,4 +1,4 @@
-/** What no file shows by itself: policies, NodePools and rules that stand side by side. Pure. */
+/** Finds faults that no file shows by itself: between policies, NodePools and rules that stand side by side. Pure. */
 import { listed } from '../../shared/domain/cut-text.ts';
 import { fieldsOf, textOrEmpty } from '../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -87,7 +87,7 @@ function namesTaken(objects: readonly PlacedObject[]): readonly PlacedFinding[] 
   });
 }
 
-/** Of two FinalizerRules of one kind the cluster refuses the younger; which one that is no file shows. */
+/** Finds FinalizerRules of one kind. The cluster refuses the younger; no file shows which one that is. */
 function kindsTaken(objects: readonly PlacedObject[]): readonly PlacedFinding[] {
   const rules = objects.filter(({ manifest }) => manifest.kind === 'FinalizerRule');
   return withEarlier(rules, ruledKind).map(([rule, first]) => {
@@ -136,7 +136,7 @@ function selectsNothing({ selector }: ReadPolicy, pools: readonly KubernetesObje
   ];
 }
 
-/** What of the selector no NodePool has, with the nearest that one has. */
+/** Names the label of the selector that no NodePool has, and the nearest one that some NodePool has. */
 function nearLabel({ matchLabels = {} }: ReadPolicy['selector'], pools: readonly KubernetesObject[]): string {
   const labels = pools.map(({ metadata }) => metadata.labels ?? {});
   for (const [key, value] of Object.entries(matchLabels)) {
@@ -164,7 +164,7 @@ function withoutEffect(
   });
 }
 
-/** Whose block is in force in place of the policy's; undefined: its own counts. */
+/** The policy whose block is in force in place of this one's; undefined: its own counts. */
 function comesBefore(
   policy: KubernetesObject,
   pool: KubernetesObject,

@@ -19,7 +19,7 @@ import { readYaml, type SourceDocument } from './yaml-source.ts';
 export interface CheckContext {
   readonly objects: ObjectChecker;
   readonly catalog: ResourceCatalog;
-  /** What templates are rendered for; undefined: a sample. */
+  /** The event for which templates are rendered; undefined: a sample. */
   readonly event: HealthEvent | undefined;
   /** In place of the template that a configuration names. */
   readonly template: { readonly file: string; readonly text: string } | undefined;
@@ -27,7 +27,7 @@ export interface CheckContext {
   readonly readSibling: (file: string) => Promise<string | undefined>;
 }
 
-/** What was checked, with the object that it is about. */
+/** A checked part of a file, with the object that it is about. */
 export interface CheckedPart {
   readonly checked: CheckedInput;
   readonly object?: PlacedObject;
@@ -35,7 +35,7 @@ export interface CheckedPart {
   readonly templates?: Readonly<Record<string, string>>;
 }
 
-/** What was checked in it; nothing for a file that was found and holds nothing of Curfew's. */
+/** Checks a file. Answers nothing for a file that was found in a folder and holds nothing of Curfew's. */
 export async function checkFile(source: SourceFile, context: CheckContext): Promise<readonly CheckedPart[]> {
   if (source.file.endsWith('.toml')) return [{ checked: await checkToml(source, context) }];
   const { file, text, found } = source;
@@ -147,7 +147,10 @@ function checkConfigMap(
   return [{ checked: { ...checked, findings }, ...(elsewhere.length === 0 && { templates: keys }) }];
 }
 
-/** That nobody reads a ConfigMap of this name and namespace; one that is quite another's is only worth a note. */
+/**
+ * Reports that nobody reads a ConfigMap of this name and namespace; one that clearly belongs to somebody else is only
+ * worth a note.
+ */
 function unread({ name, namespace }: Manifest['metadata'], placeOf: SourceDocument['placeOf']): readonly Finding[] {
   const isNamed = name === CONFIG_MAP.name;
   const isPlaced = namespace === CONFIG_MAP.namespace;

@@ -1,4 +1,4 @@
-/** What `curfew validate` says of one thing that it checked. */
+/** The outcome of `curfew validate` for one thing that it checked. */
 import type { Finding } from '../../simulator/scenario/finding.ts';
 
 /** A configuration, an object, a scenario. */
@@ -10,7 +10,7 @@ export interface CheckedInput {
   readonly findings: readonly Finding[];
   /** The custom resource that the drain template renders, of a configuration with a custom drain. */
   readonly rendered?: string;
-  /** What it does, in words. */
+  /** Its effect, in words. */
   readonly notes?: readonly string[];
 }
 

@@ -70,7 +70,7 @@ export function checkConfiguration(source: ConfigurationSource, event: HealthEve
   return { ...checked, findings: [at({ ...inTemplate, line, message }), ...warnings] };
 }
 
-/** What the TOML says, where it is TOML. */
+/** The content of the TOML; undefined if it does not parse. */
 function contentOf(data: ConfigurationSource['data']): unknown {
   try {
     return parseToml(data[CONFIG_MAP.key] ?? '');
@@ -80,7 +80,10 @@ function contentOf(data: ConfigurationSource['data']): unknown {
   }
 }
 
-/** What is older than the ends that are remembered may have been answered: it drains nothing. */
+/**
+ * Warns of an age limit beyond the time for which ends of drains are remembered. An older event may have been answered,
+ * so it drains nothing.
+ */
 function longerThanRemembered(data: ConfigurationSource['data']): ConfigFault {
   const key = 'maxEventAge';
   const parsed = parseConfig(data[CONFIG_MAP.key] ?? '');

@@ -2,7 +2,7 @@
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 
-/** What every object has. */
+/** A manifest with the fields that every object has. */
 export type Manifest = KubernetesManifest & { readonly metadata: { readonly name: string } };
 
 /** The value as an object with kind and name; undefined when it is none. */

@@ -1,4 +1,4 @@
-/** What Curfew accepts of one object, and what may do nothing of what its author expects. Pure. */
+/** Warns of settings that Curfew accepts, and that may do nothing of what their author expects. Pure. */
 import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { DNS_LABEL, parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
@@ -136,7 +136,9 @@ function hooksAsRequests(spec: JsonObject): readonly Doubt[] {
   );
 }
 
-/** What a termination says that has no effect: all of it under `scope: None`, and a heartbeat that outlasts its hook. */
+/**
+ * Settings of a termination without effect: all of them under `scope: None`, and a heartbeat that outlasts its hook.
+ */
 function idleTermination(spec: JsonObject): readonly Doubt[] {
   const block = objectIn(spec, 'termination');
   const path = ['spec', 'termination'];
@@ -176,7 +178,7 @@ function namesOfNoNamespace(spec: JsonObject): readonly Doubt[] {
 /** The function that drains reads these from any sender. */
 const REQUESTS: readonly string[] = [HEALTH_EVENT, DRAIN_REQUESTED];
 
-/** Of a hook or clean-up that is an event with the name of a request. */
+/** Warns of a hook or clean-up that sends an event with the name of a request. */
 function asRequest(target: JsonValue | undefined, path: Path): readonly Doubt[] {
   const { detailType } = isJsonObject(target) ? objectIn(target, 'event') : {};
   if (typeof detailType !== 'string' || !REQUESTS.includes(detailType)) return [];

@@ -17,7 +17,7 @@ import { UNKNOWN_FIELD } from '../findings/voice.ts';
 import type { Manifest } from './manifest.ts';
 import { toDottedPath, toPath } from './value-path.ts';
 
-/** What is wrong, in the words of whoever says it. */
+/** A mistake, in the words of whoever reports it. */
 export interface Fault {
   readonly path: Path;
   readonly message: string;
@@ -73,7 +73,7 @@ function unknownFields(core: ApiServerCore, manifest: Manifest, resource: Resour
   }));
 }
 
-/** What the API server says to it. */
+/** The refusals of the API server. */
 function refusals(core: ApiServerCore, manifest: Manifest, resource: Resource): readonly Fault[] {
   const status = statusOf(core, manifest, resource, 'Ignore');
   if (status === undefined) return [];
@@ -107,7 +107,7 @@ function statusOf(
   }
 }
 
-/** What Curfew's own readers say to it. */
+/** The faults that Curfew's own readers find. */
 function readersSay({ kind, spec }: KubernetesManifest): readonly Fault[] {
   const blocks = isJsonObject(spec) ? spec : {};
   const isPolicy = kind === 'NodeLifecyclePolicy';

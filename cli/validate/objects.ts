@@ -27,7 +27,7 @@ export interface PlacedObject {
 }
 
 export interface ObjectChecker {
-  /** What is wrong with it; undefined when it is of a kind that Curfew does not read. */
+  /** Checks an object; undefined if it is of a kind that Curfew does not read. */
   check(object: PlacedObject): CheckedInput | undefined;
 }
 
@@ -60,7 +60,7 @@ export function createObjectChecker(): ObjectChecker {
   };
 }
 
-/** Of kinds that are Kubernetes' own only Nodes say something to Curfew. */
+/** Checks a Node. No other kind of Kubernetes' own means anything to Curfew. */
 function checkNode({ manifest, file, placeOf }: PlacedObject): CheckedInput | undefined {
   const { kind, metadata } = manifest;
   if (!hasVeto(manifest)) return undefined;
@@ -70,7 +70,7 @@ function checkNode({ manifest, file, placeOf }: PlacedObject): CheckedInput | un
   return { file, kind, name: metadata.name, findings };
 }
 
-/** What is done about an unhealthy node, in words. */
+/** Describes what is done about an unhealthy node. */
 function laddersOf({ kind, spec }: Manifest): readonly string[] {
   const isRead = kind === 'NodeLifecyclePolicy' || kind === 'NodePool';
   const block = isRead && isJsonObject(spec) ? spec['repair'] : undefined;

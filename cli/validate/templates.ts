@@ -7,7 +7,7 @@ import { findingAt, type Finding } from '../../simulator/scenario/finding.ts';
 import type { PlacedObject } from './objects.ts';
 import { toDottedPath } from './value-path.ts';
 
-/** What no repair or hook could be made of. @param data keys of the ConfigMap */
+/** Finds templates that no repair or hook could render. @param data keys of the ConfigMap */
 export function templateFindings(
   { manifest, placeOf }: PlacedObject,
   data: Readonly<Record<string, string>>,

@@ -12,7 +12,6 @@ export function toPath(text: string): Path {
 /** Reads `spec.repair.policies.0.toleration`, as schemas write it. */
 export const toDottedPath = (text: string): Path => toPath(text.replaceAll(/\.(\d+)/g, '[$1]'));
 
-/** What stands at a path; undefined: nothing. */
 export function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (here, key) => (isJsonObject(here) || Array.isArray(here) ? Reflect.get(here, key) : undefined),

@@ -1,4 +1,7 @@
-/** What is odd about `curfew.dev/do-not-repair`, which people write on Nodes, NodeClaims and NodePools: what cannot be read holds without end. */
+/**
+ * Warns of odd values of `curfew.dev/do-not-repair`, which people write on Nodes, NodeClaims and NodePools: one that
+ * cannot be read holds without end.
+ */
 import { readVeto } from '../../functions/repair/explain.ts';
 import { quoteCut } from '../../shared/domain/cut-text.ts';
 import { isJsonObject, objectIn } from '../../shared/domain/json.ts';

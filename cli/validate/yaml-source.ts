@@ -14,7 +14,7 @@ export interface SourceDocument {
 }
 
 export interface YamlSource {
-  /** Those that can be read. */
+  /** Documents that can be read. */
   readonly documents: readonly SourceDocument[];
   /** Why others cannot. */
   readonly findings: readonly Finding[];

@@ -86,7 +86,7 @@ describe('a file that is named', () => {
 });
 
 /** Folders whose docstrings begin with what the thing is or does. */
-const NAMED_FIRST = ['functions', 'shared', 'forwarder'];
+const NAMED_FIRST = ['functions', 'shared', 'forwarder', 'cli'];
 /** Half sentences, which have no subject. */
 const NO_SUBJECT = /^(?:What|Who|Whom|Whose|Whoever|Whatever|The same|Of|Those|That of)\b/;
 
