@@ -198,8 +198,8 @@ const UNREADABLE =
  * `repair-events.ts` has what was said of them.
  */
 function repairOf(cluster: LifecycleCluster, explained: ExplainedNode): RepairExplanation {
-  const { pool, rules, kind, message, dueCondition, terms, rank, heldBy } = explained;
-  const { source, mode } = rules;
+  const { pool, repair, kind, message, dueCondition, terms, rank, heldBy } = explained;
+  const { source, mode } = repair;
   const { dueTime, field } = dueCondition ?? {};
   const flapping = field === FLAPPING ? '' : flappingText(explained);
   const place =
@@ -223,7 +223,7 @@ function repairOf(cluster: LifecycleCluster, explained: ExplainedNode): RepairEx
 const FLAPPING = 'spec.repair.flapping';
 
 /** Words about flapping: the times of before stand in Curfew's table. */
-function flappingText({ kind, rules: { settings } }: ExplainedNode): string {
+function flappingText({ kind, repair: { settings } }: ExplainedNode): string {
   if (kind !== 'tolerate' || settings === undefined || 'invalid' in settings || settings.flapping === undefined)
     return '';
   const { window, unhealthyFor } = settings.flapping;

@@ -21,10 +21,10 @@ import type { NodeFinding } from './rule/finding.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
 import type { ObservedPool } from './observe.ts';
 import type { NodeRecord } from './node-record.ts';
-import { afterUntakenAct, type FindingChange } from './untaken-act.ts';
+import { afterUntakenAct, type FindingChange } from './act-not-accepted.ts';
 import { countRepairs, reportMissing, reportVerdicts } from './report.ts';
 import { reportAct, reportUntold } from './attempt-report.ts';
-import { loadRules, type PoolRules } from './rules.ts';
+import { loadPoolSettings, type PoolSettings } from './pool-settings.ts';
 import { cleanUp } from './take-back.ts';
 import { FOLLOW_CHECK, LAUNCH_CHECK } from './rule/verdict.ts';
 import { poolSubject } from './passes.ts';
@@ -52,7 +52,7 @@ export async function apply(
   observed: ObservedPool,
   { now, reserved }: { readonly now: EpochMs; readonly reserved: OpenReservations | undefined },
 ): Promise<void> {
-  const { pool, rules, origin } = observed;
+  const { pool, poolSettings, origin } = observed;
   const needsCleanUp = decision.findings.some(finding => finding.needsCleanUp || finding.news.length > 0);
   const cleaned = needsCleanUp
     ? await cleanUp(deps, observed, decision.findings)
@@ -63,14 +63,14 @@ export async function apply(
   for (const each of results) await reportAct(deps, observed, each);
   const reported = await reportVerdicts(deps, origin, findings, now);
   const wroteAll = await writeNodes(deps, observed, reported.findings, changes);
-  const after = poolAfter(decision.state, results, findings, deps.clock.now());
+  const after = poolAfter(decision.poolRecord, results, findings, deps.clock.now());
   const missing = await reportMissing(deps, observed, after, now);
   const restTime = wroteAll ? undefined : addDuration(now, PASS_SPACING);
   const times = [decision.wakeTime, cleaned.time, reported.time, missing.time, restTime];
   const wakeTime = [...times, ...[...changes.values()].map(({ time }) => time)].reduce(earliest, undefined);
   await writePool(deps, observed, { ...after, ...missing.state }, wakeTime);
   if (reserved !== undefined) await reserved.release(new Set(Object.keys(after.inFlight)));
-  else if (rules.repair.limits !== undefined) await giveBack(deps, pool, after);
+  else if (poolSettings.repair.limits !== undefined) await giveBack(deps, pool, after);
   await countRepairs(deps, observed, after, findings);
   const ofActs = results.flatMap(({ outcome }) => (outcome.kind === 'unknown' ? [outcome.error] : []));
   const ofChanges = [...changes.values()].flatMap(({ failure }) => (failure === undefined ? [] : [failure.error]));
@@ -84,21 +84,21 @@ export async function apply(
  */
 async function act(
   deps: PassDeps,
-  { granted, inFlight, findings, state }: PoolDecision,
+  { granted, inFlight, findings, poolRecord }: PoolDecision,
   observed: ObservedPool,
   reserved: OpenReservations | undefined,
 ): Promise<readonly ActResult[]> {
   if (granted.length === 0) return [];
-  const { pool, record, state: poolBefore } = observed;
+  const { pool, timedPoolRecord, poolRecord: poolBefore } = observed;
   // If this pass dies while it acts, the next one goes on.
   const wakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
   const value = normalPool({
-    ...state,
+    ...poolRecord,
     ramp: poolBefore.ramp,
     counts: poolBefore.counts,
     oldAttempts: poolBefore.oldAttempts,
   });
-  const saved = await record.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
+  const saved = await timedPoolRecord.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
   if (!saved.written) throw wroteFirst();
   const wanted = granted.map(({ finding }) => finding.node);
   const hasSlots = (await reserved?.reserve(inFlight, wanted)) ?? true;
@@ -159,7 +159,7 @@ async function carryOut(
 ): Promise<readonly ActResult[]> {
   if (intended.size === 0) return [];
   // One read for all acts of this pass; each act awaits it.
-  const rules = loadRules(deps, observed.pool, observed.rules);
+  const poolSettings = loadPoolSettings(deps, observed.pool, observed.poolSettings);
   const launches = [...intended.keys()].filter(({ attempt }) => attempt.action === 'Replace');
   const results: ActResult[] = [];
   await fewAtATime([...intended], async ([granted, record]) => {
@@ -171,7 +171,7 @@ async function carryOut(
     const { attempt } = granted;
     const listedClaim =
       attempt.action === 'Terminate' && attempt.claim ? observed.claims.get(attempt.claim.uid) : undefined;
-    const grantedAct = { granted, record, rules, isCounted, recordMade, room };
+    const grantedAct = { granted, record, poolSettings, isCounted, recordMade, room };
     try {
       const byListedClaim = listedClaim && (await actOn(deps, observed, grantedAct, listedClaim));
       const outcome = byListedClaim ?? (await actOn(deps, observed, grantedAct)) ?? { kind: 'calledOff' };
@@ -186,14 +186,14 @@ async function carryOut(
 interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'room'> {
   readonly granted: GrantedRepair;
   readonly record: NodeRecord;
-  readonly rules: Promise<PoolRules>;
+  readonly poolSettings: Promise<PoolSettings>;
   readonly isCounted: boolean;
 }
 
-/** Node, NodeClaim, pods and rules as they are once the intent of an act is recorded. */
+/** Node, NodeClaim, pods and settings as they are once the intent of an act is recorded. */
 interface SecondLook {
   readonly now: EpochMs;
-  readonly rules: PoolRules;
+  readonly poolSettings: PoolSettings;
   readonly node: NodeView;
   readonly claim: NodeClaimView | undefined;
   /** The NodeClaim is the one that the pass has listed, not read again. */
@@ -202,7 +202,7 @@ interface SecondLook {
 }
 
 /**
- * Looks at Node and NodeClaim once more, under the rules as they are by then, and acts.
+ * Looks at Node and NodeClaim once more, under the settings as they are by then, and acts.
  *
  * @param listedClaim the NodeClaim as the pass has listed it; without it the NodeClaim is read
  * @returns undefined if the listed NodeClaim does not suffice to decide: the caller calls again without it
@@ -224,7 +224,7 @@ async function actOn(
   const ended = leftovers?.resources && (await endRemediations(deps, leftovers).catch(refusedBeforeAct));
   if (ended !== undefined && 'cause' in ended) return ended;
   const { now, node, claim, pods } = seen;
-  const ofPool = { pool: observed.pool, nodePool: seen.rules.pool };
+  const ofPool = { pool: observed.pool, nodePool: seen.poolSettings.nodePool };
   const { message } = finding.verdict;
   const outcome = await orRefusal(() =>
     perform(granted, { deps, now, leftovers, acts, node, claim, ...ofPool, room, pods, message, recordMade }),
@@ -249,18 +249,18 @@ const CALLED_OFF = { kind: 'calledOff' } as const;
 /** Reads again what the act is about. `calledOff`: Node or NodeClaim is not there any more. */
 async function lookAgain(
   deps: PassDeps,
-  { granted: { attempt, finding }, rules: rulesNow }: GrantedAct,
+  { granted: { attempt, finding }, poolSettings: loading }: GrantedAct,
   listedClaim: NodeClaimView | undefined,
 ): Promise<SecondLook | typeof CALLED_OFF> {
   const { name, uid } = finding.node;
-  const [rules, node, claim, pods] = await inParallel([
-    rulesNow,
+  const [poolSettings, node, claim, pods] = await inParallel([
+    loading,
     getNodeView(deps, name),
     listedClaim ?? (attempt.claim && getNodeClaimView(deps, attempt.claim.name)),
     attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, name),
   ]);
   if (node?.uid !== uid || claim?.uid !== attempt.claim?.uid) return CALLED_OFF;
-  return { now: deps.clock.now(), rules, node, claim, isClaimListed: listedClaim !== undefined, pods };
+  return { now: deps.clock.now(), poolSettings, node, claim, isClaimListed: listedClaim !== undefined, pods };
 }
 
 /** Judges the node again, and says whether the act is still wanted. */
@@ -268,14 +268,14 @@ function judgeAgain(
   { decideNode }: PassDeps,
   { dueFacts }: ObservedPool,
   { granted: { attempt, finding }, record, isCounted }: GrantedAct,
-  { now, node, claim, isClaimListed, rules: { repair: rules } }: SecondLook,
+  { now, node, claim, isClaimListed, poolSettings: { repair } }: SecondLook,
 ): StillWanted {
   const otherRequest = dueFacts?.otherRequests.get(node.name);
   const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
-  const health = judgeHealth(node, { now, rules, record, episodes: record.episodes });
-  const own = decideNode({ now, node, owner, rules, health, otherRequest });
+  const health = judgeHealth(node, { now, repair, record, episodes: record.episodes });
+  const own = decideNode({ now, node, owner, repair, health, otherRequest });
   const { confirm } = finding.verdict.entryPolicy;
-  return stillWanted({ key: attempt.key, confirm }, own, { rules, isClaimListed, isCounted });
+  return stillWanted({ key: attempt.key, confirm }, own, { repair, isClaimListed, isCounted });
 }
 
 const refused = (message: string, cause: RefusalCause): Extract<Outcome, { kind: 'refused' }> => ({
@@ -343,6 +343,6 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResul
     Object.keys(made).length === 0 ? intended : { ...intended, leftovers: { ...intended.leftovers, ...made } };
   const time = addDuration(deps.clock.now(), attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
   if (outcome.kind !== 'accepted') return afterUntakenAct(deps, observed, result, { outcome, withMade, time });
-  const record = accepted(withMade, outcome.attempt, allActionsOf(observed.rules.repair));
+  const record = accepted(withMade, outcome.attempt, allActionsOf(observed.poolSettings.repair));
   return { change: { record }, time };
 }

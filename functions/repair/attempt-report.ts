@@ -11,7 +11,7 @@ import type { NodeName } from './rule/verdict.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { ObservedPool } from './observe.ts';
 import { poolDimension } from './record.ts';
-import { protectedNames } from './rules.ts';
+import { protectedNames } from './pool-settings.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { aboutNode } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -135,7 +135,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   const { action, dueCondition, number, claim } = attempt;
   // A drain, and the controller of a custom resource, respect protected pods.
   const isForceful = (action === 'Terminate' || action === 'Reboot') && !isUnbounded(attempt);
-  const doomed = isForceful ? protectedNames(observed.rules, pods, clock.now()) : [];
+  const doomed = isForceful ? protectedNames(observed.poolSettings, pods, clock.now()) : [];
   const end = graceEnd(attempt);
   const last = end === undefined ? '' : `, at ${toTimestamp(end)} at the latest`;
   const takes =

@@ -62,10 +62,10 @@ export const RULES = { decideNode, judgeNode, decide } as const;
 
 /** Grants the repairs that due nodes need, as far as the pool allows. */
 export function decide(observation: PoolObservation): PoolDecision {
-  const { now, findings, state, rules, guardInputs } = observation;
-  const inFlight = inFlightOf(findings, state, now);
-  if (!rules.gateOpen || guardInputs === undefined) {
-    const { ramp, holdingGuards } = state;
+  const { now, findings, poolRecord, repair, guardInputs } = observation;
+  const inFlight = inFlightOf(findings, poolRecord, now);
+  if (!repair.gateOpen || guardInputs === undefined) {
+    const { ramp, holdingGuards } = poolRecord;
     return nextPoolState(observation, { findings, granted: [], inFlight, ramp, holdingGuards });
   }
 
@@ -73,11 +73,11 @@ export function decide(observation: PoolObservation): PoolDecision {
   const guards = createGuards(guardInputs);
   const blockers = new Map(dueFindings.map(each => [each, guards.blockerOf(each.node)]));
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
-  const currentRamp = state.ramp && withoutUndone(state.ramp, undoneOf(findings, state, now));
+  const currentRamp = poolRecord.ramp && withoutUndone(poolRecord.ramp, undoneOf(findings, poolRecord, now));
   const isAnythingDue = dueFindings.length > 0;
-  const mayRamp = currentRamp !== undefined || state.holdingGuards.length > 0;
+  const mayRamp = currentRamp !== undefined || poolRecord.holdingGuards.length > 0;
   const ramp = mayRamp
-    ? nextRamp({ ramp: currentRamp, holdingGuards: state.holdingGuards }, { holdingGuards, isAnythingDue }, now)
+    ? nextRamp({ ramp: currentRamp, holdingGuards: poolRecord.holdingGuards }, { holdingGuards, isAnythingDue }, now)
     : undefined;
   const outcomes = grant(dueFindings, { observation, guardInputs, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
@@ -104,8 +104,8 @@ interface Grant {
 /** Decides on each due node, in their rank. */
 function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly Grant[] {
   const { blockers, guards, ramp } = granting;
-  const { now, pool, rules } = granting.observation;
-  const isObserving = rules.mode === 'Observe';
+  const { now, pool, repair } = granting.observation;
+  const isObserving = repair.mode === 'Observe';
   const slots = createSlots(granting);
   const score = scores(dueFindings, now);
   let granted = 0;
@@ -155,11 +155,13 @@ function inIncident(finding: DueFinding, incident: Incident, pool: string | unde
 
 /** The blocker of a due node that the guards let through, before slots are counted; undefined: none. */
 function blockerOf({ node, verdict }: DueFinding, { observation, guardInputs }: Granting): Blocker | undefined {
-  const { now, state, answers } = observation;
+  const { now, poolRecord, answers } = observation;
   const { action, dueCondition } = verdict;
   const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
   const mayBeFutile = isReplacing && guardInputs.settings.futility !== undefined;
-  const futile = mayBeFutile ? futility(guardInputs, failureOf(dueCondition), node, state.terminations) : undefined;
+  const futile = mayBeFutile
+    ? futility(guardInputs, failureOf(dueCondition), node, poolRecord.terminations)
+    : undefined;
   return othersNotKnown(guardInputs.requestsFault, now) ?? futile ?? unconfirmed(verdict, answers?.get(node.uid), now);
 }
 

@@ -14,8 +14,8 @@ import { judgeHealth, withoutDueClause } from './rule/health.ts';
 import { readableSettings } from './rule/incident.ts';
 import type { Activity, PoolFacts } from './rule/pool-facts.ts';
 import type { OwnVerdict, Rank } from './rule/verdict.ts';
-import type { RepairRules } from './rule/settings-in-force.ts';
-import { rulesOf, type RuleSources, statementsByPool } from './settings.ts';
+import type { RepairInForce } from './rule/settings-in-force.ts';
+import { repairInForce, type SettingsSources, statementsByPool } from './settings.ts';
 import { readAsks } from './passes.ts';
 import { type KubernetesObject, kindAndName } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
@@ -29,10 +29,10 @@ export { endReplacement } from './replace.ts';
 export { asOf } from './rule/next-action.ts';
 export { poolOf } from './decide.ts';
 export { readVeto } from './rule/vetoes.ts';
-export { effectiveRepair, unwatchedTypes } from './settings.ts';
+export { repairBlockInForce as effectiveRepair, unwatchedTypes } from './settings.ts';
 
 /** A cluster, all of it read once. */
-export interface SeenCluster extends RuleSources {
+export interface SeenCluster extends SettingsSources {
   readonly nodes: readonly NodeView[];
   readonly claims: readonly NodeClaimView[];
   readonly pools: ReadonlyMap<string, KubernetesObject>;
@@ -43,7 +43,7 @@ export interface SeenCluster extends RuleSources {
 /** Decision on a node, with its reasons. */
 export interface ExplainedNode {
   readonly pool: string | undefined;
-  readonly rules: RepairRules;
+  readonly repair: RepairInForce;
   /** The decision on the node alone, before guards and budgets. */
   readonly kind: OwnVerdict['kind'];
   /** Message with the reason, without the time from which a repair is due. */
@@ -67,32 +67,32 @@ export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs):
   const owners = indexOwners(nodes, claims);
   const owner = ownerOf(node, owners);
   const pool = poolOf(node, owner);
-  const rules = rulesOf(pool === undefined ? undefined : pools.get(pool), cluster);
-  const settings = readableSettings(rules);
-  const record = seenRecord(node, { pool, rules, now });
-  const health = judgeHealth(node, { now, rules, record, episodes: [] });
-  const own = decideNode({ now, node, owner, rules, health });
+  const repair = repairInForce(pool === undefined ? undefined : pools.get(pool), cluster);
+  const settings = readableSettings(repair);
+  const record = seenRecord(node, { pool, repair, now });
+  const health = judgeHealth(node, { now, repair, record, episodes: [] });
+  const own = decideNode({ now, node, owner, repair, health });
   const { kind } = own;
   const dueCondition = 'dueCondition' in own ? own.dueCondition : undefined;
   const isConcerned = ['tolerate', 'due', 'blocked', 'vetoed'].includes(kind);
-  const source = kind === 'refuse' ? policyObjects.find(each => kindAndName(each) === rules.source) : undefined;
+  const source = kind === 'refuse' ? policyObjects.find(each => kindAndName(each) === repair.source) : undefined;
   return {
     pool,
-    rules,
+    repair,
     kind,
     message: dueCondition === undefined ? own.message : withoutDueClause(own.message, dueCondition),
     dueCondition,
     terms: settings && health.kind === 'unhealthy' && isConcerned ? termsOf(settings, health.entry) : undefined,
     ...(kind === 'due'
-      ? inItsPool(cluster, node, { owners, pool, rules, now })
+      ? inItsPool(cluster, node, { owners, pool, repair, now })
       : { rank: undefined, heldBy: undefined }),
     acceptedGeneration: source && acceptedBefore(source),
     worker: otherWorkOn(node, owner.kind === 'claim' ? owner.claim : undefined, undefined, now)?.what,
   };
 }
 
-/** The rules of a pool, and the time by which they are applied. */
-interface RulesNow extends Pick<ExplainedNode, 'pool' | 'rules'> {
+/** The repair in force for a pool, and the time by which it is applied. */
+interface RepairNow extends Pick<ExplainedNode, 'pool' | 'repair'> {
   readonly now: EpochMs;
 }
 
@@ -100,8 +100,8 @@ interface RulesNow extends Pick<ExplainedNode, 'pool' | 'rules'> {
  * The record of a node, as far as its Node shows it. An entry with a reason counts from the transition, for only
  * Curfew's table knows when the reason was first seen.
  */
-function seenRecord(node: NodeView, { pool, rules, now }: RulesNow): NodeRecord {
-  const { unhealthy } = judgeHealth(node, { now, rules, record: undefined, episodes: [] });
+function seenRecord(node: NodeView, { pool, repair, now }: RepairNow): NodeRecord {
+  const { unhealthy } = judgeHealth(node, { now, repair, record: undefined, episodes: [] });
   const onsets = unhealthy.flatMap(({ key, doubt, condition: { lastTransitionTime: stated } }) =>
     stated === undefined || doubt !== undefined
       ? []
@@ -114,7 +114,7 @@ function seenRecord(node: NodeView, { pool, rules, now }: RulesNow): NodeRecord 
 function inItsPool(
   cluster: SeenCluster,
   node: NodeView,
-  { owners, pool, rules, now }: RulesNow & { readonly owners: ReturnType<typeof indexOwners> },
+  { owners, pool, repair, now }: RepairNow & { readonly owners: ReturnType<typeof indexOwners> },
 ): Pick<ExplainedNode, 'rank' | 'heldBy'> {
   const { nodes, claims, pools, activity } = cluster;
   const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
@@ -122,15 +122,15 @@ function inItsPool(
   const facts: PoolFacts = {
     now,
     pool,
-    rules: { repair: rules, pool: pool === undefined ? undefined : pools.get(pool) },
-    state: NEW_POOL,
-    isKnown: false,
+    poolSettings: { repair, nodePool: pool === undefined ? undefined : pools.get(pool) },
+    poolRecord: NEW_POOL,
+    hadPoolRecord: false,
     nodes: members,
-    labelled: members,
-    concerned: members,
+    labelledNodes: members,
+    concernedNodes: members,
     claims: new Map(claims.map(each => [each.uid, each])),
-    records: new Map(members.map(each => [each.uid, { value: seenRecord(each, { pool, rules, now }), isOld: false }])),
-    gone: new Map(),
+    records: new Map(members.map(each => [each.uid, { value: seenRecord(each, { pool, repair, now }), isOld: false }])),
+    recordsOfGoneNodes: new Map(),
     asks: readAsks([]),
     basisOf: () => '',
     activity,
@@ -148,9 +148,9 @@ function inItsPool(
   const decided = decide({
     now,
     pool,
-    rules,
+    repair,
     findings: judged.findings,
-    state: NEW_POOL,
+    poolRecord: NEW_POOL,
     guardInputs: guardInputsOf(facts, judged),
     answers: new Map(nodes.map(({ uid }) => [uid, CONFIRMED])),
   });

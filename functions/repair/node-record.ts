@@ -66,7 +66,7 @@ const incident = z.object({
   taken: list(z.string()),
   /** Keys of actions whose replacement did not become ready: not taken, and skipped if another action follows. */
   skipped: z.optional(list(z.string())),
-  /** Time since which no rule has called the node unhealthy. */
+  /** Time since which no statement has called the node unhealthy. */
   healthySince: z.optional(instant),
   /** The action that still had time when the node was well again. It counts as not taken once the node is unhealthy again. */
   interrupted: z.optional(z.string()),
@@ -77,7 +77,7 @@ const incident = z.object({
   recovering: z.optional(z.object({ totalMs: z.number(), since: z.optional(instant) })),
 });
 
-/** An incident, which goes on until no rule has called the node unhealthy for a while (`rule/incident.ts`). */
+/** An incident, which goes on until no statement has called the node unhealthy for a while (`rule/incident.ts`). */
 export type Incident = Readonly<z.output<typeof incident>>;
 
 const onset = z.object({

@@ -1,5 +1,5 @@
 /**
- * Reads all that a pass needs: the record and the rules of the pool, its nodes with their records, and what only due
+ * Reads all that a pass needs: the record and the settings of the pool, its nodes with their records, and what only due
  * nodes need. All reads are live. What is found of the nodes says what to read next (`rule/pool-verdict.ts`).
  */
 import { carryOver } from './carried-attempts.ts';
@@ -14,7 +14,7 @@ import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, type StoredNode } f
 import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import { openReservations, type OpenReservations } from './reservations.ts';
-import { basisFor, loadRules, type PoolRules } from './rules.ts';
+import { basisFor, loadPoolSettings, type PoolSettings } from './pool-settings.ts';
 import { statementsByPool, statementsUnder } from './settings.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
@@ -35,12 +35,12 @@ import { objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
 
 /** Facts that a pass has read of its pool, with the records to write. */
 export interface ObservedPool extends PoolFacts {
-  readonly rules: PoolRules;
+  readonly poolSettings: PoolSettings;
   readonly origin: DecisionOrigin;
-  readonly record: TimedRecord<PoolRecord>;
-  readonly recordOf: (uid: string) => TimedRecord<NodeRecord>;
+  readonly timedPoolRecord: TimedRecord<PoolRecord>;
+  readonly timedNodeRecord: (uid: string) => TimedRecord<NodeRecord>;
   /** Nodes of other pools, whose passes are to look at them. */
-  readonly elsewhere: readonly NodeElsewhere[];
+  readonly nodesElsewhere: readonly NodeElsewhere[];
 }
 
 /** Limits that can hold a due node, beside those that follow from Nodes and NodeClaims. */
@@ -58,17 +58,21 @@ export async function observe(
   pool: string | undefined,
   asks: RepairAsks,
 ): Promise<ObservedPool | 'newer'> {
-  const record = openRecord(deps, POOL_CODEC, poolRecordId(pool));
-  const [loaded, rules, view] = await inParallel([record.load(), loadRules(deps, pool), loadPoolView(deps, pool)]);
+  const timedPoolRecord = openRecord(deps, POOL_CODEC, poolRecordId(pool));
+  const [loaded, poolSettings, view] = await inParallel([
+    timedPoolRecord.load(),
+    loadPoolSettings(deps, pool),
+    loadPoolView(deps, pool),
+  ]);
   if (loaded.kind === 'newer') return 'newer';
   const state = loaded.kind === 'known' ? loaded.value : NEW_POOL;
-  const settings = readableSettings(rules.repair);
+  const settings = readableSettings(poolSettings.repair);
   const nodes = view.nodes.filter(node => ownsNode(node, pool, view.claims));
-  const statements = statementsUnder(rules.repair);
+  const statements = statementsUnder(poolSettings.repair);
   const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
   const opened = openRecords(deps, NODE_CODEC);
-  const recordOf = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
-  const records = await readNodes(deps, recordOf, nodes, { unhealthy, state, asks });
+  const timedNodeRecord = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
+  const records = await readNodes(deps, timedNodeRecord, nodes, { unhealthy, state, asks });
   if (records === 'newer') return 'newer';
   const oldAttempts = state.oldAttempts && carryOver(state.oldAttempts, records, nodes, settings);
   const open = [...records].filter(([, { value }]) => value.attempt !== undefined);
@@ -82,24 +86,24 @@ export async function observe(
   return {
     now: deps.clock.now(),
     pool,
-    rules,
-    origin: { pool, source: rules.repair.source },
+    poolSettings,
+    origin: { pool, source: poolSettings.repair.source },
     asks,
-    state: { ...state, oldAttempts },
-    record,
-    isKnown: loaded.kind === 'known',
+    poolRecord: { ...state, oldAttempts },
+    timedPoolRecord,
+    hadPoolRecord: loaded.kind === 'known',
     nodes,
-    labelled: view.nodes,
-    concerned: found.filter(({ uid }) => !others.has(uid)),
+    labelledNodes: view.nodes,
+    concernedNodes: found.filter(({ uid }) => !others.has(uid)),
     claims: new Map(view.claims.map(claim => [claim.uid, claim])),
     records,
-    recordOf,
-    gone,
-    elsewhere: [...others.values(), ...elsewhere],
+    timedNodeRecord,
+    recordsOfGoneNodes: gone,
+    nodesElsewhere: [...others.values(), ...elsewhere],
     dueFacts: undefined,
     stillThere: new Map(),
     activity,
-    basisOf: claim => basisFor(claim, rules),
+    basisOf: claim => basisFor(claim, poolSettings),
   };
 }
 
@@ -111,7 +115,7 @@ export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextR
   switch (next.kind) {
     case 'dueFacts': {
       const [cluster, requests] = await inParallel([
-        next.countsCluster ? loadClusterNodes(deps, observed.rules) : undefined,
+        next.countsCluster ? loadClusterNodes(deps, observed.poolSettings) : undefined,
         loadOtherRequests(deps, observed.nodes, observed.now),
       ]);
       return { ...observed, dueFacts: { cluster, ...requests } };
@@ -129,10 +133,10 @@ export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextR
 /** Reads limits and EC2's answers, once no finding asks for more. @param unconfirmed nodes that EC2 is asked about */
 export async function observeLimits(
   deps: PassDeps,
-  { pool, rules, dueFacts }: ObservedPool,
+  { pool, poolSettings, dueFacts }: ObservedPool,
   unconfirmed: readonly Unconfirmed[],
 ): Promise<ObservedLimits | 'newer'> {
-  const { limits } = rules.repair;
+  const { limits } = poolSettings.repair;
   const cluster = dueFacts?.cluster;
   const reserved =
     limits &&
@@ -179,7 +183,7 @@ function ownsNode(node: NodeView, pool: string | undefined, claims: readonly Nod
 /** The records of the nodes that are unhealthy, in flight, or asked for. */
 async function readNodes(
   { clock }: PassDeps,
-  recordOf: ObservedPool['recordOf'],
+  recordOf: ObservedPool['timedNodeRecord'],
   nodes: readonly NodeView[],
   {
     unhealthy,
@@ -239,8 +243,8 @@ async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise
   return { nodes, claims };
 }
 
-/** All nodes of the cluster, each to be judged by the rules of its own pool. */
-async function loadClusterNodes(deps: Kubernetes, { policies, config }: PoolRules): Promise<ClusterNodes> {
+/** All nodes of the cluster, each to be judged by the statements of its own pool. */
+async function loadClusterNodes(deps: Kubernetes, { policies, config }: PoolSettings): Promise<ClusterNodes> {
   const [nodeObjects, poolList] = await inParallel([listNodes(deps), deps.kubernetes.list(RESOURCES.NodePool)]);
   const pools = new Map(objectsOf(poolList, { notServed: 'none' }).map(pool => [pool.metadata.name, pool]));
   const statements = statementsByPool(pools, { policies, providerPolicies: config.providerPolicies });

@@ -26,14 +26,14 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   const first = await observe(deps, pool, readAsks(asks));
   if (first === 'newer') return leaveToNewer(pool, asks);
   const { observed, judged } = await judge(deps, first);
-  const { rules, state, elsewhere } = observed;
+  const { poolSettings, poolRecord, nodesElsewhere } = observed;
   const { findings } = judged;
   const guardInputs = guardInputsOf(observed, judged);
   // No record and no findings: there is nothing to decide.
-  const hasNothingToDo = !observed.isKnown && findings.length === 0;
+  const hasNothingToDo = !observed.hadPoolRecord && findings.length === 0;
   const limits = hasNothingToDo ? undefined : await observeLimits(deps, observed, toBeConfirmed(judged, guardInputs));
   if (limits === 'newer') return leaveToNewer(pool, asks);
-  for (const { pool: other, ...node } of elsewhere) await deps.ask(other, { kind: 'node', ...node });
+  for (const { pool: other, ...node } of nodesElsewhere) await deps.ask(other, { kind: 'node', ...node });
   if (limits === undefined) return spacingAfter(durationBetween(startTime, deps.clock.now()));
 
   const { now, answers, reserved } = limits;
@@ -41,9 +41,9 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   const decision = deps.decide({
     now,
     pool,
-    rules: rules.repair,
+    repair: poolSettings.repair,
     findings,
-    state,
+    poolRecord,
     guardInputs,
     answers,
     concurrencyLimits,

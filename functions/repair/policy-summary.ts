@@ -3,7 +3,7 @@
  * stand, and whether the status is written now. Pure.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { effectiveRepair } from './settings.ts';
+import { repairBlockInForce } from './settings.ts';
 import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-facts.ts';
 import { poolsTerminatedByKarpenter, type PolicyCondition, warningOf } from './policy-warnings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -29,7 +29,7 @@ const LISTED_POOLS = 100;
 const BLOCKS = ['repair', 'repairLimits', 'drain', 'termination', 'protection'] as const;
 
 /**
- * The policies whose block counts for a pool: one as a rule. A protection that is only observed stands before one that
+ * The policies whose block counts for a pool: usually one. A protection that is only observed stands before one that
  * is in force.
  */
 function policiesWith(
@@ -48,7 +48,7 @@ function policiesWith(
 
 /**
  * Counts the nodes of selected pools. `held` and `repairing` count only pools for which this policy is the source of
- * the repair rules, and which this version counts. At most `LISTED_POOLS` pools are listed by name.
+ * the repair block, and which this version counts. At most `LISTED_POOLS` pools are listed by name.
  */
 export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySummary {
   const { inForce, pools } = facts;
@@ -57,7 +57,7 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
   const isOwn = ({ object }: { readonly object: KubernetesObject }): boolean => object.metadata.uid === uid;
   const selected = pools.filter(({ pool }) => policiesFor(pool, inForce).some(isOwn));
   const source = kindAndName(policy.object);
-  const repaired = selected.filter(({ pool }) => effectiveRepair(pool, inForce).source === source);
+  const repaired = selected.filter(({ pool }) => repairBlockInForce(pool, inForce).source === source);
   const isInForce = BLOCKS.some(block => selected.some(({ pool }) => policiesWith(pool, block, inForce).some(isOwn)));
   const sumOf = (key: 'held' | 'repairing'): number =>
     repaired.reduce((total, { repairs }) => total + (repairs?.[key] ?? 0), 0);

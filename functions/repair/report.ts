@@ -225,7 +225,7 @@ const WARNING = { type: 'Warning' } as const;
 /** Reports hourly, on the NodePool, how many of the nodes that were terminated have no node in their place. */
 export async function reportMissing(
   { reporter }: PassDeps,
-  { nodes, rules: { pool }, origin }: ObservedPool,
+  { nodes, poolSettings: { nodePool: pool }, origin }: ObservedPool,
   state: PoolRecord,
   now: EpochMs,
 ): Promise<{ readonly state: Partial<PoolRecord>; readonly time: EpochMs | undefined }> {
@@ -263,7 +263,7 @@ function missingOf({ terminations }: PoolRecord, nodes: readonly NodeView[], now
 /** Counts how the pool stands, once that is recorded. */
 export async function countRepairs(
   { metrics, repairsChanged }: PassDeps,
-  { pool, rules: { policies }, state: { counts: countsBefore } }: ObservedPool,
+  { pool, poolSettings: { policies }, poolRecord: { counts: countsBefore } }: ObservedPool,
   { counts: countsAfter }: PoolRecord,
   findings: readonly NodeFinding[],
 ): Promise<void> {

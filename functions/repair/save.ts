@@ -33,12 +33,13 @@ export const normalPool = (value: PoolRecord): PoolRecord => poolSchema.parse(to
  */
 export async function saveNode(
   { clock }: PassDeps,
-  { recordOf }: ObservedPool,
+  { timedNodeRecord }: ObservedPool,
   { name, uid }: NodeFinding['node'],
   value: NodeRecord,
 ): Promise<boolean> {
   const wakeTime = addDuration(clock.now(), NODE_CHECK);
-  return (await recordOf(uid).save({ subject: nodeSubject({ name, uid }), value, wakeTime, punctual: false })).written;
+  return (await timedNodeRecord(uid).save({ subject: nodeSubject({ name, uid }), value, wakeTime, punctual: false }))
+    .written;
 }
 
 /**
@@ -62,7 +63,7 @@ export async function writeNodes(
   const first = wanted.filter(({ node }) => acted.has(node.uid));
   const untouched = wanted.filter(({ node }) => !acted.has(node.uid));
   await fewAtATime([...first, ...untouched.slice(0, MAX_WRITES)], async ({ node, value }) => {
-    if (value === undefined) await observed.recordOf(node.uid).closeNow();
+    if (value === undefined) await observed.timedNodeRecord(node.uid).closeNow();
     else await saveNode(deps, observed, node, value);
   });
   return untouched.length <= MAX_WRITES;
@@ -71,7 +72,7 @@ export async function writeNodes(
 /** Writes the pool's record with the time of the next pass, or closes it when nothing is left to remember. */
 export async function writePool(
   deps: PassDeps,
-  { pool, record }: ObservedPool,
+  { pool, timedPoolRecord }: ObservedPool,
   state: PoolRecord,
   wakeTime: EpochMs | undefined,
 ): Promise<void> {
@@ -79,11 +80,11 @@ export async function writePool(
   const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, oldAttempts];
   const isAnything = lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined;
   if (!isAnything && wakeTime === undefined) {
-    await record.closeNow();
+    await timedPoolRecord.closeNow();
     return;
   }
   const next = wakeTime ?? addDuration(deps.clock.now(), IDLE_POOL_CHECK);
-  const saved = await record.save({ subject: poolSubject(pool), value: normalPool(state), wakeTime: next });
+  const saved = await timedPoolRecord.save({ subject: poolSubject(pool), value: normalPool(state), wakeTime: next });
   if (!saved.written) throw wroteFirst();
 }
 

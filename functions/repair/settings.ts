@@ -2,7 +2,7 @@
  * Finds the repair block in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific
  * policy over a general one, and the first by name among equals. Pure.
  */
-import type { EffectiveRepair, RepairLimitsInForce, RepairRules, StatedLimits } from './rule/settings-in-force.ts';
+import type { RepairBlockInForce, RepairLimitsInForce, RepairInForce, StatedLimits } from './rule/settings-in-force.ts';
 import { readableSettings } from './rule/incident.ts';
 import type { BlockGroup } from '../../shared/cluster/kept-policies.ts';
 import type { Mode } from '../../shared/contract/policy-schema.ts';
@@ -16,39 +16,39 @@ import { AWS_REPAIR_STATEMENTS, type RepairStatement, statementsOf } from '../..
 import { decisionFor, hasBlock } from '../../shared/policies/deciding-policy.ts';
 import { policiesFor, type PolicySet, unreadableFor } from '../../shared/policies/policy-set.ts';
 
-/** Sources of the rules of every pool. */
-export interface RuleSources {
+/** Sources of the settings of every pool. */
+export interface SettingsSources {
   readonly policies: PolicySet;
   readonly gateOpen: boolean;
   /** The provider's statements; undefined: those before 1.15. */
   readonly providerPolicies?: ProviderPolicies | undefined;
 }
 
-/** The rules that apply to the nodes of a pool. @param pool undefined: the nodes without a NodePool */
-export function rulesOf(
+/** The repair in force for the nodes of a pool. @param pool undefined: the nodes without a NodePool */
+export function repairInForce(
   pool: KubernetesObject | undefined,
-  { policies, gateOpen, providerPolicies }: RuleSources,
-): RepairRules {
+  { policies, gateOpen, providerPolicies }: SettingsSources,
+): RepairInForce {
   const value = pool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
   const poolVeto = pool && { kind: 'NodePool' as const, name: pool.metadata.name, uid: pool.metadata.uid, value };
-  return { ...effectiveRepair(pool, policies, providerPolicies), gateOpen, poolVeto };
+  return { ...repairBlockInForce(pool, policies, providerPolicies), gateOpen, poolVeto };
 }
 
-/** The statements by which a node is unhealthy under these rules: the provider's if nothing is set. */
-export function statementsUnder(rules: Pick<EffectiveRepair, 'settings'>): readonly RepairStatement[] {
-  const settings = readableSettings(rules);
+/** The statements by which a node is unhealthy: the provider's if nothing is set. */
+export function statementsUnder(repair: Pick<RepairBlockInForce, 'settings'>): readonly RepairStatement[] {
+  const settings = readableSettings(repair);
   return settings === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
 }
 
 /** The statements by which the nodes of each pool are unhealthy, by name of the pool. */
 export function statementsByPool(
   pools: ReadonlyMap<string, KubernetesObject>,
-  { policies, providerPolicies }: Omit<RuleSources, 'gateOpen'>,
+  { policies, providerPolicies }: Omit<SettingsSources, 'gateOpen'>,
 ): (name: string | undefined) => readonly RepairStatement[] {
   const known = new Map<string | undefined, readonly RepairStatement[]>();
   return name => {
     const pool = name === undefined ? undefined : pools.get(name);
-    const found = known.get(name) ?? statementsUnder(effectiveRepair(pool, policies, providerPolicies));
+    const found = known.get(name) ?? statementsUnder(repairBlockInForce(pool, policies, providerPolicies));
     known.set(name, found);
     return found;
   };
@@ -62,11 +62,11 @@ export function statementsByPool(
  *
  * @param profile the provider's statements; undefined: those before 1.15
  */
-export function effectiveRepair(
+export function repairBlockInForce(
   pool: KubernetesObject | undefined,
   policySet: PolicySet,
   profile?: ProviderPolicies,
-): EffectiveRepair {
+): RepairBlockInForce {
   const applying = policiesFor(pool, policySet);
   const unreadable = unreadableFor(pool, policySet);
   const objects = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
@@ -123,7 +123,7 @@ export const OWN_BLOCKS: BlockGroup = {
 };
 
 /**
- * A message for each condition type that no rule watches, with the nearest known name; none for a block that cannot be
+ * A message for each condition type that no statement watches, with the nearest known name; none for a block that cannot be
  * read.
  */
 export function unwatchedTypes({ spec }: Pick<KubernetesObject, 'spec'>): readonly string[] {

@@ -50,7 +50,7 @@ async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<s
 }
 
 /**
- * Whether a rule may call the node unhealthy: one of the provider, or one of these. A node that carries marks of a
+ * Whether a statement calls the node unhealthy: one of the provider, or one of these. A node that carries marks of a
  * repair counts, too: it has a record, or the table has lost it.
  */
 const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
@@ -123,7 +123,7 @@ interface AskContext {
   readonly isClaimed?: boolean;
 }
 
-/** Asks for a pass of the node's pool if the node is unhealthy by any rule, or has a record. */
+/** Asks for a pass of the node's pool if the node is unhealthy by any statement, or has a record. */
 export async function askForNode(
   deps: Deps,
   node: NodeView,
@@ -164,7 +164,7 @@ const poolsOf = (...names: readonly (string | undefined)[]): readonly string[] =
 ];
 
 /**
- * The pools whose rules the node may be judged by: that of its label, and that of the NodeClaim that owns it. The first
+ * The pools whose settings the node may be judged by: that of its label, and that of the NodeClaim that owns it. The first
  * one is asked, and its pass asks the other if the NodeClaim names that. If there is a label, a NodeClaim that cannot
  * be read stops nothing.
  */

@@ -1,6 +1,6 @@
 /** What tests of a whole pool share: the time of its pass, its actions, a block that holds nobody, its objects. */
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { RepairRules } from '../../functions/repair/rule/settings-in-force.ts';
+import type { RepairInForce } from '../../functions/repair/rule/settings-in-force.ts';
 import { addDuration, type EpochMs, minutes, toDurationMs } from '../../shared/domain/time.ts';
 import { newNode } from '../../functions/repair/rule/attempt.ts';
 import type { NodeRecord } from '../../functions/repair/node-record.ts';
@@ -17,7 +17,7 @@ export const TERMINATE = { type: 'Terminate', timeout: '1h' };
 export const REPLACE = { type: 'ReplaceThenTerminate', timeout: '15m' };
 
 /** Rules whose guards hold nobody. */
-export const open = (block: JsonObject = {}, more: Partial<RepairRules> = {}): RepairRules =>
+export const open = (block: JsonObject = {}, more: Partial<RepairInForce> = {}): RepairInForce =>
   someRules({ maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off', ...block }, more);
 
 /** What is remembered of a node of `aPoolNode` that is unhealthy. */

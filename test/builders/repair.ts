@@ -20,7 +20,7 @@ import { NEW_POOL, type PoolRecord } from '../../functions/repair/pool-record.ts
 import type { NodeRecord } from '../../functions/repair/node-record.ts';
 import type { ConcurrencyLimits } from '../../functions/repair/rule/concurrency-limits.ts';
 import type { JudgeContext } from '../../functions/repair/rule/pool-facts.ts';
-import type { RepairRules } from '../../functions/repair/rule/settings-in-force.ts';
+import type { RepairInForce } from '../../functions/repair/rule/settings-in-force.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
   const instant = parseTimestamp(text);
@@ -70,7 +70,7 @@ export function someSettings(block: JsonObject = {}): RepairSettings {
   return parsed.value;
 }
 
-export function someRules(block: JsonObject = {}, overrides: Partial<RepairRules> = {}): RepairRules {
+export function someRules(block: JsonObject = {}, overrides: Partial<RepairInForce> = {}): RepairInForce {
   return {
     gateOpen: true,
     settings: someSettings(block),
@@ -114,14 +114,14 @@ export function aPoolOf(size: number, unhealthy: number): readonly NodeView[] {
 export interface PoolWorld {
   readonly now: EpochMs;
   readonly pool: string | undefined;
-  readonly rules: RepairRules;
+  readonly repair: RepairInForce;
   readonly nodes: readonly NodeView[];
   readonly claims: readonly NodeClaimView[];
   /** By UID. */
   readonly records: Readonly<Record<string, NodeRecord>>;
   /** What is remembered of Nodes that are gone, by UID. */
   readonly gone?: Readonly<Record<string, NodeRecord>>;
-  readonly state: PoolRecord;
+  readonly poolRecord: PoolRecord;
   /** All nodes of the cluster; absent: those of the pool. */
   readonly cluster?: readonly NodeView[];
   readonly concurrencyLimits?: (own: ReadonlySet<string>) => ConcurrencyLimits;
@@ -146,7 +146,7 @@ function contextOf(nodes: readonly NodeView[], { claims, ...given }: Omit<Look, 
   return {
     now: addDuration(T, minutes(30)),
     pool: 'default',
-    rules: someRules(),
+    repair: someRules(),
     owners: indexOwners(nodes, owned),
     claims: new Map(owned.map(claim => [claim.uid, claim])),
     observedTimes: new Map(),
@@ -175,8 +175,8 @@ export function checked<Found extends NodeFinding>(finding: Found): Found {
 /** What is true of a node under these settings, and since when. */
 export const unhealthyStatementsOf = (
   node: Pick<NodeView, 'conditions' | 'creationTime'>,
-  { settings, ...more }: Omit<HealthContext, 'rules' | 'episodes'> & { readonly settings: RepairSettings },
-): readonly UnhealthyStatement[] => judgeHealth(node, { rules: { settings }, episodes: [], ...more }).unhealthy;
+  { settings, ...more }: Omit<HealthContext, 'repair' | 'episodes'> & { readonly settings: RepairSettings },
+): readonly UnhealthyStatement[] => judgeHealth(node, { repair: { settings }, episodes: [], ...more }).unhealthy;
 
 /** What a pass finds of one node, before the pool decides. */
 export const aFinding = (node: NodeView, { record, others = [], ...given }: Look = {}): PresentNode =>
@@ -187,19 +187,19 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const world: PoolWorld = {
     now: addDuration(T, minutes(30)),
     pool: 'default',
-    rules: someRules(),
+    repair: someRules(),
     nodes,
     claims: nodes.map(node => claimOf(node)),
     records: {},
-    state: NEW_POOL,
+    poolRecord: NEW_POOL,
     ...overrides,
   };
-  const { now, pool, rules, claims, records, state, concurrencyLimits, answers } = world;
-  const settings = readableSettings(rules);
-  const context = contextOf(nodes, { now, pool, rules, claims });
-  const present = nodes.map(node => judgeNode(context, node, records[node.uid]));
+  const { now, pool, repair, claims, records, poolRecord, concurrencyLimits, answers } = world;
+  const settings = readableSettings(repair);
+  const context = contextOf(nodes, { now, pool, repair, claims });
+  const presentNodes = nodes.map(node => judgeNode(context, node, records[node.uid]));
   const gone = Object.entries(world.gone ?? {}).map(([uid, record]) => judgeGone(uid, record, context));
-  const findings = [...present, ...gone];
+  const findings = [...presentNodes, ...gone];
   const cluster = settings && {
     nodes: world.cluster ?? nodes,
     statementsOf: () => statementsOf(settings),
@@ -208,16 +208,16 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const { nodePool, decide: rule = decide } = world;
   const facts = {
     pool,
-    rules: { repair: rules, pool: nodePool },
+    poolSettings: { repair, nodePool },
     nodes,
     claims: new Map(claims.map(claim => [claim.uid, claim])),
     dueFacts: cluster && { cluster, otherRequests: new Map() },
-    state,
+    poolRecord,
     now,
     activity,
   };
-  const guardInputs = guardInputsOf(facts, { present });
-  const decision = rule({ now, pool, rules, findings, state, guardInputs, concurrencyLimits, answers });
+  const guardInputs = guardInputsOf(facts, { presentNodes });
+  const decision = rule({ now, pool, repair, findings, poolRecord, guardInputs, concurrencyLimits, answers });
   decision.findings.forEach(checked);
   return decision;
 }

@@ -61,8 +61,8 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     breaks: ['I3'],
     scenario: `${STARTS}#repair-illness-of-a-new-reason`,
     mutation: seeing({
-      rules: rules =>
-        withSettings(rules, ({ conditions }) => ({
+      repair: repair =>
+        withSettings(repair, ({ conditions }) => ({
           conditions: conditions.map(statement => ({ ...statement, reason: undefined })),
         })),
     }),

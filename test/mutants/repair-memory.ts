@@ -15,11 +15,11 @@ const remembersOfPool = (change: (decision: PoolDecision, seen: PoolObservation)
     ...rules,
     decide(seen) {
       const decision = rules.decide(seen);
-      return { ...decision, state: { ...decision.state, ...change(decision, seen) } };
+      return { ...decision, poolRecord: { ...decision.poolRecord, ...change(decision, seen) } };
     },
   }));
 
-const isOff = ({ rules: { gateOpen, settings, mode } }: PoolObservation): boolean =>
+const isOff = ({ repair: { gateOpen, settings, mode } }: PoolObservation): boolean =>
   !gateOpen || settings === undefined || 'invalid' in settings || mode === 'Observe';
 
 /** Terminations that never were beside those that were; each once. */
@@ -105,8 +105,8 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     seed: 146,
     scenario: 'repair-again.yaml#repair-again-when-an-allowance-returns',
     mutation: seeing({
-      rules: rules =>
-        withSettings(rules, ({ actions }) => ({ actions: actions?.map(action => ({ ...action, attempts: 1_000 })) })),
+      repair: repair =>
+        withSettings(repair, ({ actions }) => ({ actions: actions?.map(action => ({ ...action, attempts: 1_000 })) })),
     }),
   },
   {
@@ -182,9 +182,9 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mistake: 'counts terminations that were refused among those that did not help',
     breaks: ['I5'],
     scenario: 'repair-futility-memory.yaml#repair-futility-does-not-count-refused',
-    mutation: remembersOfPool(({ state, granted }, seen) =>
+    mutation: remembersOfPool(({ poolRecord, granted }, seen) =>
       withMore(
-        state,
+        poolRecord,
         granted.map(({ finding: { node }, attempt: { dueCondition } }) => ({ node, dueCondition })),
         seen,
       ),
@@ -195,9 +195,9 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mistake: 'counts terminations that were only observed among those that did not help',
     breaks: ['I5'],
     scenario: 'repair-futility-memory.yaml#repair-futility-does-not-count-observed',
-    mutation: remembersOfPool(({ state, findings }, seen) =>
+    mutation: remembersOfPool(({ poolRecord, findings }, seen) =>
       withMore(
-        state,
+        poolRecord,
         findings.flatMap(({ node, verdict }) =>
           verdict?.kind === 'wouldRepair' ? [{ node, dueCondition: verdict.attempt.dueCondition }] : [],
         ),

@@ -8,7 +8,7 @@ export const REPAIR_PAST_MUTANTS: readonly Mutant[] = [
     mistake: 'does not add up how long a node was unhealthy in all',
     breaks: ['I5'],
     scenario: 'repair-sees-through-flapping.yaml#repair-flapping-that-stays',
-    mutation: seeing({ rules: rules => withSettings(rules, () => ({ flapping: undefined })) }),
+    mutation: seeing({ repair: repair => withSettings(repair, () => ({ flapping: undefined })) }),
   },
   {
     name: 'repair-forgets-episodes',
@@ -22,6 +22,6 @@ export const REPAIR_PAST_MUTANTS: readonly Mutant[] = [
     mistake: 'goes on replacing nodes whose replacements fail as they did',
     breaks: ['I3'],
     scenario: 'repair-gives-up-what-does-not-help.yaml#repair-futility',
-    mutation: seeing({ rules: rules => withSettings(rules, () => ({ futility: undefined })) }),
+    mutation: seeing({ repair: repair => withSettings(repair, () => ({ futility: undefined })) }),
   },
 ];

@@ -53,7 +53,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     breaks: ['I3'],
     seed: 79,
     scenario: 'repair-keeps-to-its-budget.yaml#repair-two-at-a-time',
-    mutation: seeing({ rules: rules => withSettings(rules, () => ({ maxConcurrentRepairs: undefined })) }),
+    mutation: seeing({ repair: repair => withSettings(repair, () => ({ maxConcurrentRepairs: undefined })) }),
   },
   {
     name: 'repair-budget-until-the-deletion',
@@ -65,7 +65,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
       findings: seen.findings.map(finding =>
         finding.record?.attempt?.phase === 'accepted' ? { ...finding, state: 'followed' } : finding,
       ),
-      state: { ...seen.state, inFlight: {} },
+      poolRecord: { ...seen.poolRecord, inFlight: {} },
     })),
   },
   {
@@ -74,7 +74,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     breaks: ['I3'],
     seed: 200025,
     scenario: 'repair-freezes-when-the-cluster-goes-dark.yaml#repair-ramps-up-after-a-freeze',
-    mutation: poolSeeing(seen => ({ ...seen, state: { ...seen.state, holdingGuards: [], ramp: undefined } })),
+    mutation: poolSeeing(seen => ({ ...seen, poolRecord: { ...seen.poolRecord, holdingGuards: [], ramp: undefined } })),
   },
   {
     name: 'repair-outage-of-the-pool',
@@ -88,14 +88,14 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     mistake: 'does not see that a whole zone is out',
     breaks: ['I3'],
     seed: 87,
-    mutation: seeing({ rules: rules => withSettings(rules, () => ({ zoneOutage: undefined })) }),
+    mutation: seeing({ repair: repair => withSettings(repair, () => ({ zoneOutage: undefined })) }),
   },
   {
     name: 'repair-in-a-frozen-cluster',
     mistake: 'does not see that most of the cluster is Unknown at once',
     breaks: ['I3'],
     seed: 115,
-    mutation: seeing({ rules: rules => withSettings(rules, () => ({ freeze: undefined })) }),
+    mutation: seeing({ repair: repair => withSettings(repair, () => ({ freeze: undefined })) }),
   },
   {
     name: 'repair-uncertain-node-left-over',

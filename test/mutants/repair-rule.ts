@@ -41,7 +41,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'acts in a pool whose mode is Observe',
     breaks: ['I3'],
     scenario: 'repair-follows-its-policies.yaml#repair-policy-begins-to-enforce',
-    mutation: seeing({ rules: rules => ({ ...rules, mode: 'Enforce' }) }),
+    mutation: seeing({ repair: repair => ({ ...repair, mode: 'Enforce' }) }),
   },
   {
     name: 'repair-against-a-veto',
@@ -59,7 +59,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'reads the veto of Nodes and NodeClaims, not that of the NodePool',
     breaks: ['I3'],
     seed: 11,
-    mutation: seeing({ rules: rules => ({ ...rules, poolVeto: undefined }) }),
+    mutation: seeing({ repair: repair => ({ ...repair, poolVeto: undefined }) }),
   },
   {
     name: 'repair-vetoed-until-it-can-be-read',
@@ -109,7 +109,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-replaces-nodes-of-auto-scaling-groups.yaml#repair-leaves-auto-scaling-groups-alone',
     seed: 3,
     mutation: seeing({
-      rules: rules => withSettings(rules, () => ({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' })),
+      repair: repair => withSettings(repair, () => ({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' })),
     }),
   },
   {
@@ -118,7 +118,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     scenario: 'repair-replaces-nodes-of-auto-scaling-groups.yaml#repair-in-an-auto-scaling-group',
     seed: 27,
-    mutation: seeing({ rules: rules => withSettings(rules, () => ({ nodesWithoutNodeClaim: 'Ignore' })) }),
+    mutation: seeing({ repair: repair => withSettings(repair, () => ({ nodesWithoutNodeClaim: 'Ignore' })) }),
   },
 ];
 

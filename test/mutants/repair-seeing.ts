@@ -1,7 +1,7 @@
 /** The rules of repair, shown something else than what was seen. */
 import type { PoolObservation } from '../../functions/repair/rule/pool-decision.ts';
 import type { NodeRecord } from '../../functions/repair/node-record.ts';
-import type { RepairRules } from '../../functions/repair/rule/settings-in-force.ts';
+import type { RepairInForce } from '../../functions/repair/rule/settings-in-force.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
@@ -13,13 +13,13 @@ interface Changes {
   readonly now?: (now: EpochMs) => EpochMs;
   readonly node?: (node: NodeView) => NodeView;
   readonly claim?: (claim: NodeClaimView) => NodeClaimView;
-  readonly rules?: (rules: RepairRules) => RepairRules;
+  readonly repair?: (repair: RepairInForce) => RepairInForce;
 }
 
 const same = <Value>(value: Value): Value => value;
 
 /** Every rule. */
-export function seeing({ now = same, node = same, claim = same, rules = same }: Changes): Mutation {
+export function seeing({ now = same, node = same, claim = same, repair = same }: Changes): Mutation {
   return withRepairRules(({ decideNode, decide, judgeNode }) => ({
     decideNode: seen =>
       decideNode({
@@ -27,17 +27,17 @@ export function seeing({ now = same, node = same, claim = same, rules = same }: 
         now: now(seen.now),
         node: node(seen.node),
         owner: seen.owner.kind === 'claim' ? { kind: 'claim', claim: claim(seen.owner.claim) } : seen.owner,
-        rules: rules(seen.rules),
+        repair: repair(seen.repair),
       }),
     decide(seen) {
-      const changed = rules(seen.rules);
+      const changed = repair(seen.repair);
       const { settings } = changed;
       const around = settings === undefined || 'invalid' in settings ? undefined : settings;
       const guardInputs = seen.guardInputs && around && { ...seen.guardInputs, settings: around };
-      return decide({ ...seen, now: now(seen.now), rules: changed, guardInputs });
+      return decide({ ...seen, now: now(seen.now), repair: changed, guardInputs });
     },
     judgeNode: (context, seen, held) =>
-      judgeNode({ ...context, now: now(context.now), rules: rules(context.rules) }, node(seen), held),
+      judgeNode({ ...context, now: now(context.now), repair: repair(context.repair) }, node(seen), held),
   }));
 }
 
@@ -58,10 +58,10 @@ export const remembering = (change: (held: NodeRecord, now: EpochMs) => NodeReco
   }));
 
 export const withSettings = (
-  rules: RepairRules,
+  repair: RepairInForce,
   change: (settings: RepairSettings) => Partial<RepairSettings>,
-): RepairRules => {
-  const { settings } = rules;
-  if (settings === undefined || 'invalid' in settings) return rules;
-  return { ...rules, settings: { ...settings, ...change(settings) } };
+): RepairInForce => {
+  const { settings } = repair;
+  if (settings === undefined || 'invalid' in settings) return repair;
+  return { ...repair, settings: { ...settings, ...change(settings) } };
 };

@@ -18,7 +18,7 @@ const CONFIRMED = 'repair-confirmed-by-ec2.yaml';
 const REPLACES = 'repair-replaces-first.yaml';
 
 const settingsSeen = (change: (settings: RepairSettings) => Partial<RepairSettings>): Mutation =>
-  seeing({ rules: rules => withSettings(rules, change) });
+  seeing({ repair: repair => withSettings(repair, change) });
 
 /** Each entry changed. */
 const entriesSeen = (change: Partial<RepairSettings['overrides'][number]>): Mutation =>

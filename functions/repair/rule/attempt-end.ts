@@ -44,14 +44,14 @@ export function stuckBy(ofClaim: readonly string[], ofNode: readonly string[]): 
 }
 
 /** Whether repair is on and its mode is `Enforce`, so that an attempt may go on. */
-export const isEnforced = ({ context, isOn }: NodeFacts): boolean => isOn && context.rules.mode === 'Enforce';
+export const isEnforced = ({ context, isOn }: NodeFacts): boolean => isOn && context.repair.mode === 'Enforce';
 
 /**
  * Whether an attempt may go on. It may also while the repair block cannot be read: a mistake stops nothing that was
  * begun.
  */
 export function isWanted(facts: NodeFacts): boolean {
-  const { gateOpen, settings } = facts.context.rules;
+  const { gateOpen, settings } = facts.context.repair;
   return isEnforced(facts) || (gateOpen && settings !== undefined && 'invalid' in settings);
 }
 

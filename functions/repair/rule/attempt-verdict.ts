@@ -47,7 +47,7 @@ export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Finding 
     return underWay({ ...record, attempt }, { kind: 'unresolved', node, message }, runOver);
   }
   if (wasCarriedOut(attempt, context)) {
-    const next = accepted({ ...record, attempt }, attempt, allActionsOf(context.rules));
+    const next = accepted({ ...record, attempt }, attempt, allActionsOf(context.repair));
     const finding = judgeAccepted({ ...facts, record: next }, next.attempt ?? attempt);
     return { ...finding, news: [{ kind: 'carriedOut', attempt }, ...finding.news] };
   }

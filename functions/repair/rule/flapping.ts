@@ -81,8 +81,8 @@ export function nextEpisodes(
   episodesBefore: readonly Episode[],
   now: EpochMs,
 ): readonly Episode[] {
-  const rule = settings.flapping;
-  if (rule === undefined) return [];
+  const limits = settings.flapping;
+  if (limits === undefined) return [];
   const matches = matchStatements(node, statementsOf(settings));
   const since = unhealthySince(matches);
   const closed = episodesBefore.map((episode): Episode => {
@@ -96,7 +96,7 @@ export function nextEpisodes(
   return opened
     .filter(
       ({ startTime, endTime }) =>
-        endTime === undefined || (endTime > startTime && !isDue(now, addDuration(endTime, rule.window))),
+        endTime === undefined || (endTime > startTime && !isDue(now, addDuration(endTime, limits.window))),
     )
     .slice(-MAX_EPISODES);
 }

@@ -10,27 +10,27 @@ import { addDuration, type EpochMs, isDue, toTimestamp } from '../../../shared/d
  * passed.
  */
 export function futility(
-  { settings: { futility: rule }, now, area }: Pick<GuardInputs, 'settings' | 'now' | 'area'>,
+  { settings: { futility: limits }, now, area }: Pick<GuardInputs, 'settings' | 'now' | 'area'>,
   failure: string,
   { creationTime }: Pick<NodeView, 'creationTime'>,
   terminations: readonly { readonly condition: string; readonly time: EpochMs }[],
 ): Blocker | undefined {
-  if (rule === undefined || creationTime === undefined) return undefined;
+  if (limits === undefined || creationTime === undefined) return undefined;
   const similar = terminations
     .filter(
       ({ condition, time }) =>
-        condition === failure && time <= creationTime && !isDue(now, addDuration(time, rule.window)),
+        condition === failure && time <= creationTime && !isDue(now, addDuration(time, limits.window)),
     )
     .toSorted((a, b) => a.time - b.time);
   // When this one has left the window, too few are left in it.
-  const last = similar.at(-rule.repairs);
+  const last = similar.at(-limits.repairs);
   if (last === undefined) return undefined;
-  const until = addDuration(last.time, rule.window);
+  const until = addDuration(last.time, limits.window);
   return {
     kind: 'futility',
     reason: 'FutileRepairs',
     message: `${similar.length} repairs in ${area} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
-    setting: { field: 'spec.repair.futility', numbers: { repairs: similar.length, allowed: rule.repairs } },
+    setting: { field: 'spec.repair.futility', numbers: { repairs: similar.length, allowed: limits.repairs } },
     until,
   };
 }

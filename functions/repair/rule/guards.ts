@@ -80,14 +80,17 @@ export interface GuardInputs {
   readonly isActedUpon: (node: NodeView) => boolean;
 }
 
-type CountedFacts = Pick<PoolFacts, 'pool' | 'rules' | 'nodes' | 'claims' | 'dueFacts' | 'state' | 'now' | 'activity'>;
+type CountedFacts = Pick<
+  PoolFacts,
+  'pool' | 'poolSettings' | 'nodes' | 'claims' | 'dueFacts' | 'poolRecord' | 'now' | 'activity'
+>;
 
 /** The facts that the guards count; undefined: nothing may be repaired. */
 export function guardInputsOf(
-  { pool, rules, nodes: ownNodes, claims, dueFacts, state, now, activity }: CountedFacts,
-  { present: findings }: Pick<JudgedPool, 'present'>,
+  { pool, poolSettings, nodes: ownNodes, claims, dueFacts, poolRecord, now, activity }: CountedFacts,
+  { presentNodes: findings }: Pick<JudgedPool, 'presentNodes'>,
 ): GuardInputs | undefined {
-  const settings = readableSettings(rules.repair);
+  const settings = readableSettings(poolSettings.repair);
   if (settings === undefined) return undefined;
   const cluster = dueFacts?.cluster;
   const index = indexOwners(ownNodes, [...claims.values()]);
@@ -95,16 +98,17 @@ export function guardInputsOf(
   const ownUids = new Set(ownNodes.map(({ uid }) => uid));
   const mended = new Set(findings.flatMap(({ record, node }) => (record && isMended(record) ? node.uid : [])));
   const uidsOfOtherWork = new Set(
-    findings.flatMap(each => (begunTime(each, state) === undefined ? each.node.uid : [])),
+    findings.flatMap(each => (begunTime(each, poolRecord) === undefined ? each.node.uid : [])),
   );
-  const isInFlight = ({ uid }: NodeView): boolean => state.inFlight[uid] !== undefined && !uidsOfOtherWork.has(uid);
+  const isInFlight = ({ uid }: NodeView): boolean =>
+    poolRecord.inFlight[uid] !== undefined && !uidsOfOtherWork.has(uid);
   const claimOf = (node: NodeView): NodeClaimView | undefined => {
     const owner = ownerOf(node, index);
     return owner.kind === 'claim' ? owner.claim : undefined;
   };
   const budgetChoice = settings.disruptionBudgets;
   // Most NodePools state no budgets.
-  const hasBudget = budgetChoice !== 'Explicit' || rules.pool?.spec?.['disruption'] !== undefined;
+  const hasBudget = budgetChoice !== 'Explicit' || poolSettings.nodePool?.spec?.['disruption'] !== undefined;
   return {
     now,
     settings,
@@ -113,7 +117,15 @@ export function guardInputsOf(
     claimOf,
     isUnclaimed: node => ownerOf(node, index).kind === 'none',
     budget: hasBudget
-      ? disruptionBudgetOf({ pool: rules.pool, budgetChoice, nodes: ownNodes, claimOf, findings, activity, now })
+      ? disruptionBudgetOf({
+          pool: poolSettings.nodePool,
+          budgetChoice,
+          nodes: ownNodes,
+          claimOf,
+          findings,
+          activity,
+          now,
+        })
       : undefined,
     isUnmanaged: pool === undefined,
     requestsFault: dueFacts?.requestsFault,
@@ -134,10 +146,10 @@ export interface Guards {
 }
 
 export function createGuards(inputs: GuardInputs): Guards {
-  const { now, nodes = [], statementsOf: rulesFor } = inputs;
+  const { now, nodes = [], statementsOf: statementsFor } = inputs;
   const unhealthyByNode = new Map<NodeView, boolean>();
   const isUnhealthy = (node: NodeView): boolean => {
-    const known = unhealthyByNode.get(node) ?? matchStatements(node, rulesFor(node)).length > 0;
+    const known = unhealthyByNode.get(node) ?? matchStatements(node, statementsFor(node)).length > 0;
     unhealthyByNode.set(node, known);
     return known;
   };
@@ -222,9 +234,9 @@ function blockersOf(
 function returnOf(
   node: NodeView,
   window: DurationMs,
-  { now, statementsOf: rulesFor, isActedUpon }: GuardInputs,
+  { now, statementsOf: statementsFor, isActedUpon }: GuardInputs,
 ): { readonly time: EpochMs; readonly types: readonly string[] } | undefined {
-  const types = new Set(rulesFor(node).map(({ type }) => type));
+  const types = new Set(statementsFor(node).map(({ type }) => type));
   // The first of two conditions of one type counts, here as everywhere.
   const firstOfEachType = node.conditions.filter(
     (each, at) => node.conditions.findIndex(({ type }) => type === each.type) === at,
@@ -255,20 +267,20 @@ function mayBeRepaired(
 }
 
 function freeze(
-  { settings: { freeze: rule }, now, nodes }: GuardInputs,
+  { settings: { freeze: limits }, now, nodes }: GuardInputs,
   countedNodes: readonly NodeView[],
   isReadyUnknown: (node: NodeView) => boolean,
 ): GuardBlocker | undefined {
-  if (rule === undefined || nodes === undefined) return undefined;
+  if (limits === undefined || nodes === undefined) return undefined;
   const unknown = countedNodes.filter(isReadyUnknown).length;
-  if (!isOutage(rule, unknown, countedNodes.length)) return undefined;
+  if (!isOutage(limits, unknown, countedNodes.length)) return undefined;
   return {
     kind: 'guard',
     reason: 'ClusterFreeze',
-    message: `${unknown} of ${countedNodes.length} nodes of the cluster are Ready=Unknown at the same time, repair.freeze holds repairs from ${rule.minNodes} nodes and ${rule.share}% on`,
+    message: `${unknown} of ${countedNodes.length} nodes of the cluster are Ready=Unknown at the same time, repair.freeze holds repairs from ${limits.minNodes} nodes and ${limits.share}% on`,
     setting: {
       field: 'spec.repair.freeze',
-      numbers: { unknown, of: countedNodes.length, minNodes: rule.minNodes, share: rule.share },
+      numbers: { unknown, of: countedNodes.length, minNodes: limits.minNodes, share: limits.share },
     },
     until: addDuration(now, OUTAGE_CHECK),
     guard: 'cluster',
@@ -276,22 +288,22 @@ function freeze(
 }
 
 function zoneOutage(
-  { settings: { zoneOutage: rule }, now }: GuardInputs,
+  { settings: { zoneOutage: limits }, now }: GuardInputs,
   zone: string,
   countedNodes: readonly NodeView[],
   isUnhealthy: (node: NodeView) => boolean,
 ): GuardBlocker | undefined {
-  if (rule === undefined) return undefined;
+  if (limits === undefined) return undefined;
   const inZone = countedNodes.filter(({ labels }) => labels[ZONE_LABEL] === zone);
   const unhealthy = inZone.filter(isUnhealthy).length;
-  if (!isOutage(rule, unhealthy, inZone.length)) return undefined;
+  if (!isOutage(limits, unhealthy, inZone.length)) return undefined;
   return {
     kind: 'guard',
     reason: 'ZoneOutage',
-    message: `${unhealthy} of ${inZone.length} nodes of zone ${zone} are unhealthy, repair.zoneOutage holds repairs there from ${rule.minNodes} nodes and ${rule.share}% on`,
+    message: `${unhealthy} of ${inZone.length} nodes of zone ${zone} are unhealthy, repair.zoneOutage holds repairs there from ${limits.minNodes} nodes and ${limits.share}% on`,
     setting: {
       field: 'spec.repair.zoneOutage',
-      numbers: { zone, unhealthy, of: inZone.length, minNodes: rule.minNodes, share: rule.share },
+      numbers: { zone, unhealthy, of: inZone.length, minNodes: limits.minNodes, share: limits.share },
     },
     until: addDuration(now, OUTAGE_CHECK),
     guard: `zone/${zone}`,
@@ -327,8 +339,11 @@ export interface Unconfirmed {
  * Nodes that EC2 is asked about: those that freeze, zone and threshold let through, so that nothing is asked in an
  * outage.
  */
-export function toBeConfirmed({ present }: JudgedPool, guardInputs: GuardInputs | undefined): readonly Unconfirmed[] {
-  const asking = present.flatMap((finding): Unconfirmed[] => {
+export function toBeConfirmed(
+  { presentNodes }: JudgedPool,
+  guardInputs: GuardInputs | undefined,
+): readonly Unconfirmed[] {
+  const asking = presentNodes.flatMap((finding): Unconfirmed[] => {
     const check = dueOf(finding)?.entryPolicy.confirm;
     return check === undefined ? [] : [{ node: finding.node, check }];
   });

@@ -1,10 +1,10 @@
 /**
- * Judges the health of a node by its conditions (docs/node-repair.md): since when each statement of the rules is true of
+ * Judges the health of a node by its conditions (docs/node-repair.md): since when each statement is true of
  * it, which one decides, and when the node is due. Pure.
  */
 import { cumulativeDueTime } from './flapping.ts';
 import { readableSettings } from './incident.ts';
-import type { RepairRules } from './settings-in-force.ts';
+import type { RepairInForce } from './settings-in-force.ts';
 import type { DueCondition } from '../attempt-record.ts';
 import type { Episode, NodeRecord, Onset } from '../node-record.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
@@ -65,7 +65,7 @@ export type Health = { readonly unhealthy: readonly UnhealthyStatement[] } & (
 
 export interface HealthContext {
   readonly now: EpochMs;
-  readonly rules: Pick<RepairRules, 'settings'>;
+  readonly repair: Pick<RepairInForce, 'settings'>;
   readonly record: Pick<NodeRecord, 'onsets'> | undefined;
   /** Earlier times in which the node was unhealthy; read only with `flapping`. */
   readonly episodes: readonly Episode[];
@@ -86,7 +86,7 @@ type JudgedNode = Pick<NodeView, 'conditions' | 'creationTime'>;
  * each report.
  */
 export function judgeHealth(node: JudgedNode, context: HealthContext): Health {
-  const settings = readableSettings(context.rules);
+  const settings = readableSettings(context.repair);
   if (settings === undefined) return { kind: 'healthy', unhealthy: [] };
   const unhealthy = matchStatements(node, statementsOf(settings)).map(match => withOnset(match, node, context));
   const [some] = unhealthy;

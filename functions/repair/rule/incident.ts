@@ -3,14 +3,14 @@
  * Pure.
  */
 import type { Incident, NodeRecord } from '../node-record.ts';
-import type { RepairRules } from './settings-in-force.ts';
+import type { RepairInForce } from './settings-in-force.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, hours, isDue, isReportDue, minutes } from '../../../shared/domain/time.ts';
 
-export const readableSettings = ({ settings }: Pick<RepairRules, 'settings'>): RepairSettings | undefined =>
+export const readableSettings = ({ settings }: Pick<RepairInForce, 'settings'>): RepairSettings | undefined =>
   settings === undefined || 'invalid' in settings ? undefined : settings;
 
-/** An incident is over when no rule has called the node unhealthy for this long. */
+/** An incident is over when no statement has called the node unhealthy for this long. */
 export const HEALTHY_FOR = minutes(5);
 
 /** An incident of the same condition goes on in the ladder for this long after the last act. */

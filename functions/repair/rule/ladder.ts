@@ -5,7 +5,7 @@
 import type { Attempt } from '../attempt-record.ts';
 import { readableSettings } from './incident.ts';
 import type { NodeRecord } from '../node-record.ts';
-import type { RepairRules } from './settings-in-force.ts';
+import type { RepairInForce } from './settings-in-force.ts';
 import type { LadderAction, PossibleAction } from './verdict.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {
@@ -73,8 +73,8 @@ export const isRebootTried = (refusals: NodeRecord['refusals'] = {}): boolean =>
   Object.keys(refusals).some(key => key.startsWith('Reboot|') || isBeforeReboot({ key }));
 
 /** The actions of every entry; none: no settings can be read. */
-export function allActionsOf(rules: Pick<RepairRules, 'settings'>): readonly LadderAction[] {
-  const settings = readableSettings(rules);
+export function allActionsOf(repair: Pick<RepairInForce, 'settings'>): readonly LadderAction[] {
+  const settings = readableSettings(repair);
   return settings === undefined ? [] : actionListsOf(settings).flatMap(actions => ladderOf({ actions }));
 }
 

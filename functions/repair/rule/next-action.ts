@@ -73,7 +73,7 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
 
 /** Judges a healthy node, or one that cannot be judged. */
 function judgeNotDue(
-  { node, record, context: { now, rules }, isUnhealthy, wasUnhealthy }: NodeFacts,
+  { node, record, context: { now, repair }, isUnhealthy, wasUnhealthy }: NodeFacts,
   own: Extract<OwnVerdict, { kind: 'ignore' | 'refuse' }>,
 ): Pick<Finding, 'record' | 'verdict' | 'time' | 'isUseless'> {
   const verdict = { ...own, node };
@@ -83,7 +83,7 @@ function judgeNotDue(
   const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
   const check = own.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
   if (own.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, isUseless };
-  const window = readableSettings(rules)?.flapping?.window;
+  const window = readableSettings(repair)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
   return {

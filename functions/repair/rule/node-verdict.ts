@@ -18,7 +18,7 @@ import type { Attempt, Replacement } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
 import type { JudgeContext, NodeFacts, NodeObservation } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
-import type { RepairRules } from './settings-in-force.ts';
+import type { RepairInForce } from './settings-in-force.ts';
 import { type EntryPolicy, type OwnVerdict, REPORT_CODES } from './verdict.ts';
 import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
@@ -45,17 +45,17 @@ function factsOf(
   recordBefore: NodeRecord | undefined,
   known: NodeRecord,
 ): { readonly facts: NodeFacts; readonly othersUntil: EpochMs | undefined } {
-  const { now, rules } = context;
-  const settings = readableSettings(rules);
+  const { now, repair } = context;
+  const settings = readableSettings(repair);
   const isFlapping = settings?.flapping !== undefined;
   const withoutFlapping = settings === undefined ? known.episodes : [];
   const episodes = isFlapping ? nextEpisodes(node, settings, known.episodes, now) : withoutFlapping;
   const news = newsOf(context, node, recordBefore);
-  const health = judgeHealth(node, { now, rules, record: recordBefore, episodes, ...news });
+  const health = judgeHealth(node, { now, repair, record: recordBefore, episodes, ...news });
   const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : health.kind !== 'healthy';
   const owner = ownerOf(node, context.owners);
   const otherRequest = context.otherRequests.get(node.name);
-  const own = decideNode({ now, node, owner, rules, health, otherRequest });
+  const own = decideNode({ now, node, owner, repair, health, otherRequest });
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const other = isUnhealthy ? otherWorkOn(node, claim, otherRequest, now) : undefined;
   const isSameWork = other !== undefined && known.otherWork?.what === other.what;
@@ -66,7 +66,7 @@ function factsOf(
     episodes: [...episodes],
     ...(otherWork && { otherWork }),
   };
-  const isOn = rules.gateOpen && settings !== undefined;
+  const isOn = repair.gateOpen && settings !== undefined;
   const wasUnhealthy = Object.keys(known.onsets).length > 0;
   const othersEnd = other && otherWork && addDuration(otherWork.time, other.inFlightFor);
   return {
@@ -149,9 +149,9 @@ function withExpiries(
   return { ...counted(judged), kind: 'present', node };
 }
 
-/** Decides on one node by its conditions, its NodeClaim and the rules of its pool. Pure, total. */
-export function decideNode({ now, node, owner, rules, health, otherRequest }: NodeObservation): OwnVerdict {
-  const { gateOpen, settings } = rules;
+/** Decides on one node by its conditions, its NodeClaim and the repair in force for its pool. Pure, total. */
+export function decideNode({ now, node, owner, repair, health, otherRequest }: NodeObservation): OwnVerdict {
+  const { gateOpen, settings } = repair;
   if (!gateOpen) return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
   if (settings === undefined) {
     return { kind: 'ignore', reason: 'NotConfigured', message: 'no repair block applies to the pool of this node' };
@@ -189,7 +189,7 @@ export function decideNode({ now, node, owner, rules, health, otherRequest }: No
       message: `${message}; its instance is stopped, as somebody wants it`,
     };
   }
-  const veto = vetoOf(node, claim, rules.poolVeto, now);
+  const veto = vetoOf(node, claim, repair.poolVeto, now);
   if (veto !== undefined) return { kind: 'vetoed', dueCondition, veto, message: `${message}; ${veto.message}` };
   const other = otherWorkOn(node, claim, otherRequest, now);
   if (other !== undefined) {
@@ -209,18 +209,18 @@ export function decideNode({ now, node, owner, rules, health, otherRequest }: No
 export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
 
 /**
- * Whether a granted act is still wanted, by the verdict on its node once Node, NodeClaim and rules were read again.
+ * Whether a granted act is still wanted, by the verdict on its node once Node, NodeClaim and settings were read again.
  * @param granted the key of its action, and the check for which its entry asks EC2
  */
 export function stillWanted(
   granted: { readonly key: string; readonly confirm: Confirmation | undefined },
   own: OwnVerdict,
   {
-    rules,
+    repair,
     isClaimListed,
     isCounted,
   }: {
-    readonly rules: RepairRules;
+    readonly repair: RepairInForce;
     /** The NodeClaim is the one that the pass has listed, not read again. */
     readonly isClaimListed: boolean;
     /** The repair is reserved in the limits of zone and cluster. */
@@ -230,7 +230,7 @@ export function stillWanted(
   if (isClaimListed && own.kind !== 'due') return 'readClaim';
   if (own.kind !== 'due' && own.kind !== 'finishing') return 'calledOff';
   // Limits that came into force since may not count this repair.
-  if (rules.mode === 'Observe' || (rules.limits !== undefined && !isCounted)) return 'calledOff';
+  if (repair.mode === 'Observe' || (repair.limits !== undefined && !isCounted)) return 'calledOff';
   if (own.kind === 'finishing') return 'overtaken';
   // The entry that decides by now may have another list, or ask EC2.
   const { ladder, entryPolicy } = own;

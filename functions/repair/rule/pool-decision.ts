@@ -11,7 +11,7 @@ import type { GuardInputs } from './guards.ts';
 import { unexpiredRamp, rampWakeTime, withoutUndone } from './ramp.ts';
 import { pauseAfterFailure, unexpiredPause } from './replacement.ts';
 import { type ActionAttempt, FOLLOW_CHECK, type Rank } from './verdict.ts';
-import type { RepairRules } from './settings-in-force.ts';
+import type { RepairInForce } from './settings-in-force.ts';
 import type { RefusalCause } from '../../../shared/domain/refusal.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
@@ -27,9 +27,9 @@ import {
 export interface PoolObservation {
   readonly now: EpochMs;
   readonly pool: string | undefined;
-  readonly rules: RepairRules;
+  readonly repair: RepairInForce;
   readonly findings: readonly NodeFinding[];
-  readonly state: PoolRecord;
+  readonly poolRecord: PoolRecord;
   /** Facts that the guards count; undefined: nothing may be repaired. */
   readonly guardInputs: GuardInputs | undefined;
   /** Answers of EC2 about the nodes that it is to confirm, by UID. */
@@ -46,7 +46,7 @@ export interface PoolDecision {
   /** UIDs that count as in flight before anything is granted. */
   readonly inFlight: ReadonlySet<string>;
   /** The record of the pool if all granted acts are accepted. */
-  readonly state: PoolRecord;
+  readonly poolRecord: PoolRecord;
   readonly wakeTime: EpochMs | undefined;
   /** A freeze or a zone outage holds repairs: passes are a minute apart. */
   readonly isOutage: boolean;
@@ -65,20 +65,20 @@ interface PassDecision extends Pick<PoolDecision, 'findings' | 'granted' | 'inFl
 /**
  * The time for which terminations are remembered; undefined: the repair block is unreadable, so all of them are kept.
  */
-function windowOf({ settings }: RepairRules): DurationMs | undefined {
+function windowOf({ settings }: RepairInForce): DurationMs | undefined {
   if (settings !== undefined && 'invalid' in settings) return undefined;
   return toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
 }
 
 /** Completes the decision with the record of the pool for the next pass, and the time of that pass. */
 export function nextPoolState(
-  { now, rules, state, findings: findingsBefore }: PoolObservation,
+  { now, repair, poolRecord, findings: findingsBefore }: PoolObservation,
   decided: PassDecision,
 ): PoolDecision {
   const { granted, inFlight, holdingGuards } = decided;
   const findings = decided.findings.map(each => (isLeftMarked(each) ? counted({ ...each, isUseless: true }) : each));
-  const window = windowOf(rules);
-  const since = (uid: string): EpochMs => state.inFlight[uid] ?? now;
+  const window = windowOf(repair);
+  const since = (uid: string): EpochMs => poolRecord.inFlight[uid] ?? now;
   const newlyInFlight = granted.map(({ finding: { node } }) => [
     node.uid,
     inFlight.has(node.uid) ? since(node.uid) : now,
@@ -87,14 +87,14 @@ export function nextPoolState(
   const isInWindow = ({ time }: { readonly time: EpochMs }) =>
     window === undefined || !isDue(now, addDuration(time, window));
   const hasFailedLaunch = findings.some(({ news }) => news.some(({ kind }) => kind === 'failedLaunch'));
-  const { launchPause } = state;
+  const { launchPause } = poolRecord;
   const pause = hasFailedLaunch ? pauseAfterFailure(launchPause, now) : launchPause && unexpiredPause(launchPause, now);
   const ramp = decided.ramp && unexpiredRamp(decided.ramp, now);
   const next = withFindings(
     {
-      ...state,
+      ...poolRecord,
       holdingGuards: holdingGuards.toSorted(),
-      terminations: state.terminations.filter(isInWindow).slice(-MAX_TERMINATIONS),
+      terminations: poolRecord.terminations.filter(isInWindow).slice(-MAX_TERMINATIONS),
     },
     findings,
     { ramp, pause, inFlight: nextInFlight, held: findings.filter(isHeld).length },
@@ -110,7 +110,7 @@ export function nextPoolState(
   ];
   const isOutage =
     holdingGuards.some(guard => guard !== 'threshold') && findingsBefore.some(each => dueOf(each) !== undefined);
-  return { findings, granted, inFlight, state: next, wakeTime: times.reduce(earliest, undefined), isOutage };
+  return { findings, granted, inFlight, poolRecord: next, wakeTime: times.reduce(earliest, undefined), isOutage };
 }
 
 /** The record of the pool with what its findings say. */

@@ -4,7 +4,7 @@ import type { NodeRecord } from '../node-record.ts';
 import type { LaunchPause, PoolRecord } from '../pool-record.ts';
 import type { Health } from './health.ts';
 import type { OwnVerdict } from './verdict.ts';
-import type { RepairRules } from './settings-in-force.ts';
+import type { RepairInForce } from './settings-in-force.ts';
 import type { EndedDrain } from '../attempt-record.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
@@ -17,7 +17,7 @@ import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 export interface JudgeContext {
   readonly now: EpochMs;
   readonly pool: string | undefined;
-  readonly rules: RepairRules;
+  readonly repair: RepairInForce;
   readonly owners: OwnerIndex;
   readonly claims: ReadonlyMap<string, NodeClaimView>;
   /** Time at which the forwarder saw the change of a node that this pass is for, by UID. */
@@ -100,21 +100,21 @@ export interface RepairAsks extends Pick<JudgeContext, 'observedTimes' | 'change
 export interface PoolFacts {
   readonly now: EpochMs;
   readonly pool: string | undefined;
-  readonly rules: { readonly repair: RepairRules; readonly pool: KubernetesObject | undefined };
-  readonly state: PoolRecord;
+  readonly poolSettings: { readonly repair: RepairInForce; readonly nodePool: KubernetesObject | undefined };
+  readonly poolRecord: PoolRecord;
   /** The pool had a record: the previous pass has looked at all of its nodes. */
-  readonly isKnown: boolean;
+  readonly hadPoolRecord: boolean;
   /** Nodes whose pool is this one. */
   readonly nodes: readonly NodeView[];
   /** `nodes`, and all other nodes with the pool's label. */
-  readonly labelled: readonly NodeView[];
+  readonly labelledNodes: readonly NodeView[];
   /** Nodes of the pool that are unhealthy, have a record, or are named by a request. */
-  readonly concerned: readonly NodeView[];
+  readonly concernedNodes: readonly NodeView[];
   readonly claims: ReadonlyMap<string, NodeClaimView>;
   /** The records of nodes, by UID. */
   readonly records: ReadonlyMap<string, StoredNode>;
   /** The records of nodes whose Node is gone. */
-  readonly gone: ReadonlyMap<string, NodeRecord>;
+  readonly recordsOfGoneNodes: ReadonlyMap<string, NodeRecord>;
   readonly asks: RepairAsks;
   /** Hash of the settings and NodeClaim fields. If it changes, a refused act is tried at once. */
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
@@ -140,7 +140,7 @@ export interface NodeObservation {
   readonly now: EpochMs;
   readonly node: NodeView;
   readonly owner: Owner;
-  readonly rules: RepairRules;
+  readonly repair: RepairInForce;
   readonly health: Health;
   /** A request for the node in another system. */
   readonly otherRequest?: string | undefined;

@@ -16,7 +16,7 @@ import { addDuration, type EpochMs, seconds, toEpochMs } from '../../../shared/d
 
 /** Findings of a pass about its nodes, and what they rest on. */
 export interface JudgedPool {
-  readonly present: readonly PresentNode[];
+  readonly presentNodes: readonly PresentNode[];
   readonly findings: readonly NodeFinding[];
   readonly owners: OwnerIndex;
   readonly otherRequests: DueFacts['otherRequests'];
@@ -65,31 +65,31 @@ const NO_REQUESTS: DueFacts['otherRequests'] = new Map();
  * @param judgedBefore what was found before, in this pass: a node is judged again only if what was read since is about it
  */
 export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefore?: JudgedPool): JudgedPool {
-  const { now, pool, rules, state, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
+  const { now, pool, poolSettings, poolRecord, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
   const { cluster, otherRequests = NO_REQUESTS } = dueFacts ?? {};
-  const owners = indexOwners(cluster === undefined ? facts.labelled : withOwnNodes(cluster.nodes, nodes), [
+  const owners = indexOwners(cluster === undefined ? facts.labelledNodes : withOwnNodes(cluster.nodes, nodes), [
     ...claims.values(),
   ]);
   const context: JudgeContext = {
     now,
     pool,
-    rules: rules.repair,
+    repair: poolSettings.repair,
     owners,
     claims,
     ...asks,
-    isUnprompted: facts.isKnown && !asks.asksAfterSettingsChange ? uid => !asks.uids.has(uid) : undefined,
+    isUnprompted: facts.hadPoolRecord && !asks.asksAfterSettingsChange ? uid => !asks.uids.has(uid) : undefined,
     basisOf,
     nodesByName: new Map(nodes.map(node => [node.name, node])),
-    isPoolGone: pool !== undefined && rules.pool === undefined,
-    launchPause: state.launchPause,
+    isPoolGone: pool !== undefined && poolSettings.nodePool === undefined,
+    launchPause: poolRecord.launchPause,
     otherRequests,
   };
-  const findingsBefore = new Map(judgedBefore?.present.map(finding => [finding.node.uid, finding]));
+  const findingsBefore = new Map(judgedBefore?.presentNodes.map(finding => [finding.node.uid, finding]));
   const isJudgementStillValid = (node: NodeView): boolean =>
     judgedBefore !== undefined &&
     otherRequests.get(node.name) === judgedBefore.otherRequests.get(node.name) &&
     isSameOwner(ownerOf(node, owners), ownerOf(node, judgedBefore.owners));
-  const present = facts.concerned.map((node): PresentNode => {
+  const presentNodes = facts.concernedNodes.map((node): PresentNode => {
     const record = records.get(node.uid)?.value;
     const findingBefore = findingsBefore.get(node.uid);
     const finding =
@@ -98,8 +98,8 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefor
     const isReplaced = stillThere.get(node.uid) === false;
     return isReplaced ? { ...finding, record, verdict: undefined, time: addDuration(now, seconds(1)) } : finding;
   });
-  const gone = [...facts.gone].map(([uid, record]) => judgeGone(uid, record, { now, claims }));
-  return { present, findings: [...present, ...gone], owners, otherRequests };
+  const gone = [...facts.recordsOfGoneNodes].map(([uid, record]) => judgeGone(uid, record, { now, claims }));
+  return { presentNodes, findings: [...presentNodes, ...gone], owners, otherRequests };
 }
 
 const isSameOwner = (a: Owner, b: Owner): boolean => a.kind === b.kind && detailOf(a) === detailOf(b);
@@ -122,14 +122,14 @@ export type NextRead =
   | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
 
 /** The next facts to read; undefined: all is read. */
-export function nextRead(facts: PoolFacts, { present }: JudgedPool): NextRead | undefined {
-  const { pool, rules, dueFacts, stillThere } = facts;
-  if (dueFacts === undefined && present.some(finding => dueOf(finding) !== undefined)) {
-    const { freeze, zoneOutage } = readableSettings(rules.repair) ?? {};
-    const counting = [freeze, zoneOutage, rules.repair.limits];
+export function nextRead(facts: PoolFacts, { presentNodes }: JudgedPool): NextRead | undefined {
+  const { pool, poolSettings, dueFacts, stillThere } = facts;
+  if (dueFacts === undefined && presentNodes.some(finding => dueOf(finding) !== undefined)) {
+    const { freeze, zoneOutage } = readableSettings(poolSettings.repair) ?? {};
+    const counting = [freeze, zoneOutage, poolSettings.repair.limits];
     return { kind: 'dueFacts', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
   }
-  const nodes = present.filter(mayBeAnotherNode).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
+  const nodes = presentNodes.filter(mayBeAnotherNode).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
   return nodes.length === 0 ? undefined : { kind: 'nodes', nodes };
 }
 

@@ -63,7 +63,7 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
 
 /** Ends an attempt whose node is well again, or that nobody wants any more. The launch uses an attempt (I11). */
 function judgeTakenBack(facts: NodeFacts, attempt: AttemptOf<'Replace'>, name: string, isReleased: boolean): Finding {
-  const record = launchTakenBack(facts.record, attempt, allActionsOf(facts.context.rules));
+  const record = launchTakenBack(facts.record, attempt, allActionsOf(facts.context.repair));
   if (facts.isUnhealthy) return judgeWithoutAttempt(facts, record);
   const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
   return judgeRecovered({ ...facts, record }, attempt, `: ${stays}`, 'while it was being replaced');

@@ -3,7 +3,7 @@ import type { VetoCarrier } from './vetoes.ts';
 import type { RepairLimits, RepairSettings } from '../../../shared/domain/repair-policy.ts';
 
 /** The repair block in force for a pool. */
-export interface EffectiveRepair {
+export interface RepairBlockInForce {
   /** Settings of the block; undefined: no block applies; `invalid`: one applies that cannot be read. */
   readonly settings: RepairSettings | { readonly invalid: string } | undefined;
   readonly mode: 'Enforce' | 'Observe';
@@ -13,8 +13,8 @@ export interface EffectiveRepair {
   readonly limits?: RepairLimitsInForce | undefined;
 }
 
-/** Rules that apply to the nodes of one pool. */
-export interface RepairRules extends EffectiveRepair {
+/** The repair that applies to the nodes of one pool. */
+export interface RepairInForce extends RepairBlockInForce {
   readonly gateOpen: boolean;
   /** The veto of the pool itself. */
   readonly poolVeto: VetoCarrier | undefined;

@@ -64,14 +64,18 @@ function decisionOf(pool: Pool, mode: 'Enforce' | 'Observe' = 'Enforce') {
     inFlight: Object.fromEntries(going.map(({ uid }) => [uid, ago(5)])),
     held: isAfterHold ? ['threshold'] : [],
   };
-  return { decision: aDecision(nodes, { rules: someRules(block, { mode }), claims, records, state }), nodes, going };
+  return {
+    decision: aDecision(nodes, { repair: someRules(block, { mode }), claims, records, poolRecord: state }),
+    nodes,
+    going,
+  };
 }
 
 it('I3 never above budget and threshold, and nobody before its time', () => {
   fc.assert(
     fc.property(pools, pool => {
       const { decision, going } = decisionOf(pool);
-      const { granted, state } = decision;
+      const { granted, poolRecord } = decision;
       if (granted.length === 0) return;
       const counted = pool.unhealthy.length + pool.healthy.length - going.length;
       expect(pool.unhealthy.length - going.length).toBeLessThanOrEqual(
@@ -79,7 +83,7 @@ it('I3 never above budget and threshold, and nobody before its time', () => {
       );
       for (const { attempt } of granted) expect(attempt.dueCondition.dueTime).toBeLessThanOrEqual(NOW);
       if (pool.budget !== undefined)
-        expect(Object.keys(state.inFlight).length).toBeLessThanOrEqual(Math.max(pool.budget, going.length));
+        expect(Object.keys(poolRecord.inFlight).length).toBeLessThanOrEqual(Math.max(pool.budget, going.length));
     }),
     { numRuns: 500 },
   );
@@ -89,13 +93,13 @@ it('I5 leaves no due node without a verdict, and no wait without an end', () => 
   fc.assert(
     fc.property(pools, pool => {
       const { decision, nodes, going } = decisionOf(pool);
-      const { findings, wakeTime, state } = decision;
+      const { findings, wakeTime, poolRecord } = decision;
       expect(findings).toHaveLength(nodes.length);
       const due = nodes.filter((node, index) => (pool.unhealthy[index]?.minutes ?? -1) >= 30 && !going.includes(node));
       const said = new Set(findings.flatMap(look => verdictOf(look)?.node.name ?? []));
       for (const { name } of due) expect(said).toContain(name);
       const isAnyHeld = findings.some(({ verdict }) => verdict?.kind === 'notAllowed');
-      if (!isAnyHeld && Object.keys(state.inFlight).length === 0) return;
+      if (!isAnyHeld && Object.keys(poolRecord.inFlight).length === 0) return;
       expect(wakeTime).toBeGreaterThan(NOW);
       expect(wakeTime).toBeLessThanOrEqual(NOW + minutes(5));
     }),

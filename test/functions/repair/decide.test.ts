@@ -9,22 +9,22 @@ const DUE = addDuration(T, minutes(30));
 describe('what a pool allows', () => {
   it('stops above the threshold, and counts nobody who may not be repaired', () => {
     const nodes = aPoolOf(5, 2);
-    expect(verdictsOf(aDecision(nodes, { rules: someRules({ zoneOutage: 'Off', freeze: 'Off' }) }))).toEqual([
+    expect(verdictsOf(aDecision(nodes, { repair: someRules({ zoneOutage: 'Off', freeze: 'Off' }) }))).toEqual([
       'blocked n1 UnhealthyThreshold',
       'blocked n2 UnhealthyThreshold',
     ]);
     const [first, ...others] = nodes;
     const vetoed = first && { ...first, annotations: { 'curfew.dev/do-not-repair': 'true' } };
-    const rules = someRules({ zoneOutage: 'Off', freeze: 'Off' });
-    expect(verdictsOf(aDecision([...(vetoed ? [vetoed] : []), ...others], { rules }))).toEqual([
+    const repair = someRules({ zoneOutage: 'Off', freeze: 'Off' });
+    expect(verdictsOf(aDecision([...(vetoed ? [vetoed] : []), ...others], { repair }))).toEqual([
       'repair n2',
       'vetoed n1',
     ]);
   });
 
   it('ranks by how long they have been due, and keeps to the budget', () => {
-    const rules = someRules({ ...OPEN, maxConcurrentRepairs: 1 });
-    expect(verdictsOf(aDecision(aPoolOf(3, 3), { rules }))).toEqual([
+    const repair = someRules({ ...OPEN, maxConcurrentRepairs: 1 });
+    expect(verdictsOf(aDecision(aPoolOf(3, 3), { repair }))).toEqual([
       'blocked n2 ConcurrencyBudget',
       'blocked n3 ConcurrencyBudget',
       'repair n1',
@@ -33,42 +33,42 @@ describe('what a pool allows', () => {
 
   it('begins slowly after a hold, and gives back what a run that died had granted', () => {
     const nodes = aPoolOf(2, 2);
-    const rules = someRules(OPEN);
-    const first = aDecision(nodes, { rules, state: { ...NEW_POOL, holdingGuards: ['threshold'] } });
+    const repair = someRules(OPEN);
+    const first = aDecision(nodes, { repair, poolRecord: { ...NEW_POOL, holdingGuards: ['threshold'] } });
     expect(verdictsOf(first)).toEqual(['blocked n2 RampUp', 'repair n1']);
     // The run that granted it died before its node had the intent.
-    const later = aDecision(nodes, { rules, state: first.state, now: addDuration(DUE, seconds(61)) });
+    const later = aDecision(nodes, { repair, poolRecord: first.poolRecord, now: addDuration(DUE, seconds(61)) });
     expect(verdictsOf(later)).toEqual(['blocked n2 RampUp', 'repair n1']);
   });
 
   it('never repairs for a statement that is switched off', () => {
-    const rules = someRules({ ...OPEN, policies: [{ conditionType: 'Ready', toleration: 'Never' }] });
-    expect(verdictsOf(aDecision(aPoolOf(1, 1), { rules }))).toEqual([]);
+    const repair = someRules({ ...OPEN, policies: [{ conditionType: 'Ready', toleration: 'Never' }] });
+    expect(verdictsOf(aDecision(aPoolOf(1, 1), { repair }))).toEqual([]);
   });
 
   it('counts no time before the node was made, and none in the future', () => {
     const made = aPoolNode('n1', aCondition('Ready', 'False', addDuration(T, minutes(-600))), { creationTime: T });
-    const rules = someRules(OPEN);
-    const at = (now: EpochMs) => verdictsOf(aDecision([made], { rules, now }));
+    const repair = someRules(OPEN);
+    const at = (now: EpochMs) => verdictsOf(aDecision([made], { repair, now }));
     expect(at(addDuration(DUE, seconds(-1)))).toEqual(['tolerate n1']);
     expect(at(DUE)).toEqual(['repair n1']);
     const ahead = aPoolNode('n1', aCondition('Ready', 'False', addDuration(T, minutes(600))));
-    expect(aDecision([ahead], { rules, now: T }).findings.map(({ time }) => time)).toEqual([DUE]);
+    expect(aDecision([ahead], { repair, now: T }).findings.map(({ time }) => time)).toEqual([DUE]);
   });
 
   it('leaves a node alone whose NodeClaim is not known for certain', () => {
     const [node] = aPoolOf(1, 1);
     const twice = node ? [claimOf(node), claimOf(node, { name: 'other', uid: 'uid-other' })] : [];
-    expect(verdictsOf(aDecision(node ? [node] : [], { rules: someRules(OPEN), claims: twice }))).toEqual([
+    expect(verdictsOf(aDecision(node ? [node] : [], { repair: someRules(OPEN), claims: twice }))).toEqual([
       'blocked n1 AmbiguousNodeClaim',
     ]);
   });
 
   it('then goes to those that fare worse, then by name', () => {
-    const rules = someRules({ ...OPEN, maxConcurrentRepairs: 2 });
+    const repair = someRules({ ...OPEN, maxConcurrentRepairs: 2 });
     const sick = aCondition('Ready', 'False', T);
     const worse = aPoolNode('z', sick, { conditions: [sick, aCondition('StorageReady', 'False', T)] });
-    expect(verdictsOf(aDecision([aPoolNode('b'), aPoolNode('a'), worse], { rules }))).toEqual([
+    expect(verdictsOf(aDecision([aPoolNode('b'), aPoolNode('a'), worse], { repair }))).toEqual([
       'blocked b ConcurrencyBudget',
       'repair a',
       'repair z',
@@ -82,13 +82,13 @@ describe('what a pool allows', () => {
     ['100%', 4],
     [0, 0],
   ])('%j of four nodes are %i', (maxConcurrentRepairs, expected) => {
-    const rules = someRules({ ...OPEN, maxConcurrentRepairs });
-    expect(aDecision(aPoolOf(4, 4), { rules }).granted).toHaveLength(expected);
+    const repair = someRules({ ...OPEN, maxConcurrentRepairs });
+    expect(aDecision(aPoolOf(4, 4), { repair }).granted).toHaveLength(expected);
   });
 
   it('acts on a hundred nodes in one pass, and the next one follows a second later', () => {
     const now = addDuration(T, minutes(300));
-    const { granted, wakeTime, findings } = aDecision(aPoolOf(101, 101), { now, rules: someRules(OPEN) });
+    const { granted, wakeTime, findings } = aDecision(aPoolOf(101, 101), { now, repair: someRules(OPEN) });
     const later = addDuration(now, seconds(1));
     expect(granted).toHaveLength(100);
     expect(wakeTime).toBe(later);
@@ -105,24 +105,24 @@ describe('what a pool allows', () => {
     const others = Array.from({ length: 5_000 }, (_, index) =>
       aPoolNode(`o${index}`, aCondition('Ready', 'True', addDuration(T, minutes(-600))), { uid: `uid-${index}` }),
     );
-    const state = { ...NEW_POOL, inFlight };
-    const given = { rules: someRules(OPEN), state, now: addDuration(DUE, seconds(10)) };
+    const poolRecord = { ...NEW_POOL, inFlight };
+    const given = { repair: someRules(OPEN), poolRecord, now: addDuration(DUE, seconds(10)) };
     expect(verdictsOf(aDecision([...aPoolOf(1, 1), ...others], given))).toEqual(['blocked n1 ConcurrencyBudget']);
   });
 
   it('after an outage is 1, 2, 4 … repairs a minute', () => {
-    const rules = someRules({ maxUnhealthy: '100%', zoneOutage: 'Off' });
+    const repair = someRules({ maxUnhealthy: '100%', zoneOutage: 'Off' });
     const dark = aPoolOf(7, 7).map(node => ({ ...node, conditions: [aCondition('Ready', 'Unknown', T)] }));
-    let { state } = aDecision(dark, { rules });
-    expect(state.holdingGuards).toEqual(['cluster']);
+    let { poolRecord } = aDecision(dark, { repair });
+    expect(poolRecord.holdingGuards).toEqual(['cluster']);
     let nodes = dark.map(node => ({ ...node, conditions: [aCondition('Ready', 'False', T)] }));
     const begun: number[] = [];
     for (let now: EpochMs = DUE; now < DUE + minutes(3); now = addDuration(now, seconds(20))) {
-      const decision = aDecision(nodes, { rules, state, now });
+      const decision = aDecision(nodes, { repair, poolRecord, now });
       const names = decision.granted.map(({ finding }) => finding.node.name);
       begun.push(names.length);
       nodes = nodes.filter(({ name }) => !names.includes(name));
-      ({ state } = decision);
+      ({ poolRecord } = decision);
     }
     expect(begun).toEqual([1, 0, 0, 2, 0, 0, 4, 0, 0]);
   });

@@ -27,7 +27,7 @@ const N2 = aPoolNode('n2');
 /** A reboot of n1 whose time is over. */
 const OVER = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', time: at(-10), until: NOW });
 const IN_PLACE = {
-  state: { ...NEW_POOL, inFlight: { 'uid-n1': at(-10) } },
+  poolRecord: { ...NEW_POOL, inFlight: { 'uid-n1': at(-10) } },
   records: { 'uid-n1': remembered({ attempt: OVER, number: 1 }) },
 };
 const FULL: ConcurrencyLimits = {
@@ -46,43 +46,43 @@ const USED_UP = { ...NEW_POOL, ramp: { step: 1, stepTime: NOW, granted: 2 } };
 
 describe('of the nodes that are due', () => {
   it.each<[string, readonly NodeView[], Partial<PoolWorld>, readonly string[]]>([
-    ['both are repaired where nothing holds them', [N1, N2], { rules: open() }, ['repair n1', 'repair n2']],
-    ['none is while the gate is closed', [N1], { rules: open({}, { gateOpen: false }) }, ['ignore n1']],
+    ['both are repaired where nothing holds them', [N1, N2], { repair: open() }, ['repair n1', 'repair n2']],
+    ['none is while the gate is closed', [N1], { repair: open({}, { gateOpen: false }) }, ['ignore n1']],
     [
       'one goes on in its own place of a full pool',
       [N1, N2],
-      { ...IN_PLACE, rules: open({ actions: [REBOOT, TERMINATE], maxConcurrentRepairs: 1 }) },
+      { ...IN_PLACE, repair: open({ actions: [REBOOT, TERMINATE], maxConcurrentRepairs: 1 }) },
       ['blocked n2 ConcurrencyBudget', 'repair n1'],
     ],
     [
       'a second one finds the place that one goes on in taken once',
       [N1, N2],
-      { ...IN_PLACE, rules: open({ actions: [REBOOT, TERMINATE], maxConcurrentRepairs: 2 }) },
+      { ...IN_PLACE, repair: open({ actions: [REBOOT, TERMINATE], maxConcurrentRepairs: 2 }) },
       ['repair n1', 'repair n2'],
     ],
     [
       'one goes on where zone and cluster are full, and another one waits',
       [N1, N2],
-      { ...IN_PLACE, rules: open({ actions: [REBOOT, TERMINATE] }), concurrencyLimits: () => FULL },
+      { ...IN_PLACE, repair: open({ actions: [REBOOT, TERMINATE] }), concurrencyLimits: () => FULL },
       ['blocked n2 ClusterConcurrencyBudget', 'repair n1'],
     ],
     [
       'one is terminated where the NodePool allows one disruption',
       [N1, N2],
-      { rules: open(), nodePool: nodePool('1'), claims: initialized([N1, N2]) },
+      { repair: open(), nodePool: nodePool('1'), claims: initialized([N1, N2]) },
       ['blocked n2 DisruptionBudget', 'repair n1'],
     ],
     [
       'all are fixed in place whatever the NodePool allows',
       [N1, N2],
-      { rules: open({ actions: [FIX] }), nodePool: nodePool('0'), claims: initialized([N1, N2]) },
+      { repair: open({ actions: [FIX] }), nodePool: nodePool('0'), claims: initialized([N1, N2]) },
       ['repair n1', 'repair n2'],
     ],
     [
       'one that is fixed in place leaves the disruption to another one',
       [N1, aPoolNode('n2', aCondition('StorageReady', 'False'))],
       {
-        rules: open({ policies: [{ conditionType: 'Ready', toleration: '30m', actions: [FIX] }] }),
+        repair: open({ policies: [{ conditionType: 'Ready', toleration: '30m', actions: [FIX] }] }),
         nodePool: nodePool('1'),
         claims: initialized([N1, N2]),
       },
@@ -91,44 +91,44 @@ describe('of the nodes that are due', () => {
     [
       'none is replaced as those before it, in vain',
       [aPoolNode('n1', undefined, BORN)],
-      { rules: open({ ...FUTILE, actions: [REPLACE] }), state: ENDED },
+      { repair: open({ ...FUTILE, actions: [REPLACE] }), poolRecord: ENDED },
       ['blocked n1 FutileRepairs'],
     ],
     [
       'none is terminated as those before it, in vain',
       [aPoolNode('n1', undefined, BORN)],
-      { rules: open(FUTILE), state: ENDED },
+      { repair: open(FUTILE), poolRecord: ENDED },
       ['blocked n1 FutileRepairs'],
     ],
     [
       'one is rebooted although terminations were in vain',
       [aPoolNode('n1', undefined, BORN)],
-      { rules: open({ ...FUTILE, actions: [REBOOT] }), state: ENDED },
+      { repair: open({ ...FUTILE, actions: [REBOOT] }), poolRecord: ENDED },
       ['repair n1'],
     ],
-    ['none is repaired that EC2 was not asked about', [SILENT], { rules: open(ASKED) }, ['blocked n1 NotConfirmed']],
+    ['none is repaired that EC2 was not asked about', [SILENT], { repair: open(ASKED) }, ['blocked n1 NotConfirmed']],
     [
       'one is repaired that EC2 calls impaired',
       [SILENT],
-      { rules: open(ASKED), answers: new Map([['uid-n1', 'impaired']]) },
+      { repair: open(ASKED), answers: new Map([['uid-n1', 'impaired']]) },
       ['repair n1'],
     ],
     [
       'as many begin as a ramp allows',
       aPoolOf(3, 3),
-      { rules: open(), state: RAMP },
+      { repair: open(), poolRecord: RAMP },
       ['blocked n3 RampUp', 'repair n1', 'repair n2'],
     ],
     [
       'a ramp slows nothing down that is only observed',
       aPoolOf(3, 3),
-      { rules: open({}, OBSERVE), state: USED_UP },
+      { repair: open({}, OBSERVE), poolRecord: USED_UP },
       ['wouldRepair n1', 'wouldRepair n2', 'wouldRepair n3'],
     ],
     [
       'those that are only observed share the places of the pool',
       [N1, N2],
-      { rules: open({ maxConcurrentRepairs: 1 }, OBSERVE) },
+      { repair: open({ maxConcurrentRepairs: 1 }, OBSERVE) },
       ['blocked n2 ConcurrencyBudget', 'wouldRepair n1'],
     ],
   ])('%s', (_, nodes, given, expected) => {
@@ -136,14 +136,16 @@ describe('of the nodes that are due', () => {
   });
 
   it('more than a hundred are shown where they are only observed', () => {
-    const { findings } = aDecision(aPoolOf(101, 101), { now: at(300), rules: open({}, OBSERVE) });
+    const { findings } = aDecision(aPoolOf(101, 101), { now: at(300), repair: open({}, OBSERVE) });
     expect(findings.filter(({ verdict }) => verdict?.kind === 'wouldRepair')).toHaveLength(101);
   });
 
   it('a repair that is only observed takes no place, and is looked at again', () => {
-    const { findings, granted, state } = aDecision([N1], { rules: open({ actions: [REBOOT, TERMINATE] }, OBSERVE) });
+    const { findings, granted, poolRecord } = aDecision([N1], {
+      repair: open({ actions: [REBOOT, TERMINATE] }, OBSERVE),
+    });
     expect(granted).toEqual([]);
-    expect(state.inFlight).toEqual({});
+    expect(poolRecord.inFlight).toEqual({});
     const verdict = {
       attempt: { action: 'Reboot', number: 1 },
       laterActions: [{ type: 'Terminate' }],
@@ -153,9 +155,9 @@ describe('of the nodes that are due', () => {
   });
 
   it('each has its place in the line, among how many, and for how long it has waited in half hours', () => {
-    const rules = open({ maxConcurrentRepairs: 1 });
+    const repair = open({ maxConcurrentRepairs: 1 });
     const now = at(20);
-    const decision = aDecision(aPoolOf(3, 3), { rules, now });
+    const decision = aDecision(aPoolOf(3, 3), { repair, now });
     const rank = (order: number, score: number) => ({ order, of: 3, score });
     expect(decision.granted).toMatchObject([{ rank: rank(1, 2.67) }]);
     expect(decision.findings.slice(1)).toMatchObject([
@@ -165,20 +167,22 @@ describe('of the nodes that are due', () => {
   });
 
   it('one that gets its repair takes a place, with what follows', () => {
-    const { findings, granted, state, wakeTime } = aDecision([N1], { rules: open({ actions: [REBOOT, TERMINATE] }) });
+    const { findings, granted, poolRecord, wakeTime } = aDecision([N1], {
+      repair: open({ actions: [REBOOT, TERMINATE] }),
+    });
     expect(findings).toMatchObject([
       { state: 'inFlight', record: { number: 1, attempt: { action: 'Reboot', phase: 'intended' } } },
     ]);
     expect(findings[0]?.record).not.toHaveProperty('launched');
     const verdict = { laterActions: [{ type: 'Terminate' }] };
     expect(granted).toMatchObject([{ action: { type: 'Reboot' }, finding: { verdict } }]);
-    expect(state).toMatchObject({ inFlight: { 'uid-n1': NOW }, followed: [] });
+    expect(poolRecord).toMatchObject({ inFlight: { 'uid-n1': NOW }, followed: [] });
     expect(wakeTime).toBe(at(5));
   });
 
   it('one that goes on keeps the time of its place', () => {
-    const decision = aDecision([N1], { ...IN_PLACE, rules: open({ actions: [REBOOT, TERMINATE] }) });
-    expect(decision.state.inFlight).toEqual({ 'uid-n1': at(-10) });
+    const decision = aDecision([N1], { ...IN_PLACE, repair: open({ actions: [REBOOT, TERMINATE] }) });
+    expect(decision.poolRecord.inFlight).toEqual({ 'uid-n1': at(-10) });
   });
 
   it('one whose drain is over is terminated, and the drain is still known as ours', () => {
@@ -186,8 +190,8 @@ describe('of the nodes that are due', () => {
     const records = {
       'uid-n1': remembered({ attempt: drain, number: 1, incident: { type: 'Ready', taken: [drain.key] } }),
     };
-    const rules = open({ actions: [{ type: 'DrainThenTerminate', timeout: '20m' }] });
-    const { findings } = aDecision([N1], { rules, records });
+    const repair = open({ actions: [{ type: 'DrainThenTerminate', timeout: '20m' }] });
+    const { findings } = aDecision([N1], { repair, records });
     expect(findings).toMatchObject([
       { record: { leftovers: { drain: 'r1' }, attempt: { action: 'Terminate', number: 2 } } },
     ]);
@@ -210,7 +214,7 @@ describe('replacements that were asked for', () => {
     ['are none where the node is rebooted', REBOOT, undefined, undefined],
   ])('%s', (_, action, more, expected) => {
     const records: Readonly<Record<string, NodeRecord>> = more ? { 'uid-n1': remembered(more) } : {};
-    const { findings, granted } = aDecision([N1], { rules: open({ actions: [action] }), records });
+    const { findings, granted } = aDecision([N1], { repair: open({ actions: [action] }), records });
     expect(granted).toHaveLength(1);
     expect(findings[0]?.record?.launched).toBe(expected);
   });
@@ -219,8 +223,8 @@ describe('replacements that were asked for', () => {
 describe('a node that is held', () => {
   const closed = open({ maxConcurrentRepairs: 0 });
   const annotation = { set: '2024-11-01T15:32:48Z', claim: { name: 'claim-n1', uid: 'uid-claim-n1' } };
-  const held = (more: Partial<NodeRecord>, rules = closed) =>
-    aDecision([N1], { rules, records: { 'uid-n1': remembered(more) } }).findings[0];
+  const held = (more: Partial<NodeRecord>, repair = closed) =>
+    aDecision([N1], { repair, records: { 'uid-n1': remembered(more) } }).findings[0];
 
   it('has its annotation of before taken back, also beside an attempt, and nothing where there is none', () => {
     expect(held({ leftovers: { annotation } })).toMatchObject({ needsCleanUp: true, state: 'idle' });
@@ -241,8 +245,8 @@ describe('a node that is held', () => {
       answer: { kind: 'succeeded', message: '' },
       until: at(5),
     });
-    const rules = open({ actions: [REBOOT], terminationGracePeriod: '10m', maxUnhealthy: 0 });
-    const finding = held({ attempt: drain, number: 1, incident: { type: 'Ready', taken: [key] } }, rules);
+    const repair = open({ actions: [REBOOT], terminationGracePeriod: '10m', maxUnhealthy: 0 });
+    const finding = held({ attempt: drain, number: 1, incident: { type: 'Ready', taken: [key] } }, repair);
     expect(finding).toMatchObject({
       needsCleanUp: true,
       state: 'followed',
@@ -253,8 +257,8 @@ describe('a node that is held', () => {
   });
 
   it('keeps its attempt where that was no drain', () => {
-    const rules = open({ actions: [REBOOT, TERMINATE], maxUnhealthy: 0 });
-    expect(held({ attempt: OVER, number: 1 }, rules)).toMatchObject({
+    const repair = open({ actions: [REBOOT, TERMINATE], maxUnhealthy: 0 });
+    expect(held({ attempt: OVER, number: 1 }, repair)).toMatchObject({
       verdict: { kind: 'notAllowed' },
       state: 'inFlight',
       needsCleanUp: false,
@@ -263,8 +267,8 @@ describe('a node that is held', () => {
   });
 
   it('has the cordon of its reboot taken back as before', () => {
-    const rules = open({ actions: [REBOOT, TERMINATE], maxUnhealthy: 0 });
-    expect(held({ attempt: OVER, number: 1, leftovers: { maintenance: true } }, rules)).toMatchObject({
+    const repair = open({ actions: [REBOOT, TERMINATE], maxUnhealthy: 0 });
+    expect(held({ attempt: OVER, number: 1, leftovers: { maintenance: true } }, repair)).toMatchObject({
       needsCleanUp: true,
     });
   });
@@ -283,12 +287,12 @@ describe('the time for which others that came back hold a node', () => {
     ['is none where nobody came back', aPoolNode('n2', READY), undefined, undefined],
   ])('%s', (_, other, recovering, expected) => {
     const incident = { type: 'Ready', taken: [], ...(recovering && { recovering }) };
-    const rules = someRules({ defaultTolerationDuration: '30m', zoneOutage: 'Off', freeze: 'Off' });
+    const repair = someRules({ defaultTolerationDuration: '30m', zoneOutage: 'Off', freeze: 'Off' });
     const aged = [other, ...well].map(node => ({
       ...node,
       conditions: node.conditions.map(each => (each === READY ? { ...each, lastTransitionTime: at(-150) } : each)),
     }));
-    const { findings } = aDecision([N1, ...aged], { rules, records: { 'uid-n1': remembered({ incident }) } });
+    const { findings } = aDecision([N1, ...aged], { repair, records: { 'uid-n1': remembered({ incident }) } });
     expect(findings[0]?.record?.incident).toEqual({
       type: 'Ready',
       taken: [],

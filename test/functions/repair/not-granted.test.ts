@@ -13,7 +13,7 @@ const RANK = { order: 2, of: 3, score: 1 };
 const NODE = aPoolNode('n1', undefined, { bootID: 'boot-1' });
 
 function dueNode(more: Partial<NodeRecord> = {}, block: JsonObject = {}): DueFinding {
-  const finding = aFinding(NODE, { now: NOW, rules: someRules(block), record: remembered(more) });
+  const finding = aFinding(NODE, { now: NOW, repair: someRules(block), record: remembered(more) });
   if (!isDueFinding(finding)) throw new Error('the node is not due');
   return finding;
 }

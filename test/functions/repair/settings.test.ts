@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes } from '../../../shared/domain/time.ts';
-import { effectiveRepair } from '../../../functions/repair/settings.ts';
+import { repairBlockInForce } from '../../../functions/repair/settings.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 
 function anObject(kind: string, name: string, spec: JsonObject, labels: Record<string, string> = {}): KubernetesObject {
@@ -14,7 +14,7 @@ const poolWithBlock = anObject('NodePool', 'own', { repair: { defaultTolerationD
 const block = (toleration: string): JsonObject => ({ repair: { defaultTolerationDuration: toleration } });
 
 function tolerationFor(nodePool: KubernetesObject | undefined, ...policies: readonly KubernetesObject[]): unknown {
-  const { settings } = effectiveRepair(nodePool, readPolicies(policies));
+  const { settings } = repairBlockInForce(nodePool, readPolicies(policies));
   return settings === undefined || 'invalid' in settings ? settings : settings.defaultToleration;
 }
 const select = (nodePoolSelector: JsonObject, toleration = '5m'): KubernetesObject =>
@@ -24,7 +24,9 @@ describe('precedence', () => {
   it('the own block of a NodePool comes before every policy, as a whole', () => {
     expect(tolerationFor(poolWithBlock, policy('a', block('9m')))).toBe(minutes(1));
     const bare = anObject('NodePool', 'bare', { repair: {} });
-    expect(effectiveRepair(bare, readPolicies([policy('a', { repair: { maxUnhealthy: 3 } })])).settings).toMatchObject({
+    expect(
+      repairBlockInForce(bare, readPolicies([policy('a', { repair: { maxUnhealthy: 3 } })])).settings,
+    ).toMatchObject({
       maxUnhealthy: { percent: 20 },
     });
   });
@@ -42,7 +44,7 @@ describe('precedence', () => {
 
   it('a policy without a repair block leaves repair to the next one, and still sets the mode', () => {
     const observing = policy('a', { nodePoolSelector: { matchLabels: { team: 'web' } }, mode: 'Observe' });
-    expect(effectiveRepair(pool, readPolicies([observing, policy('z', block('9m'))]))).toMatchObject({
+    expect(repairBlockInForce(pool, readPolicies([observing, policy('z', block('9m'))]))).toMatchObject({
       mode: 'Observe',
       source: 'NodeLifecyclePolicy z',
     });
@@ -51,11 +53,11 @@ describe('precedence', () => {
   it('a policy about something else does not put into force what another one observes', () => {
     const observing = policy('default', { mode: 'Observe', ...block('9m') });
     const another = policy('batch', { protection: { maxDuration: '1h' } });
-    expect(effectiveRepair(pool, readPolicies([observing, another]))).toMatchObject({
+    expect(repairBlockInForce(pool, readPolicies([observing, another]))).toMatchObject({
       mode: 'Observe',
       source: 'NodeLifecyclePolicy default',
     });
-    expect(effectiveRepair(poolWithBlock, readPolicies([observing, another]))).toMatchObject({
+    expect(repairBlockInForce(poolWithBlock, readPolicies([observing, another]))).toMatchObject({
       mode: 'Observe',
       source: 'NodePool own',
     });

@@ -35,7 +35,7 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
   const { block = {}, provided = statementsFor(policies), hasSeen = true, decide: rule = decide } = options;
   const read = someSettings({ zoneOutage: 'Off', freeze: 'Off', disruptionBudgets: 'All', ...block });
   const settings = { ...read, provided };
-  const rules = someRules({}, { settings });
+  const repair = someRules({}, { settings });
   const records = Object.fromEntries(nodes.map(node => [node.uid, recordOf(cluster, node, settings, hasSeen)]));
   // As a pass lists them: the NodeClaim says whose pool it is.
   const poolOf = ({ providerID, labels }: NodeView): string | undefined => {
@@ -45,7 +45,7 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
   return [...new Set(nodes.map(poolOf))].flatMap(pool => {
     const own = nodes.filter(node => poolOf(node) === pool);
     const nodePool = pool === undefined ? undefined : nodePoolOf(pool, budgets[pool]);
-    const decision = aDecision(own, { now: T, pool, claims, rules, records, cluster: nodes, nodePool, decide: rule });
+    const decision = aDecision(own, { now: T, pool, claims, repair, records, cluster: nodes, nodePool, decide: rule });
     return decision.granted.flatMap(({ attempt, finding }): Command[] => {
       const { claim, action } = attempt;
       if (claim === undefined) return [];
@@ -78,7 +78,7 @@ function recordOf(cluster: Cluster, node: NodeView, settings: RepairSettings, ha
     if (time === undefined || !hasSeen) return {};
     const { creationTime } = node;
     const seen = { conditions: [condition], creationTime };
-    return onsetsOf(judgeHealth(seen, { now: time, rules: { settings }, record: undefined, episodes: [] }).unhealthy);
+    return onsetsOf(judgeHealth(seen, { now: time, repair: { settings }, record: undefined, episodes: [] }).unhealthy);
   });
   const [claim] = cluster.claims.filter(({ providerID }) => providerID === node.providerID);
   const key = keyOf(REBOOT as Parameters<typeof keyOf>[0]);

@@ -38,7 +38,7 @@ const remembered = (attempt: Attempt, more: Partial<NodeRecord> = {}): NodeRecor
 function after(attempt: Attempt, { nodes = [NODE], ...given }: Partial<PoolWorld> = {}): PoolDecision {
   const records = { 'uid-n1': remembered(attempt) };
   const state = { ...NEW_POOL, inFlight: { 'uid-n1': attempt.time } };
-  return aDecision(nodes, { rules: someRules(OPEN), state, records, ...given });
+  return aDecision(nodes, { repair: someRules(OPEN), poolRecord: state, records, ...given });
 }
 
 describe('an attempt of which no run said how it ended', () => {
@@ -51,8 +51,8 @@ describe('an attempt of which no run said how it ended', () => {
 
   it('I4 is left alone until a call of that run must have had its outcome', () => {
     const early = { now: toEpochMs(SETTLED - 1) };
-    for (const rules of [someRules(OPEN), someRules(OPEN, { mode: 'Observe' }), someRules({}, { gateOpen: false })]) {
-      const decision = after(intended, { ...early, rules });
+    for (const repair of [someRules(OPEN), someRules(OPEN, { mode: 'Observe' }), someRules({}, { gateOpen: false })]) {
+      const decision = after(intended, { ...early, repair });
       expect(verdictsOf(decision)).toEqual(['unresolved n1']);
       expect(decision.findings).toMatchObject([
         { state: 'inFlight', needsCleanUp: false, record: { attempt: intended } },
@@ -102,8 +102,8 @@ describe('an attempt of which no run said how it ended', () => {
     ['the gate is closed', [NODE], someRules(OPEN, { gateOpen: false })],
     ['mode is Observe', [NODE], someRules(OPEN, { mode: 'Observe' })],
     ['there is no block any more', [NODE], someRules({}, { settings: undefined })],
-  ])('I7 is taken back, with what it has set, where %s', (_, nodes, rules) => {
-    const { findings } = after(intended, { now: SETTLED, nodes, rules });
+  ])('I7 is taken back, with what it has set, where %s', (_, nodes, repair) => {
+    const { findings } = after(intended, { now: SETTLED, nodes, repair });
     expect(findings).toMatchObject([
       { needsCleanUp: true, record: { leftovers: { annotation: { set, previous: DEADLINE } } } },
     ]);
@@ -113,7 +113,7 @@ describe('an attempt of which no run said how it ended', () => {
   it('I4 counts as carried out where it was a reboot: nothing tells for certain', () => {
     const reboot = { ...intended, action: 'Reboot', key: 'Reboot||600000', bootID: 'boot-1' } as const;
     const actions = [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }];
-    const decision = after(reboot, { now: SETTLED, rules: someRules({ ...OPEN, actions }) });
+    const decision = after(reboot, { now: SETTLED, repair: someRules({ ...OPEN, actions }) });
     expect(decision).toMatchObject({
       granted: [],
       findings: [{ news: [{ kind: 'carriedOut', attempt: { action: 'Reboot' } }] }],
@@ -123,29 +123,29 @@ describe('an attempt of which no run said how it ended', () => {
 
 describe('a reboot under way', () => {
   const actions = [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }];
-  const rules = someRules({ ...OPEN, actions });
+  const repair = someRules({ ...OPEN, actions });
   const until = addDuration(NOW, minutes(10));
   const reboot = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', bootID: 'boot-1', until });
 
   it('has its time, then the next action follows in the same place of the budget', () => {
     const one = someRules({ ...OPEN, actions, maxConcurrentRepairs: 1 });
-    const early = after(reboot, { rules: one, now: toEpochMs(until - 1) });
+    const early = after(reboot, { repair: one, now: toEpochMs(until - 1) });
     expect(early).toMatchObject({ granted: [], wakeTime: until });
     expect(verdictsOf(early)).toEqual(['underWay n1']);
-    const late = after(reboot, { rules: one, now: until });
+    const late = after(reboot, { repair: one, now: until });
     expect(late.granted).toMatchObject([{ attempt: { action: 'Terminate', number: 2 } }]);
-    expect(Object.keys(late.state.inFlight)).toEqual(['uid-n1']);
+    expect(Object.keys(late.poolRecord.inFlight)).toEqual(['uid-n1']);
   });
 
   it('has helped where the node is well with another boot ID: the incident is over at once', () => {
-    const decision = after(reboot, { rules, nodes: [{ ...WELL, bootID: 'boot-2' }] });
+    const decision = after(reboot, { repair, nodes: [{ ...WELL, bootID: 'boot-2' }] });
     expect(verdictsOf(decision)).toEqual(['recovered n1']);
     expect(decision.findings[0]?.record).not.toHaveProperty('incident');
-    expect(decision.state.inFlight).toEqual({});
+    expect(decision.poolRecord.inFlight).toEqual({});
   });
 
   it('is not over where the node looks well with the boot ID of before', () => {
-    const decision = after(reboot, { rules, nodes: [WELL], now: addDuration(NOW, minutes(2)) });
+    const decision = after(reboot, { repair, nodes: [WELL], now: addDuration(NOW, minutes(2)) });
     expect(verdictsOf(decision)).toEqual([]);
     expect(decision.findings).toMatchObject([{ state: 'inFlight', record: { attempt: { action: 'Reboot' } } }]);
   });
@@ -153,9 +153,9 @@ describe('a reboot under way', () => {
   it('is not interrupted by a veto, a closed gate or mode Observe, and nothing follows it there', () => {
     const vetoed: NodeView = { ...NODE, annotations: { 'curfew.dev/do-not-repair': 'true' } };
     const cases: readonly Partial<PoolWorld>[] = [
-      { nodes: [vetoed], rules },
-      { rules: someRules({ ...OPEN, actions }, { gateOpen: false }) },
-      { rules: someRules({ ...OPEN, actions }, { mode: 'Observe' }) },
+      { nodes: [vetoed], repair },
+      { repair: someRules({ ...OPEN, actions }, { gateOpen: false }) },
+      { repair: someRules({ ...OPEN, actions }, { mode: 'Observe' }) },
     ];
     for (const given of cases) {
       const early = after(reboot, { ...given, now: addDuration(NOW, minutes(5)) });
@@ -166,24 +166,24 @@ describe('a reboot under way', () => {
 
   it('leaves nothing to try where it was the last one, and holds nobody then', () => {
     const only = someRules({ ...OPEN, actions: actions.slice(0, 1) });
-    const decision = after(reboot, { rules: only, now: until });
+    const decision = after(reboot, { repair: only, now: until });
     expect(verdictsOf(decision)).toEqual(['exhausted n1']);
-    expect(decision.state.inFlight).toEqual({});
+    expect(decision.poolRecord.inFlight).toEqual({});
   });
 });
 
 describe('a drain under way', () => {
-  const rules = (overrides = {}) =>
+  const repair = (overrides = {}) =>
     someRules({ ...OPEN, actions: [{ type: 'DrainThenTerminate', timeout: '20m' }] }, overrides);
   const until = addDuration(NOW, minutes(20));
   const drain = anAttempt('n1', { action: 'Drain', key: 'Drain||1200000', requestId: 'r1', until });
 
   it.each([
-    ['the gate is closed', rules({ gateOpen: false })],
-    ['mode is Observe', rules({ mode: 'Observe' })],
-    ['its block is gone', rules({ settings: undefined })],
+    ['the gate is closed', repair({ gateOpen: false })],
+    ['mode is Observe', repair({ mode: 'Observe' })],
+    ['its block is gone', repair({ settings: undefined })],
   ])('I7 is called off, and not taken, where %s', (_, closed) => {
-    const { findings } = after(drain, { rules: closed, now: addDuration(NOW, minutes(5)) });
+    const { findings } = after(drain, { repair: closed, now: addDuration(NOW, minutes(5)) });
     expect(findings).toMatchObject([
       { needsCleanUp: true, record: { leftovers: { drain: 'r1' }, incident: { taken: [] } } },
     ]);
@@ -192,7 +192,7 @@ describe('a drain under way', () => {
 
   it('goes on where the block cannot be read: a mistake calls nothing off', () => {
     const { findings } = after(drain, {
-      rules: rules({ settings: { invalid: 'a typo' } }),
+      repair: repair({ settings: { invalid: 'a typo' } }),
       now: addDuration(NOW, minutes(5)),
     });
     expect(findings).toMatchObject([
@@ -204,7 +204,7 @@ describe('a drain under way', () => {
     const answered = (kind: 'succeeded' | 'failed' | 'stopped') =>
       after(
         { ...drain, action: 'Drain', requestId: 'r1', answer: { kind, message: 'told' } },
-        { rules: rules(), now: addDuration(NOW, minutes(5)) },
+        { repair: repair(), now: addDuration(NOW, minutes(5)) },
       );
     expect(answered('succeeded').granted).toMatchObject([{ attempt: { action: 'Terminate' } }]);
     expect(answered('failed').granted).toMatchObject([{ attempt: { action: 'Terminate' } }]);
@@ -219,19 +219,19 @@ describe('a termination', () => {
   it('holds its place until its Node is gone, and nobody any more once it is stuck', () => {
     const early = after(termination, { claims: [going], now: addDuration(NOW, minutes(59)) });
     expect(verdictsOf(early)).toEqual(['finishing n1']);
-    expect(Object.keys(early.state.inFlight)).toEqual(['uid-n1']);
+    expect(Object.keys(early.poolRecord.inFlight)).toEqual(['uid-n1']);
     const stuck = after(termination, { claims: [going], now: addDuration(NOW, hours(1)) });
     expect(stuck.findings[0]?.verdict).toMatchObject({
       kind: 'stuck',
       message: expect.stringContaining('held by finalizer karpenter.sh/termination on the NodeClaim'),
     });
-    expect(stuck.state).toMatchObject({ inFlight: {}, followed: ['uid-n1'] });
+    expect(stuck.poolRecord).toMatchObject({ inFlight: {}, followed: ['uid-n1'] });
   });
 
   it('is over where the NodeClaim stands there as if nothing had happened', () => {
     const decision = after(termination, { now: addDuration(NOW, minutes(5)) });
     expect(decision.findings[0]?.record?.attempt).toBeUndefined();
-    expect(decision.state.inFlight).toEqual({});
+    expect(decision.poolRecord.inFlight).toEqual({});
   });
 
   it('goes on where the node is well by now: its NodeClaim is on its way', () => {

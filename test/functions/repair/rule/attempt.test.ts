@@ -42,7 +42,7 @@ function begun(given: Given = {}): Attempt {
   const finding = aFinding(node, {
     now: NOW,
     claims,
-    rules: someRules(block),
+    repair: someRules(block),
     ...(record && { record: remembered(record) }),
   });
   if (!isDueFinding(finding)) throw new Error('the node is not due');

@@ -28,7 +28,7 @@ const nodeWith = (conditions: Conditions): { readonly conditions: readonly NodeC
 const healthOf = (node: ReturnType<typeof nodeWith>, rules: RepairSettings, episodes: readonly Episode[]) =>
   judgeHealth(
     { ...node, creationTime: undefined },
-    { now: at(60), rules: { settings: rules }, record: undefined, episodes },
+    { now: at(60), repair: { settings: rules }, record: undefined, episodes },
   );
 
 /** What is remembered of a node that was looked at in these minutes. */

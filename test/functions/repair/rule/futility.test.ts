@@ -8,7 +8,7 @@ import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import { aDecision, aPoolNode, SICK, someRules, T, verdictsOf } from '../../../builders/repair.ts';
 
 const block = { maxUnhealthy: '100%', futility: { repairs: 2, window: '6h' } };
-const rules = someRules(block);
+const repair = someRules(block);
 const terminated = (condition: string, ...times: readonly number[]): PoolRecord => ({
   ...NEW_POOL,
   terminations: times.map(time => ({ condition, time: addDuration(T, minutes(time)) })),
@@ -19,7 +19,7 @@ const bornAt = (time: number): readonly NodeView[] => [
 
 describe('futility', () => {
   it('leaves a replacement alone that fails as those before it, until the window has passed', () => {
-    const given = { rules, state: terminated('Ready=False', -60, -30) };
+    const given = { repair, poolRecord: terminated('Ready=False', -60, -30) };
     const decision = aDecision(bornAt(-10), given);
     expect(verdictsOf(decision)).toEqual(['blocked n1 FutileRepairs']);
     expect(decision.findings.map(({ time }) => time)).toEqual([addDuration(T, minutes(300))]);
@@ -34,13 +34,13 @@ describe('futility', () => {
     ['those for another reason', -10, terminated('Disk=True', -60, -30)],
     ['fewer', -10, terminated('Ready=False', -60)],
   ])('does not count %s', (_, born, state) => {
-    expect(verdictsOf(aDecision(bornAt(born), { rules, state }))).toEqual(['repair n1']);
+    expect(verdictsOf(aDecision(bornAt(born), { repair, poolRecord: state }))).toEqual(['repair n1']);
   });
 
   it('holds a termination, and no action that leaves the node in place', () => {
     const ladder = someRules({ ...block, actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }] });
     const state = terminated('Ready=False', -60, -30);
-    expect(verdictsOf(aDecision(bornAt(-10), { rules: ladder, state }))).toEqual(['repair n1']);
+    expect(verdictsOf(aDecision(bornAt(-10), { repair: ladder, poolRecord: state }))).toEqual(['repair n1']);
   });
 
   it('is remembered while the block cannot be read, the gate is closed or mode is Observe', () => {
@@ -50,7 +50,9 @@ describe('futility', () => {
       someRules({}, { gateOpen: false }),
       someRules(block, { mode: 'Observe' }),
     ]) {
-      expect(aDecision(bornAt(-10), { rules: other, state }).state.terminations).toEqual(state.terminations);
+      expect(aDecision(bornAt(-10), { repair: other, poolRecord: state }).poolRecord.terminations).toEqual(
+        state.terminations,
+      );
     }
   });
 

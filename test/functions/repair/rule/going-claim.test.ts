@@ -9,7 +9,7 @@ const NODE = aPoolNode('n1');
 const look = (terminationGracePeriod: string, claim: Partial<NodeClaimView> = {}) =>
   aFinding(NODE, {
     now: NOW,
-    rules: someRules({ terminationGracePeriod }),
+    repair: someRules({ terminationGracePeriod }),
     claims: [claimOf(NODE, { deletionTime: at(-1), ...claim })],
   });
 const by = (set: string) => ({ annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': set } });

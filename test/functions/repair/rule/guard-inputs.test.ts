@@ -23,17 +23,17 @@ const OTHER = aPoolNode('o1');
 const OTHERS = statementsOf(someSettings({ conditions: [{ type: 'Disk', status: 'True', toleration: '1m' }] }));
 const CLUSTER = { nodes: [NODE, LONE, OTHER], statementsOf: () => OTHERS, pools: [] };
 
-interface Counted extends Pick<PoolFacts, 'pool' | 'nodes' | 'state'> {
+interface Counted extends Pick<PoolFacts, 'pool' | 'nodes' | 'poolRecord'> {
   readonly block: JsonObject;
   readonly cluster: ClusterNodes;
   readonly nodePool: KubernetesObject | undefined;
-  readonly present: readonly PresentNode[];
+  readonly presentNodes: readonly PresentNode[];
 }
 const guardInputs = (given: Partial<Counted> = {}): GuardInputs => {
-  const { block = {}, cluster, nodePool, present = [], nodes = [NODE, LONE], ...more } = given;
-  const rules = { repair: someRules(block), pool: nodePool };
+  const { block = {}, cluster, nodePool, presentNodes = [], nodes = [NODE, LONE], ...more } = given;
+  const poolSettings = { repair: someRules(block), nodePool };
   const dueFacts = cluster && { cluster, otherRequests: new Map() };
-  const counted = guardInputsOf(someFacts(nodes, { rules, dueFacts, ...more }, [LONE, TWIN]), { present });
+  const counted = guardInputsOf(someFacts(nodes, { poolSettings, dueFacts, ...more }, [LONE, TWIN]), { presentNodes });
   if (counted === undefined) throw new Error('nothing is counted');
   return counted;
 };
@@ -75,7 +75,7 @@ describe('a guard counts', () => {
       ...OTHER,
       annotations: { 'curfew.dev/last-reboot': JSON.stringify({ time: toIsoText(addDuration(NOW, minutes(-ago))) }) },
     });
-    const { isActedUpon } = guardInputs({ state: { ...NEW_POOL, inFlight: { 'uid-n1': NOW } } });
+    const { isActedUpon } = guardInputs({ poolRecord: { ...NEW_POOL, inFlight: { 'uid-n1': NOW } } });
     expect([NODE, LONE, reboot(59), reboot(60)].map(isActedUpon)).toEqual([true, false, true, false]);
   });
 });
@@ -89,13 +89,13 @@ it('a node that an action has mended a moment ago counts as acted upon; one that
       node: LONE,
       record: { ...newNode('n3', 'default'), incident },
     } as const;
-    return guardInputs({ present: [finding] }).isActedUpon(LONE);
+    return guardInputs({ presentNodes: [finding] }).isActedUpon(LONE);
   };
   expect([mendedBy('CustomResource|fix.yaml|1'), mendedBy()]).toEqual([true, false]);
 });
 
 it('a node that somebody else has mended came back by itself, though it took a place', () => {
-  const state = { ...NEW_POOL, inFlight: { [LONE.uid]: NOW } };
+  const poolRecord = { ...NEW_POOL, inFlight: { [LONE.uid]: NOW } };
   const isActedUpon = (otherWorkTime?: typeof NOW) => {
     const finding = {
       ...counted(findingOf(undefined, undefined)),
@@ -104,7 +104,7 @@ it('a node that somebody else has mended came back by itself, though it took a p
       record: undefined,
       otherWorkTime,
     } as const;
-    return guardInputs({ state, present: [finding] }).isActedUpon(LONE);
+    return guardInputs({ poolRecord, presentNodes: [finding] }).isActedUpon(LONE);
   };
   expect([isActedUpon(), isActedUpon(NOW)]).toEqual([true, false]);
 });
@@ -146,9 +146,9 @@ describe('of a pass', () => {
     policies: [{ conditionType: 'Ready', toleration: '10m', confirm: 'InstanceStatus' }],
   };
   const silent = (name: string): NodeView => aPoolNode(name, SILENT);
-  const facts = (nodes: readonly NodeView[], rules = someRules(CONFIRMS), more: Partial<PoolFacts> = {}): PoolFacts =>
+  const facts = (nodes: readonly NodeView[], repair = someRules(CONFIRMS), more: Partial<PoolFacts> = {}): PoolFacts =>
     someFacts(nodes, {
-      rules: { repair: rules, pool: undefined },
+      poolSettings: { repair, nodePool: undefined },
       dueFacts: { cluster: { ...CLUSTER, nodes }, otherRequests: new Map() },
       ...more,
     });

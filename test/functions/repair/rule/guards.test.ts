@@ -85,7 +85,7 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
     const nodes = Array.from({ length: 10 }, (_, index) =>
       index < unhealthy ? unhealthyNode(`n${index}`) : well(`n${index}`),
     );
-    expect(repaired(nodes, { rules: someRules({ maxUnhealthy, zoneOutage: 'Off', freeze: 'Off' }) })).toHaveLength(
+    expect(repaired(nodes, { repair: someRules({ maxUnhealthy, zoneOutage: 'Off', freeze: 'Off' }) })).toHaveLength(
       expected,
     );
   });
@@ -140,7 +140,7 @@ describe('outages', () => {
     [11, 20, true],
     [10, 20, false],
   ])('%i of %i nodes of a zone: %s', (unhealthy, size, isOutage) => {
-    const decision = aDecision(inZone('a', many(size, unhealthy)), { rules: someRules(all) });
+    const decision = aDecision(inZone('a', many(size, unhealthy)), { repair: someRules(all) });
     expect(decision.granted).toHaveLength(isOutage ? 0 : unhealthy);
     if (isOutage) expect(verdictsOf(decision)[0]).toBe('blocked n1 ZoneOutage');
   });
@@ -152,15 +152,15 @@ describe('outages', () => {
       labels: { [POOL]: 'other', [ZONE]: 'a' },
     }));
     const own = [...inZone('a', [unhealthyNode('ours')]), ...inZone('b', [unhealthyNode('there')])];
-    const decision = aDecision(own, { rules: someRules(all), cluster: [...others, ...own] });
+    const decision = aDecision(own, { repair: someRules(all), cluster: [...others, ...own] });
     expect(verdictsOf(decision)).toEqual(['blocked ours ZoneOutage', 'repair there']);
   });
 
   it('most of the cluster Unknown at once is the cluster’s trouble', () => {
     const unknown = ['n1', 'n2', 'n3'].map(name => aPoolNode(name, aCondition('Ready', 'Unknown')));
-    expect(verdictsOf(aDecision(unknown, { rules: someRules(all) }))[0]).toBe('blocked n1 ClusterFreeze');
-    expect(repaired(unknown, { rules: someRules({ ...all, freeze: 'Off' }) })).toHaveLength(3);
-    expect(repaired([...unknown, well('n4'), well('n5'), well('n6')], { rules: someRules(all) })).toHaveLength(3);
+    expect(verdictsOf(aDecision(unknown, { repair: someRules(all) }))[0]).toBe('blocked n1 ClusterFreeze');
+    expect(repaired(unknown, { repair: someRules({ ...all, freeze: 'Off' }) })).toHaveLength(3);
+    expect(repaired([...unknown, well('n4'), well('n5'), well('n6')], { repair: someRules(all) })).toHaveLength(3);
   });
 
   it.each<[string, Partial<NodeView>, boolean]>([
@@ -173,7 +173,7 @@ describe('outages', () => {
       false,
     ],
   ])('freeze and zone: %s', (_, third, counts) => {
-    const rules = someRules({ ...all, freeze: 'Off' });
+    const repair = someRules({ ...all, freeze: 'Off' });
     const nodes = inZone('a', [
       unhealthyNode('n1'),
       unhealthyNode('n2'),
@@ -181,21 +181,21 @@ describe('outages', () => {
       well('n4'),
       well('n5'),
     ]);
-    expect(aDecision(nodes, { rules }).state.holdingGuards).toEqual(counts ? ['zone/a'] : []);
+    expect(aDecision(nodes, { repair }).poolRecord.holdingGuards).toEqual(counts ? ['zone/a'] : []);
     const dark = nodes.map(node =>
       node.conditions[0]?.status === 'False' ? { ...node, conditions: [aCondition('Ready', 'Unknown')] } : node,
     );
     const frozen = someRules({ ...all, zoneOutage: 'Off' });
-    expect(aDecision(dark, { rules: frozen }).state.holdingGuards).toEqual(counts ? ['cluster'] : []);
+    expect(aDecision(dark, { repair: frozen }).poolRecord.holdingGuards).toEqual(counts ? ['cluster'] : []);
   });
 });
 
 describe('settling', () => {
-  const rules = someRules({ defaultTolerationDuration: '30m', zoneOutage: 'Off', freeze: 'Off' });
+  const repair = someRules({ defaultTolerationDuration: '30m', zoneOutage: 'Off', freeze: 'Off' });
   const four = ['n3', 'n4', 'n5'].map(name => well(name));
   /** n1 is due; n2 came back so many minutes ago. */
   const after = (back: NodeView, given: Partial<PoolWorld> = {}): readonly string[] =>
-    verdictsOf(aDecision([unhealthyNode('n1'), back, ...four], { rules, ...given }));
+    verdictsOf(aDecision([unhealthyNode('n1'), back, ...four], { repair, ...given }));
 
   it.each<[string, NodeView, string]>([
     ['holds while another one has been back for less than five minutes', well('n2', 4.9), 'blocked n1 Settling'],
@@ -234,19 +234,19 @@ describe('settling', () => {
 
   it('does not wait for one that is in flight', () => {
     const state = { ...NEW_POOL, inFlight: { 'uid-n2': before(NOW, 3) } };
-    expect(after(well('n2', 1), { state })).toEqual(['repair n1']);
+    expect(after(well('n2', 1), { poolRecord: state })).toEqual(['repair n1']);
   });
 
   it('waits no longer than the toleration of the entry that decides', () => {
     const short = someRules({ defaultTolerationDuration: '2m', zoneOutage: 'Off', freeze: 'Off' });
-    expect(after(well('n2', 1.9), { rules: short })).toEqual(['blocked n1 Settling']);
-    expect(after(well('n2', 2), { rules: short })).toEqual(['repair n1']);
+    expect(after(well('n2', 1.9), { repair: short })).toEqual(['blocked n1 Settling']);
+    expect(after(well('n2', 2), { repair: short })).toEqual(['repair n1']);
     const none = someRules({ defaultTolerationDuration: '0s', zoneOutage: 'Off', freeze: 'Off' });
-    expect(after(well('n2', 0), { rules: none })).toEqual(['repair n1']);
+    expect(after(well('n2', 0), { repair: none })).toEqual(['repair n1']);
   });
 
   it('looks again when the first of them counts no more', () => {
-    const decision = aDecision([unhealthyNode('n1'), well('n2', 3), ...four], { rules });
+    const decision = aDecision([unhealthyNode('n1'), well('n2', 3), ...four], { repair });
     expect(decision.wakeTime).toBe(addDuration(NOW, minutes(2)));
   });
 
@@ -260,12 +260,12 @@ describe('settling', () => {
       zone('n4', 600),
     ];
     const open = { maxUnhealthy: '100%' };
-    expect(aDecision(nodes, { rules: someRules(open) }).findings[0]?.verdict).toMatchObject({
+    expect(aDecision(nodes, { repair: someRules(open) }).findings[0]?.verdict).toMatchObject({
       blocker: { reason: 'Settling' },
       message: expect.stringContaining('3 of 4 nodes of zone a are unhealthy'),
     });
     const dark = [aPoolNode('n1', aCondition('Ready', 'Unknown')), ...nodes.slice(1)];
-    expect(aDecision(dark, { rules: someRules({ ...open, zoneOutage: 'Off' }) }).findings[0]?.verdict).toMatchObject({
+    expect(aDecision(dark, { repair: someRules({ ...open, zoneOutage: 'Off' }) }).findings[0]?.verdict).toMatchObject({
       blocker: { reason: 'Settling' },
       message: expect.stringContaining('3 of 4 nodes of the cluster are Ready=Unknown'),
     });
@@ -286,7 +286,7 @@ describe('settling', () => {
     expect(verdict(minutes(10), before(NOW, 4))).toEqual(['blocked n1 Settling']);
     expect(verdict(minutes(10), before(NOW, 5))).toEqual(['repair n1']);
     const decision = aDecision([unhealthyNode('n1'), well('n2', 1), ...four], {
-      rules,
+      repair,
       records: settling(minutes(14)),
     });
     expect(decision.wakeTime).toBe(addDuration(NOW, minutes(1)));
@@ -303,7 +303,7 @@ describe('settling', () => {
             state === 'unhealthy' ? unhealthyNode(`n${index}`) : well(`n${index}`, state === 'back' ? 1 : 600),
           );
           const block = { maxUnhealthy: `${percent}%`, zoneOutage: 'Off', freeze: 'Off' };
-          const decision = aDecision(nodes, { rules: someRules(block) });
+          const decision = aDecision(nodes, { repair: someRules(block) });
           const count = (...of: readonly string[]): number => drawn.filter(state => of.includes(state)).length;
           const allowed = Math.ceil((percent * nodes.length) / 100 - 1e-9);
           const expected =
@@ -332,8 +332,8 @@ describe('after a hold', () => {
     ['of a zone', { holdingGuards: ['zone/a'] }],
     ['of the cluster', { holdingGuards: ['cluster'] }],
   ])('%s repairs begin again one by one', (_, state) => {
-    const rules = someRules({ maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' });
-    const decision = aDecision(aPoolOf(3, 3), { rules, state: { ...NEW_POOL, ...state } });
+    const repair = someRules({ maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' });
+    const decision = aDecision(aPoolOf(3, 3), { repair, poolRecord: { ...NEW_POOL, ...state } });
     expect(verdictsOf(decision)).toEqual(['blocked n2 RampUp', 'blocked n3 RampUp', 'repair n1']);
   });
 
@@ -341,11 +341,12 @@ describe('after a hold', () => {
     const ramp = { step: 0, stepTime: NOW, granted: 0 };
     const state = { ...NEW_POOL, holdingGuards: ['threshold'], ramp };
     const nodes = [unhealthyNode('n1'), aPoolNode('n2', SICK), well('n3')];
-    const closed = aDecision(nodes, { rules: someRules({}, { gateOpen: false }), state });
-    const typo = aDecision(nodes, { rules: someRules({}, { settings: { invalid: 'a typo' } }), state });
-    for (const { state: after } of [closed, typo]) expect(after).toMatchObject({ holdingGuards: ['threshold'], ramp });
+    const closed = aDecision(nodes, { repair: someRules({}, { gateOpen: false }), poolRecord: state });
+    const typo = aDecision(nodes, { repair: someRules({}, { settings: { invalid: 'a typo' } }), poolRecord: state });
+    for (const { poolRecord: after } of [closed, typo])
+      expect(after).toMatchObject({ holdingGuards: ['threshold'], ramp });
     const open = { maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' };
-    const observed = aDecision(nodes, { rules: someRules(open, { mode: 'Observe' }), state });
-    expect(observed.state).toMatchObject({ holdingGuards: [], ramp: { step: 0, granted: 0 } });
+    const observed = aDecision(nodes, { repair: someRules(open, { mode: 'Observe' }), poolRecord: state });
+    expect(observed.poolRecord).toMatchObject({ holdingGuards: [], ramp: { step: 0, granted: 0 } });
   });
 });

@@ -17,7 +17,7 @@ function judged(disk: JsonObject, slow: JsonObject = {}, more: JsonObject = {}, 
     ...more,
   });
   const node = aNode([aCondition('Disk', 'True', at(-15)), aCondition('Slow', 'True', at(-10))]);
-  const health = judgeHealth(node, { now: NOW, rules: { settings }, record: undefined, episodes });
+  const health = judgeHealth(node, { now: NOW, repair: { settings }, record: undefined, episodes });
   if (health.kind !== 'unhealthy') throw new Error('the node is healthy');
   return health;
 }
@@ -57,7 +57,7 @@ describe('of several entries', () => {
   it('one of the provider has no field', () => {
     const settings = someSettings();
     const node = aNode([aCondition('Ready', 'False', at(-15))]);
-    expect(judgeHealth(node, { now: NOW, rules: { settings }, record: undefined, episodes: [] })).toMatchObject({
+    expect(judgeHealth(node, { now: NOW, repair: { settings }, record: undefined, episodes: [] })).toMatchObject({
       dueCondition: expect.not.objectContaining({ field: expect.anything() }),
     });
   });

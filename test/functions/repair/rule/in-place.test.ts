@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dueOf } from '../../../../functions/repair/rule/finding.ts';
 import type { ActionAnswer, Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
-import type { RepairRules } from '../../../../functions/repair/rule/settings-in-force.ts';
+import type { RepairInForce } from '../../../../functions/repair/rule/settings-in-force.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { ACTED, look, nextOf, refused, VETOED, WELL } from '../../../builders/attempt-look.ts';
 import { at } from '../../../builders/pool.ts';
@@ -19,8 +19,8 @@ describe('a request of which no run said whether it was made', () => {
     ],
   ] as const)('%s is made again: it has an id of its own', (action, block, key) => {
     const attempt = anAttempt('n1', { action, key, phase: 'intended', requestId: 'r1', time: ACTED });
-    const rules = someRules(JSON.parse(JSON.stringify(block)) as never);
-    const finding = look(attempt, { rules, more: refused(key, 3, 'another') });
+    const repair = someRules(JSON.parse(JSON.stringify(block)) as never);
+    const finding = look(attempt, { repair, more: refused(key, 3, 'another') });
     expect(finding.news).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: action }, unfinished: { requestId: 'r1' } });
   });
@@ -29,15 +29,15 @@ describe('a request of which no run said whether it was made', () => {
     const actions = [{ type: 'DrainThenTerminate', timeout: '20m' }];
     const key = 'Drain||1200000';
     const attempt = anAttempt('n1', { action: 'Drain', key, phase: 'intended', requestId: 'r1', time: ACTED });
-    const finding = look(attempt, { rules: someRules({ actions }), more: refused(key, 3) });
+    const finding = look(attempt, { repair: someRules({ actions }), more: refused(key, 3) });
     expect(finding).toMatchObject({ needsCleanUp: true, state: 'followed', record: { leftovers: { drain: 'r1' } } });
     expect(finding.record?.attempt).toBeUndefined();
   });
 
   it('I4 counts as made where it was a reboot, and is remembered although the block cannot be read', () => {
     const reboot = { action: 'Reboot', key: 'Reboot||600000', phase: 'intended', bootID: 'boot-1' } as const;
-    const rules = someRules({}, { settings: { invalid: 'a typo' } });
-    expect(look(anAttempt('n1', { ...reboot, time: ACTED }), { rules })).toMatchObject({
+    const repair = someRules({}, { settings: { invalid: 'a typo' } });
+    expect(look(anAttempt('n1', { ...reboot, time: ACTED }), { repair })).toMatchObject({
       news: [{ kind: 'carriedOut' }],
       record: { acts: [{ key: 'Reboot||600000', action: 'Reboot', time: ACTED, bootID: 'boot-1' }] },
     });
@@ -46,7 +46,7 @@ describe('a request of which no run said whether it was made', () => {
 
 describe('what is done in place', () => {
   const list = [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }];
-  const rebooting: RepairRules = someRules({ actions: list });
+  const rebooting: RepairInForce = someRules({ actions: list });
   const until = at(10);
   const REBOOT = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', bootID: 'boot-1', time: ACTED, until });
   const NO_BOOT = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', time: ACTED, until });
@@ -65,8 +65,8 @@ describe('what is done in place', () => {
     ['a reboot', REBOOT, list],
     ['a drain', DRAIN, [{ type: 'DrainThenTerminate', timeout: '20m' }]],
   ])('%s has not helped where the condition still stands, and nothing counts it any more', (_, attempt, actions) => {
-    const rules = someRules({ actions: [...actions], policies: [{ conditionType: 'Ready', toleration: 'Never' }] });
-    const finding = look(attempt, { rules }, 12);
+    const repair = someRules({ actions: [...actions], policies: [{ conditionType: 'Ready', toleration: 'Never' }] });
+    const finding = look(attempt, { repair }, 12);
     expect(finding).toMatchObject({
       verdict: { kind: 'ignore', message: 'no condition of the node counts as unhealthy' },
       needsCleanUp: true,
@@ -75,12 +75,12 @@ describe('what is done in place', () => {
   });
 
   it('is under way until its time is over, and looked at every five minutes', () => {
-    expect(look(REBOOT, { rules: rebooting }, 2)).toMatchObject({
+    expect(look(REBOOT, { repair: rebooting }, 2)).toMatchObject({
       verdict: { kind: 'underWay', node: { name: 'n1' }, message: expect.stringContaining('Reboot is under way') },
       time: at(7),
       state: 'inFlight',
     });
-    expect(look(REBOOT, { rules: rebooting }).time).toBe(until);
+    expect(look(REBOOT, { repair: rebooting }).time).toBe(until);
   });
 
   it.each<[string, Attempt, NodeView, string, boolean]>([
@@ -91,7 +91,7 @@ describe('what is done in place', () => {
     ['during a drain', DRAIN, WELL, 'during Drain, attempt 1', false],
     ['during a custom resource', FIX, WELL, 'during CustomResource, attempt 1', false],
   ])('has helped %s: it is said, taken back, and a reboot ends the incident', (_, attempt, node, words, isOver) => {
-    const finding = look(attempt, { rules: rebooting, node });
+    const finding = look(attempt, { repair: rebooting, node });
     expect(finding).toMatchObject({
       verdict: {
         kind: 'recovered',
@@ -112,22 +112,22 @@ describe('what is done in place', () => {
     ['a custom resource', FIX, FIX.key],
     ['a reboot', NO_BOOT, undefined],
   ])('%s that had time when the node was well counts as interrupted, unless it was carried out', (_, attempt, key) => {
-    expect(look(attempt, { rules: rebooting, node: WELL }).record?.incident?.interrupted).toBe(key);
-    expect(look(attempt, { rules: rebooting, node: WELL }, 30).record?.incident?.interrupted).toBeUndefined();
+    expect(look(attempt, { repair: rebooting, node: WELL }).record?.incident?.interrupted).toBe(key);
+    expect(look(attempt, { repair: rebooting, node: WELL }, 30).record?.incident?.interrupted).toBeUndefined();
   });
 
   it('has an end where the machine never reboots and the node is well', () => {
-    const finding = look(REBOOT, { rules: rebooting, node: WELL }, 10);
+    const finding = look(REBOOT, { repair: rebooting, node: WELL }, 10);
     expect(finding.verdict).toMatchObject({
       kind: 'recovered',
       message: 'the node is well again after Reboot, attempt 1, although its boot ID is the same as before',
     });
     expect(finding.record?.incident).toMatchObject({ taken: [REBOOT.key] });
-    expect(look(REBOOT, { rules: rebooting, node: WELL }, 9).verdict).toBeUndefined();
+    expect(look(REBOOT, { repair: rebooting, node: WELL }, 9).verdict).toBeUndefined();
   });
 
   it('is followed by the next action in the same place once its time is over', () => {
-    const finding = look(REBOOT, { rules: rebooting }, 10);
+    const finding = look(REBOOT, { repair: rebooting }, 10);
     expect(nextOf(finding)).toBe('Terminate||3600000');
     expect(finding).toMatchObject({
       state: 'inFlight',
@@ -136,7 +136,7 @@ describe('what is done in place', () => {
     });
   });
 
-  it.each<[string, Partial<NodeRecord>, RepairRules, object]>([
+  it.each<[string, Partial<NodeRecord>, RepairInForce, object]>([
     [
       'its successor was refused',
       refused('Terminate||3600000', 9),
@@ -149,12 +149,12 @@ describe('what is done in place', () => {
       someRules({ actions: list.slice(0, 1) }),
       { verdict: { kind: 'exhausted' }, state: 'followed' },
     ],
-  ])('holds nobody where %s', (_, more, rules, expected) => {
-    expect(look(REBOOT, { rules, more }, 10)).toMatchObject(expected);
+  ])('holds nobody where %s', (_, more, repair, expected) => {
+    expect(look(REBOOT, { repair, more }, 10)).toMatchObject(expected);
   });
 
   it('keeps its place while a person forbids what follows', () => {
-    expect(look(REBOOT, { rules: rebooting, node: VETOED }, 10)).toMatchObject({
+    expect(look(REBOOT, { repair: rebooting, node: VETOED }, 10)).toMatchObject({
       verdict: { kind: 'vetoed' },
       state: 'inFlight',
     });
@@ -167,25 +167,25 @@ describe('what is done in place', () => {
       [undefined, false],
     ] as const) {
       const more = { ...(leftovers && { leftovers }) };
-      expect(look(REBOOT, { rules: rebooting, more }, 10).needsCleanUp).toBe(expected);
+      expect(look(REBOOT, { repair: rebooting, more }, 10).needsCleanUp).toBe(expected);
       const closed = someRules({ actions: list }, { gateOpen: false });
-      expect(look(REBOOT, { rules: closed, more }, 10).needsCleanUp).toBe(expected);
+      expect(look(REBOOT, { repair: closed, more }, 10).needsCleanUp).toBe(expected);
     }
   });
 
   it('waits after its time while the gate is closed', () => {
     const closed = someRules({ actions: list }, { gateOpen: false });
-    const finding = look(REBOOT, { rules: closed }, 10);
+    const finding = look(REBOOT, { repair: closed }, 10);
     expect(finding).toMatchObject({ state: 'inFlight', time: at(15), record: { attempt: { action: 'Reboot' } } });
     expect(finding.verdict).toBeUndefined();
   });
 
   it('by a custom resource goes on in mode Observe, and so does a drain whose time is over', () => {
     const observed = { mode: 'Observe' } as const;
-    expect(look(FIX, { rules: { ...fixing, ...observed } })).toMatchObject({ state: 'inFlight', needsCleanUp: false });
-    const over = look(DRAIN, { rules: { ...draining, ...observed } }, 20);
+    expect(look(FIX, { repair: { ...fixing, ...observed } })).toMatchObject({ state: 'inFlight', needsCleanUp: false });
+    const over = look(DRAIN, { repair: { ...draining, ...observed } }, 20);
     expect(nextOf(over)).toBe('Terminate||3600000');
-    const called = look(DRAIN, { rules: { ...draining, ...observed } }, 19);
+    const called = look(DRAIN, { repair: { ...draining, ...observed } }, 19);
     expect(called).toMatchObject({
       needsCleanUp: true,
       record: { incident: { taken: [] }, leftovers: { drain: 'r1' } },
@@ -198,19 +198,19 @@ describe('what is done in place', () => {
     });
 
     it('is over when its own request has ended, and not when another one has', () => {
-      const own = look(DRAIN, { rules: draining, ...end('r1') });
+      const own = look(DRAIN, { repair: draining, ...end('r1') });
       expect(nextOf(own)).toBe('Terminate||3600000');
       expect(own.record?.attempt).toMatchObject({ answer: { kind: 'succeeded', message: 'told' } });
-      expect(look(DRAIN, { rules: draining, ...end('r2') }).verdict).toMatchObject({ kind: 'underWay' });
+      expect(look(DRAIN, { repair: draining, ...end('r2') }).verdict).toMatchObject({ kind: 'underWay' });
     });
 
     it('is not answered by the end of a drain where something else is under way', () => {
       const custom = { ...FIX, requestId: 'r1' } as Attempt;
-      expect(look(custom, { rules: fixing, ...end('r1') }).verdict).toMatchObject({ kind: 'underWay' });
+      expect(look(custom, { repair: fixing, ...end('r1') }).verdict).toMatchObject({ kind: 'underWay' });
     });
 
     it('that a person has stopped is followed by nothing', () => {
-      expect(look(DRAIN, { rules: draining, ...end('r1', 'stopped') })).toMatchObject({
+      expect(look(DRAIN, { repair: draining, ...end('r1', 'stopped') })).toMatchObject({
         verdict: { kind: 'exhausted', node: { name: 'n1' }, message: 'Drain is over: told; no further action is set' },
         time: at(10),
         state: 'followed',
@@ -230,7 +230,7 @@ describe('what is done in place', () => {
     });
 
     it('leads to the reboot in the same place', () => {
-      const finding = look(BEFORE, { rules: own });
+      const finding = look(BEFORE, { repair: own });
       expect(nextOf(finding)).toBe('Reboot||600000');
       expect(finding).toMatchObject({
         state: 'inFlight',
@@ -240,16 +240,16 @@ describe('what is done in place', () => {
     });
 
     it('is over, with its cordon, where something else follows', () => {
-      const rules = someRules({ terminationGracePeriod: '5m', actions: list.slice(1) });
+      const repair = someRules({ terminationGracePeriod: '5m', actions: list.slice(1) });
       const more = { leftovers: { maintenance: true } as const };
-      const finding = look(BEFORE, { rules, more });
+      const finding = look(BEFORE, { repair, more });
       expect(nextOf(finding)).toBe('Terminate||3600000');
       expect(finding).toMatchObject({ state: 'inFlight', needsCleanUp: true, record: { leftovers: { drain: 'r1' } } });
       expect(finding.record?.attempt).toBeUndefined();
     });
 
     it('is called off where nothing may follow, and begins anew when it may', () => {
-      const finding = look(BEFORE, { rules: own, node: VETOED });
+      const finding = look(BEFORE, { repair: own, node: VETOED });
       expect(finding).toMatchObject({
         verdict: { kind: 'vetoed' },
         needsCleanUp: true,
@@ -260,15 +260,15 @@ describe('what is done in place', () => {
 
     it('waits for a reboot that was refused', () => {
       const actions = list.slice(0, 1);
-      const rules = someRules({ terminationGracePeriod: '5m', actions });
-      const finding = look(BEFORE, { rules, more: refused('Reboot||600000', 4) });
+      const repair = someRules({ terminationGracePeriod: '5m', actions });
+      const finding = look(BEFORE, { repair, more: refused('Reboot||600000', 4) });
       expect(finding).toMatchObject({ verdict: { kind: 'retry' }, state: 'followed' });
       expect(finding.record?.attempt).toMatchObject({ action: 'Drain' });
     });
 
     it('is called off also after its time where repair does not act any more: the node stays cordoned for no reboot', () => {
-      const rules = { ...own, mode: 'Observe' } as const;
-      expect(look(BEFORE, { rules }, 5)).toMatchObject({ needsCleanUp: true, record: { leftovers: { drain: 'r1' } } });
+      const repair = { ...own, mode: 'Observe' } as const;
+      expect(look(BEFORE, { repair }, 5)).toMatchObject({ needsCleanUp: true, record: { leftovers: { drain: 'r1' } } });
     });
   });
 });

@@ -265,7 +265,7 @@ describe('a condition that a pass sees by chance', () => {
       const observed = own === undefined ? undefined : at(own);
       health = judgeHealth(aNode([ready(since)]), {
         now: at(now),
-        rules: { settings: PLAIN },
+        repair: { settings: PLAIN },
         episodes: [],
         record: { onsets },
         observedTime: observed,

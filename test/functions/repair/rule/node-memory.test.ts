@@ -54,8 +54,8 @@ describe('an event about the node', () => {
 describe('unhealthy times', () => {
   const episodes = [{ startTime: at(-60), endTime: at(-50) }];
   it('are counted while `flapping` is on, kept while no block can be read, and forgotten without `flapping`', () => {
-    const episodesBy = (rules: Look['rules']) =>
-      aFinding(NODE, { ...(rules && { rules }), record: remembered({ ...ONSETS, episodes }) }).record?.episodes;
+    const episodesBy = (repair: Look['repair']) =>
+      aFinding(NODE, { ...(repair && { repair }), record: remembered({ ...ONSETS, episodes }) }).record?.episodes;
     expect(episodesBy(FLAPPING)).toEqual([...episodes, { startTime: T, began: [{ type: 'Ready', status: 'False' }] }]);
     expect(episodesBy(NO_BLOCK)).toEqual(episodes);
     expect(episodesBy(someRules())).toEqual([]);
@@ -139,7 +139,7 @@ describe('somebody else at work on the node', () => {
       'idle',
       1,
     ],
-    ['counts nothing while the gate is closed', { ...LEASE, rules: someRules({}, { gateOpen: false }) }, 'idle', 60],
+    ['counts nothing while the gate is closed', { ...LEASE, repair: someRules({}, { gateOpen: false }) }, 'idle', 60],
   ])('%s', (_, given, state, minute) => {
     expect(aFinding(NODE, given)).toMatchObject({ state, time: minute === undefined ? undefined : at(minute) });
   });
@@ -189,7 +189,7 @@ describe('the replacement of an earlier launch', () => {
     expect(look(VETOED, { leftovers: leftovers(at(-58)) }).time).toBe(at(2));
     expect(look(VETOED, { leftovers: leftovers(at(-10)) }).time).toBe(at(5));
     expect(look(VETOED, {}).state).toBe('idle');
-    expect(look(NODE, {}, { rules: someRules() })).toMatchObject({ state: 'idle', needsCleanUp: false });
+    expect(look(NODE, {}, { repair: someRules() })).toMatchObject({ state: 'idle', needsCleanUp: false });
   });
 
   it('is remembered with its UID, and with the time since when it is open', () => {

@@ -49,16 +49,16 @@ describe('is looked at again', () => {
     ],
     ['after five minutes while its NodeClaim goes forcefully', NODE, { claims: [GOING] }, 5],
     ['after five minutes while its instance is stopped', STOPPED, {}, 5],
-    ['after an hour where its block cannot be read', NODE, { rules: TYPO }, 60],
+    ['after an hour where its block cannot be read', NODE, { repair: TYPO }, 60],
     ['after an hour where its condition states no time', TIMELESS, {}, 60],
-    ['only when it changes while the gate is closed', NODE, { rules: CLOSED }, undefined],
-    ['only when it changes where no block applies', NODE, { rules: NO_BLOCK }, undefined],
+    ['only when it changes while the gate is closed', NODE, { repair: CLOSED }, undefined],
+    ['only when it changes where no block applies', NODE, { repair: NO_BLOCK }, undefined],
     ['only when it changes while it is well', WELL, {}, undefined],
     [
       'when its last unhealthy time leaves the window of `flapping`',
       WELL,
       {
-        rules: FLAPPING,
+        repair: FLAPPING,
         record: remembered({
           episodes: [
             { startTime: at(-110), endTime: at(-100) },
@@ -69,11 +69,11 @@ describe('is looked at again', () => {
       },
       70,
     ],
-    ['only when it changes where it had no unhealthy time', WELL, { rules: FLAPPING }, undefined],
+    ['only when it changes where it had no unhealthy time', WELL, { repair: FLAPPING }, undefined],
     [
       'only when it changes where the block went that counted its unhealthy times',
       WELL,
-      { rules: NO_BLOCK, record: remembered({ episodes: [{ startTime: at(-60), endTime: at(-50) }] }) },
+      { repair: NO_BLOCK, record: remembered({ episodes: [{ startTime: at(-60), endTime: at(-50) }] }) },
       undefined,
     ],
   ])('%s', (_, node, look, expected) => {
@@ -96,7 +96,7 @@ describe('says', () => {
       { claims: [GOING] },
       { kind: 'finishing', message: 'NodeClaim claim-n1 is being terminated' },
     ],
-    ['what is wrong with its block', NODE, { rules: TYPO }, { kind: 'refuse', message: 'a typo' }],
+    ['what is wrong with its block', NODE, { repair: TYPO }, { kind: 'refuse', message: 'a typo' }],
     ['that its condition states no time', TIMELESS, {}, { kind: 'ignore', reason: 'NoTransitionTime' }],
     [
       'that its instance is stopped',
@@ -111,25 +111,25 @@ describe('says', () => {
     [
       'that the gate is closed, while it is unhealthy',
       NODE,
-      { rules: CLOSED },
+      { repair: CLOSED },
       { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' },
     ],
     [
       'that no block applies, while it is unhealthy as the provider sees it',
       NODE,
-      { rules: NO_BLOCK },
+      { repair: NO_BLOCK },
       { kind: 'ignore', reason: 'NotConfigured', message: 'no repair block applies to the pool of this node' },
     ],
     [
       'that the gate is closed, while it is unhealthy by a condition of the user alone',
       { ...WELL, conditions: [...WELL.conditions, aCondition('Disk', 'True')] },
       {
-        rules: someRules({ conditions: [{ type: 'Disk', status: 'True', toleration: '5m' }] }, { gateOpen: false }),
+        repair: someRules({ conditions: [{ type: 'Disk', status: 'True', toleration: '5m' }] }, { gateOpen: false }),
       },
       { kind: 'ignore', reason: 'GateOff' },
     ],
-    ['nothing of a well one while the gate is closed', WELL, { rules: CLOSED }, undefined],
-    ['nothing of a well one where no block applies', WELL, { rules: NO_BLOCK }, undefined],
+    ['nothing of a well one while the gate is closed', WELL, { repair: CLOSED }, undefined],
+    ['nothing of a well one where no block applies', WELL, { repair: NO_BLOCK }, undefined],
     ['nothing of a replacement that is not in use yet', RESERVED, {}, undefined],
     [
       'once that a node was reserved as a replacement meanwhile',
@@ -168,7 +168,7 @@ describe('is remembered once it is well', () => {
       'while `flapping` counts an unhealthy time',
       true,
       WELL,
-      { rules: FLAPPING, record: remembered({ episodes: [{ startTime: at(-60), endTime: at(-50) }] }) },
+      { repair: FLAPPING, record: remembered({ episodes: [{ startTime: at(-60), endTime: at(-50) }] }) },
     ],
     ['with its clocks, as a replacement that is not in use yet', true, RESERVED, { record: remembered() }],
     ['for a day after an act', true, WELL, { record: remembered({ acts: [act(at(1 - day))] }) }],
@@ -191,8 +191,8 @@ describe('is remembered once it is well', () => {
   });
 
   it('or cannot be repaired, while it is unhealthy', () => {
-    for (const rules of [CLOSED, NO_BLOCK, TYPO]) {
-      expect(aFinding(NODE, { rules, record: remembered(ONSETS) }).record).toMatchObject(ONSETS);
+    for (const repair of [CLOSED, NO_BLOCK, TYPO]) {
+      expect(aFinding(NODE, { repair, record: remembered(ONSETS) }).record).toMatchObject(ONSETS);
     }
     expect(aFinding(STOPPED, { record: remembered(ONSETS) }).record).toMatchObject(ONSETS);
     expect(aFinding(TIMELESS, { record: remembered() }).record).toMatchObject({ name: 'n1' });
@@ -208,12 +208,12 @@ describe('I7 has what is ours taken back', () => {
   it.each<[string, boolean, NodeView, Look]>([
     ['once it is well', true, WELL, { record: remembered(drain) }],
     ['not, where there is nothing', false, WELL, { record: remembered(ONSETS) }],
-    ['while the gate is closed', true, NODE, { rules: CLOSED, record: remembered(resources) }],
-    ['where no block applies any more', true, NODE, { rules: NO_BLOCK, record: remembered(resources) }],
+    ['while the gate is closed', true, NODE, { repair: CLOSED, record: remembered(resources) }],
+    ['where no block applies any more', true, NODE, { repair: NO_BLOCK, record: remembered(resources) }],
     ['while its instance is stopped', true, STOPPED, { record: remembered(resources) }],
-    ['a drain at once where the block cannot be read', true, NODE, { rules: TYPO, record: remembered(drain) }],
-    ['a deadline at once where the block cannot be read', true, NODE, { rules: TYPO, record: remembered(annotation) }],
-    ['nothing else where the block cannot be read', false, NODE, { rules: TYPO, record: remembered(resources) }],
+    ['a drain at once where the block cannot be read', true, NODE, { repair: TYPO, record: remembered(drain) }],
+    ['a deadline at once where the block cannot be read', true, NODE, { repair: TYPO, record: remembered(annotation) }],
+    ['nothing else where the block cannot be read', false, NODE, { repair: TYPO, record: remembered(resources) }],
     ['no drain while its condition states no time', false, TIMELESS, { record: remembered(drain) }],
     [
       'a deadline while it is tolerated',

@@ -61,20 +61,20 @@ describe('terminations are remembered', () => {
     ['for a day where futility counts them for less', { futility: { repairs: 3, window: '1h' } }, [-70], [-70]],
   ])('%s', (_, block, before, after) => {
     const state = { ...NEW_POOL, terminations: before.map(minute => termination(minute)) };
-    expect(aDecision([N1], { rules: open(block), state }).state.terminations.map(({ time }) => time)).toEqual(
-      after.map(at),
-    );
+    expect(
+      aDecision([N1], { repair: open(block), poolRecord: state }).poolRecord.terminations.map(({ time }) => time),
+    ).toEqual(after.map(at));
   });
 
   it('the last hundred of them', () => {
     const terminations = Array.from({ length: 101 }, (_, index) => termination(index - 200));
-    const { state } = aDecision([N1], { rules: open(), state: { ...NEW_POOL, terminations } });
-    expect(state.terminations).toEqual(terminations.slice(1));
+    const { poolRecord } = aDecision([N1], { repair: open(), poolRecord: { ...NEW_POOL, terminations } });
+    expect(poolRecord.terminations).toEqual(terminations.slice(1));
   });
 });
 
 describe('a pool that could not launch a replacement launches none', () => {
-  const rules = open({ actions: [REPLACE, TERMINATE] });
+  const repair = open({ actions: [REPLACE, TERMINATE] });
   const pause = (failures: number, minute: number) => ({ failures, until: at(minute) });
   const fresh = claimOf(aPoolNode('r1'), { name: 'r1', uid: 'r1', nodeName: undefined });
   const claims = [N1, N2].map(node => claimOf(node));
@@ -83,7 +83,7 @@ describe('a pool that could not launch a replacement launches none', () => {
     ['for five minutes', { records: launched({}) }, pause(1, 5)],
     [
       'for twice as long after another failure',
-      { records: launched({}), state: { ...NEW_POOL, launchPause: pause(1, -1) } },
+      { records: launched({}), poolRecord: { ...NEW_POOL, launchPause: pause(1, -1) } },
       pause(2, 10),
     ],
     [
@@ -94,45 +94,45 @@ describe('a pool that could not launch a replacement launches none', () => {
       },
       pause(1, 5),
     ],
-    ['until that is over', { state: { ...NEW_POOL, launchPause: pause(3, 1) } }, pause(3, 1)],
+    ['until that is over', { poolRecord: { ...NEW_POOL, launchPause: pause(3, 1) } }, pause(3, 1)],
     [
       'and remembers that for a day',
-      { state: { ...NEW_POOL, launchPause: pause(3, -24 * 60 + 1) } },
+      { poolRecord: { ...NEW_POOL, launchPause: pause(3, -24 * 60 + 1) } },
       pause(3, -24 * 60 + 1),
     ],
-    ['and forgets it then', { state: { ...NEW_POOL, launchPause: pause(3, -24 * 60) } }, undefined],
+    ['and forgets it then', { poolRecord: { ...NEW_POOL, launchPause: pause(3, -24 * 60) } }, undefined],
   ])('%s', (_, given, expected) => {
-    const { state } = aDecision([N1, N2], { rules, ...given });
-    expect(state.launchPause).toEqual(expected);
-    expect('launchPause' in state).toBe(expected !== undefined);
+    const { poolRecord } = aDecision([N1, N2], { repair, ...given });
+    expect(poolRecord.launchPause).toEqual(expected);
+    expect('launchPause' in poolRecord).toBe(expected !== undefined);
   });
 
   it('only for that: an act that a run has left unsaid is no failure', () => {
     const attempt = anAttempt('n1', { phase: 'intended', action: 'Reboot', key: 'Reboot||600000', time: at(-1) });
-    const { findings, state } = aDecision([N1], { rules, records: { 'uid-n1': remembered({ attempt }) } });
+    const { findings, poolRecord } = aDecision([N1], { repair, records: { 'uid-n1': remembered({ attempt }) } });
     expect(findings).toMatchObject([{ news: [{ kind: 'carriedOut' }] }]);
-    expect(state.launchPause).toBeUndefined();
+    expect(poolRecord.launchPause).toBeUndefined();
   });
 });
 
 describe('a pool counts as in flight', () => {
   it.each<[string, boolean, Partial<PoolWorld>]>([
-    ['a node on which a run may be at work', true, { state: begun(-0.9) }],
-    ['none once that run is over', false, { state: begun(-1) }],
+    ['a node on which a run may be at work', true, { poolRecord: begun(-0.9) }],
+    ['none once that run is over', false, { poolRecord: begun(-1) }],
     ['none that it never set out to act on', false, {}],
-    ['a termination for as long as it takes', true, { ...terminating(59), state: begun(-59) }],
-    ['no termination that is stuck', false, { ...terminating(60), state: begun(-0.9) }],
-    ['no Node that is gone', false, { nodes: [], gone: { 'uid-n1': remembered() }, state: begun(-0.9) }],
+    ['a termination for as long as it takes', true, { ...terminating(59), poolRecord: begun(-59) }],
+    ['no termination that is stuck', false, { ...terminating(60), poolRecord: begun(-0.9) }],
+    ['no Node that is gone', false, { nodes: [], gone: { 'uid-n1': remembered() }, poolRecord: begun(-0.9) }],
   ])('%s', (_, expected, given) => {
-    const { inFlight } = aDecision(given.nodes ?? [N1, N2], { rules: open({ maxConcurrentRepairs: 0 }), ...given });
+    const { inFlight } = aDecision(given.nodes ?? [N1, N2], { repair: open({ maxConcurrentRepairs: 0 }), ...given });
     expect([...inFlight]).toEqual(expected ? ['uid-n1'] : []);
   });
 
   it('and follows beside them what holds nobody', () => {
     const over = (minutes: number) =>
-      aDecision([N1, aPoolNode('n3', READY)], { rules: open(), ...terminating(minutes) });
-    expect(over(59).state).toMatchObject({ inFlight: { 'uid-n1': NOW }, followed: [] });
-    expect(over(60).state).toMatchObject({ inFlight: {}, followed: ['uid-n1'] });
+      aDecision([N1, aPoolNode('n3', READY)], { repair: open(), ...terminating(minutes) });
+    expect(over(59).poolRecord).toMatchObject({ inFlight: { 'uid-n1': NOW }, followed: [] });
+    expect(over(60).poolRecord).toMatchObject({ inFlight: {}, followed: ['uid-n1'] });
   });
 });
 
@@ -140,8 +140,8 @@ it('a pool counts those that are held, and those whose repair is under way', () 
   const nodes = [N1, N2, aPoolNode('n3'), aPoolNode('n4', undefined, VETO), aPoolNode('n5', READY)];
   const { records } = terminating(5);
   const claims = nodes.map(node => claimOf(node, node === N1 ? { deletionTime: at(-5) } : {}));
-  const { state } = aDecision(nodes, { rules: open({ maxConcurrentRepairs: 2 }), records, claims });
-  expect(state.counts).toEqual({ held: 2, repairing: 2 });
+  const { poolRecord } = aDecision(nodes, { repair: open({ maxConcurrentRepairs: 2 }), records, claims });
+  expect(poolRecord.counts).toEqual({ held: 2, repairing: 2 });
 });
 
 describe('a pool is looked at again', () => {
@@ -149,24 +149,24 @@ describe('a pool is looked at again', () => {
   it.each<[string, EpochMs | undefined, Partial<PoolWorld>]>([
     ['never while nothing is about to change', undefined, { nodes: [WELL] }],
     ['when a node is due', at(29), { nodes: [TOLERATED] }],
-    ['when a run that may be at work is over', at(0.1), { nodes: [WELL], state: begun(-0.9) }],
+    ['when a run that may be at work is over', at(0.1), { nodes: [WELL], poolRecord: begun(-0.9) }],
     [
       'every five minutes while somebody else is at work on a node',
       at(5),
-      { nodes: [{ ...TOLERATED, ...KARPENTERS }], rules: slow },
+      { nodes: [{ ...TOLERATED, ...KARPENTERS }], repair: slow },
     ],
     [
       'when its oldest termination is forgotten',
       at(4 * 60),
-      { nodes: [WELL], state: { ...NEW_POOL, terminations: [termination(-20 * 60), termination(-60)] } },
+      { nodes: [WELL], poolRecord: { ...NEW_POOL, terminations: [termination(-20 * 60), termination(-60)] } },
     ],
     [
       'when the step of its ramp is over',
       at(0.5),
-      { nodes: [WELL], state: { ...NEW_POOL, ramp: { step: 1, stepTime: at(-0.5), granted: 1 } } },
+      { nodes: [WELL], poolRecord: { ...NEW_POOL, ramp: { step: 1, stepTime: at(-0.5), granted: 1 } } },
     ],
   ])('%s', (_, expected, given) => {
-    expect(aDecision(given.nodes ?? [], { rules: open(), ...given }).wakeTime).toBe(expected);
+    expect(aDecision(given.nodes ?? [], { repair: open(), ...given }).wakeTime).toBe(expected);
   });
 });
 
@@ -184,19 +184,19 @@ describe('a pool is in an outage', () => {
       'while freeze holds a node',
       true,
       ['cluster'],
-      { nodes: [WELL, ...silent], rules: someRules({ maxUnhealthy: '100%', zoneOutage: 'Off' }) },
+      { nodes: [WELL, ...silent], repair: someRules({ maxUnhealthy: '100%', zoneOutage: 'Off' }) },
     ],
     [
       'while a zone does, whatever holds the others',
       true,
       ['threshold', 'zone/a'],
-      { nodes: [...dark, ...others], rules: zones },
+      { nodes: [...dark, ...others], repair: zones },
     ],
-    ['not while its own threshold does', false, ['threshold'], { nodes: others, rules: zones }],
-    ['not while none is held', false, [], { nodes: [N1], rules: open() }],
+    ['not while its own threshold does', false, ['threshold'], { nodes: others, repair: zones }],
+    ['not while none is held', false, [], { nodes: [N1], repair: open() }],
   ])('%s', (_, expected, held, given) => {
-    const { isOutage, state } = aDecision(given.nodes ?? [], given);
-    expect(state.holdingGuards).toEqual(held);
+    const { isOutage, poolRecord } = aDecision(given.nodes ?? [], given);
+    expect(poolRecord.holdingGuards).toEqual(held);
     expect(isOutage).toBe(expected);
   });
 });
@@ -207,7 +207,7 @@ describe('I7 what a refused attempt has left', () => {
   const refusal = { cause: 'request', message: 'no', basis: '', count: 1, firstTime: NOW, lastTime: NOW } as const;
   const left = (given: Partial<PoolWorld>, more: Partial<NodeRecord> = { leftovers }) => {
     const records = { 'uid-n1': remembered(more) };
-    return aDecision(given.nodes ?? [N1], { rules: open(), records, ...given }).findings[0];
+    return aDecision(given.nodes ?? [N1], { repair: open(), records, ...given }).findings[0];
   };
   it.each<[string, boolean, string | undefined, Partial<PoolWorld>, Partial<NodeRecord>?]>([
     ['is used by the attempt that begins', false, 'repair', {}],
@@ -222,7 +222,7 @@ describe('I7 what a refused attempt has left', () => {
         attempt: anAttempt('n1', { time: at(-5) }),
       },
     ],
-    ['goes while the node is held', true, 'notAllowed', { rules: open({ maxConcurrentRepairs: 0 }) }],
+    ['goes while the node is held', true, 'notAllowed', { repair: open({ maxConcurrentRepairs: 0 }) }],
     ['goes while a person forbids the repair', true, 'vetoed', { nodes: [{ ...N1, ...VETO }] }],
     ['is nothing where nothing is ours', false, 'vetoed', { nodes: [{ ...N1, ...VETO }] }, {}],
   ])('%s', (_, expected, kind, given, more) => {
@@ -241,21 +241,23 @@ describe('I7 what a refused attempt has left', () => {
 describe('what a run had granted and not carried out is given back to the ramp', () => {
   const ramp: Ramp = { step: 1, stepTime: at(-2), granted: 1 };
   it.each<[string, number, Partial<PoolWorld>]>([
-    ['once that run is over', 1, { state: begun(-1) }],
-    ['where nothing is remembered of the node', 1, { nodes: [WELL, N2], state: begun(-1) }],
-    ['while that run may be at work: not', 2, { state: begun(-0.9) }],
-    ['of a step before: not', 2, { state: begun(-3) }],
+    ['once that run is over', 1, { poolRecord: begun(-1) }],
+    ['where nothing is remembered of the node', 1, { nodes: [WELL, N2], poolRecord: begun(-1) }],
+    ['while that run may be at work: not', 2, { poolRecord: begun(-0.9) }],
+    ['of a step before: not', 2, { poolRecord: begun(-3) }],
     ['of a node that it never set out to act on: not', 2, {}],
-    ['where its Node is gone: not', 2, { nodes: [N2], gone: { 'uid-n1': remembered() }, state: begun(-1) }],
-    ['where its termination is stuck: not', 2, { ...terminating(60), state: begun(-1) }],
-    ['where somebody else is at work on it: not', 2, { nodes: [{ ...N1, ...KARPENTERS }, N2], state: begun(-1) }],
-  ])('%s', (_, step, { state = NEW_POOL, ...given }) => {
-    const decision = aDecision(given.nodes ?? [N1, N2], { rules: open(), ...given, state: { ...state, ramp } });
-    expect(decision.state.ramp?.step).toBe(step);
+    ['where its Node is gone: not', 2, { nodes: [N2], gone: { 'uid-n1': remembered() }, poolRecord: begun(-1) }],
+    ['where its termination is stuck: not', 2, { ...terminating(60), poolRecord: begun(-1) }],
+    ['where somebody else is at work on it: not', 2, { nodes: [{ ...N1, ...KARPENTERS }, N2], poolRecord: begun(-1) }],
+  ])('%s', (_, step, { poolRecord: state = NEW_POOL, ...given }) => {
+    const decision = aDecision(given.nodes ?? [N1, N2], { repair: open(), ...given, poolRecord: { ...state, ramp } });
+    expect(decision.poolRecord.ramp?.step).toBe(step);
   });
 
   it('and the step is followed by none once nothing is due', () => {
-    expect(aDecision([WELL], { rules: open(), state: { ...NEW_POOL, ramp } }).state).not.toHaveProperty('ramp');
+    expect(aDecision([WELL], { repair: open(), poolRecord: { ...NEW_POOL, ramp } }).poolRecord).not.toHaveProperty(
+      'ramp',
+    );
   });
 });
 
@@ -270,8 +272,8 @@ describe('after its acts', () => {
   const reboot = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000' });
   const replaced = anAttempt('n1', { replacement: { name: 'r1' } });
   const found = (more: Partial<NodeRecord> = {}, given: Parameters<typeof aFinding>[1] = {}) =>
-    aFinding(N1, { now: NOW, rules: open(), record: remembered(more), ...given });
-  const idle = aFinding(N2, { now: NOW, rules: open() });
+    aFinding(N1, { now: NOW, repair: open(), record: remembered(more), ...given });
+  const idle = aFinding(N2, { now: NOW, repair: open() });
 
   describe('a pool that could not launch a replacement', () => {
     const paused = { failures: 1, until: at(-1) };
@@ -361,7 +363,7 @@ describe('after its acts', () => {
   });
 
   it('those that are followed and repaired are counted anew, and those that are held are as before', () => {
-    const { findings } = aDecision([N1, N2, aPoolNode('n3', READY)], { rules: open(), ...terminating(60) });
+    const { findings } = aDecision([N1, N2, aPoolNode('n3', READY)], { repair: open(), ...terminating(60) });
     const state = { ...NEW_POOL, inFlight: { 'uid-n2': NOW }, counts: { held: 7, repairing: 7 } };
     const after = poolAfter(state, [], findings, NOW);
     expect(after).toMatchObject({ followed: ['uid-n1'], counts: { held: 7, repairing: 2 } });

@@ -46,12 +46,12 @@ describe('a pass reads on', () => {
     ['for the cluster when one is due', someFacts([due]), { kind: 'dueFacts', countsCluster: true }],
     [
       'without the cluster where nothing counts it',
-      someFacts([due], { rules: { repair: someRules(OFF), pool: undefined } }),
+      someFacts([due], { poolSettings: { repair: someRules(OFF), nodePool: undefined } }),
       { kind: 'dueFacts', countsCluster: false },
     ],
     [
       'for the cluster where limits count it',
-      someFacts([due], { rules: { repair: someRules(OFF, LIMITS), pool: undefined } }),
+      someFacts([due], { poolSettings: { repair: someRules(OFF, LIMITS), nodePool: undefined } }),
       { kind: 'dueFacts', countsCluster: true },
     ],
     ['for it once', someFacts([due], { dueFacts: { cluster: cluster([due]), otherRequests: new Map() } }), undefined],
@@ -62,12 +62,12 @@ describe('a pass reads on', () => {
     ],
     [
       'for the cluster where the nodes have no NodePool: their threshold counts it',
-      someFacts([due], { pool: undefined, rules: { repair: someRules(OFF), pool: undefined } }),
+      someFacts([due], { pool: undefined, poolSettings: { repair: someRules(OFF), nodePool: undefined } }),
       { kind: 'dueFacts', countsCluster: true },
     ],
     [
       'for nothing where no block can be read',
-      someFacts([due], { rules: { repair: NO_BLOCK, pool: undefined } }),
+      someFacts([due], { poolSettings: { repair: NO_BLOCK, nodePool: undefined } }),
       undefined,
     ],
     [
@@ -117,7 +117,7 @@ describe('a node is judged', () => {
     const otherRequests = new Map([['due', 'Lease node-due']]);
     const { names, judged } = again(known, { dueFacts: { cluster: undefined, otherRequests } });
     expect(names).toEqual(['due']);
-    expect(judged.present[0]?.verdict).toMatchObject({ kind: 'blocked', reason: 'BeingDisrupted' });
+    expect(judged.presentNodes[0]?.verdict).toMatchObject({ kind: 'blocked', reason: 'BeingDisrupted' });
   });
 
   it('anew, where a node of another pool states its instance', () => {
@@ -134,25 +134,27 @@ describe('a node is judged', () => {
     const before = someFacts([due, tolerated], { claims });
     const { names, judged } = again(before, { claims: new Map([...claims, [changed.uid, changed]]) });
     expect(names).toEqual(['due']);
-    expect(judged.present[0]?.verdict).toMatchObject({ kind: 'vetoed' });
+    expect(judged.presentNodes[0]?.verdict).toMatchObject({ kind: 'vetoed' });
   });
 
   it('anew, where yet another node states its instance', () => {
     const twin = (name: string): NodeView => ({ ...aPoolNode(name), providerID: due.providerID });
-    const before = someFacts([due, tolerated], { labelled: [due, tolerated, twin('a')] });
-    expect(again(before, { labelled: [due, tolerated, twin('a')] }).names).toEqual([]);
-    expect(again(before, { labelled: [due, tolerated, twin('a'), twin('b')] }).names).toEqual(['due']);
+    const before = someFacts([due, tolerated], { labelledNodes: [due, tolerated, twin('a')] });
+    expect(again(before, { labelledNodes: [due, tolerated, twin('a')] }).names).toEqual([]);
+    expect(again(before, { labelledNodes: [due, tolerated, twin('a'), twin('b')] }).names).toEqual(['due']);
   });
 
   it('by the nodes of its own pool also where the list of the cluster lacks one', () => {
     const twin = { ...aPoolNode('twin'), providerID: due.providerID };
     const dueFacts = { cluster: cluster([due]), otherRequests: new Map<string, string>() };
     const both = someFacts([due, twin], { dueFacts }, [twin]);
-    expect(judgePool(both, judgeNode).present[0]?.verdict).toMatchObject({ reason: 'AmbiguousNodeClaim' });
+    expect(judgePool(both, judgeNode).presentNodes[0]?.verdict).toMatchObject({ reason: 'AmbiguousNodeClaim' });
   });
 
   it('for the first time, where it was of no concern before', () => {
-    const { names } = again(someFacts([due, tolerated], { concerned: [due] }), { concerned: [due, tolerated] });
+    const { names } = again(someFacts([due, tolerated], { concernedNodes: [due] }), {
+      concernedNodes: [due, tolerated],
+    });
     expect(names).toEqual(['tolerated']);
   });
 
@@ -162,14 +164,20 @@ describe('a node is judged', () => {
     const record = remembered({ attempt }, 'due');
     const fresh = aPoolNode('fresh', READY);
     const claim = claimOf(fresh, { name: 'r1', uid: 'r1', conditions: [aCondition('Initialized', 'True')] });
-    const rules = {
+    const poolSettings = {
       repair: someRules({ actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }] }),
-      pool: undefined,
+      nodePool: undefined,
     };
     const claims = new Map([claimOf(due), claim].map(each => [each.uid, each]));
     const records = new Map([[due.uid, { value: record, isOld: false }]]);
-    const { present } = judgePool(someFacts([due, fresh], { rules, claims, records, concerned: [due] }), judgeNode);
-    expect(present[0]?.verdict).toMatchObject({ kind: 'due', action: { replacement: { name: 'r1', node: 'fresh' } } });
+    const { presentNodes } = judgePool(
+      someFacts([due, fresh], { poolSettings, claims, records, concernedNodes: [due] }),
+      judgeNode,
+    );
+    expect(presentNodes[0]?.verdict).toMatchObject({
+      kind: 'due',
+      action: { replacement: { name: 'r1', node: 'fresh' } },
+    });
   });
 
   it('also where its Node is gone', () => {
@@ -177,7 +185,7 @@ describe('a node is judged', () => {
     const claim = claimOf(aPoolNode('gone'), { deletionTime: T });
     const gone = new Map([['uid-gone', { ...newNode('gone', 'default'), attempt }]]);
     const of = (claims: PoolFacts['claims']) =>
-      judgePool(someFacts([due], { gone, claims }), judgeNode).findings.slice(1);
+      judgePool(someFacts([due], { recordsOfGoneNodes: gone, claims }), judgeNode).findings.slice(1);
     expect(of(new Map([[claim.uid, claim]]))).toMatchObject([{ kind: 'gone', state: 'followed' }]);
     expect(of(new Map())).toMatchObject([{ kind: 'gone', node: { name: 'gone', uid: 'uid-gone' }, state: 'idle' }]);
   });
@@ -185,6 +193,6 @@ describe('a node is judged', () => {
   it('as nothing, once another Node has its name', () => {
     const unowned = someFacts([due], {}, [due]);
     const { judged } = again(unowned, { stillThere: new Map([[due.uid, false]]) });
-    expect(judged.present[0]).toMatchObject({ verdict: undefined, record: undefined });
+    expect(judged.presentNodes[0]).toMatchObject({ verdict: undefined, record: undefined });
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dueOf, type PresentNode } from '../../../../functions/repair/rule/finding.ts';
 import type { AttemptOf, Replacement } from '../../../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
-import type { RepairRules } from '../../../../functions/repair/rule/settings-in-force.ts';
+import type { RepairInForce } from '../../../../functions/repair/rule/settings-in-force.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import type { Refusal } from '../../../../shared/domain/refusal.ts';
@@ -61,7 +61,7 @@ const RELEASED: Look = { claims: [claimOf(NODE), newClaim()], others: [newNodeVi
 const RELEASED_UNREADY: Look = { claims: [claimOf(NODE), newClaim({ conditions: [] })], others: [newNodeView()] };
 
 const look = (given: Look, minute = 5, node = NODE): PresentNode =>
-  aFinding(node, { rules: RULES, record: launching(), now: at(minute), ...given });
+  aFinding(node, { repair: RULES, record: launching(), now: at(minute), ...given });
 
 describe('while it is launched, the repair', () => {
   it.each<[string, Look]>([
@@ -112,8 +112,8 @@ describe('while it is launched, the repair', () => {
   });
 
   it('that has failed launches nothing for a while where nothing follows', () => {
-    const rules = someRules({ actions: ACTIONS.actions.slice(0, 1) });
-    expect(look({ ...GONE, rules })).toMatchObject({
+    const repair = someRules({ actions: ACTIONS.actions.slice(0, 1) });
+    expect(look({ ...GONE, repair })).toMatchObject({
       verdict: {
         kind: 'blocked',
         reason: 'ReplacementUnavailable',
@@ -216,7 +216,7 @@ describe('once it is ready, the repair', () => {
   });
 
   it('gives the replacement up where the list has no such action any more', () => {
-    const finding = look({ ...READY_RESERVED, rules: someRules({ actions: [{ type: 'Terminate' }] }) });
+    const finding = look({ ...READY_RESERVED, repair: someRules({ actions: [{ type: 'Terminate' }] }) });
     expect(finding).toMatchObject({
       needsCleanUp: true,
       news: [{ kind: 'failedLaunch', why: 'its list has no such action any more' }],
@@ -288,21 +288,21 @@ describe('its replacement is known', () => {
 });
 
 describe('I7 the replacement is taken back where', () => {
-  it.each<[string, RepairRules]>([
+  it.each<[string, RepairInForce]>([
     ['mode is Observe', someRules(ACTIONS, { mode: 'Observe' })],
     ['the gate is closed', someRules(ACTIONS, { gateOpen: false })],
     ['no block applies any more', someRules({}, { settings: undefined })],
-  ])('%s', (_, rules) => {
-    const finding = look({ ...READY_RESERVED, rules });
+  ])('%s', (_, repair) => {
+    const finding = look({ ...READY_RESERVED, repair });
     expect(finding.needsCleanUp).toBe(true);
     expect(finding.record?.attempt).toBeUndefined();
     expect(finding.news).toEqual([]);
   });
 
   it('not where the block cannot be read: a mistake stops nothing that was begun', () => {
-    const rules = someRules({}, { settings: { invalid: 'a typo' } });
-    expect(look({ ...READY_RESERVED, rules })).toMatchObject({ verdict: { kind: 'refuse' }, state: 'inFlight' });
-    expect(look({ ...READY_RESERVED, rules }).record?.attempt).toMatchObject({ action: 'Replace' });
+    const repair = someRules({}, { settings: { invalid: 'a typo' } });
+    expect(look({ ...READY_RESERVED, repair })).toMatchObject({ verdict: { kind: 'refuse' }, state: 'inFlight' });
+    expect(look({ ...READY_RESERVED, repair }).record?.attempt).toMatchObject({ action: 'Replace' });
   });
 });
 

@@ -1,7 +1,7 @@
 /** What becomes of an act by the look after its intent was recorded. */
 import { expect, it } from 'vitest';
 import { judgeHealth } from '../../../../functions/repair/rule/health.ts';
-import type { RepairRules } from '../../../../functions/repair/rule/settings-in-force.ts';
+import type { RepairInForce } from '../../../../functions/repair/rule/settings-in-force.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
@@ -27,7 +27,7 @@ const CONFIRMS = { policies: [{ conditionType: 'Ready', toleration: '10m', confi
 interface SecondLook {
   readonly node: NodeView;
   readonly claim: NodeClaimView | undefined;
-  readonly rules: RepairRules;
+  readonly repair: RepairInForce;
   readonly otherRequest: string | undefined;
   readonly isClaimListed: boolean;
   readonly isCounted: boolean;
@@ -38,17 +38,17 @@ function answer(given: Partial<SecondLook>): string {
   const look: SecondLook = {
     node,
     claim,
-    rules: someRules(),
+    repair: someRules(),
     otherRequest: undefined,
     isClaimListed: false,
     isCounted: true,
     ...given,
   };
-  const { rules } = look;
+  const { repair } = look;
   const owner = ownerOf(look.node, indexOwners([look.node], look.claim === undefined ? [] : [look.claim]));
-  const health = judgeHealth(look.node, { now: NOW, rules, record: newNode('n1', 'default'), episodes: [] });
+  const health = judgeHealth(look.node, { now: NOW, repair, record: newNode('n1', 'default'), episodes: [] });
   const { otherRequest } = look;
-  const decision = decideNode({ now: NOW, node: look.node, owner, rules, health, otherRequest });
+  const decision = decideNode({ now: NOW, node: look.node, owner, repair, health, otherRequest });
   return stillWanted({ key: anAttempt('n1').key, confirm: undefined }, decision, look);
 }
 
@@ -60,22 +60,22 @@ it.each<[string, Partial<SecondLook>, string]>([
   ['under a veto', { claim: { ...claim, ...VETO } }, 'calledOff'],
   ['under a veto that the pass has listed', { claim: { ...claim, ...VETO }, isClaimListed: true }, 'readClaim'],
   ['while somebody else is at work', { otherRequest: 'Lease node-n1' }, 'calledOff'],
-  ['while the gate is closed', { rules: someRules({}, { gateOpen: false }) }, 'calledOff'],
-  ['in mode Observe', { rules: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
-  ['under limits that count it', { rules: someRules({}, LIMITS) }, 'act'],
-  ['under limits that came since', { rules: someRules({}, LIMITS), isCounted: false }, 'calledOff'],
+  ['while the gate is closed', { repair: someRules({}, { gateOpen: false }) }, 'calledOff'],
+  ['in mode Observe', { repair: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
+  ['under limits that count it', { repair: someRules({}, LIMITS) }, 'act'],
+  ['under limits that came since', { repair: someRules({}, LIMITS), isCounted: false }, 'calledOff'],
   ['of a NodeClaim that goes forcefully', { claim: GOING }, 'overtaken'],
   ['of one that goes forcefully as the pass has listed it', { claim: GOING, isClaimListed: true }, 'readClaim'],
-  ['of one that goes, in mode Observe', { claim: GOING, rules: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
+  ['of one that goes, in mode Observe', { claim: GOING, repair: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
   ['under no limits', { isCounted: false }, 'act'],
   ['of a node whose NodeClaim went', { claim: undefined }, 'calledOff'],
-  ['by no block any more', { rules: someRules({}, { settings: undefined }) }, 'calledOff'],
-  ['by a block that cannot be read', { rules: someRules({}, { settings: { invalid: 'a typo' } }) }, 'calledOff'],
-  ['by a list that has it among others', { rules: someRules(LATER) }, 'act'],
-  ['by a list that has it no more', { rules: someRules(REBOOTS) }, 'calledOff'],
+  ['by no block any more', { repair: someRules({}, { settings: undefined }) }, 'calledOff'],
+  ['by a block that cannot be read', { repair: someRules({}, { settings: { invalid: 'a typo' } }) }, 'calledOff'],
+  ['by a list that has it among others', { repair: someRules(LATER) }, 'act'],
+  ['by a list that has it no more', { repair: someRules(REBOOTS) }, 'calledOff'],
   [
     'by an entry that asks EC2 since',
-    { node: { ...node, conditions: [SILENT] }, rules: someRules(CONFIRMS) },
+    { node: { ...node, conditions: [SILENT] }, repair: someRules(CONFIRMS) },
     'calledOff',
   ],
   ['of a silent node whose entry asks nobody', { node: { ...node, conditions: [SILENT] } }, 'act'],

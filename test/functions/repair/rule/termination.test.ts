@@ -131,8 +131,8 @@ describe('a termination of which no run said how it ended', () => {
   it('I4 of an instance without a NodeClaim was not: its instance was looked at before', () => {
     const alone = anAttempt('n1', { phase: 'intended', time: ACTED, claim: undefined });
     const given = { claims: [], node: { ...NODE, labels: {} }, pool: undefined };
-    const rules = someRules({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' });
-    const finding = look(alone, { ...given, rules });
+    const repair = someRules({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' });
+    const finding = look(alone, { ...given, repair });
     expect(finding.news).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Terminate' }, unfinished: { number: 1 } });
   });
@@ -150,9 +150,9 @@ describe('a termination of which no run said how it ended', () => {
   });
 
   it.each<[string, AttemptLook]>([
-    ['mode is Observe', { rules: someRules({}, { mode: 'Observe' }) }],
-    ['the gate is closed', { rules: someRules({}, { gateOpen: false }) }],
-    ['the block cannot be read', { rules: someRules({}, { settings: { invalid: 'a typo' } }) }],
+    ['mode is Observe', { repair: someRules({}, { mode: 'Observe' }) }],
+    ['the gate is closed', { repair: someRules({}, { gateOpen: false }) }],
+    ['the block cannot be read', { repair: someRules({}, { settings: { invalid: 'a typo' } }) }],
     ['a person forbids it', { node: VETOED }],
     ['the node is well', { node: WELL }],
   ])('I7 and that is refused waits no longer where %s: its deadline goes', (_, given) => {
@@ -173,8 +173,8 @@ describe('a termination of which no run said how it ended', () => {
   });
 
   it('gives way to another action where the list has another one by now', () => {
-    const rules = someRules({ actions: [{ type: 'Reboot', timeout: '10m' }] });
-    const finding = look(INTENDED, { rules });
+    const repair = someRules({ actions: [{ type: 'Reboot', timeout: '10m' }] });
+    const finding = look(INTENDED, { repair });
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Reboot' }, unfinished: undefined });
     expect(finding).toMatchObject({ needsCleanUp: true, state: 'followed' });
   });

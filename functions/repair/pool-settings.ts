@@ -1,8 +1,8 @@
-/** Reads the rules of a pool. A pass reads them at its beginning, and again before its acts. */
+/** Reads the settings in force for a pool. A pass reads them at its beginning, and again before its acts. */
 import type { PassDeps } from './context.ts';
 import { OWNER } from './record.ts';
-import type { RepairRules } from './rule/settings-in-force.ts';
-import { OWN_BLOCKS, rulesOf } from './settings.ts';
+import type { RepairInForce } from './rule/settings-in-force.ts';
+import { OWN_BLOCKS, repairInForce } from './settings.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
@@ -17,22 +17,26 @@ import { basisOf } from '../../shared/lifecycle/refusals.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 
-/** The rules of a pool, and where they come from. */
-export interface PoolRules {
-  readonly repair: RepairRules;
-  readonly pool: KubernetesObject | undefined;
+/** The settings in force for a pool, and the objects that they come from. */
+export interface PoolSettings {
+  readonly repair: RepairInForce;
+  readonly nodePool: KubernetesObject | undefined;
   /** The NodePool, or its last known state if it was deleted: the protections that it granted still count. */
-  readonly known: KubernetesObject | undefined;
+  readonly lastKnownPool: KubernetesObject | undefined;
   readonly policies: PolicySet;
   readonly config: Configuration;
 }
 
 /**
- * The rules of a pool as they are in force.
+ * Reads the settings in force for a pool.
  * @param pool undefined: the nodes without a NodePool
- * @param seen the rules as this run read them before
+ * @param seen the settings as this run read them before
  */
-export async function loadRules(deps: PassDeps, pool: string | undefined, seen?: PoolRules): Promise<PoolRules> {
+export async function loadPoolSettings(
+  deps: PassDeps,
+  pool: string | undefined,
+  seen?: PoolSettings,
+): Promise<PoolSettings> {
   const [config, known, [policies]] = await inParallel([
     loadConfig(OWNER, deps, seen?.config),
     loadPool(deps, pool),
@@ -41,12 +45,12 @@ export async function loadRules(deps: PassDeps, pool: string | undefined, seen?:
   // Nothing is repaired for the sake of a NodePool that went.
   const nodePool = known?.metadata.uid === '' ? undefined : known;
   const { featureGates, providerPolicies } = config;
-  const repair = rulesOf(nodePool, { policies, gateOpen: featureGates.nodeRepair, providerPolicies });
-  return { repair, pool: nodePool, known, policies, config };
+  const repair = repairInForce(nodePool, { policies, gateOpen: featureGates.nodeRepair, providerPolicies });
+  return { repair, nodePool, lastKnownPool: known, policies, config };
 }
 
 /** Hash of the settings and NodeClaim fields that a try rests on. */
-export const basisFor = (claim: NodeClaimView | undefined, { pool, policies }: PoolRules): string =>
+export const basisFor = (claim: NodeClaimView | undefined, { nodePool: pool, policies }: PoolSettings): string =>
   basisOf([
     // Each try sets this annotation, and takes it back.
     claim && { ...claim.annotations, [TERMINATION_TIMESTAMP_ANNOTATION]: undefined },
@@ -57,7 +61,7 @@ export const basisFor = (claim: NodeClaimView | undefined, { pool, policies }: P
 
 /** The names of the pods that the settings in force for the pool protect. */
 export function protectedNames(
-  { known, policies }: PoolRules,
+  { lastKnownPool: known, policies }: PoolSettings,
   pods: readonly PodView[],
   now: EpochMs,
 ): readonly string[] {

@@ -85,7 +85,7 @@ async function afterRefusal(
   const { finding, attempt } = granted;
   const { ladder } = finding.verdict;
   const { refused, noted } = await noteAndReport(deps, observed, result, { ...failure, isCertain: true });
-  const after = afterRefusedAct(refused, noted, { record, ladder, pause: observed.state.launchPause });
+  const after = afterRefusedAct(refused, noted, { record, ladder, pause: observed.poolRecord.launchPause });
   const isAnnotated = after.record.leftovers?.annotation !== undefined;
   const live = attempt.claim && isAnnotated ? await getNodeClaimView(deps, attempt.claim.name) : undefined;
   const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
