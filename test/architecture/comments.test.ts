@@ -32,8 +32,8 @@ const comments: readonly Page[] = sources.map(file => ({
   folders: ['.', dirname(file)],
 }));
 
-/** What is recorded there is how things stood. */
-const HISTORY = ['docs/adr/**', 'CHANGELOG.md', 'node_modules/**', '**/node_modules/**'];
+/** The changelog says how things stood. A decision says what holds today (`docs/adr/README.md`), so it is read. */
+const HISTORY = ['CHANGELOG.md', 'node_modules/**', '**/node_modules/**'];
 /** A document may name the folder first, and then the files of it. */
 const documents: readonly Page[] = globSync('{*.md,{docs,examples,bench,packages}/**/*.md}', {
   cwd: root,

@@ -9,7 +9,7 @@ export interface Document {
   readonly text: string;
 }
 
-/** Decisions (`docs/adr`) tell of their time, so they are no part of it. */
+/** Decisions are no part of it: they are written for contributors. */
 export const DOCUMENTS: readonly Document[] = [
   'README.md',
   'ARCHITECTURE.md',
@@ -22,6 +22,11 @@ export const DOCUMENTS: readonly Document[] = [
     .filter(file => file !== 'examples/regressions/README.md')
     .toSorted(),
 ].map(file => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
+
+/** Those in force: a decision that another one has replaced is deleted. */
+export const DECISIONS: readonly Document[] = globSync('docs/adr/0*.md', { cwd: ROOT })
+  .toSorted()
+  .map(file => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 
 /** Texts between backticks, outside of blocks, with line breaks made spaces. */
 export function inlineCode({ text }: Document): readonly string[] {

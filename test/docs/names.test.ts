@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { COMMAND_DEFINITIONS, commands, DOCUMENTS, inlineCode, ROOT } from './documents.ts';
+import { COMMAND_DEFINITIONS, commands, DECISIONS, DOCUMENTS, inlineCode, ROOT } from './documents.ts';
 
 const sources = globSync(
   '{test/control-plane,test/aws,test/shared,shared,functions,forwarder,infra,runtime,simulator,cli,packages,deploy,examples/{*-drain,managed-database},test/examples}/**/*.{ts,cjs,yaml,env,toml}',
@@ -27,7 +27,9 @@ const OF_OTHERS = new Set([
   'karpenter.sh/do-not-repair', // of Karpenter 1.15
 ]);
 
-const inCode = DOCUMENTS.flatMap(document => inlineCode(document).map(name => ({ file: document.file, name })));
+const inCode = [...DOCUMENTS, ...DECISIONS].flatMap(document =>
+  inlineCode(document).map(name => ({ file: document.file, name })),
+);
 /** Those that `looksLike` what is checked and fail it, as `file: name`. */
 function unknown(looksLike: RegExp, isKnown: (name: string) => boolean): readonly string[] {
   const found = inCode.filter(({ name }) => looksLike.test(name));
@@ -88,6 +90,26 @@ describe('a name in a document exists in the code', () => {
         name.includes('*') ? globSync(name, { cwd: ROOT }).length > 0 : existsSync(join(ROOT, name)),
       ),
     ).toEqual([]);
+  });
+});
+
+describe('a name in a decision exists', () => {
+  const names = DECISIONS.flatMap(document => inlineCode(document).map(name => ({ file: document.file, name })));
+  const missing = (looksLike: RegExp, isThere: (name: string) => boolean): readonly string[] => {
+    const found = names.filter(({ name }) => looksLike.test(name));
+    expect(found.length).toBeGreaterThan(10);
+    return found.filter(({ name }) => !isThere(name)).map(({ file, name }) => `${file}: ${name}`);
+  };
+
+  it('file or folder, from the root', () => {
+    const OF_GO = 'text/template';
+    expect(missing(/^[\w-]+\/[\w./*-]+$/, name => name === OF_GO || globSync(name, { cwd: ROOT }).length > 0)).toEqual(
+      [],
+    );
+  });
+
+  it('field, function or kind of a union', () => {
+    expect(missing(/^[a-z]+([A-Z][a-z]*)+$/, name => words.has(name))).toEqual([]);
   });
 });
 

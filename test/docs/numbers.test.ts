@@ -21,6 +21,32 @@ const FORWARDER_SETTINGS = 'forwarder/settings.ts';
 const decision = (number: string): string => globSync(`docs/adr/${number}-*.md`, { cwd: root })[0] ?? number;
 
 const STATED: readonly Stated[] = [
+  { document: decision('0001'), text: 'up to {} s ahead', constant: 'functions/timer/decide.ts: SWEEP_AHEAD' },
+  {
+    document: decision('0001'),
+    text: 'leaves it alone for {} s',
+    constant: 'functions/timer/decide.ts: OWN_WAKE_UP_ARRIVES_WITHIN',
+  },
+  {
+    document: decision('0008'),
+    text: 'gives a message up after {} receives',
+    constant: 'shared/contract/inbox.ts: MAX_RECEIVES',
+  },
+  {
+    document: decision('0008'),
+    text: 'is parked after {} receives',
+    constant: 'shared/contract/inbox.ts: MAX_BUG_RECEIVES',
+  },
+  {
+    document: decision('0008'),
+    text: 'to the next one after {} receives',
+    constant: 'shared/contract/inbox.ts: MAX_REPEATED_RECEIVES',
+  },
+  {
+    document: decision('0017'),
+    text: 'is woken by itself {} minutes later',
+    constant: 'functions/finalizer/orphans/wake-ups.ts: SECOND_LOOK',
+  },
   { document: GLOSSARY, text: 'at most {} in a row', constant: 'shared/lifecycle/settle.ts: MAX_TURNS' },
   { document: GLOSSARY, text: 'makes at most {} effects', constant: 'shared/lifecycle/settle.ts: MAX_EFFECTS' },
   {
