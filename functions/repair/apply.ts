@@ -58,7 +58,8 @@ export async function apply(
     ? await cleanUp(deps, observed, decision.findings)
     : { findings: decision.findings, failures: [], time: undefined };
   const results = await act(deps, { ...decision, findings: cleaned.findings }, observed, reserved);
-  const changes = await changesBy(deps, observed, results);
+  const changes = new Map<string, FindingChange>();
+  for (const each of results) changes.set(each.granted.finding.node.uid, await afterAct(deps, observed, each));
   const findings = cleaned.findings.map((each): NodeFinding => ({ ...each, ...changes.get(each.node.uid)?.change }));
   for (const each of results) await reportAct(deps, observed, each);
   const reported = await reportVerdicts(deps, origin, findings, now);
@@ -322,17 +323,6 @@ function perform(granted: GrantedRepair, context: Omit<ActionContext, 'attempt'>
     case 'CustomResource':
       return createRemediation({ ...context, attempt: granted.attempt }, granted.action.template);
   }
-}
-
-/** The changes of findings by acts, by UID of the node. */
-async function changesBy(
-  deps: PassDeps,
-  observed: ObservedPool,
-  results: readonly ActResult[],
-): Promise<ReadonlyMap<string, FindingChange>> {
-  const changes = new Map<string, FindingChange>();
-  for (const each of results) changes.set(each.granted.finding.node.uid, await afterAct(deps, observed, each));
-  return changes;
 }
 
 /** The change of a node's finding by its act. */

@@ -63,9 +63,10 @@ export async function reportPolicy(
   const fault = faultIn(object, OWN_BLOCKS.blocks);
   const isNews = !resync && wakeUp === undefined;
   if (fault === undefined && isNews) await reportUnwatched(deps, object);
-  const effect = parseNodePoolSelector(object.spec).ok
-    ? 'what was accepted last stays in force; without it the nodes it applies to are not repaired until it is valid'
-    : 'what was accepted last stays in force; without it it applies to no NodePool until it is valid';
+  const withoutIt = parseNodePoolSelector(object.spec).ok
+    ? 'the nodes it applies to are not repaired'
+    : 'it applies to no NodePool';
+  const effect = `what was accepted last stays in force; without it ${withoutIt} until it is valid`;
   await reportBlockFault(deps.reporter, object, wakeUp === undefined ? readPolicies(objects) : undefined, {
     block: 'repair',
     fault,

@@ -154,7 +154,7 @@ async function isConcerned(
     return isSuspicious(node, await ownStatementsOf(deps, pools));
   } catch (error) {
     if (!(error instanceof OutOfSight)) throw error;
-    if (isSuspicious(node, []) || isSuspicious(node, ownStatements(await loadPools(deps, pools)))) return true;
+    if (isSuspicious(node, ownStatements(await loadPools(deps, pools)))) return true;
     throw error;
   }
 }

@@ -22,14 +22,12 @@ export const awaitsReboot = (attempt: Attempt, node: Pick<NodeView, 'bootID'>, n
   node.bootID === attempt.bootID &&
   hasTime(attempt, now);
 
-/** Describes an act under way in a message, with the times of its beginning and end. */
+/** Describes an act under way in a message, with the times of its beginning and end. A launch has words of its own. */
 export function describe(attempt: Attempt): string {
   const { action, claim, until, time } = attempt;
   const answer = answerOf(attempt);
   if (answer !== undefined) return `${action} is over: ${answer.message}`;
   const since = `since ${toTimestamp(time)}`;
-  if (action === 'Replace')
-    return `NodeClaim ${attempt.replacement.name} is being launched ${since}, until ${toTimestamp(until)}`;
   if (action !== 'Terminate') return `${action} is under way ${since}, until ${toTimestamp(until)}`;
   return claim === undefined
     ? `the instance was terminated in its Auto Scaling group, ${since}`

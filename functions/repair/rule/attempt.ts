@@ -140,7 +140,6 @@ export function createAttempt(finding: DueFinding, now: EpochMs): ActionAttempt 
   const { node, record, verdict } = finding;
   const { action, dueCondition, unfinished } = verdict;
   const claim = verdict.claim && { name: verdict.claim.name, uid: verdict.claim.uid };
-  const requested = record?.leftovers?.requested;
   const base = {
     number: unfinished?.number ?? (record?.number ?? 0) + 1,
     phase: 'intended' as const,
@@ -149,19 +148,17 @@ export function createAttempt(finding: DueFinding, now: EpochMs): ActionAttempt 
     key: keyOf(action),
     until: addDuration(now, action.timeout),
   };
+  const { requested } = record?.leftovers ?? {};
+  const requestId = requested?.key === base.key ? requested.requestId : `${node.uid}.${now}`;
   switch (action.type) {
     case 'Reboot': {
-      const { type } = action;
-      const boot = node.bootID === undefined ? {} : { bootID: node.bootID };
-      return { type, action, attempt: { ...base, action: type, claim, ...boot } };
+      const boot = node.bootID !== undefined && { bootID: node.bootID };
+      return { type: action.type, action, attempt: { ...base, action: action.type, claim, ...boot } };
     }
     case 'Drain':
-    case 'CustomResource': {
-      const requestId = requested?.key === base.key ? requested.requestId : `${node.uid}.${now}`;
-      return action.type === 'Drain'
-        ? { type: action.type, action, attempt: { ...base, action: action.type, claim, requestId } }
-        : { type: action.type, action, attempt: { ...base, action: action.type, claim, requestId } };
-    }
+      return { type: action.type, action, attempt: { ...base, action: action.type, claim, requestId } };
+    case 'CustomResource':
+      return { type: action.type, action, attempt: { ...base, action: action.type, claim, requestId } };
     case 'Replace': {
       const { type } = action;
       const { pool, claim: replaced } = action.launch;
@@ -264,7 +261,7 @@ export const newNode = (name: string, pool: string | undefined): NodeRecord => (
 /** The act that an attempt is once it was accepted. */
 export const actOf = ({ key, time, ...attempt }: ActFields): Act =>
   attempt.action === 'Reboot'
-    ? { key, action: attempt.action, time, ...(attempt.bootID !== undefined && { bootID: attempt.bootID }) }
+    ? { key, action: attempt.action, time, bootID: attempt.bootID }
     : { key, action: attempt.action, time };
 
 type ActFields = { readonly key: string; readonly time: EpochMs } & (

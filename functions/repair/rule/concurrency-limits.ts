@@ -21,11 +21,14 @@ export function budgetBlocker(area: string, inFlight: number, limit: number, now
   return {
     kind: 'budget',
     reason: 'ConcurrencyBudget',
-    message: `${inFlight} ${inFlight === 1 ? 'repair is' : 'repairs are'} under way in ${area}, maxConcurrentRepairs allows ${limit}`,
+    message: `${underWayText(inFlight, area)}, maxConcurrentRepairs allows ${limit}`,
     setting: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay: inFlight, allowed: limit } },
     until: addDuration(now, BLOCKED_CHECK),
   };
 }
+
+const underWayText = (count: number, area: string): string =>
+  `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${area}`;
 
 export interface CountedLimits {
   readonly limits: RepairLimitsInForce;
@@ -67,7 +70,7 @@ export function createConcurrencyLimits(
       for (const { key, area, most, clause, setting } of limitsThere) {
         const count = taken.get(key) ?? 0;
         if (count < most) continue;
-        const message = `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${area}, ${clause}`;
+        const message = `${underWayText(count, area)}, ${clause}`;
         const until = addDuration(now, FULL_CHECK);
         if (setting === undefined) return { kind: 'reservations', reason: 'ClusterConcurrencyBudget', message, until };
         const reason = key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget';
@@ -93,26 +96,23 @@ function strictest(
   const found: Limit[] = [
     { key: CLUSTER, area: 'the cluster', most: MAX_RESERVATIONS, clause: 'so many are counted at most' },
   ];
-  for (const { source, maxConcurrentRepairsPerZone: perZone, maxConcurrentRepairsPerCluster: perCluster } of binding) {
-    if (zone !== undefined && perZone !== undefined) {
-      const most = resolveNodeCount(perZone, inZone);
-      const clause = `maxConcurrentRepairsPerZone of ${source} allows ${most}`;
-      const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerZone' };
-      found.push({ key: zoneKey(zone), area: `zone ${zone}`, most, clause, setting });
-    }
-    if (perCluster !== undefined) {
-      const most = resolveNodeCount(perCluster, nodes.length);
-      const clause = `maxConcurrentRepairsPerCluster of ${source} allows ${most}`;
-      const setting = { source, field: 'spec.repairLimits.maxConcurrentRepairsPerCluster' };
-      found.push({ key: CLUSTER, area: 'the cluster', most, clause, setting });
+  const areas = [
+    ...(zone === undefined
+      ? []
+      : [{ key: zoneKey(zone), area: `zone ${zone}`, field: 'maxConcurrentRepairsPerZone', total: inZone } as const]),
+    { key: CLUSTER, area: 'the cluster', field: 'maxConcurrentRepairsPerCluster', total: nodes.length } as const,
+  ];
+  for (const { source, ...stated } of binding) {
+    for (const { key, area, field, total } of areas) {
+      const limit = stated[field];
+      if (limit === undefined) continue;
+      const most = resolveNodeCount(limit, total);
+      const setting = { source, field: `spec.repairLimits.${field}` };
+      found.push({ key, area, most, clause: `${field} of ${source} allows ${most}`, setting });
     }
   }
-  const by = (key: string): readonly Limit[] =>
-    found
-      .filter(limit => limit.key === key)
-      .toSorted((a, b) => a.most - b.most)
-      .slice(0, 1);
-  return [...(zone === undefined ? [] : by(zoneKey(zone))), ...by(CLUSTER)];
+  const strictFirst = found.toSorted((a, b) => a.most - b.most);
+  return areas.flatMap(({ key }) => strictFirst.find(limit => limit.key === key) ?? []);
 }
 
 /** A node that is blocked by a full limit is looked at again after this long. */

@@ -71,10 +71,11 @@ export function disruptionBudgetOf({
     blockerOf(uid, all) {
       const count = [...all].filter(each => each !== uid && inside.has(each)).length;
       if (!inside.has(uid) || count < allowed) return undefined;
+      const [noun, verb] = count === 1 ? ['node', 'is'] : ['nodes', 'are'];
       return {
         kind: 'budget',
         reason: 'DisruptionBudget',
-        message: `${count} ${count === 1 ? 'node' : 'nodes'} of NodePool ${name} ${count === 1 ? 'is' : 'are'} being disrupted, spec.disruption.budgets[${index}] allows ${allowed} of ${counted.length}${clause}`,
+        message: `${count} ${noun} of NodePool ${name} ${verb} being disrupted, spec.disruption.budgets[${index}] allows ${allowed} of ${counted.length}${clause}`,
         setting: {
           source: `NodePool ${name}`,
           field: `spec.disruption.budgets[${index}]`,

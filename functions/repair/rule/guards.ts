@@ -18,6 +18,7 @@ import {
   type Confirmation,
   isOutage,
   matchStatements,
+  type OutageRule,
   type RepairSettings,
   type RepairStatement,
   resolveNodeCount,
@@ -274,17 +275,9 @@ function freeze(
   if (limits === undefined || nodes === undefined) return undefined;
   const unknown = countedNodes.filter(isReadyUnknown).length;
   if (!isOutage(limits, unknown, countedNodes.length)) return undefined;
-  return {
-    kind: 'guard',
-    reason: 'ClusterFreeze',
-    message: `${unknown} of ${countedNodes.length} nodes of the cluster are Ready=Unknown at the same time, repair.freeze holds repairs from ${limits.minNodes} nodes and ${limits.share}% on`,
-    setting: {
-      field: 'spec.repair.freeze',
-      numbers: { unknown, of: countedNodes.length, minNodes: limits.minNodes, share: limits.share },
-    },
-    until: addDuration(now, OUTAGE_CHECK),
-    guard: 'cluster',
-  };
+  const message = `${unknown} of ${countedNodes.length} nodes of the cluster are Ready=Unknown at the same time, repair.freeze holds repairs`;
+  const setting = { field: 'spec.repair.freeze', numbers: { unknown, of: countedNodes.length } };
+  return outageBlocker({ reason: 'ClusterFreeze', message, setting, guard: 'cluster' }, limits, now);
 }
 
 function zoneOutage(
@@ -297,18 +290,23 @@ function zoneOutage(
   const inZone = countedNodes.filter(({ labels }) => labels[ZONE_LABEL] === zone);
   const unhealthy = inZone.filter(isUnhealthy).length;
   if (!isOutage(limits, unhealthy, inZone.length)) return undefined;
-  return {
-    kind: 'guard',
-    reason: 'ZoneOutage',
-    message: `${unhealthy} of ${inZone.length} nodes of zone ${zone} are unhealthy, repair.zoneOutage holds repairs there from ${limits.minNodes} nodes and ${limits.share}% on`,
-    setting: {
-      field: 'spec.repair.zoneOutage',
-      numbers: { zone, unhealthy, of: inZone.length, minNodes: limits.minNodes, share: limits.share },
-    },
-    until: addDuration(now, OUTAGE_CHECK),
-    guard: `zone/${zone}`,
-  };
+  const message = `${unhealthy} of ${inZone.length} nodes of zone ${zone} are unhealthy, repair.zoneOutage holds repairs there`;
+  const setting = { field: 'spec.repair.zoneOutage', numbers: { zone, unhealthy, of: inZone.length } };
+  return outageBlocker({ reason: 'ZoneOutage', message, setting, guard: `zone/${zone}` }, limits, now);
 }
+
+/** The blocker of an outage, with the least number and share of nodes that make one. */
+const outageBlocker = (
+  { message, setting, ...outage }: Pick<GuardBlocker, 'reason' | 'message' | 'setting' | 'guard'>,
+  { minNodes, share }: OutageRule,
+  now: EpochMs,
+): GuardBlocker => ({
+  kind: 'guard',
+  ...outage,
+  message: `${message} from ${minNodes} nodes and ${share}% on`,
+  setting: { ...setting, numbers: { ...setting.numbers, minNodes, share } },
+  until: addDuration(now, OUTAGE_CHECK),
+});
 
 function threshold(
   { settings, area, now }: GuardInputs,

@@ -64,7 +64,7 @@ function factsOf(
     ...rememberedOf(known, context, node, isUnhealthy),
     onsets: settings === undefined ? onsetsStill(node, known) : onsetsOf(health.unhealthy),
     episodes: [...episodes],
-    ...(otherWork && { otherWork }),
+    otherWork,
   };
   const isOn = repair.gateOpen && settings !== undefined;
   const wasUnhealthy = Object.keys(known.onsets).length > 0;
@@ -106,7 +106,7 @@ function rememberedOf(
     ...(pool !== undefined && { pool }),
     ...(leftovers && { leftovers: replacement ? { ...leftovers, replacement } : leftovers }),
     ...(replacement && known.attempt && { attempt: withReplacement(known.attempt, replacement) }),
-    ...(incident && { incident }),
+    incident,
     ...(known.incident !== undefined && incident === undefined && endOf(known)),
   };
 }

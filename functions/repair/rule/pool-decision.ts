@@ -79,11 +79,10 @@ export function nextPoolState(
   const findings = decided.findings.map(each => (isLeftMarked(each) ? counted({ ...each, isUseless: true }) : each));
   const window = windowOf(repair);
   const since = (uid: string): EpochMs => poolRecord.inFlight[uid] ?? now;
-  const newlyInFlight = granted.map(({ finding: { node } }) => [
-    node.uid,
-    inFlight.has(node.uid) ? since(node.uid) : now,
+  const nextInFlight = Object.fromEntries([
+    ...granted.map(({ finding: { node } }) => [node.uid, now]),
+    ...[...inFlight].map(uid => [uid, since(uid)]),
   ]);
-  const nextInFlight = Object.fromEntries([...[...inFlight].map(uid => [uid, since(uid)]), ...newlyInFlight]);
   const isInWindow = ({ time }: { readonly time: EpochMs }) =>
     window === undefined || !isDue(now, addDuration(time, window));
   const hasFailedLaunch = findings.some(({ news }) => news.some(({ kind }) => kind === 'failedLaunch'));
@@ -97,7 +96,7 @@ export function nextPoolState(
       terminations: poolRecord.terminations.filter(isInWindow).slice(-MAX_TERMINATIONS),
     },
     findings,
-    { ramp, pause, inFlight: nextInFlight, held: findings.filter(isHeld).length },
+    { ramp, pause, inFlight: nextInFlight, held: findings.filter(({ verdict }) => hasTrait(verdict, 'held')).length },
   );
   const begun = findingsBefore.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
   const [oldest] = next.terminations;
@@ -134,7 +133,7 @@ function withFindings(
     ...(pause && { launchPause: pause }),
     inFlight,
     followed: findings.filter(each => isFollowed(each, inFlight)).map(({ node }) => node.uid),
-    counts: { held, repairing: findings.filter(isRepairing).length },
+    counts: { held, repairing: findings.filter(({ record }) => record?.attempt !== undefined).length },
   };
 }
 
@@ -146,13 +145,9 @@ const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
   !(verdict.kind === 'notAllowed' && verdict.blocker.kind === 'others') &&
   !hasTrait(verdict, 'reuses');
 
-const isHeld = ({ verdict }: NodeFinding): boolean => hasTrait(verdict, 'held');
-
 /** Whether the node has to be followed and takes no slot in flight. */
 const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight']): boolean =>
   state !== 'idle' && !(node.uid in inFlight);
-
-const isRepairing = ({ record }: NodeFinding): boolean => record?.attempt !== undefined;
 
 /** An act on a node, with its outcome. */
 interface CarriedAct {

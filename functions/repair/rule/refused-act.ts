@@ -104,7 +104,7 @@ export function afterRefusedAct(
     ...over,
     leftovers: { ...record.leftovers, ...over.leftovers },
     number: record.number,
-    ...(record.launched !== undefined && { launched: record.launched }),
+    launched: record.launched,
     ...(isSkipped ? { incident: incident && withSkipped(incident, attempt.key) } : { refusals }),
     attempt: before.attempt,
   };

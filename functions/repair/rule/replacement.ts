@@ -199,8 +199,8 @@ export function roomFault(
   { unhealthyClaim, uncounted, claims }: Launching,
 ): string | undefined {
   const { replicas } = pool.spec ?? {};
-  if (typeof replicas === 'number' && claims >= replicas)
-    return `NodePool ${pool.metadata.name} is static, and has its ${replicas} nodes`;
+  const name = `NodePool ${pool.metadata.name}`;
+  if (typeof replicas === 'number' && claims >= replicas) return `${name} is static, and has its ${replicas} nodes`;
   const limits = objectIn(pool.spec, 'limits');
   const used = objectIn(pool.status, 'resources');
   const need: JsonObject = {
@@ -208,13 +208,12 @@ export function roomFault(
     ...objectIn(unhealthyClaim.status, 'capacity'),
     nodes: 1,
   };
-  for (const [name, value] of Object.entries(limits)) {
+  for (const [resource, value] of Object.entries(limits)) {
     const limit = thousandths(value);
-    const one = thousandths(need[name]) ?? 0n;
-    if (limit === undefined) return `limit ${name} of NodePool ${pool.metadata.name} cannot be read`;
-    const after = (thousandths(used[name]) ?? 0n) + one * BigInt(uncounted + 1);
-    if (after > limit)
-      return `limit ${name} of NodePool ${pool.metadata.name} is ${JSON.stringify(value)}: there is no room for one more`;
+    const one = thousandths(need[resource]) ?? 0n;
+    if (limit === undefined) return `limit ${resource} of ${name} cannot be read`;
+    const after = (thousandths(used[resource]) ?? 0n) + one * BigInt(uncounted + 1);
+    if (after > limit) return `limit ${resource} of ${name} is ${JSON.stringify(value)}: there is no room for one more`;
   }
   return undefined;
 }

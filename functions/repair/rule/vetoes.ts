@@ -25,6 +25,8 @@ export interface Veto {
 /** Annotation of Karpenter's own, on Nodes and NodeClaims; the value is exactly `"true"`. */
 const KARPENTER_VETO = 'karpenter.sh/do-not-repair';
 
+const UNTIL_REMOVED = ' holds until it is removed';
+
 /** The veto that holds longest, or undefined. */
 export function vetoOf(
   node: NodeView,
@@ -38,7 +40,7 @@ export function vetoOf(
   ];
   const vetoes = carriers.flatMap(({ kind, object: { name, uid, annotations } }) => {
     const by: VetoCarrier = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
-    const message = `${KARPENTER_VETO} on ${kind} ${name} holds until it is removed`;
+    const message = `${KARPENTER_VETO} on ${kind} ${name}${UNTIL_REMOVED}`;
     const karpenterVeto: Veto = { until: undefined, message, invalid: false, by };
     return [readVeto(by, now) ?? [], annotations[KARPENTER_VETO] === 'true' ? karpenterVeto : []].flat();
   });
@@ -53,11 +55,11 @@ export function vetoOf(
 export function readVeto(by: VetoCarrier, now: EpochMs): Veto | undefined {
   if (by.value === undefined) return undefined;
   const on = `curfew.dev/do-not-repair on ${by.kind} ${by.name}`;
-  if (by.value === 'true') return { until: undefined, message: `${on} holds until it is removed`, invalid: false, by };
+  if (by.value === 'true') return { until: undefined, message: `${on}${UNTIL_REMOVED}`, invalid: false, by };
   const until = parseTimestamp(by.value);
   if (until === undefined) {
     const value = quoteCut(by.value, 64);
-    const message = `${on} holds until it is removed: its value must be "true" or an RFC 3339 instant, got ${value}`;
+    const message = `${on}${UNTIL_REMOVED}: its value must be "true" or an RFC 3339 instant, got ${value}`;
     return { until: undefined, message, invalid: true, by };
   }
   if (isDue(now, until)) return undefined;
