@@ -6,7 +6,7 @@ import {
   deadlineOf,
   forcedEndTime,
   ALL_PODS,
-  type DrainRules,
+  type DrainConfiguration,
   type OutOfScope,
   type DrainUnderWay,
   type DeletionTimes,
@@ -102,8 +102,9 @@ export function planDrain(
       held: live.kind === 'invalid' ? heldBy(live.message) : NO_CONFIGURATION,
     };
   }
-  const rules: DrainRules = drain.allPods === true ? ALL_PODS : { settings, ...compileSettings(settings) };
-  const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
+  const configuration: DrainConfiguration =
+    drain.allPods === true ? ALL_PODS : { settings, ...compileSettings(settings) };
+  const custom = configuration.isCustom(node.labels) ? settings.customDrain : undefined;
   const deadline = drain.allPods === true ? undefined : plannedDeadline(observation, drain, custom !== undefined, now);
   const situation: PlanContext = {
     observation,
@@ -116,7 +117,7 @@ export function planDrain(
     isCustom: custom !== undefined,
     isHeld: held !== undefined,
     isWaiting: drain.isWaiting,
-    rules: podRules({ ...drain, phase: { kind: 'draining' } }, rules, {
+    rules: podRules({ ...drain, phase: { kind: 'draining' } }, configuration, {
       labels: node.labels,
       kubeletSilentSince: kubeletSilentSince(node.conditions),
     }),

@@ -99,7 +99,7 @@ export interface LifecycleExplanation {
 /** Facts that decide over all nodes, read once. */
 export interface LifecycleCluster extends SeenCluster {
   /** The configuration says how nodes are drained, or cannot be read. */
-  readonly hasDrainRules: boolean;
+  readonly hasDrainConfiguration: boolean;
   /** Fault of the configuration: another one is in force, which stands in Curfew's table and is not read. */
   readonly configurationFault: string | undefined;
 }
@@ -133,7 +133,7 @@ export async function observeLifecycle(kubernetes: KubernetesApi): Promise<Lifec
     // Of a configuration that is not valid nobody can tell here; who asks wants to know what else there is.
     gateOpen: config.ok ? config.value.featureGates.nodeRepair : true,
     providerPolicies: config.ok ? config.value.providerPolicies : undefined,
-    hasDrainRules: !config.ok || config.value.drain !== undefined,
+    hasDrainConfiguration: !config.ok || config.value.drain !== undefined,
     configurationFault: fault && `line ${fault.line}: ${fault.key === '' ? '' : `${fault.key}: `}${fault.message}`,
     pools: new Map(pools.map(pool => [pool.metadata.name, pool])),
   };
@@ -177,7 +177,8 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
       pods: undefined,
     },
     drain: {
-      held: drainsHeld(pool, cluster.policies) ?? (isOpen && !cluster.hasDrainRules ? NO_CONFIGURATION : undefined),
+      held:
+        drainsHeld(pool, cluster.policies) ?? (isOpen && !cluster.hasDrainConfiguration ? NO_CONFIGURATION : undefined),
       cordonedBy: node.annotations[ANNOTATIONS.cordonedByDrain],
       requested,
       answer: isAnswered ? answer : undefined,

@@ -50,11 +50,11 @@ async function create(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps } = context;
-  const { rules, template } = observed;
-  const settings = rules?.settings.customDrain;
-  if (rules === undefined || settings === undefined || template === undefined)
+  const { configuration, template } = observed;
+  const settings = configuration?.settings.customDrain;
+  if (configuration === undefined || settings === undefined || template === undefined)
     return again('the configuration changed');
-  const podsOf = podRules(active, rules, observed.node);
+  const podsOf = podRules(active, configuration, observed.node);
   const pods = observed.pods.filter(pod => podDrainability(pod, podsOf, observed.now).kind === 'counts');
   const made = await createResource(deps, { settings, template, active, custom, nodeName: observed.node.name, pods });
   switch (made.kind) {

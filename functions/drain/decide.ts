@@ -20,7 +20,7 @@ import { forget, hasNoEndInForce, withoutEndsInForce } from './rule/history.ts';
 import { pauseWhileActive, pauseBeforeBegin } from './rule/pauses.ts';
 import { rememberEnds, withEnds } from './rule/late-events.ts';
 import { cordonFor, isPrepared, sinceOf } from './rule/node-annotations.ts';
-import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './rule/observation.ts';
+import type { Incoming, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
 import { openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
 import type { DrainPodRules } from './rule/pods.ts';
@@ -41,7 +41,7 @@ import type { DrainOutcome } from './request-record.ts';
 /** Decides one thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(observed: DrainObservation): DrainDecision {
   const observation = withLateEnds(withEnds(forgetEndsAfterUncordon(observed)));
-  const { record, incoming, rules } = observation;
+  const { record, incoming, configuration } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? admitNow(observation, incoming) : decideEnd(observation, incoming);
     if (decision !== undefined) return decision;
@@ -53,13 +53,15 @@ export function decide(observed: DrainObservation): DrainDecision {
     if (record.requests.length === 0) return decideIdle(observation);
     const pause = pauseBeforeBegin(observation);
     if (pause !== undefined) return pause;
-    return rules === undefined ? decideNothingUnderWay(observation) : beginAndPrepare(observation, rules);
+    return configuration === undefined
+      ? decideNothingUnderWay(observation)
+      : beginAndPrepare(observation, configuration);
   }
   return decideActive(observation, withCounts(active, observation.pods));
 }
 
 function decideActive(observation: DrainObservation, active: ActiveDrain): DrainDecision {
-  const { now, node, rules, record } = observation;
+  const { now, node, configuration, record } = observation;
   const { phase } = active;
   if (phase.kind === 'ending') return { kind: 'close', active, ending: phase };
   const released = quarantineEndOf(observation, active);
@@ -68,26 +70,31 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   if (ended !== undefined)
     return finishBy(ended.reason === UNCORDONED ? withWaitingRequests(active, observation) : active, ended);
   const pause = pauseWhileActive(observation, active);
-  if (pause !== undefined || rules === undefined) return pause ?? decideNothingUnderWay(observation);
+  if (pause !== undefined || configuration === undefined) return pause ?? decideNothingUnderWay(observation);
   if (record.pausedSince !== undefined) return { kind: 'note', record: withoutPause(record, now) };
   switch (phase.kind) {
     case 'waiting':
       return decideQueued(observation, active, phase);
     case 'custom':
-      if (rules.settings.customDrain === undefined) return { kind: 'fallBack', active, because: NO_CUSTOM_DRAIN };
-      return decideBegun(observation, active, rules);
+      if (configuration.settings.customDrain === undefined)
+        return { kind: 'fallBack', active, because: NO_CUSTOM_DRAIN };
+      return decideBegun(observation, active, configuration);
     case 'draining':
     case 'fallback':
-      return decideBegun(observation, active, rules);
+      return decideBegun(observation, active, configuration);
   }
 }
 
 /** The next step of a drain that does not wait: its node is prepared, then its pods go, or the custom resource is waited for. */
-function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: DrainRules): DrainDecision {
+function decideBegun(
+  observation: DrainObservation,
+  before: ActiveDrain,
+  configuration: DrainConfiguration,
+): DrainDecision {
   const { now, node, limits } = observation;
-  const isOfCustom = isCustomDrain(before, rules, node);
+  const isOfCustom = isCustomDrain(before, configuration, node);
   const isDelegated = isOfCustom && before.phase.kind !== 'fallback';
-  const { active, plan } = withPlan(observation, before, rules, isOfCustom);
+  const { active, plan } = withPlan(observation, before, configuration, isOfCustom);
   const showDraining = isDelegated || !plan.isDrained;
   if (!isPrepared(observation, active, showDraining)) {
     const cordon = cordonFor(active, node);
@@ -97,7 +104,13 @@ function decideBegun(observation: DrainObservation, before: ActiveDrain, rules: 
   const next = nextByDeadline(active, limits, now);
   const over = pastDeadline(active, { limits, now, isCustom: isOfCustom }, plan);
   if (isDelegated) {
-    const decision = decideCustom({ now, active, settings: rules.settings, resource: observation.resource, plan });
+    const decision = decideCustom({
+      now,
+      active,
+      settings: configuration.settings,
+      resource: observation.resource,
+      plan,
+    });
     if (decision.kind === 'finish') return decision;
     if (over !== undefined) return finishBy(active, over);
     if (decision.kind !== 'awaitResource') return decision;
@@ -121,17 +134,17 @@ function lastDeletions(plan: PodPlan): PodPlan {
 function withPlan(
   { now, node, pods, protection, isProtectionOverridden, limits }: DrainObservation,
   before: ActiveDrain,
-  rules: DrainRules,
+  configuration: DrainConfiguration,
   isCustom: boolean,
 ): { readonly active: ActiveDrain; readonly plan: PodPlan } {
-  const { deleteAfterTimeout, evictionGracePeriod } = rules.settings;
+  const { deleteAfterTimeout, evictionGracePeriod } = configuration.settings;
   const deleteTime = addDuration(sinceOf(before), deleteAfterTimeout);
   const forced = forcedEndTime(before, limits, isCustom);
   const active = withDeleteTime(before, earliest(deleteTime, forced));
   const plan = planPods({
     now,
     pods,
-    rules: podRules(active, rules, node),
+    rules: podRules(active, configuration, node),
     protection,
     isProtectionOverridden,
     evictionGracePeriod,
@@ -163,12 +176,12 @@ const NEVER = toEpochMs(Number.MAX_SAFE_INTEGER);
 /** Whether the drain is, or was, its controller's: once that was asked, it stays so whatever becomes of the node's labels. */
 export function isCustomDrain(
   active: Pick<ActiveDrain, 'phase'>,
-  rules: DrainRules,
+  configuration: DrainConfiguration,
   { labels }: Pick<DrainedNode, 'labels'>,
 ): boolean {
-  if (rules.settings.customDrain === undefined) return false;
+  if (configuration.settings.customDrain === undefined) return false;
   const { kind } = openPhaseOf(active);
-  return kind === 'custom' || kind === 'fallback' || rules.isCustom(labels);
+  return kind === 'custom' || kind === 'fallback' || configuration.isCustom(labels);
 }
 
 /** Sets the time of deletions. If it has come nearer, owners are warned again. */
@@ -184,16 +197,16 @@ function admitNow(
 ): DrainDecision | undefined {
   const admission = admit(observation, incoming);
   if (admission?.kind !== 'take' || admission.position !== 'next') return admission;
-  const { rules } = observation;
+  const { configuration } = observation;
   const taken = { ...observation, record: admission.record };
-  if (rules === undefined || pauseBeforeBegin(taken) !== undefined) return admission;
-  const begun = beginAndPrepare(taken, rules);
+  if (configuration === undefined || pauseBeforeBegin(taken) !== undefined) return admission;
+  const begun = beginAndPrepare(taken, configuration);
   return begun.kind === 'begin' ? { ...begun, admitted: admission.request } : admission;
 }
 
 /** Begins the next drain and prepares its node by the same look: the writes, and the preconditions of each, find out what changes in between. */
-function beginAndPrepare(observation: DrainObservation, rules: DrainRules): DrainDecision {
-  const begun = beginNext(observation, rules);
+function beginAndPrepare(observation: DrainObservation, configuration: DrainConfiguration): DrainDecision {
+  const begun = beginNext(observation, configuration);
   if (begun.kind !== 'begin') return begun;
   const decision = decideActive({ ...observation, record: begun.record }, begun.active);
   return { ...begun, admitted: undefined, next: decision.kind === 'prepare' ? decision : undefined };
@@ -202,16 +215,17 @@ function beginAndPrepare(observation: DrainObservation, rules: DrainRules): Drai
 /** Rules for the pods of a drain: which are its own, and how each goes. */
 export function podRules(
   active: Pick<ActiveDrain, 'scope' | 'force' | 'phase'>,
-  rules: DrainRules,
+  configuration: DrainConfiguration,
   node: Pick<DrainedNode, 'labels' | 'kubeletSilentSince'>,
 ): DrainPodRules {
-  const { settings } = rules;
-  const custom = isCustomDrain(active, rules, node) ? settings.customDrain : undefined;
+  const { settings } = configuration;
+  const custom = isCustomDrain(active, configuration, node) ? settings.customDrain : undefined;
   const mode = custom?.fallbackMode ?? 'AllowCompletion';
   return {
     scope: active.scope,
     // The custom drain is for all pods but those of system namespaces.
-    modeOf: custom === undefined ? rules.modeOf : pod => (rules.modeOf(pod) === 'system' ? 'system' : mode),
+    modeOf:
+      custom === undefined ? configuration.modeOf : pod => (configuration.modeOf(pod) === 'system' ? 'system' : mode),
     force: active.force,
     gpuPodsOnly: settings.gpuPodsOnly,
     notReadyTimeout: settings.notReadyTimeout,

@@ -46,7 +46,7 @@ export async function carryOutPlan(
   { acts }: PodPlan,
 ): Promise<PlanResult> {
   const { deps, reporter } = context;
-  const { now, node, record, tries, mode, limits, rules } = observed;
+  const { now, node, record, tries, mode, limits, configuration } = observed;
   const warnings = acts.filter(act => act.kind === 'warn');
   await fewAtATime(warnings, act => reportScheduledDeletion(context, act, node.name));
   let isReportRepeated = false;
@@ -59,7 +59,7 @@ export async function carryOutPlan(
       now,
       tries,
       refusals: record.refusals,
-      restsOn: [active.id, mode, limits, rules?.settings],
+      restsOn: [active.id, mode, limits, configuration?.settings],
       describe: end => describePodEnd(end, node.name),
       // Why pods are left is said of all together.
       report: async (_, __, isRepeated) => void (isReportRepeated ||= isRepeated),

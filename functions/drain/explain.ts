@@ -2,7 +2,7 @@
 export { podRules } from './decide.ts';
 export { parseDrainRequested } from './bus-event.ts';
 export { readAnswer, readUnderWay, requestedId, type Answer, type DrainUnderWay } from './rule/node-annotations.ts';
-export type { DrainRules } from './rule/observation.ts';
+export type { DrainConfiguration } from './rule/observation.ts';
 export { deadlineOf, forcedEndTime } from './rule/progress.ts';
 export { FULL, podDrainability, type OutOfScope } from './rule/pods.ts';
 export { timedDeletionOf, type DeletionTimes } from './rule/timed-deletion.ts';

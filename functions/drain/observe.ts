@@ -31,7 +31,7 @@ import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
 import { toDrainedNode } from './drained-node.ts';
 import { requestOnNode } from './rule/node-annotations.ts';
-import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './rule/observation.ts';
+import type { Incoming, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
 import { askedIn, goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
 import { NO_DRAINS, OWNER, type DrainRecord } from './record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
@@ -107,7 +107,7 @@ export async function observe(
     incoming: asked,
     now: deps.clock.now(),
     node,
-    rules: undefined,
+    configuration: undefined,
     maxEventAge: DEFAULT_CONFIG.healthEvents.maxEventAge,
     template: undefined,
     mode: 'Enforce',
@@ -135,17 +135,25 @@ async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<O
   const inForce = await loadInForce(deps, { view, pool, pods, now }).catch(textOutOfSight);
   const asked = askedIn(base);
   const isOfAllPods = goesForAllPods({ requests: asked, phase: record.active?.phase });
-  const rules = isOfAllPods ? ALL_PODS : config.drain && rulesOf(config.drain);
+  const configuration = isOfAllPods ? ALL_PODS : config.drain && configurationOf(config.drain);
   const { active } = record;
   const neighbours = active && isWaiting(active) ? await readNeighbours(deps, base.node, pool) : undefined;
-  const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
+  const isCustom = configuration !== undefined && active !== undefined && isCustomDrain(active, configuration, view);
   const found = isCustom
-    ? await orNotKnown(findResource(deps, rules.settings.customDrain, active, view.name))
+    ? await orNotKnown(findResource(deps, configuration.settings.customDrain, active, view.name))
     : ({ kind: 'notAsked' } as const);
   const readFailure = 'error' in found ? found.error : undefined;
   const resource = 'error' in found ? { kind: found.kind, message: found.error.message } : found;
   const { template, healthEvents } = config;
-  const seen = { rules, maxEventAge: healthEvents.maxEventAge, neighbours, pods, resource, readFailure, template };
+  const seen = {
+    configuration,
+    maxEventAge: healthEvents.maxEventAge,
+    neighbours,
+    pods,
+    resource,
+    readFailure,
+    template,
+  };
   return {
     ...base,
     ...seen,
@@ -172,15 +180,15 @@ async function loadInForce(
   return { mode, unreadable: unreadable && faultText(unreadable), limits, protection, isProtectionOverridden };
 }
 
-const compilations = new WeakMap<DrainSettings, DrainRules>();
+const compilations = new WeakMap<DrainSettings, DrainConfiguration>();
 
 /** Compiles settings once, for however many turns they are in force. */
-function rulesOf(settings: DrainSettings): DrainRules {
+function configurationOf(settings: DrainSettings): DrainConfiguration {
   const known = compilations.get(settings);
   if (known !== undefined) return known;
-  const rules = { settings, ...compileSettings(settings) };
-  compilations.set(settings, rules);
-  return rules;
+  const configuration = { settings, ...compileSettings(settings) };
+  compilations.set(settings, configuration);
+  return configuration;
 }
 
 /**

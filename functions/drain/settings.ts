@@ -11,10 +11,10 @@ import { invariant } from '../../shared/domain/invariant.ts';
 import { enforcedFor, hasBlock, type BlockReader } from '../../shared/policies/deciding-policy.ts';
 import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
-import type { DrainRules } from './rule/observation.ts';
+import type { DrainConfiguration } from './rule/observation.ts';
 
 /** Compiles settings that the configuration's schema has accepted. */
-export function compileSettings(settings: DrainSettings): Omit<DrainRules, 'settings'> {
+export function compileSettings(settings: DrainSettings): Omit<DrainConfiguration, 'settings'> {
   const { systemNamespaces, namespaceRules, podDrainPolicies, customDrain } = settings;
   const system = systemNamespaces === '' ? undefined : compileRegularExpression(systemNamespaces);
   invariant(system?.ok !== false, `the configuration's schema accepts no expression like ${systemNamespaces}`);
@@ -41,7 +41,7 @@ export function compileSettings(settings: DrainSettings): Omit<DrainRules, 'sett
 }
 
 /** The settings where nobody configures drains: every pod that can be drained is evicted at once. */
-export const ALL_PODS: DrainRules = {
+export const ALL_PODS: DrainConfiguration = {
   settings: {
     systemNamespaces: '',
     evictionGracePeriod: undefined,

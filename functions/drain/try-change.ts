@@ -14,11 +14,11 @@ import { save } from './save.ts';
 /** Makes a change of Node or custom resource, unless it was refused and waits. @param key which change of the drain it is */
 export function tryChange<Outcome>(
   { reporter }: DrainContext,
-  { object, record, mode, limits, rules, tries }: ObservedDrain,
+  { object, record, mode, limits, configuration, tries }: ObservedDrain,
   key: 'show' | 'prepare' | 'answer' | 'finish' | 'readResource' | 'deleteResource',
   call: () => Promise<Outcome>,
 ): Promise<Outcome | Refused> {
-  const restsOn = [object, record.active?.id, mode, limits, rules?.settings];
+  const restsOn = [object, record.active?.id, mode, limits, configuration?.settings];
   // What only informs is not worth a word.
   const reason = key === 'readResource' ? EVENT_REASONS.awaitingCustomDrain : EVENT_REASONS.nodeChangeRefused;
   const report = key === 'show' ? undefined : reportWarning(reporter, object, reason);

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 import { hours } from '../../shared/domain/time.ts';
 import { textOf } from '../../simulator/invariants/reading.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { deciding, seeing, withRules } from './drain-mutations.ts';
+import { deciding, seeing, withConfiguration } from './drain-mutations.ts';
 import { isA, methodsOf, withKubernetes, type Mutant } from './mutant.ts';
 
 /** Texts of the event are put into the template before it is rendered: they are read as its own. */
@@ -51,7 +51,8 @@ export const DRAIN_CUSTOM_MUTANTS: readonly Mutant[] = [
     breaks: ['I2'],
     scenario: 'drain-custom-stays.yaml#drain-custom-stays',
     mutation: deciding((decision, seen) => {
-      const isLost = seen.rules?.settings.customDrain !== undefined && !seen.rules.isCustom(seen.node.labels);
+      const isLost =
+        seen.configuration?.settings.customDrain !== undefined && !seen.configuration.isCustom(seen.node.labels);
       const { active } = seen.record;
       if (!isLost || active?.phase.kind !== 'custom') return decision;
       return decide({ ...seen, record: { ...seen.record, active: { ...active, phase: { kind: 'draining' } } } });
@@ -62,7 +63,11 @@ export const DRAIN_CUSTOM_MUTANTS: readonly Mutant[] = [
     mistake: 'evicts pods that the custom drain is to end',
     breaks: ['I2'],
     seed: 54,
-    mutation: withRules(rules => ({ ...rules, isCustom: () => false, modeOf: () => 'Immediate' })),
+    mutation: withConfiguration(configuration => ({
+      ...configuration,
+      isCustom: () => false,
+      modeOf: () => 'Immediate',
+    })),
   },
   {
     name: 'drain-of-a-foreign-resource',
@@ -89,10 +94,13 @@ export const DRAIN_CUSTOM_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     seed: 26,
     scenario: 'drain-custom-ends.yaml#drain-custom-fails-out-of-time',
-    mutation: withRules(rules => {
-      const { customDrain } = rules.settings;
-      if (customDrain === undefined) return rules;
-      return { ...rules, settings: { ...rules.settings, customDrain: { ...customDrain, timeout: hours(24) } } };
+    mutation: withConfiguration(configuration => {
+      const { customDrain } = configuration.settings;
+      if (customDrain === undefined) return configuration;
+      return {
+        ...configuration,
+        settings: { ...configuration.settings, customDrain: { ...customDrain, timeout: hours(24) } },
+      };
     }),
   },
 ];

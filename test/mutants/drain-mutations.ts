@@ -1,7 +1,7 @@
 /** How mistakes are put into the rule of drains. */
 import { decide } from '../../functions/drain/decide.ts';
 import type { DrainDecision } from '../../functions/drain/rule/decision.ts';
-import type { DrainObservation, DrainRules } from '../../functions/drain/rule/observation.ts';
+import type { DrainObservation, DrainConfiguration } from '../../functions/drain/rule/observation.ts';
 import { createReconciler } from '../../functions/drain/reconcile.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 
@@ -16,9 +16,9 @@ export const seeing = (change: (seen: DrainObservation) => DrainObservation): Mu
 });
 
 /** The configuration says this instead. */
-export const withRules = (change: (rules: DrainRules) => DrainRules): Mutation =>
-  seeing(seen => ({ ...seen, rules: seen.rules && change(seen.rules) }));
+export const withConfiguration = (change: (configuration: DrainConfiguration) => DrainConfiguration): Mutation =>
+  seeing(seen => ({ ...seen, configuration: seen.configuration && change(seen.configuration) }));
 
 /** These settings are others. */
-export const withSettings = (change: Partial<DrainRules['settings']>): Mutation =>
-  withRules(rules => ({ ...rules, settings: { ...rules.settings, ...change } }));
+export const withSettings = (change: Partial<DrainConfiguration['settings']>): Mutation =>
+  withConfiguration(configuration => ({ ...configuration, settings: { ...configuration.settings, ...change } }));

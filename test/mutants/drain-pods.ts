@@ -1,6 +1,6 @@
 /** Mistakes in what a drain does with pods. */
 import { seconds } from '../../shared/domain/time.ts';
-import { deciding, seeing, withRules, withSettings } from './drain-mutations.ts';
+import { deciding, seeing, withConfiguration, withSettings } from './drain-mutations.ts';
 import { annotated, withKubernetes, withListed, withPorts, type Mutant } from './mutant.ts';
 
 export const DRAIN_POD_MUTANTS: readonly Mutant[] = [
@@ -51,9 +51,9 @@ export const DRAIN_POD_MUTANTS: readonly Mutant[] = [
     mistake: 'evicts at once, whatever the mode of the namespace',
     breaks: ['I2'],
     seed: 54,
-    mutation: withRules(rules => ({
-      ...rules,
-      modeOf: pod => (rules.modeOf(pod) === undefined ? undefined : 'Immediate'),
+    mutation: withConfiguration(configuration => ({
+      ...configuration,
+      modeOf: pod => (configuration.modeOf(pod) === undefined ? undefined : 'Immediate'),
     })),
   },
   {
@@ -61,7 +61,10 @@ export const DRAIN_POD_MUTANTS: readonly Mutant[] = [
     mistake: 'takes pods along whose namespace no rule is about',
     breaks: ['I2'],
     seed: 112,
-    mutation: withRules(rules => ({ ...rules, modeOf: pod => rules.modeOf(pod) ?? 'Immediate' })),
+    mutation: withConfiguration(configuration => ({
+      ...configuration,
+      modeOf: pod => configuration.modeOf(pod) ?? 'Immediate',
+    })),
   },
   {
     name: 'drain-of-daemons',

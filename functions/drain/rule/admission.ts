@@ -6,7 +6,7 @@ import { faultOf } from './faults.ts';
 import { endOf, remember } from './history.ts';
 import { tooOldOutcome, staleOutcome } from './late-events.ts';
 import { NODE_ANNOTATION } from './node-annotations.ts';
-import { type Incoming, type DrainObservation, type DrainRules } from './observation.ts';
+import { type Incoming, type DrainObservation, type DrainConfiguration } from './observation.ts';
 import { isEnding, isForceful, isWaiting } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { withoutPause, withTimeLeft } from './progress.ts';
@@ -24,7 +24,7 @@ export function admit(
   observation: DrainObservation,
   incoming: Extract<Incoming, { kind: 'drain' }>,
 ): Admission | undefined {
-  const { now, node, record, rules, mode } = observation;
+  const { now, node, record, configuration, mode } = observation;
   const { request: asked } = incoming;
   const request = { ...asked, said: asked.said ?? { sentTime: now }, time: startOf(asked, now) };
   const { active, requests } = record;
@@ -48,17 +48,21 @@ export function admit(
   };
   const outcome = staleOutcome(observation, request) ?? immediateOutcome(observation, request);
   if (outcome !== undefined) return answered(outcome);
-  const joins = isJoined(record, request, rules);
-  if (!isFull(record, request, joins)) return takeRequest(record, request, rules, now);
-  const room = admitCrowded(record, request, { joins, partialDrain: rules?.settings.partialDrain ?? true });
+  const joins = isJoined(record, request, configuration);
+  if (!isFull(record, request, joins)) return takeRequest(record, request, configuration, now);
+  const room = admitCrowded(record, request, { joins, partialDrain: configuration?.settings.partialDrain ?? true });
   if (room.kind === 'covered') return answered(room.outcome);
   const replacedEnds = room.replacedRequests.map(each => toFinished(each, room.outcome, asOf));
-  return { ...takeRequest(remember(room.record, replacedEnds, node), room.request, rules, now), replacedEnds };
+  return { ...takeRequest(remember(room.record, replacedEnds, node), room.request, configuration, now), replacedEnds };
 }
 
 /** Whether the request joins the drain under way, and ends with it. */
-function isJoined({ active }: DrainRecord, { event }: DrainRequest, rules: DrainRules | undefined): boolean {
-  const wanted = rules && scopeOf(event, rules.settings.partialDrain);
+function isJoined(
+  { active }: DrainRecord,
+  { event }: DrainRequest,
+  configuration: DrainConfiguration | undefined,
+): boolean {
+  const wanted = configuration && scopeOf(event, configuration.settings.partialDrain);
   if (active === undefined || isEnding(active) || wanted === undefined) return false;
   return wanted.kind !== 'unusable' && covers(active.scope, wanted);
 }
@@ -67,13 +71,13 @@ function isJoined({ active }: DrainRecord, { event }: DrainRequest, rules: Drain
 function takeRequest(
   record: DrainRecord,
   request: DrainRequest,
-  rules: DrainRules | undefined,
+  configuration: DrainConfiguration | undefined,
   now: EpochMs,
 ): Extract<Admission, { kind: 'take' }> {
   const { active, requests } = record;
-  if (active !== undefined && rules !== undefined && isJoined(record, request, rules)) {
+  if (active !== undefined && configuration !== undefined && isJoined(record, request, configuration)) {
     const force = active.force || isForceful(request);
-    const counted = isWaiting(active) ? request : withTimeLeft(request, rules.settings.deleteAfterTimeout, now);
+    const counted = isWaiting(active) ? request : withTimeLeft(request, configuration.settings.deleteAfterTimeout, now);
     const joined = { ...active, requests: [...active.requests, counted], force };
     return { kind: 'take', record: { ...record, active: joined }, request, position: 'joins', replacedEnds: [] };
   }
@@ -91,7 +95,7 @@ const RECOVERED: DrainOutcome = {
 
 /** The outcome of a request that ends without a drain; undefined: it needs one. */
 function immediateOutcome(
-  { node, record, rules }: DrainObservation,
+  { node, record, configuration }: DrainObservation,
   { event, quarantine }: DrainRequest,
 ): DrainOutcome | undefined {
   const ends = (status: DrainOutcome['status'], reason: string, message: string): DrainOutcome => ({
@@ -102,7 +106,7 @@ function immediateOutcome(
   });
   if (event.isHealthy) return RECOVERED;
   if (event.drainOverrides?.skip === true) return ends('AlreadyDrained', 'Skipped', 'drainOverrides.skip is set');
-  const scope = rules && scopeOf(event, rules.settings.partialDrain);
+  const scope = configuration && scopeOf(event, configuration.settings.partialDrain);
   if (scope?.kind === 'unusable') return ends('Failed', 'NoSupportedEntity', scope.message);
   const listed = node.quarantine;
   if (quarantine !== undefined && listed === undefined && node.isReleased) {
@@ -128,7 +132,7 @@ function immediateOutcome(
  */
 export function beginNext(
   observation: DrainObservation,
-  { settings }: DrainRules,
+  { settings }: DrainConfiguration,
 ): { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain } | Admission {
   const { now, node, record } = observation;
   for (const request of record.requests) {

@@ -5,7 +5,7 @@ import { toFinished } from './admission.ts';
 import type { Cancellation } from './decision.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOfMonitor, isOver, isBefore } from './faults.ts';
 import { endOf, endOfUnknown, hasNoEndInForce, isEndInForce, remember } from './history.ts';
-import type { Incoming, DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import type { Incoming, DrainedNode, DrainObservation, DrainConfiguration } from './observation.ts';
 import { endingBy, isAskedByRepair, isForceful, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
@@ -26,7 +26,7 @@ interface Ended {
 
 /** The requests that a message ends, and the record without them; undefined: it ends none. */
 export function cancellationOf(
-  { now, record, node, rules }: DrainObservation,
+  { now, record, node, configuration }: DrainObservation,
   incoming: End,
 ): Cancellation | undefined {
   const ended = endedIn(record, incoming);
@@ -34,7 +34,7 @@ export function cancellationOf(
   if (ended.waiting.length + ended.running.length + ended.recovered.length === 0 && !isStale)
     return cancelledAhead(incoming, record, node, now);
   const outcome = outcomeOf(incoming);
-  const { kept, ending } = withoutEnded(record, ended, outcome, { rules, now });
+  const { kept, ending } = withoutEnded(record, ended, outcome, { configuration, now });
   const answers = ending.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
   const next = remember(kept, answers, node);
   const releasesNode = isFree(next) && (isStale || isCordonOurs(next, node, incoming));
@@ -66,7 +66,7 @@ function withoutEnded(
   record: DrainRecord,
   { waiting, running, recovered }: Ended,
   outcome: DrainOutcome,
-  { rules, now }: Pick<DrainObservation, 'rules' | 'now'>,
+  { configuration, now }: Pick<DrainObservation, 'configuration' | 'now'>,
 ): { readonly kept: DrainRecord; readonly ending: readonly DrainRequest[] } {
   const { active, requests, finished } = record;
   const kept = {
@@ -78,7 +78,10 @@ function withoutEnded(
   // The drain itself ends, and answers those that it ran for.
   if (running.length > 0 && running.length === active.requests.length)
     return { kept: { ...kept, active: { ...active, phase: endingBy(active, outcome, now) } }, ending: waiting };
-  return { kept: { ...kept, active: withoutRequests(active, running, rules) }, ending: [...waiting, ...running] };
+  return {
+    kept: { ...kept, active: withoutRequests(active, running, configuration) },
+    ending: [...waiting, ...running],
+  };
 }
 
 /** Whether the quarantine is over, and the Node still has the state label of a drain that no remembered end explains. */
@@ -117,11 +120,11 @@ export function withLateEnds(seen: DrainObservation): DrainObservation {
 function withoutRequests(
   active: ActiveDrain,
   ended: readonly DrainRequest[],
-  rules: DrainRules | undefined,
+  configuration: DrainConfiguration | undefined,
 ): ActiveDrain {
   if (ended.length === 0) return active;
   const requests = active.requests.filter(each => !ended.includes(each));
-  const wanted = rules && scopeOfAll(requests, rules.settings.partialDrain);
+  const wanted = configuration && scopeOfAll(requests, configuration.settings.partialDrain);
   const isNarrower = wanted !== undefined && isWanted(wanted) && covers(active.scope, wanted);
   return { ...active, requests, force: requests.some(isForceful), scope: isNarrower ? wanted : active.scope };
 }
@@ -154,7 +157,7 @@ export const UNCORDONED = 'Uncordoned';
 
 /** Ends the requests of monitors when their quarantine is over and others keep the drain going; undefined: there is no such end. */
 export function quarantineEndOf(
-  { record, node, rules, now }: DrainObservation,
+  { record, node, configuration, now }: DrainObservation,
   active: ActiveDrain,
 ): Cancellation | undefined {
   const ended = active.requests.filter(({ event }) => isOfMonitor(event));
@@ -162,7 +165,7 @@ export function quarantineEndOf(
   if (outcome === undefined || outcome.reason === UNCORDONED || ended.length === active.requests.length)
     return undefined;
   const answers = ended.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
-  const next = remember({ ...record, active: withoutRequests(active, ended, rules) }, answers, node);
+  const next = remember({ ...record, active: withoutRequests(active, ended, configuration) }, answers, node);
   return { record: next, because: outcome.message, answers, releasesNode: false, answersMessage: false };
 }
 

@@ -11,7 +11,7 @@ import type { DrainRecord } from '../record.ts';
 import type { DrainRequest, Fault, Timestamps } from '../request-record.ts';
 
 /** The configuration in force, with its patterns compiled. */
-export interface DrainRules {
+export interface DrainConfiguration {
   readonly settings: DrainSettings;
   readonly modeOf: ModeOf;
   /** Whether the custom drain applies to a node with these labels. */
@@ -117,7 +117,7 @@ export interface DrainObservation {
   /** The message in hand, until it is in the record. */
   readonly incoming: Incoming | undefined;
   /** The configuration in force; undefined: none was ever valid. */
-  readonly rules: DrainRules | undefined;
+  readonly configuration: DrainConfiguration | undefined;
   /** Greatest age of an event for which a drain begins. */
   readonly maxEventAge: DurationMs;
   /** The mode in which drains of the node's pool are decided. */

@@ -2,7 +2,7 @@
 import type { DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { QUARANTINE_ANNOTATION } from '../../../shared/domain/quarantine.ts';
 import type { DecisionOf } from './decision.ts';
-import type { DrainObservation, DrainRules } from './observation.ts';
+import type { DrainObservation, DrainConfiguration } from './observation.ts';
 import { isWaiting } from './phase.ts';
 import { waitsForNobody } from './queue.ts';
 import type { ActiveDrain } from '../record.ts';
@@ -12,10 +12,10 @@ type PauseDecision = DecisionOf<'pause'>;
 
 /** The pause that keeps the next drain from beginning; undefined: it may begin. */
 export function pauseBeforeBegin(observation: DrainObservation): PauseDecision | undefined {
-  const { rules, mode, limits, record } = observation;
+  const { configuration, mode, limits, record } = observation;
   return (
     outOfSight(observation) ??
-    pauseByRules(rules, mode) ??
+    pauseByConfiguration(configuration, mode) ??
     policyUnknown(observation) ??
     unreadableLimits(limits, record.requests) ??
     coverageUnknown(observation)
@@ -27,11 +27,11 @@ export function pauseBeforeBegin(observation: DrainObservation): PauseDecision |
  * not begun.
  */
 export function pauseWhileActive(observation: DrainObservation, active: ActiveDrain): PauseDecision | undefined {
-  const { rules, mode, limits } = observation;
+  const { configuration, mode, limits } = observation;
   const waits = isWaiting(active);
   return (
     outOfSight(observation) ??
-    pauseByRules(rules, waits ? mode : 'Enforce') ??
+    pauseByConfiguration(configuration, waits ? mode : 'Enforce') ??
     (waits ? unreadableLimits(limits, active.requests) : undefined)
   );
 }
@@ -42,8 +42,11 @@ function unreadableLimits(limits: DrainLimitsInForce, requests: readonly DrainRe
   return { kind: 'pause', reason: 'UnreadableLimits', message: limits.message };
 }
 
-function pauseByRules(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): PauseDecision | undefined {
-  if (rules === undefined) {
+function pauseByConfiguration(
+  configuration: DrainConfiguration | undefined,
+  mode: 'Enforce' | 'Observe',
+): PauseDecision | undefined {
+  if (configuration === undefined) {
     const message =
       'no key of a valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain';
     return { kind: 'pause', reason: 'NoConfiguration', message };

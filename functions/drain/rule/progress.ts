@@ -98,10 +98,11 @@ const UNWATCHED_CHECK = minutes(1);
 
 /** The instant until which a drain waits for news, at most. */
 export function withSafetyNet(
-  { now, rules, record }: Pick<DrainObservation, 'now' | 'rules' | 'record'>,
+  { now, configuration, record }: Pick<DrainObservation, 'now' | 'configuration' | 'record'>,
   time: EpochMs | undefined,
 ): EpochMs {
-  const isUnwatched = (rules?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
+  const isUnwatched =
+    (configuration?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
   const net = addDuration(now, isUnwatched ? UNWATCHED_CHECK : SAFETY_NET);
   return earliest(time, net);
 }

@@ -102,8 +102,8 @@ const WAITED_TOO_LONG: DrainOutcome = {
 
 /** Decides about a drain that waits, cordoned, until fewer nodes of its pool are drained. */
 export function decideQueued(observation: DrainObservation, active: ActiveDrain, phase: Waiting): DrainDecision {
-  const { now, node, limits, neighbours, record, rules } = observation;
-  const timeout = rules?.settings.deleteAfterTimeout;
+  const { now, node, limits, neighbours, record, configuration } = observation;
+  const timeout = configuration?.settings.deleteAfterTimeout;
   const requests = timeout ? active.requests.map(each => withTimeLeft(each, timeout, now)) : active.requests;
   // For what it was paused while it waited, only its waiting was longer.
   const counted = { startTime: now, pausedFor: toDurationMs(0) };

@@ -3,7 +3,7 @@ import { deleteResource, findResource } from '../../../functions/drain/custom-re
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import type { CustomProgress } from '../../../functions/drain/record.ts';
-import { active, CUSTOM as CONFIGURED, NOW, rulesOf } from './observations.ts';
+import { active, CUSTOM as CONFIGURED, NOW, configurationOf } from './observations.ts';
 
 const TYPE = { group: 'nvsentinel.nvidia.com', version: 'v1alpha1', resource: 'drainrequests' };
 const CUSTOM = {
@@ -78,7 +78,7 @@ it.each<[string, readonly string[], string, object]>([
   ['in its own version when the configured one is not served', ['v1alpha1'], 'v7', { kind: 'present', type: TYPE }],
 ])('finds the custom resource of a drain under way %s', async (_, versions, configured, found) => {
   const { deps } = cluster('e1', versions);
-  const { customDrain } = rulesOf(CONFIGURED).settings;
+  const { customDrain } = configurationOf(CONFIGURED).settings;
   const settings = customDrain && { ...customDrain, version: configured };
   const drain = active(made({ ...CUSTOM, uid: 'uid-cr' }));
   expect(await findResource(deps, settings, drain, 'n1')).toMatchObject(found);

@@ -16,7 +16,7 @@ import {
   prepared,
   request,
   RESOURCE,
-  rulesOf,
+  configurationOf,
 } from './observations.ts';
 
 describe('a node that nothing is drained on', () => {
@@ -77,14 +77,14 @@ const present = (conditions: readonly Readonly<Record<string, string>>[] = []): 
 });
 const COMPLETE = [{ type: 'DrainComplete', status: 'True', reason: 'Done', message: '' }];
 const FAILED = [{ type: 'DrainComplete', status: 'False', reason: 'SlurmError', message: 'down' }];
-const CUSTOM_RULES = rulesOf(CUSTOM);
+const CUSTOM_DRAIN = configurationOf(CUSTOM);
 
 describe('a custom drain', () => {
   const drain = active({ phase: { kind: 'custom', resource: RESOURCE } });
   const on = (resource: FoundResource, given: Parameters<typeof observation>[0] = {}) =>
     decide(
       observation({
-        rules: CUSTOM_RULES,
+        configuration: CUSTOM_DRAIN,
         node: prepared(drain),
         record: { active: drain },
         pods: [pod('a')],
@@ -128,7 +128,7 @@ describe('a custom drain', () => {
   });
 
   it('is given up where the configuration has no custom drain any more', () => {
-    expect(on({ kind: 'notAsked' }, { rules: modes('Immediate') })).toEqual({
+    expect(on({ kind: 'notAsked' }, { configuration: modes('Immediate') })).toEqual({
       kind: 'fallBack',
       active: expect.objectContaining({ id: 'e1' }),
       because: {
@@ -147,25 +147,29 @@ describe('a custom drain', () => {
   });
 
   it('goes on by the fallback mode, with the pods of system namespaces left where they are', () => {
-    const rules = rulesOf(`systemNamespaces = "^kube-system$"\n${CUSTOM}fallbackMode = "Immediate"\n`);
+    const configuration = configurationOf(`systemNamespaces = "^kube-system$"\n${CUSTOM}fallbackMode = "Immediate"\n`);
     const fallback = active({ phase: { kind: 'fallback', because: 'TimedOut' } });
-    const { modeOf } = podRules(fallback, rules, { labels: {}, kubeletSilentSince: undefined });
+    const { modeOf } = podRules(fallback, configuration, { labels: {}, kubeletSilentSince: undefined });
     expect(modeOf(pod('a', { namespace: 'kube-system' }))).toBe('system');
     expect(modeOf(pod('a'))).toBe('Immediate');
     const decision = decide(
-      observation({ rules, node: prepared(fallback), record: { active: fallback }, pods: [pod('a')] }),
+      observation({ configuration, node: prepared(fallback), record: { active: fallback }, pods: [pod('a')] }),
     );
     expect(decision).toMatchObject({ kind: 'drain', plan: { acts: [{ pod: { name: 'a' } }] } });
   });
 
   it("stays its controller's, whatever becomes of the labels of the node", () => {
-    const rules = rulesOf(
+    const configuration = configurationOf(
       `${CUSTOM}nodeSelector = "scheduler=slurm"\n\n[[userNamespaces]]\nname = "*"\nmode = "Immediate"\n`,
     );
     const labels = { scheduler: 'slurm' };
     const fallback = active({ phase: { kind: 'fallback', because: 'TimedOut' } });
-    expect([active(), drain, fallback].map(each => isCustomDrain(each, rules, { labels }))).toEqual([true, true, true]);
-    expect([active(), drain, fallback].map(each => isCustomDrain(each, rules, { labels: {} }))).toEqual([
+    expect([active(), drain, fallback].map(each => isCustomDrain(each, configuration, { labels }))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect([active(), drain, fallback].map(each => isCustomDrain(each, configuration, { labels: {} }))).toEqual([
       false,
       true,
       true,
@@ -174,7 +178,7 @@ describe('a custom drain', () => {
   });
 
   it('that has no fallback mode lets pods end by themselves', () => {
-    const { modeOf } = podRules(drain, CUSTOM_RULES, { labels: {}, kubeletSilentSince: undefined });
+    const { modeOf } = podRules(drain, CUSTOM_DRAIN, { labels: {}, kubeletSilentSince: undefined });
     expect(modeOf(pod('a'))).toBe('AllowCompletion');
   });
 });
@@ -194,13 +198,13 @@ describe('a drain under way', () => {
     [['a'], '0 pods were drained; 1 did not go and was not waited for'],
     [['a', 'b'], '0 pods were drained; 2 did not go and were not waited for'],
   ])('names the pods that are not waited for: %j', (names, message) => {
-    const rules = rulesOf(
+    const configuration = configurationOf(
       'deleteAfterTimeoutMinutes = 60\nnotReadyTimeoutMinutes = 5\n\n[[userNamespaces]]\nname = "*"\nmode = "AllowCompletion"\n',
     );
     const since = '2024-11-01T12:00:00Z';
     const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: since }];
     const pods = names.map(name => pod(name, {}, { phase: 'Running', conditions }));
-    expect(on({ rules, pods })).toMatchObject({
+    expect(on({ configuration, pods })).toMatchObject({
       kind: 'finish',
       outcome: {
         status: 'Succeeded',
@@ -256,11 +260,11 @@ describe('a drain under way', () => {
   });
 
   it('warns owners anew of a deletion that has come nearer, and of no other', () => {
-    const rules = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 60');
+    const configuration = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 60');
     const warned = ['uid-a'];
     const warnedAfter = (deleteTime: EpochMs | undefined, limits?: DrainLimitsInForce): unknown => {
       const before = active({ warned, ...(deleteTime !== undefined && { deleteTime }) });
-      const decision = on({ rules, record: { active: before }, pods: [pod('a')], ...(limits && { limits }) });
+      const decision = on({ configuration, record: { active: before }, pods: [pod('a')], ...(limits && { limits }) });
       return 'active' in decision && decision.active.warned;
     };
     expect(warnedAfter(addDuration(NOW, hours(2)))).toEqual([]);

@@ -10,7 +10,18 @@ import type { Incoming } from '../../../functions/drain/rule/observation.ts';
 import type { DrainObservation } from '../../../functions/drain/rule/observation.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/rule/pods.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
-import { active, finished, modes, NOW, observation, pod, prepared, request, reset, rulesOf } from './observations.ts';
+import {
+  active,
+  finished,
+  modes,
+  NOW,
+  observation,
+  pod,
+  prepared,
+  request,
+  reset,
+  configurationOf,
+} from './observations.ts';
 
 const drain = (asked: ReturnType<typeof request>): Incoming => ({ kind: 'drain', request: asked });
 const ending = (outcome: DrainOutcome): ActiveDrain['phase'] => ({
@@ -34,12 +45,12 @@ describe('a request that needs no drain', () => {
     ['E6 skip', {}, request('e2', { drainOverrides: { force: true, skip: true } }), 'AlreadyDrained Skipped'],
     [
       'E5 before E7',
-      { rules: PARTIAL },
+      { configuration: PARTIAL },
       request('e2', { isHealthy: true, recommendedAction: 2 }),
       'AlreadyDrained Recovered',
     ],
-    ['E7 no usable entity', { rules: PARTIAL }, reset('e2', []), 'Failed NoSupportedEntity'],
-    ['E7 an empty UUID', { rules: PARTIAL }, reset('e2', ['']), 'Failed NoSupportedEntity'],
+    ['E7 no usable entity', { configuration: PARTIAL }, reset('e2', []), 'Failed NoSupportedEntity'],
+    ['E7 an empty UUID', { configuration: PARTIAL }, reset('e2', ['']), 'Failed NoSupportedEntity'],
     ['partial drains switched off', {}, reset('e2', []), 'begin'],
     ['E8b no annotation', {}, request('e2', {}, 'AlreadyQuarantined'), 'Cancelled StaleEvent'],
     [
@@ -88,13 +99,13 @@ describe('a request that needs no drain', () => {
     ['another quarantine covers nothing', finished('e0'), request('e2', {}, 'AlreadyQuarantined'), 'begin'],
     ['Quarantined is never covered', finished('e1'), request('e2', {}, 'Quarantined'), 'begin'],
   ])('E8c %s', (_, before, asked, expected) => {
-    const given = { ...listed('e1', asked.id), rules: PARTIAL, record: { finished: [before] } };
+    const given = { ...listed('e1', asked.id), configuration: PARTIAL, record: { finished: [before] } };
     expect(answerOf(given, asked)).toBe(expected);
   });
 
   it('waits for a configuration, without which nothing says what covers it', () => {
     const asked = request('e2', {}, 'AlreadyQuarantined');
-    const given = { ...listed('e1', 'e2'), rules: undefined, record: { finished: [finished('e1')] } };
+    const given = { ...listed('e1', 'e2'), configuration: undefined, record: { finished: [finished('e1')] } };
     expect(answerOf(given, asked)).toBe('take');
   });
 
@@ -140,7 +151,7 @@ describe('a request that nothing stands in the way of', () => {
   });
 
   it('is only taken without a configuration, or where the mode is Observe', () => {
-    expect(decide(observation({ incoming: drain(asked), rules: undefined }))).toMatchObject({ kind: 'take' });
+    expect(decide(observation({ incoming: drain(asked), configuration: undefined }))).toMatchObject({ kind: 'take' });
     expect(decide(observation({ incoming: drain(asked), mode: 'Observe' }))).toMatchObject({ kind: 'take' });
   });
 });
@@ -148,7 +159,7 @@ describe('a request that nothing stands in the way of', () => {
 describe('two requests', () => {
   const under = active({ scope: GPU_A, requests: [reset('e1', ['A'])] });
   const on = (asked: ReturnType<typeof request>) =>
-    decide(observation({ rules: PARTIAL, record: { active: under }, incoming: drain(asked) }));
+    decide(observation({ configuration: PARTIAL, record: { active: under }, incoming: drain(asked) }));
 
   it('join where the second asks for no more, and follow where it does', () => {
     expect(on(reset('e2', ['A']))).toMatchObject({ kind: 'take', position: 'joins' });
@@ -170,12 +181,12 @@ describe('two requests', () => {
 
   it('that wait become one drain, wide enough for each', () => {
     const record = { requests: [reset('e1', ['B']), reset('e2', ['A'])] };
-    expect(decide(observation({ rules: PARTIAL, record }))).toMatchObject({
+    expect(decide(observation({ configuration: PARTIAL, record }))).toMatchObject({
       kind: 'begin',
       active: { id: 'e1', scope: { kind: 'entities', entities: ['A', 'B'] } },
     });
     const wide = { requests: [...record.requests, request('e3', { drainOverrides: { force: true, skip: false } })] };
-    expect(decide(observation({ rules: PARTIAL, record: wide }))).toMatchObject({
+    expect(decide(observation({ configuration: PARTIAL, record: wide }))).toMatchObject({
       active: { scope: FULL, force: true },
     });
   });
@@ -195,7 +206,7 @@ describe('a drain that is asked for', () => {
   const record = { requests: [request('e1')] };
 
   it('is held without a configuration, and in Observe', () => {
-    expect(decide(observation({ record, rules: undefined }))).toMatchObject({
+    expect(decide(observation({ record, configuration: undefined }))).toMatchObject({
       kind: 'pause',
       reason: 'NoConfiguration',
     });
@@ -273,7 +284,7 @@ describe('the drain under way', () => {
       reported: 'NoConfiguration',
       pausedSince: addDuration(NOW, minutes(-30)),
     };
-    expect(step({ record, rules: undefined })).toMatchObject({ kind: 'pause' });
+    expect(step({ record, configuration: undefined })).toMatchObject({ kind: 'pause' });
     const resumed = step({ record });
     expect(resumed).toMatchObject({
       kind: 'note',
@@ -286,7 +297,7 @@ describe('the drain under way', () => {
   });
 
   it('E12b to E12d: does each mode for itself', () => {
-    const rules = rulesOf(`
+    const configuration = configurationOf(`
 [[userNamespaces]]
 name = "ml"
 mode = "Immediate"
@@ -297,7 +308,7 @@ mode = "AllowCompletion"
 name = "db"
 mode = "DeleteAfterTimeout"`);
     const pods = [pod('a'), pod('b', { namespace: 'web' }), pod('c', { namespace: 'db' })];
-    expect(step({ rules, pods })).toMatchObject({
+    expect(step({ configuration, pods })).toMatchObject({
       kind: 'drain',
       plan: {
         acts: [
@@ -313,7 +324,7 @@ mode = "DeleteAfterTimeout"`);
     const ago = (count: number) => [{ ...request('e1'), time: addDuration(NOW, minutes(-count)) }];
     const told = active({ requests: ago(40), warned: ['uid-a'], deleteTime: addDuration(NOW, minutes(20)) });
     const on = (count: number, drain = told) =>
-      step({ rules: modes('DeleteAfterTimeout', `deleteAfterTimeoutMinutes = ${count}`) }, drain);
+      step({ configuration: modes('DeleteAfterTimeout', `deleteAfterTimeoutMinutes = ${count}`) }, drain);
 
     it('warns of a sooner instant, also where that is over, before it deletes anything', () => {
       for (const count of [50, 30]) {
@@ -333,7 +344,7 @@ mode = "DeleteAfterTimeout"`);
     expect(step({ pods: [] })).toMatchObject({ kind: 'finish', outcome: { status: 'Succeeded', reason: 'Drained' } });
     const since = { type: 'Ready', status: 'False', lastTransitionTime: '2024-11-01T14:50:00Z' };
     const unready = pod('a', {}, { phase: 'Running', conditions: [since] });
-    expect(step({ pods: [unready], rules: modes('AllowCompletion') })).toMatchObject({
+    expect(step({ pods: [unready], configuration: modes('AllowCompletion') })).toMatchObject({
       kind: 'finish',
       outcome: { reason: 'DrainedWithPodsLeft', left: ['ml/a (NotReady)'] },
     });
@@ -420,7 +431,7 @@ describe('what calls a drain off', () => {
     const after = (
       requests: readonly ReturnType<typeof request>[],
       scope: ActiveDrain['scope'] = FULL,
-      given: Pick<DrainObservation, 'rules'> = { rules: PARTIAL },
+      given: Pick<DrainObservation, 'configuration'> = { configuration: PARTIAL },
     ) => {
       const record = { active: active({ requests, scope, force: requests.some(isForceful) }) };
       const decision = on({ kind: 'cancelled', id: 'e2' }, { record, ...given });
@@ -440,7 +451,9 @@ describe('what calls a drain off', () => {
 
     it('no pods where nothing says which ones the other one is about, or it is about more by now', () => {
       expect(after([reset('e1', []), request('e2')])).toMatchObject({ scope: FULL });
-      expect(after([reset('e1', ['A']), request('e2')], FULL, { rules: undefined })).toMatchObject({ scope: FULL });
+      expect(after([reset('e1', ['A']), request('e2')], FULL, { configuration: undefined })).toMatchObject({
+        scope: FULL,
+      });
       expect(after([request('e1'), reset('e2', ['A'])], GPU_A)).toMatchObject({ scope: GPU_A });
     });
   });
@@ -777,29 +790,41 @@ describe('whatever comes', () => {
       ended: fc.uniqueArray(id, { maxLength: 2 }),
       hasActive: fc.boolean(),
       mode: fc.constantFrom('Enforce' as const, 'Observe' as const),
-      hasRules: fc.boolean(),
+      hasConfiguration: fc.boolean(),
       listed: fc.option(fc.subarray(['e1', 'e2', 'e3']), { nil: undefined }),
       unschedulable: fc.boolean(),
       isPrepared: fc.boolean(),
     })
-    .map(({ incoming: message, requests, ended, hasActive, mode, hasRules, listed, unschedulable, isPrepared }) => {
-      const under = active({ id: 'e4', requests: [request('e4')] });
-      const free = requests.filter(each => each.id !== 'e4');
-      return observation({
+    .map(
+      ({
         incoming: message,
+        requests,
+        ended,
+        hasActive,
         mode,
-        rules: hasRules ? PARTIAL : undefined,
-        pods: [pod('a')],
-        node: { ...(isPrepared && prepared(under)), quarantine: listed, unschedulable },
-        record: {
-          requests: free,
-          finished: ended
-            .filter(each => each !== 'e4' && !free.some(waiting => waiting.id === each))
-            .map(each => finished(each)),
-          ...(hasActive && { active: under }),
-        },
-      });
-    });
+        hasConfiguration,
+        listed,
+        unschedulable,
+        isPrepared,
+      }) => {
+        const under = active({ id: 'e4', requests: [request('e4')] });
+        const free = requests.filter(each => each.id !== 'e4');
+        return observation({
+          incoming: message,
+          mode,
+          configuration: hasConfiguration ? PARTIAL : undefined,
+          pods: [pod('a')],
+          node: { ...(isPrepared && prepared(under)), quarantine: listed, unschedulable },
+          record: {
+            requests: free,
+            finished: ended
+              .filter(each => each !== 'e4' && !free.some(waiting => waiting.id === each))
+              .map(each => finished(each)),
+            ...(hasActive && { active: under }),
+          },
+        });
+      },
+    );
 
   it('nothing is begun while it is held, and nothing prepared or drained that has not begun', () => {
     fc.assert(
@@ -807,7 +832,7 @@ describe('whatever comes', () => {
         const { kind } = decide(seen);
         const acts = ['begin', 'prepare', 'drain'].includes(kind);
         const mayAct = seen.mode === 'Enforce' || seen.record.active !== undefined;
-        return !acts || (seen.rules !== undefined && mayAct);
+        return !acts || (seen.configuration !== undefined && mayAct);
       }),
     );
   });

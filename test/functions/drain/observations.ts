@@ -2,7 +2,7 @@
 import { NO_DRAINS, type ActiveDrain, type CustomProgress, type DrainRecord } from '../../../functions/drain/record.ts';
 import { FULL } from '../../../functions/drain/rule/pods.ts';
 import type { DrainRequest, FinishedDrain } from '../../../functions/drain/request-record.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from '../../../functions/drain/rule/observation.ts';
+import type { DrainedNode, DrainObservation, DrainConfiguration } from '../../../functions/drain/rule/observation.ts';
 import { compileSettings } from '../../../functions/drain/settings.ts';
 import { describeUnderWay } from '../../../functions/drain/rule/node-annotations.ts';
 import { formatConfigFaults, parseConfig } from '../../../shared/contract/config-schema.ts';
@@ -14,7 +14,7 @@ import { hours, toDurationMs, toEpochMs } from '../../../shared/domain/time.ts';
 
 export const NOW = toEpochMs(Date.UTC(2024, 10, 1, 15));
 
-export function rulesOf(toml: string): DrainRules {
+export function configurationOf(toml: string): DrainConfiguration {
   const parsed = parseConfig(toml);
   if (!parsed.ok) throw new Error(formatConfigFaults(parsed.faults));
   const settings = parsed.value.drain;
@@ -22,8 +22,8 @@ export function rulesOf(toml: string): DrainRules {
   return { settings, ...compileSettings(settings) };
 }
 
-export const modes = (mode: string, more = ''): DrainRules =>
-  rulesOf(`${more}\n[[userNamespaces]]\nname = "*"\nmode = "${mode}"\n`);
+export const modes = (mode: string, more = ''): DrainConfiguration =>
+  configurationOf(`${more}\n[[userNamespaces]]\nname = "*"\nmode = "${mode}"\n`);
 
 export const CUSTOM = `
 [customDrain]
@@ -118,7 +118,7 @@ export function observation(
   return {
     now: NOW,
     incoming: undefined,
-    rules: modes('Immediate'),
+    configuration: modes('Immediate'),
     maxEventAge: hours(1),
     mode: 'Enforce',
     unreadable: undefined,

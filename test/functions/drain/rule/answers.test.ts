@@ -52,7 +52,7 @@ describe('a request that comes', () => {
 
   it.each<[string, string, DrainRequest, Given]>([
     ['a recovery', 'the event reports a recovery', request('e2', { isHealthy: true }), {}],
-    ['no entity', 'no supported entities for a partial drain found', reset('e2', []), { rules: PARTIAL }],
+    ['no entity', 'no supported entities for a partial drain found', reset('e2', []), { configuration: PARTIAL }],
     [
       'a release',
       'somebody took the quarantine of the node back',
@@ -71,7 +71,7 @@ describe('a request that comes', () => {
       'drain e1 of this quarantine drained pods on A',
       reset('e2', ['A'], 'AlreadyQuarantined'),
       {
-        rules: PARTIAL,
+        configuration: PARTIAL,
         node: { quarantine: ['e1', 'e2'] },
         record: { finished: [finished('e1', { scope: { kind: 'entities', entities: ['A'] } })] },
       },
@@ -118,7 +118,7 @@ describe('a request that comes', () => {
     });
     expect(how({ record: { requests: [request('e1')] } })).toMatchObject({ position: 'follows' });
     expect(how({ record: { active: active() } })).toMatchObject({ position: 'joins' });
-    expect(how({ record: { active: active() }, rules: undefined })).toMatchObject({ position: 'follows' });
+    expect(how({ record: { active: active() }, configuration: undefined })).toMatchObject({ position: 'follows' });
     const ending = active({
       phase: {
         kind: 'ending',
@@ -145,8 +145,8 @@ describe('a request that comes', () => {
 describe('the drain that begins', () => {
   const on = (requests: readonly DrainRequest[], given: Given = {}) => {
     const seen = observation({ ...given, record: { requests } });
-    if (seen.rules === undefined) throw new Error('nothing says how');
-    return beginNext(seen, seen.rules);
+    if (seen.configuration === undefined) throw new Error('nothing says how');
+    return beginNext(seen, seen.configuration);
   };
   const fresh = (requests: readonly DrainRequest[], more: Partial<ActiveDrain> = {}): ActiveDrain => {
     const { cordon: _, ...rest } = active({ requests, ...more });
@@ -219,8 +219,8 @@ describe('what holds a drain', () => {
 
   it.each<[string, Given, unknown]>([
     ['nothing', {}, undefined],
-    ['a kind that is not served', { outOfSight: 'NodeClaims are not served', rules: undefined }, outOfSight],
-    ['no configuration', { rules: undefined, mode: 'Observe' }, none],
+    ['a kind that is not served', { outOfSight: 'NodeClaims are not served', configuration: undefined }, outOfSight],
+    ['no configuration', { configuration: undefined, mode: 'Observe' }, none],
     ['the mode', { mode: 'Observe', unreadable: 'policy p' }, observed],
     ['a policy that cannot be read', { unreadable: 'policy p', limits }, policy],
     ['limits that cannot be read', { limits }, unreadable],
@@ -243,7 +243,7 @@ describe('what holds a drain', () => {
   it.each<[string, Given, unknown, unknown]>([
     ['nothing', { unreadable: 'policy p' }, undefined, undefined],
     ['a kind that is not served', { outOfSight: 'NodeClaims are not served' }, outOfSight, outOfSight],
-    ['no configuration', { rules: undefined }, none, none],
+    ['no configuration', { configuration: undefined }, none, none],
     ['the mode', { mode: 'Observe' }, undefined, observed],
     ['limits that cannot be read', { limits }, undefined, unreadable],
   ])('under way, or in the queue: %s', (_, given, underWay, queued) => {

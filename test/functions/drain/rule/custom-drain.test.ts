@@ -6,7 +6,7 @@ import type { CustomProgress } from '../../../../functions/drain/record.ts';
 import type { PodPlan } from '../../../../functions/drain/rule/pod-plan.ts';
 import type { JsonValue } from '../../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
-import { active, CUSTOM, NOW, pod, RESOURCE, rulesOf } from '../observations.ts';
+import { active, CUSTOM, NOW, pod, RESOURCE, configurationOf } from '../observations.ts';
 
 const TYPE = { group: 'nvsentinel.nvidia.com', version: 'v1alpha1', resource: 'drainrequests' };
 const EMPTY: PodPlan = { acts: [], waits: [], leftPods: [], returnedPods: [], isDrained: true, nextTime: undefined };
@@ -39,7 +39,7 @@ function on(
   return decideCustom({
     now: addDuration(NOW, minutes(given.after ?? 1)),
     active: active(custom === undefined ? {} : { phase: { kind: 'custom', resource: custom } }),
-    settings: rulesOf(CUSTOM + (given.toml ?? '')).settings,
+    settings: configurationOf(CUSTOM + (given.toml ?? '')).settings,
     resource,
     plan: given.plan ?? EMPTY,
   });

@@ -227,7 +227,7 @@ describe('a deletion that is overdue when its drain begins', () => {
       kind: 'drain',
       request: { ...request('e1'), time: addDuration(NOW, minutes(-minutesAgo)) },
     };
-    const decision = decide(observation({ rules: modes('DeleteAfterTimeout', toml), incoming }));
+    const decision = decide(observation({ configuration: modes('DeleteAfterTimeout', toml), incoming }));
     expect(decision).toMatchObject({
       kind: 'begin',
       next: { active: { deleteTime: addDuration(NOW, minutes(left)) } },

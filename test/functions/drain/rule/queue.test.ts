@@ -173,11 +173,11 @@ describe('a drain that waits for its turn', () => {
 
   it('begins with the time-out of its deletions begun anew where that is over', () => {
     const old = active({ ...waiting, requests: [{ ...request('e1'), time: addDuration(NOW, hours(-5)) }] });
-    const rules = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 60');
-    expect(on({ limits: NO_DRAIN_LIMITS, rules }, old)).toMatchObject({
+    const configuration = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 60');
+    expect(on({ limits: NO_DRAIN_LIMITS, configuration }, old)).toMatchObject({
       active: { requests: [{ time: addDuration(NOW, minutes(-50)) }] },
     });
-    expect(on({ limits: NO_DRAIN_LIMITS, rules: undefined }, old)).toMatchObject({
+    expect(on({ limits: NO_DRAIN_LIMITS, configuration: undefined }, old)).toMatchObject({
       active: { requests: [{ time: addDuration(NOW, hours(-5)) }] },
     });
   });

@@ -33,7 +33,7 @@ describe('the record of the drains of a node', () => {
   it('keeps no further request that is covered when those that wait are long', () => {
     const long = (id: string) => request(id, { message: 'x'.repeat(60_000) });
     const waiting = observation({
-      rules: modes('Immediate'),
+      configuration: modes('Immediate'),
       record: { active: active(), requests: [], finished: [] },
     });
     let { record } = waiting;
@@ -49,7 +49,7 @@ describe('the record of the drains of a node', () => {
   });
 
   it('takes a long request when none waits', () => {
-    const alone = observation({ rules: modes('Immediate'), record: { requests: [], finished: [] } });
+    const alone = observation({ configuration: modes('Immediate'), record: { requests: [], finished: [] } });
     expect(admit(alone, { kind: 'drain', request: request('e2', { message: 'x'.repeat(60_000) }) })).toMatchObject({
       kind: 'take',
     });

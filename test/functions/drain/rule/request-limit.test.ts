@@ -12,7 +12,7 @@ const gpuA = { kind: 'entities', entities: ['GPU-a'] } as const;
 const fifty = Array.from({ length: 50 }, (_, index) => reset(`e${index}`, ['GPU-a']));
 const busy: DrainRecord = { active: active({ scope: gpuA, requests: fifty }), requests: [], finished: [] };
 const admitted = (record: DrainRecord, asked: ReturnType<typeof request>) =>
-  admit(observation({ rules: RULES, record }), { kind: 'drain', request: asked });
+  admit(observation({ configuration: RULES, record }), { kind: 'drain', request: asked });
 const forced = (id: string) => request(id, { drainOverrides: { force: true, skip: false } });
 
 describe('with fifty requests', () => {
