@@ -8,7 +8,7 @@ import type { DrainContext } from './context.ts';
 import { applyCustom } from './custom-request.ts';
 import { nodeOf, publishAnswers } from './drain-completed.ts';
 import { close, finish, tidy } from './drain-end.ts';
-import { drain, drainNotedPods, podNotes } from './evictions.ts';
+import { drain, drainAfterIntents, podIntents } from './evictions.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
 import type { ObservedDrain } from './observe.ts';
 import { reportAdmitted, reportAnswer, reportNotices, reportPause, reportStarted } from './report.ts';
@@ -67,7 +67,7 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
       return finish(context, decision, observed);
     case 'close':
       return isEndedElsewhere(run, decision, observed) ? DONE : close(context, decision, observed);
-    case 'noteResource':
+    case 'recordResource':
     case 'createResource':
     case 'awaitResource':
     case 'fallBack':
@@ -168,12 +168,12 @@ async function prepare(
   if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed);
   const { resourceVersion: nodeVersion } = changed;
   const prepared = { ...active, cordon, nodeVersion };
-  const noted = plan && podNotes(active, plan, observed);
-  const record = { ...observed.record, active: { ...prepared, ...noted } };
+  const intents = plan && podIntents(active, plan, observed);
+  const record = { ...observed.record, active: { ...prepared, ...intents } };
   const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
   // A pod that came before the cordon is not in this look.
-  if (plan === undefined || noted === undefined || plan.acts.length === 0) return PROGRESSED;
+  if (plan === undefined || intents === undefined || plan.acts.length === 0) return PROGRESSED;
   const decision = { kind: 'drain', active: prepared, plan, isStuck: false, until: undefined } as const;
-  return drainNotedPods(context, decision, noted, withSaved(observed, record));
+  return drainAfterIntents(context, decision, intents, withSaved(observed, record));
 }

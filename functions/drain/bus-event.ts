@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { addDuration, CLOCK_SKEW, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { toHealthEvent } from './rule/node-annotations.ts';
-import type { Incoming } from './rule/observation.ts';
+import type { IncomingMessage } from './rule/observation.ts';
 import { isForceful } from './rule/phase.ts';
 import type { DrainRequest, Timestamps } from './request-record.ts';
 
@@ -23,7 +23,7 @@ export interface NodeMessage {
   readonly clusters: readonly string[];
   readonly id: string;
   readonly incoming:
-    | Incoming
+    | IncomingMessage
     /** The message asks for nothing: it is reported, and nothing else is done. */
     | { readonly kind: 'notQuarantined'; readonly message: string; readonly status: string | undefined };
 }

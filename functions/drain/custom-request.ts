@@ -18,7 +18,7 @@ import { withSafetyNet } from './rule/progress.ts';
 import { save } from './save.ts';
 import { endUnchangedTurn, tryChange } from './try-change.ts';
 
-type ResourceDecision = DecisionOf<'noteResource' | 'createResource' | 'awaitResource' | 'fallBack'>;
+type ResourceDecision = DecisionOf<'recordResource' | 'createResource' | 'awaitResource' | 'fallBack'>;
 
 /** Carries out what was decided on the custom resource of a drain. */
 export async function applyCustom(
@@ -27,8 +27,8 @@ export async function applyCustom(
   observed: ObservedDrain,
 ): Promise<Turn> {
   switch (decision.kind) {
-    case 'noteResource':
-      return noteResource(decision.active, decision.resource, observed);
+    case 'recordResource':
+      return recordResource(decision.active, decision.resource, observed);
     case 'createResource':
       return create(context, decision, observed);
     case 'awaitResource':
@@ -38,7 +38,7 @@ export async function applyCustom(
   }
 }
 
-async function noteResource(active: ActiveDrain, resource: CustomProgress, observed: ObservedDrain): Promise<Turn> {
+async function recordResource(active: ActiveDrain, resource: CustomProgress, observed: ObservedDrain): Promise<Turn> {
   const record = { ...observed.record, active: { ...active, phase: { kind: 'custom', resource } as const } };
   const saved = await save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN));
   return saved.written ? PROGRESSED : saved;
@@ -69,7 +69,7 @@ async function create(
     case 'created': {
       const resource = { ...custom, uid: made.uid };
       await reportResourceCreated(context, observed, active, { resource, pods: pods.length });
-      return noteResource(active, resource, observed);
+      return recordResource(active, resource, observed);
     }
   }
 }
@@ -81,8 +81,8 @@ async function wait(
 ): Promise<Turn> {
   const { active, reason, message, until, isStuck } = decision;
   const notice = { ...NOTICES[reason], message };
-  const unread = await noteRead(context, observed);
-  // A read that keeps failing is reported like a refusal: hourly, by `noteRead`.
+  const unread = await recordReadFailure(context, observed);
+  // A read that keeps failing is reported like a refusal: hourly, by `recordReadFailure`.
   const reported = unread
     ? active.reported
     : await reportNotices(context, observed, [notice], { said: active.reported });
@@ -101,8 +101,8 @@ const NOTICES = {
   AwaitingCustomDrain: { type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain },
 } as const;
 
-/** Remembers and says that the custom resource cannot be read, or forgets that. @returns why it is not known */
-async function noteRead(context: DrainContext, observed: ObservedDrain): Promise<Refused | undefined> {
+/** Records and reports that the custom resource could not be read, or forgets that. @returns the refusal, if it could not be read */
+async function recordReadFailure(context: DrainContext, observed: ObservedDrain): Promise<Refused | undefined> {
   const { readFailure, tries } = observed;
   if (readFailure === undefined) {
     tries.forget(READ_RESOURCE);

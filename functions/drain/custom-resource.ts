@@ -12,7 +12,7 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { FoundResource } from './rule/observation.ts';
-import { notedResource } from './rule/phase.ts';
+import { recordedResource } from './rule/phase.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
 
 interface Deps {
@@ -35,7 +35,7 @@ export async function findResource(
 ): Promise<FoundResource> {
   if (settings === undefined || active === undefined) return { kind: 'notAsked' };
   const { apiGroup: group, version, kind, resource, namespace } = settings;
-  const custom = notedResource(active);
+  const custom = recordedResource(active);
   if (custom === undefined) {
     const requestedKind = { group, version, kind };
     const type = resource === undefined ? await kubernetes.resolve(requestedKind) : { group, version, resource };
@@ -61,7 +61,7 @@ async function findIn(
   { kind, namespace, name }: Pick<CustomProgress, 'kind' | 'namespace' | 'name'>,
   active: ActiveDrain,
 ): Promise<FoundResource> {
-  const known = { mark: markOf(active), uid: notedResource(active)?.uid, kind };
+  const known = { mark: markOf(active), uid: recordedResource(active)?.uid, kind };
   const found = await lookUpResource(kubernetes, { type, namespace, name }, known);
   return found.kind === 'notServed' ? { ...found, requestedKind: { ...type, kind } } : { ...found, name, type };
 }
@@ -118,17 +118,17 @@ export interface DrainResource {
   readonly about: About;
 }
 
-/** The custom resource that was made for this drain, also one whose creation was not noted; undefined: there is none. */
+/** The custom resource that was made for this drain, also one whose creation was not recorded; undefined: there is none. */
 export async function resourceOf(
   { kubernetes }: Deps,
   active: ActiveDrain | undefined,
 ): Promise<DrainResource | undefined> {
-  const noted = active && notedResource(active);
-  if (active === undefined || noted === undefined) return undefined;
-  const { kind, namespace, name } = noted;
-  const ref = refOf(noted);
-  const uid = noted.uid ?? (await uidWithMark(kubernetes, ref, markOf(active)));
-  const apiVersion = apiVersionOf(noted);
+  const resource = active && recordedResource(active);
+  if (active === undefined || resource === undefined) return undefined;
+  const { kind, namespace, name } = resource;
+  const ref = refOf(resource);
+  const uid = resource.uid ?? (await uidWithMark(kubernetes, ref, markOf(active)));
+  const apiVersion = apiVersionOf(resource);
   return uid === undefined ? undefined : { ref, uid, about: { apiVersion, kind, metadata: { namespace, name, uid } } };
 }
 

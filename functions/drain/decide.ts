@@ -20,7 +20,7 @@ import { forget, hasNoEndInForce, withoutEndsInForce } from './rule/history.ts';
 import { pauseWhileActive, pauseBeforeBegin } from './rule/pauses.ts';
 import { rememberEnds, withEnds } from './rule/late-events.ts';
 import { cordonFor, isPrepared, sinceOf } from './rule/node-annotations.ts';
-import type { Incoming, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
+import type { IncomingMessage, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
 import { openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
 import type { DrainPodRules } from './rule/pods.ts';
@@ -193,7 +193,7 @@ function withDeleteTime(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
 /** Admits a request; one that nothing blocks begins in the same write. */
 function admitNow(
   observation: DrainObservation,
-  incoming: Extract<Incoming, { kind: 'drain' }>,
+  incoming: Extract<IncomingMessage, { kind: 'drain' }>,
 ): DrainDecision | undefined {
   const admission = admit(observation, incoming);
   if (admission?.kind !== 'take' || admission.position !== 'next') return admission;
@@ -271,7 +271,7 @@ const mayUncordon = ({ node, record }: Pick<DrainObservation, 'node' | 'record'>
 /** The decision about a message that ends something; undefined: it means nothing here. */
 function decideEnd(
   observation: DrainObservation,
-  incoming: Exclude<Incoming, { kind: 'drain' }>,
+  incoming: Exclude<IncomingMessage, { kind: 'drain' }>,
 ): DrainDecision | undefined {
   const cancelled = cancellationOf(observation, incoming);
   if (cancelled !== undefined) return { kind: 'cancel', ...cancelled };

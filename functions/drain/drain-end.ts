@@ -6,9 +6,9 @@ import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { DrainContext } from './context.ts';
 import { deleteResource, resourceOf } from './custom-resource.ts';
 import { nodeOf, publishAnswers } from './drain-completed.ts';
-import { carryOutPlan, noteActs } from './evictions.ts';
+import { carryOutPlan, recordIntents } from './evictions.ts';
 import { finishNode } from './node.ts';
-import type { ObservedDrain, SoughtNode } from './observe.ts';
+import type { ObservedDrain, TargetNode } from './observe.ts';
 import type { DrainRecord } from './record.ts';
 import { reportEnd, reportForgotten, reportGone, reportGoneAnswer, type ReportContext } from './report.ts';
 import type { DrainOutcome, DrainRequest } from './request-record.ts';
@@ -17,7 +17,7 @@ import { isCordonKnown } from './rule/cancellation.ts';
 import type { DecisionOf } from './rule/decision.ts';
 import { endOf, hasNoEndInForce, remember } from './rule/history.ts';
 import { readUnderWay } from './rule/node-annotations.ts';
-import { endingBy, isWaiting, notedResource } from './rule/phase.ts';
+import { endingBy, isWaiting, recordedResource } from './rule/phase.ts';
 import { FULL } from './rule/pods.ts';
 import { saveForSweep, withSaved } from './save.ts';
 import { endUnchangedTurn, showOnNode, tryChange } from './try-change.ts';
@@ -29,10 +29,11 @@ export async function finish(
   { active, outcome, plan }: DecisionOf<'finish'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const acts = plan && { plan, ...(await noteActs(active, plan, observed)) };
-  if (acts?.lostRace !== undefined) return acts.lostRace;
+  const recorded = plan && { plan, ...(await recordIntents(active, plan, observed)) };
+  if (recorded?.lostRace !== undefined) return recorded.lostRace;
   const result =
-    acts && (await carryOutPlan(context, observed, { ...active, intents: acts.notes.askedEvictions }, acts.plan));
+    recorded &&
+    (await carryOutPlan(context, observed, { ...active, intents: recorded.intents.askedEvictions }, recorded.plan));
   const ending = endingBy(active, outcome, observed.now);
   const ended = { ...active, drained: active.drained + (result?.drainedCount ?? 0), phase: ending };
   // Requests that end with it no longer wait.
@@ -61,7 +62,7 @@ export async function close(
   const uncordon = isLast && isCordonKnown(observed.record, observed.node);
   // Also where a run that died in between has opened the node.
   const status = isLast && (uncordon || !observed.node.unschedulable) ? 'Cancelled' : outcome.status;
-  if (notedResource(active) !== undefined) {
+  if (recordedResource(active) !== undefined) {
     const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(deps, active));
     if (isRefusal(deleted)) return endUnchangedTurn(observed, deleted);
   }
@@ -123,7 +124,7 @@ const goneOutcome = (name: string): DrainOutcome => ({
 /** Answers a request whose Node is gone and has no drain. */
 export async function answerGone(
   context: ReportContext,
-  { name, uid }: SoughtNode,
+  { name, uid }: TargetNode,
   request: DrainRequest,
 ): Promise<void> {
   const { deps } = context;
@@ -133,7 +134,7 @@ export async function answerGone(
 }
 
 /** Closes the drains of a Node that is gone. One whose custom resource must not be deleted is kept until that may go. */
-export async function closeGone(context: ReportContext, { name, uid }: SoughtNode, gone: GoneDrains): Promise<void> {
+export async function closeGone(context: ReportContext, { name, uid }: TargetNode, gone: GoneDrains): Promise<void> {
   const { deps } = context;
   const { active, requests } = gone.value;
   if (!(await isResourceGone(context, gone))) return;

@@ -19,7 +19,7 @@ import { describePodEnd, noticesOf, reportEvicted, reportScheduledDeletion } fro
 import type { ActiveDrain } from './record.ts';
 import { reportNotices, reportStuck } from './report.ts';
 import type { DecisionOf } from './rule/decision.ts';
-import { type PodPlan, withReturns } from './rule/pod-plan.ts';
+import { type PodPlan, withPodReturns } from './rule/pod-plan.ts';
 import { withSafetyNet, withTriedPods } from './rule/progress.ts';
 import { saveForSweep, saveUntil } from './save.ts';
 
@@ -82,56 +82,56 @@ export async function carryOutPlan(
 const stuckTimeOf = (end: PodEnd, now: EpochMs): EpochMs =>
   addDuration(latestDeletionTime(end, now), gracePeriodOf(end.pod));
 
-type NotedPods = Pick<ActiveDrain, 'tried' | 'returns' | 'askedEvictions'>;
+type PodIntents = Pick<ActiveDrain, 'tried' | 'returns' | 'askedEvictions'>;
 
-/** Notes for the record about pods, before anything happens to them. Of two runs that look at once, only the one that writes them goes on. */
-export function podNotes(active: ActiveDrain, plan: PodPlan, { now, record }: ObservedDrain): NotedPods {
+/** Intents about the pods of a plan, for the record. Of two runs that look at once, only the one that writes them goes on. */
+export function podIntents(active: ActiveDrain, plan: PodPlan, { now, record }: ObservedDrain): PodIntents {
   return {
     tried: withTriedPods(active, plan),
-    returns: withReturns(active.returns, plan.returnedPods, now),
+    returns: withPodReturns(active.returns, plan.returnedPods, now),
     askedEvictions: withEvictionIntents(active.askedEvictions, plan.acts, now, record.refusals),
   };
 }
 
-/** Notes down which pods are about to go, where the record does not say so yet. `lostRace`: another run wrote first, so this one leaves them alone. */
-export async function noteActs(
+/** Records which pods are about to go, unless the record says so already. `lostRace`: another run wrote first, so this one leaves them alone. */
+export async function recordIntents(
   active: ActiveDrain,
   plan: PodPlan,
   observed: ObservedDrain,
-): Promise<{ readonly notes: NotedPods; readonly lostRace?: Turn }> {
-  const notes = podNotes(active, plan, observed);
-  const isNew = (['tried', 'returns', 'askedEvictions'] as const).some(key => notes[key] !== active[key]);
-  if (!isNew) return { notes };
-  const saved = await saveForSweep(observed, { ...observed.record, active: { ...active, ...notes } });
-  return saved.written ? { notes } : { notes, lostRace: saved };
+): Promise<{ readonly intents: PodIntents; readonly lostRace?: Turn }> {
+  const intents = podIntents(active, plan, observed);
+  const isNew = (['tried', 'returns', 'askedEvictions'] as const).some(key => intents[key] !== active[key]);
+  if (!isNew) return { intents };
+  const saved = await saveForSweep(observed, { ...observed.record, active: { ...active, ...intents } });
+  return saved.written ? { intents } : { intents, lostRace: saved };
 }
 
-/** Notes down which pods are about to go, and lets them go. */
+/** Records which pods are about to go, and lets them go. */
 export async function drain(
   context: DrainContext,
   decision: DecisionOf<'drain'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const { notes, lostRace } = await noteActs(decision.active, decision.plan, observed);
-  return lostRace ?? drainNotedPods(context, decision, notes, observed);
+  const { intents, lostRace } = await recordIntents(decision.active, decision.plan, observed);
+  return lostRace ?? drainAfterIntents(context, decision, intents, observed);
 }
 
 /** Carries one plan out, says why pods are left, and waits for what comes next. */
-export async function drainNotedPods(
+export async function drainAfterIntents(
   context: DrainContext,
   { active, plan, isStuck, until: due }: DecisionOf<'drain'>,
-  noted: NotedPods,
+  intents: PodIntents,
   observed: ObservedDrain,
 ): Promise<Turn> {
-  const result = await carryOutPlan(context, observed, { ...active, intents: noted.askedEvictions }, plan);
+  const result = await carryOutPlan(context, observed, { ...active, intents: intents.askedEvictions }, plan);
   const { remaining, warnedUids, askedEvictions, isReportRepeated, firstStuckTime } = result;
   const notices = noticesOf(plan, remaining.texts);
   const earlierReports = { said: active.reported, areBlockersDue: isReportRepeated };
   const reported = await reportNotices(context, observed, notices, earlierReports);
   const next: ActiveDrain = {
     ...(isStuck ? await reportStuck(context, observed, active, notices) : active),
-    tried: noted.tried,
-    returns: noted.returns,
+    tried: intents.tried,
+    returns: intents.returns,
     warned: [...active.warned, ...warnedUids],
     refusals: remaining.failures,
     askedEvictions,

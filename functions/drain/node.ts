@@ -13,7 +13,7 @@ import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { changeExactly } from '../../shared/ports/exact-change.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { requestedId, describeUnderWay } from './rule/node-annotations.ts';
-import type { ShownDrain } from './rule/observation.ts';
+import type { DrainConditionState } from './rule/observation.ts';
 import { OWNER, type ActiveDrain, type Cordon } from './record.ts';
 import type { DrainStatus, FinishedDrain } from './request-record.ts';
 
@@ -145,7 +145,7 @@ async function change({ kubernetes }: Deps, node: KubernetesObject, wanted: Want
 }
 
 /** State of the drain, by Curfew's own conditions on the Node. */
-export function readShownDrain(conditions: readonly NodeCondition[]): ShownDrain {
+export function readShownDrain(conditions: readonly NodeCondition[]): DrainConditionState {
   const has = (type: string): boolean => conditions.some(each => each.type === type && isOwnCondition(each));
   return has(DRAIN_IN_PROGRESS) ? 'inProgress' : has(DRAINED) ? 'drained' : 'nothing';
 }
@@ -158,7 +158,7 @@ export function readShownDrain(conditions: readonly NodeCondition[]): ShownDrain
 export async function showDrain(
   { kubernetes }: Deps,
   node: KubernetesObject,
-  shown: ShownDrain,
+  shown: DrainConditionState,
   { message, now }: { readonly message: string; readonly now: EpochMs },
 ): Promise<KubernetesObject | undefined> {
   const { name, uid, resourceVersion } = node.metadata;

@@ -31,18 +31,18 @@ import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
 import { toDrainedNode } from './drained-node.ts';
 import { requestOnNode } from './rule/node-annotations.ts';
-import type { Incoming, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
+import type { IncomingMessage, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
 import { askedIn, goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
 import { NO_DRAINS, OWNER, type DrainRecord } from './record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
-import { readNeighbours } from './wake-ups.ts';
+import { readPoolDrains } from './wake-ups.ts';
 
 export type DrainDeps = Pick<
   FunctionDeps,
   'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock' | 'cluster'
 >;
 
-export interface SoughtNode {
+export interface TargetNode {
   readonly name: string;
   readonly uid: string | undefined;
   /** The change asks for no drain: it matters only to a drain that is known. */
@@ -67,7 +67,7 @@ export interface ObservedDrain extends DrainObservation {
 }
 
 /** State that all looks of one run share. */
-export interface DrainLooks {
+export interface DrainObserverContext {
   /** The record of a Node, by its UID. */
   readonly recordOf: (uid: string) => TimedRecord<DrainRecord>;
   readonly tries: Tries;
@@ -76,9 +76,9 @@ export interface DrainLooks {
 /** Looks at a Node once. @param incoming the message in hand, until it is in the record */
 export async function observe(
   deps: DrainDeps,
-  { recordOf, tries }: DrainLooks,
-  target: SoughtNode,
-  incoming: Incoming | undefined,
+  { recordOf, tries }: DrainObserverContext,
+  target: TargetNode,
+  incoming: IncomingMessage | undefined,
 ): Promise<Lookup<ObservedDrain, DrainRecord>> {
   const { name, uid, onlyIfKnown, eventVersion } = target;
   const found = await findSubject(deps, {
@@ -113,7 +113,7 @@ export async function observe(
     mode: 'Enforce',
     unreadable: undefined,
     limits: NO_DRAIN_LIMITS,
-    neighbours: undefined,
+    poolDrains: undefined,
     pods: [],
     protection: DEFAULT_PROTECTION_POLICY,
     isProtectionOverridden: false,
@@ -137,7 +137,7 @@ async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<O
   const isOfAllPods = goesForAllPods({ requests: asked, phase: record.active?.phase });
   const configuration = isOfAllPods ? ALL_PODS : config.drain && configurationOf(config.drain);
   const { active } = record;
-  const neighbours = active && isWaiting(active) ? await readNeighbours(deps, base.node, pool) : undefined;
+  const poolDrains = active && isWaiting(active) ? await readPoolDrains(deps, base.node, pool) : undefined;
   const isCustom = configuration !== undefined && active !== undefined && isCustomDrain(active, configuration, view);
   const found = isCustom
     ? await orNotKnown(findResource(deps, configuration.settings.customDrain, active, view.name))
@@ -148,7 +148,7 @@ async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<O
   const seen = {
     configuration,
     maxEventAge: healthEvents.maxEventAge,
-    neighbours,
+    poolDrains,
     pods,
     resource,
     readFailure,

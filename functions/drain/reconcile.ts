@@ -16,13 +16,13 @@ import { readBusEvent, type NodeMessage } from './bus-event.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './rule/decision.ts';
 import { answerGone, closeGone } from './drain-end.ts';
-import type { Incoming } from './rule/observation.ts';
-import { observe, type DrainDeps, type ObservedDrain, type SoughtNode } from './observe.ts';
+import type { IncomingMessage } from './rule/observation.ts';
+import { observe, type DrainDeps, type ObservedDrain, type TargetNode } from './observe.ts';
 import { beginsNothing } from './request-end.ts';
 import { DRAIN_BLOCKS } from './settings.ts';
 import { reportDrainFaults } from './settings-faults.ts';
 import { DRAIN_CODEC, OWNER, recordIdOf } from './record.ts';
-import type { DrainRun } from './context.ts';
+import type { DrainRunState } from './context.ts';
 import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
 
 const KEEPER = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
@@ -127,14 +127,14 @@ async function reconcileRequest(context: ReconcileContext, message: NodeMessage)
 /** Looks at a Node and acts until nothing is left to do. @returns whether the message was taken care of, or the Node is there */
 async function reconcileNode(
   context: ReconcileContext,
-  first: SoughtNode,
-  incoming?: Incoming,
+  first: TargetNode,
+  incoming?: IncomingMessage,
   wakeUp?: UsedWakeUp,
 ): Promise<boolean> {
   const { deps, reporter } = context;
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
   const looks = { recordOf: (uid: string) => records(recordIdOf(uid)), tries: createTries(deps.clock) };
-  const run: DrainRun = { isMessageDone: incoming === undefined, endedDrainId: undefined };
+  const run: DrainRunState = { isMessageDone: incoming === undefined, endedDrainId: undefined };
   let isHere = false;
   let target = first;
   const concern: Concern<ObservedDrain, DrainDecision> = {

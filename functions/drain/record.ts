@@ -55,7 +55,7 @@ const comeBack = z.object({
   time: instant,
 });
 /** Number of times that the pods of one controller, or of one name, came back and were evicted for it. */
-export type Return = Readonly<z.output<typeof comeBack>>;
+export type PodReturn = Readonly<z.output<typeof comeBack>>;
 
 /** The drain under way as it is stored: fields that are empty or 0 are absent, and of the last five those of its phase are there. */
 const storedActive = z.object({

@@ -6,11 +6,11 @@ import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
 import { reportLasting, type Report } from '../../shared/lifecycle/reporter.ts';
 import type { NodeMessage } from './bus-event.ts';
 import type { DrainContext } from './context.ts';
-import type { ObservedDrain, SoughtNode } from './observe.ts';
+import type { ObservedDrain, TargetNode } from './observe.ts';
 import type { ActiveDrain, CustomProgress, DrainRecord } from './record.ts';
 import type { DrainOutcome, FinishedDrain } from './request-record.ts';
 import type { DecisionOf } from './rule/decision.ts';
-import { isEnding, notedResource } from './rule/phase.ts';
+import { isEnding, recordedResource } from './rule/phase.ts';
 import { formatScope } from './rule/pods.ts';
 
 /** The tools of a report. */
@@ -208,7 +208,7 @@ export async function reportForgotten(
 /** Reports a request whose Node is gone, and for which no drain began. */
 export const reportGoneAnswer = (
   { reporter }: ReportContext,
-  target: SoughtNode,
+  target: TargetNode,
   { id, status, reason, message }: FinishedDrain,
 ): Promise<void> =>
   reporter.report({
@@ -222,7 +222,7 @@ export const reportGoneAnswer = (
 /** Reports drains whose Node is gone. */
 export const reportGone = (
   { reporter }: ReportContext,
-  target: SoughtNode,
+  target: TargetNode,
   answers: readonly FinishedDrain[],
 ): Promise<void> =>
   reporter.report({
@@ -236,7 +236,7 @@ export const reportGone = (
 /** Reports a message that belongs to another cluster. */
 export const reportOtherCluster = (
   { deps, reporter }: ReportContext,
-  target: SoughtNode,
+  target: TargetNode,
   id: string,
   cluster: string,
 ): Promise<void> =>
@@ -252,7 +252,7 @@ export const reportOtherCluster = (
 /** Reports an event that asks for nothing, since its node is not quarantined. */
 export const reportNotQuarantined = (
   { reporter }: ReportContext,
-  target: SoughtNode,
+  target: TargetNode,
   id: string,
   { message, status }: Extract<NodeMessage['incoming'], { kind: 'notQuarantined' }>,
 ): Promise<void> =>
@@ -298,7 +298,7 @@ export async function reportStuck(
 ): Promise<ActiveDrain> {
   const { now } = observed;
   const { progress = { pods: 0, time: active.startTime } } = active;
-  const since = notedResource(active)?.seen?.since ?? progress.time;
+  const since = recordedResource(active)?.seen?.since ?? progress.time;
   const blocked = notices.map(({ message }) => message).join('; ');
   const hours = Math.floor(durationBetween(since, now) / 3_600_000);
   await reportOnNode(context, observed, {

@@ -7,7 +7,7 @@ import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { showDrain, type NodeChange } from './node.ts';
 import type { ObservedDrain } from './observe.ts';
-import type { ShownDrain } from './rule/observation.ts';
+import type { DrainConditionState } from './rule/observation.ts';
 import { withSafetyNet } from './rule/progress.ts';
 import { save } from './save.ts';
 
@@ -33,7 +33,7 @@ export const okUnlessTransient = <Outcome>(changed: Outcome | Refused): Outcome 
 export async function showOnNode(
   context: DrainContext,
   observed: ObservedDrain,
-  shown: ShownDrain,
+  shown: DrainConditionState,
   message: string,
 ): Promise<KubernetesObject | Refused | undefined> {
   const node = await tryChange(context, observed, 'show', () =>

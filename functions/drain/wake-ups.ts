@@ -11,7 +11,7 @@ import { createSettingsRounds, type SettingsRounds } from '../../shared/policies
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OWNER } from './record.ts';
 import { readUnderWay } from './rule/node-annotations.ts';
-import type { DrainObservation, Neighbours, Waiter } from './rule/observation.ts';
+import type { DrainObservation, PoolDrains, WaitingDrain } from './rule/observation.ts';
 import { nextOf } from './rule/queue.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
@@ -55,20 +55,20 @@ function wakeNow(
   );
 }
 
-interface PoolNeighbours extends Neighbours {
-  readonly waiters: readonly (Waiter & { readonly node: KubernetesObject })[];
+interface PoolDrainsWithNodes extends PoolDrains {
+  readonly waiters: readonly (WaitingDrain & { readonly node: KubernetesObject })[];
 }
 
 /** Reads the other nodes of a pool. @param pool undefined: the nodes without a NodePool, which form one */
-export async function readNeighbours(
+export async function readPoolDrains(
   deps: Pick<FunctionDeps, 'kubernetes'>,
   { uid }: { readonly uid: string },
   pool: string | undefined,
-): Promise<PoolNeighbours> {
+): Promise<PoolDrainsWithNodes> {
   const label = KARPENTER.nodePoolLabel;
   const nodes = await listNodes(deps, { labelSelector: pool === undefined ? `!${label}` : `${label}=${pool}` });
   const others = nodes.filter(({ metadata }) => metadata.uid !== uid);
-  const waiters: (Waiter & { node: KubernetesObject })[] = [];
+  const waiters: (WaitingDrain & { node: KubernetesObject })[] = [];
   let drainingCount = 0;
   for (const node of others) {
     const mark = node.metadata.annotations?.[ANNOTATIONS.drainUnderWay];
@@ -88,7 +88,7 @@ export async function wakeNext(
 ): Promise<void> {
   if (limits.kind === 'unreadable' || limits.maxConcurrent === undefined) return;
   const pool = node.labels[KARPENTER.nodePoolLabel];
-  const { total, drainingCount, waiters } = await readNeighbours(deps, node, pool);
+  const { total, drainingCount, waiters } = await readPoolDrains(deps, node, pool);
   const uids = new Set(nextOf(waiters, drainingCount, placesOf(limits.maxConcurrent, total)).map(({ uid }) => uid));
   await wakeNow(
     deps,

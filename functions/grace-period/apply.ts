@@ -13,7 +13,7 @@ import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { RecordToSave } from '../../shared/lifecycle/timed-record.ts';
 import { changeExactly } from '../../shared/ports/exact-change.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
-import type { Counts, GracePeriodDecision, RecordWrite } from './decide.ts';
+import type { ProtectionCounts, GracePeriodDecision, RecordWrite } from './decide.ts';
 import { effortAfter, type NodeWrite, type NodeChange } from './rule/node-change.ts';
 import { basisValues, type ObservedNode } from './observe.ts';
 import type { GracePeriodRecord } from './record.ts';
@@ -97,7 +97,7 @@ type NodeChangeOutcome =
 async function changeNode(
   context: GracePeriodContext,
   observed: ObservedNode,
-  { node, counts }: { readonly node: NodeChange; readonly counts: Counts },
+  { node, counts }: { readonly node: NodeChange; readonly counts: ProtectionCounts },
   before: Intent,
 ): Promise<NodeChangeOutcome> {
   const { effort, refusals: stored }: ChangeMemory = observed.stored ?? {};

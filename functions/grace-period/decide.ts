@@ -53,7 +53,7 @@ export interface RecordWrite {
 }
 
 /** The numbers that a decision rests on. */
-export interface Counts {
+export interface ProtectionCounts {
   readonly protectedPods: number;
   readonly elapsedPods: number;
   readonly nextExpiry: EpochMs | undefined;
@@ -61,7 +61,7 @@ export interface Counts {
 
 export type GracePeriodDecision =
   /** No annotated pod is left: the Node is released, then the record is deleted. */
-  | { readonly kind: 'close'; readonly node: NodeChange; readonly counts: Counts }
+  | { readonly kind: 'close'; readonly node: NodeChange; readonly counts: ProtectionCounts }
   | {
       readonly kind: 'keep';
       readonly node: NodeChange;
@@ -71,7 +71,7 @@ export type GracePeriodDecision =
       readonly intent: RecordWrite;
       /** The record to be written when all is done. */
       readonly outcome: RecordWrite;
-      readonly counts: Counts;
+      readonly counts: ProtectionCounts;
     };
 
 /**
@@ -87,7 +87,7 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
     retryNotBefore(record.refusals?.[wanted.kind], { basis, now }) ?? retryTimeOf(wanted, record.effort, now);
   const change: NodeChange = retryTime === undefined ? wanted : { kind: 'leave' };
   const active = annotated.filter(({ protection }) => isActive(protection, now));
-  const counts: Counts = {
+  const counts: ProtectionCounts = {
     protectedPods: active.length,
     elapsedPods: annotated.filter(pod => isElapsed(pod, now)).length,
     nextExpiry: active

@@ -17,7 +17,7 @@ import { OWNER, type GracePeriodRecord } from './record.ts';
 import { annotatedPods, type Announcement } from './rule/announcements.ts';
 import { withAnnouncements, type GracePeriodObservation } from './decide.ts';
 
-export interface SoughtNode {
+export interface TargetNode {
   readonly name: string;
   readonly uid: string | undefined;
   /** `always`: list the pods of the node; `ifKnown`: only when there is a record or a mark of ours. */
@@ -39,7 +39,7 @@ export interface ObservedNode {
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'clock'>;
 
 /** State that a look gets from its run. */
-export interface GracePeriodLooks {
+export interface GracePeriodObserverContext {
   /** The record of a Node, by its UID. */
   readonly recordOf: (uid: string) => TimedRecord<GracePeriodRecord>;
   /** Announcements of this run so far, in its record or not. */
@@ -49,8 +49,8 @@ export interface GracePeriodLooks {
 /** Looks once: reads the Node, its record and, where it may matter, its pods and settings. */
 export async function observe(
   deps: Deps,
-  { recordOf, announcements }: GracePeriodLooks,
-  target: SoughtNode,
+  { recordOf, announcements }: GracePeriodObserverContext,
+  target: TargetNode,
 ): Promise<Lookup<ObservedNode, GracePeriodRecord>> {
   const found = await findSubject(deps, {
     ref: { type: RESOURCES.Node, name: target.name },

@@ -18,7 +18,7 @@ import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { apply, closeGone } from './apply.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
-import { observe, type ObservedNode, type SoughtNode } from './observe.ts';
+import { observe, type ObservedNode, type TargetNode } from './observe.ts';
 import { GRACE_PERIOD_CODEC, OWNER, recordIdOf, type GracePeriodRecord } from './record.ts';
 import { reportProtectionFaults } from './settings-faults.ts';
 import { settingsRounds } from './wake-ups.ts';
@@ -105,7 +105,7 @@ type NextStep =
   | GoneSubject<GracePeriodRecord>
   | { readonly kind: 'here'; readonly observed: ObservedNode; readonly decision: GracePeriodDecision };
 
-async function reconcileNode(context: ReconcileContext, first: SoughtNode, wakeUp?: UsedWakeUp): Promise<void> {
+async function reconcileNode(context: ReconcileContext, first: TargetNode, wakeUp?: UsedWakeUp): Promise<void> {
   const { deps, reporter, pauseOutOfSight } = context;
   const run: GracePeriodContext = {
     deps,

@@ -10,7 +10,7 @@ import type { SourcedProtection } from '../../shared/policies/protection-setting
 import { settingPath } from '../../shared/policies/setting-path.ts';
 import { annotatedPods, type AnnotatedPod, type Announcement, type AnnouncementTopic } from './rule/announcements.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
-import type { Counts } from './decide.ts';
+import type { ProtectionCounts } from './decide.ts';
 import type { NodeWrite } from './rule/node-change.ts';
 import type { ObservedNode } from './observe.ts';
 
@@ -60,7 +60,10 @@ function toReport({ topic, message, about: { kind, ...metadata } }: Announcement
 }
 
 /** Measures how many pods are protected, and how soon the next protection ends. */
-export function countProtectedPods({ metrics, clock }: GracePeriodDeps, { protectedPods, nextExpiry }: Counts): void {
+export function countProtectedPods(
+  { metrics, clock }: GracePeriodDeps,
+  { protectedPods, nextExpiry }: ProtectionCounts,
+): void {
   metrics.count(METRICS.protectedPods, protectedPods);
   if (nextExpiry !== undefined)
     metrics.milliseconds(METRICS.timeToNextExpiry, durationBetween(clock.now(), nextExpiry));
@@ -74,7 +77,7 @@ export async function reportChange(
   reporter: Reporter,
   { object: about, pods, protection }: ObservedNode,
   change: NodeWrite,
-  { protectedPods, elapsedPods, nextExpiry }: Counts,
+  { protectedPods, elapsedPods, nextExpiry }: ProtectionCounts,
 ): Promise<void> {
   const settings = decidedBy(protection, annotatedPods(pods, protection.policy));
   await reporter.report({

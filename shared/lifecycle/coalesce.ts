@@ -24,7 +24,7 @@ import type { WakeUpRoute } from './wake-up-route.ts';
 /** After this many lost races a run asks for everything: one such run covers all waiting requests. */
 const LOST_BEFORE_ALL = 2;
 
-export interface Work {
+export interface CoalescedWork {
   readonly owner: FunctionName;
   /** Tells the coalescers of one function apart. */
   readonly name: string;
@@ -50,7 +50,7 @@ export const ROUND_KIND = 'Round';
 const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name });
 
 /** A run that fails throws; the next request repeats what it was to do, or the timer of its record after `RUN_ENDS_WITHIN`. */
-export function createCoalescer(deps: Deps, work: Work): Coalescer {
+export function createCoalescer(deps: Deps, work: CoalescedWork): Coalescer {
   const run = async (requested: readonly Ask[], wakeUp?: UsedWakeUp): Promise<boolean> => {
     const claimed = await claim(deps, work, requested, wakeUp);
     if (claimed === undefined) return false;
@@ -76,7 +76,7 @@ export function createCoalescer(deps: Deps, work: Work): Coalescer {
 /** Claims the run for this caller, and answers its state; undefined: no run is made here, and the asks wait in the record. */
 async function claim(
   deps: Deps,
-  work: Work,
+  work: CoalescedWork,
   requested: readonly Ask[],
   wakeUp: UsedWakeUp | undefined,
 ): Promise<RoundState | undefined> {
@@ -139,7 +139,7 @@ async function claim(
  *
  * @param wait until the next run; undefined: this one failed, and its asks wait again
  */
-async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: RoundAnswer): Promise<void> {
+async function conclude(deps: Deps, work: CoalescedWork, claimed: RoundState, wait?: RoundAnswer): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
   await updateRecord(whatOf(work), record, async loaded => {
     if (loaded.kind !== 'known') return DONE;
@@ -163,8 +163,8 @@ async function conclude(deps: Deps, work: Work, claimed: RoundState, wait?: Roun
   });
 }
 
-const whatOf = ({ owner, name }: Work): string => `${owner} round ${name}`;
-const recordId = ({ name }: Work): string => `round/${name}`;
+const whatOf = ({ owner, name }: CoalescedWork): string => `${owner} round ${name}`;
+const recordId = ({ name }: CoalescedWork): string => `round/${name}`;
 
 const stored = z.union([z.literal('all'), z.array(z.string())]);
 const schema = z.object({ waiting: stored, underWay: stored, nextTime: instant });

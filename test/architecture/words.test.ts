@@ -23,7 +23,6 @@ const COINED = [
   'ledger',
   'leftovers',
   'look',
-  'neighbour',
   'onset',
   'origin',
   'orphan',

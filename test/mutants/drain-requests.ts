@@ -15,8 +15,8 @@ const takesPlace = (active: ActiveDrain | undefined): boolean => active?.phase.k
 
 /** Begins by what it saw before it marked its Node: shows only when the looks of two nodes meet. */
 export const BEGINS_WITHOUT_A_SECOND_LOOK: Mutation = seeing(seen =>
-  takesPlace(seen.record.active) && seen.neighbours !== undefined
-    ? { ...seen, neighbours: { ...seen.neighbours, drainingCount: 0 } }
+  takesPlace(seen.record.active) && seen.poolDrains !== undefined
+    ? { ...seen, poolDrains: { ...seen.poolDrains, drainingCount: 0 } }
     : seen,
 );
 
@@ -40,7 +40,7 @@ export const DRAIN_REQUEST_MUTANTS: readonly Mutant[] = [
     mistake: 'counts those that wait and not those that are drained',
     breaks: ['I3'],
     scenario: 'drain-limits.yaml#drain-limits-one-after-the-other',
-    mutation: seeing(seen => ({ ...seen, neighbours: seen.neighbours && { ...seen.neighbours, drainingCount: 0 } })),
+    mutation: seeing(seen => ({ ...seen, poolDrains: seen.poolDrains && { ...seen.poolDrains, drainingCount: 0 } })),
   },
   {
     name: 'drain-refuses-where-many-wait',

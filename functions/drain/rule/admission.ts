@@ -6,7 +6,7 @@ import { faultOf } from './faults.ts';
 import { endOf, remember } from './history.ts';
 import { tooOldOutcome, staleOutcome } from './late-events.ts';
 import { NODE_ANNOTATION } from './node-annotations.ts';
-import { type Incoming, type DrainObservation, type DrainConfiguration } from './observation.ts';
+import { type IncomingMessage, type DrainObservation, type DrainConfiguration } from './observation.ts';
 import { isEnding, isForceful, isWaiting } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { withoutPause, withTimeLeft } from './progress.ts';
@@ -22,7 +22,7 @@ const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
 /** Admits a request; undefined: it is already under way. */
 export function admit(
   observation: DrainObservation,
-  incoming: Extract<Incoming, { kind: 'drain' }>,
+  incoming: Extract<IncomingMessage, { kind: 'drain' }>,
 ): Admission | undefined {
   const { now, node, record, configuration, mode } = observation;
   const { request: asked } = incoming;

@@ -5,14 +5,14 @@ import { toFinished } from './admission.ts';
 import type { Cancellation } from './decision.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOfMonitor, isOver, isBefore } from './faults.ts';
 import { endOf, endOfUnknown, hasNoEndInForce, isEndInForce, remember } from './history.ts';
-import type { Incoming, DrainedNode, DrainObservation, DrainConfiguration } from './observation.ts';
+import type { IncomingMessage, DrainedNode, DrainObservation, DrainConfiguration } from './observation.ts';
 import { endingBy, isAskedByRepair, isForceful, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../request-record.ts';
 
 /** A message that ends something. */
-type End = Exclude<Incoming, { kind: 'drain' }>;
+type End = Exclude<IncomingMessage, { kind: 'drain' }>;
 
 /** Requests and drains that a message ends. */
 interface Ended {

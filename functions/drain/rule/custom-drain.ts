@@ -15,14 +15,14 @@ import { readConditions, type NodeCondition } from '../../../shared/domain/node.
 import { notServed } from '../../../shared/domain/not-served.ts';
 import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { FoundResource } from './observation.ts';
-import { notedResource } from './phase.ts';
+import { recordedResource } from './phase.ts';
 import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, CustomProgress } from '../record.ts';
 import type { DrainOutcome } from '../request-record.ts';
 
 export type CustomDecision =
   /** The resource is noted before it is created: nobody else's object is ever taken for ours, and ours is never forgotten. */
-  | { readonly kind: 'noteResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
+  | { readonly kind: 'recordResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
   | { readonly kind: 'createResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
   | AwaitedResource
   /** The custom drain has failed; the built-in modes take over. */
@@ -60,7 +60,7 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
   invariant(customDrain !== undefined && resource.kind !== 'notAsked', 'a custom drain has settings and a resource');
   const fails = (reason: string, message: string): CustomDecision =>
     fail(active, customDrain, { reason, message, left: stillThere(plan) });
-  const custom = notedResource(active);
+  const custom = recordedResource(active);
   const kind = `${customDrain.kind}.${customDrain.apiGroup}`;
   const start = custom?.createdTime ?? active.startTime;
   const deadline = addDuration(start, customDrain.timeout);
@@ -98,11 +98,11 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
     if (custom?.uid === undefined) {
       const { name } = resource;
       const first = { ...(custom ?? firstOf(customDrain, name, now)), ...resource.type };
-      return { kind: custom === undefined ? 'noteResource' : 'createResource', active, resource: first };
+      return { kind: custom === undefined ? 'recordResource' : 'createResource', active, resource: first };
     }
     if (custom.recreated >= RECREATIONS) return fails('ResourceRemoved', `${kind} ${resource.name} was removed again`);
     const { uid: _, seen: __, ...again } = { ...custom, ...resource.type };
-    return { kind: 'noteResource', active, resource: { ...again, recreated: custom.recreated + 1 } };
+    return { kind: 'recordResource', active, resource: { ...again, recreated: custom.recreated + 1 } };
   }
   const progress = progressOf(custom ?? firstOf(customDrain, resource.name, now), resource, now);
   const { heartbeat, statusConditionType, statusConditionStatus } = customDrain;

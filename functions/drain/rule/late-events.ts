@@ -25,7 +25,7 @@ import {
   isSameCheck,
 } from './faults.ts';
 import { isEndInForce, REMEMBERED_FOR } from './history.ts';
-import type { Incoming, DrainObservation, DrainedNode } from './observation.ts';
+import type { IncomingMessage, DrainObservation, DrainedNode } from './observation.ts';
 import { newestOf } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest, Fault, Recovery, Timestamps } from '../request-record.ts';
@@ -50,7 +50,7 @@ export function withEnds(seen: DrainObservation): DrainObservation {
 
 function withRecovery(
   record: DrainRecord,
-  { event, said }: Extract<Incoming, { kind: 'recovered' }>,
+  { event, said }: Extract<IncomingMessage, { kind: 'recovered' }>,
   now: EpochMs,
 ): DrainRecord {
   if (said === undefined) return record;
@@ -145,7 +145,7 @@ const oldest = (maxEventAge: DurationMs): DurationMs => toDurationMs(Math.min(ma
  */
 export function tooOldOutcome(
   { node, maxEventAge }: Pick<DrainObservation, 'node' | 'maxEventAge'>,
-  { request, receivedTime, isRequest }: Extract<Incoming, { kind: 'drain' }>,
+  { request, receivedTime, isRequest }: Extract<IncomingMessage, { kind: 'drain' }>,
 ): DrainOutcome | undefined {
   const saidTime = saidTimeOf(request.said);
   if (saidTime === undefined || receivedTime === undefined) return undefined;

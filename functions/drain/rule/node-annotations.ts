@@ -7,7 +7,7 @@ import { isJsonObject, readJson } from '../../../shared/domain/json.ts';
 import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
 import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { DRAIN_REQUEST } from './faults.ts';
-import type { Incoming, DrainedNode, DrainObservation } from './observation.ts';
+import type { IncomingMessage, DrainedNode, DrainObservation } from './observation.ts';
 import { goesForAllPods, isAskedByRepair, openPhaseOf, openRequests } from './phase.ts';
 import { FULL, type DrainScope } from './pods.ts';
 import type { ActiveDrain, DrainRecord, Cordon } from '../record.ts';
@@ -79,7 +79,7 @@ export function requestedId(value: string | undefined): string | undefined {
 export function requestOnNode(
   { name, requestedId: requestId, answer }: Pick<DrainedNode, 'name' | 'requestedId' | 'answer'>,
   record: DrainRecord,
-): Incoming | undefined {
+): IncomingMessage | undefined {
   const { active, requests } = record;
   const open = [...requests, ...openRequests(record)];
   const withdrawn = open.find(({ id, requestedBy }) => requestedBy === NODE_ANNOTATION && id !== requestId);

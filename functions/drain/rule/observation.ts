@@ -19,7 +19,7 @@ export interface DrainConfiguration {
 }
 
 /** State of a drain that the Node's conditions show; `drained` stays until the node is opened. */
-export type ShownDrain = 'inProgress' | 'drained' | 'nothing';
+export type DrainConditionState = 'inProgress' | 'drained' | 'nothing';
 
 export interface DrainedNode {
   readonly name: string;
@@ -45,29 +45,29 @@ export interface DrainedNode {
   /** Time since which its kubelet has not answered. */
   readonly kubeletSilentSince: EpochMs | undefined;
   /** State of its drain, by our own conditions. */
-  readonly shownDrain: ShownDrain;
+  readonly shownDrain: DrainConditionState;
   /** The forwarder publishes its pods for drains. */
   readonly isWatched: boolean;
 }
 
 /** The other nodes of the pool. */
-export interface Neighbours {
+export interface PoolDrains {
   /** Nodes of the pool, this one among them. */
   readonly total: number;
   /** Other nodes whose drain is under way, or takes a place. */
   readonly drainingCount: number;
   /** Other nodes whose drain waits. */
-  readonly waiters: readonly Waiter[];
+  readonly waiters: readonly WaitingDrain[];
 }
 
-export interface Waiter {
+export interface WaitingDrain {
   readonly uid: string;
   /** Time from which the first of its requests counts: the oldest goes first. */
   readonly since: EpochMs;
 }
 
 /** Meaning of a bus event for the drains of its node. */
-export type Incoming =
+export type IncomingMessage =
   /** `receivedTime`: first receipt, by which its age is judged; undefined: it has no age. */
   | {
       readonly kind: 'drain';
@@ -115,7 +115,7 @@ export interface DrainObservation {
   readonly node: DrainedNode;
   readonly record: DrainRecord;
   /** The message in hand, until it is in the record. */
-  readonly incoming: Incoming | undefined;
+  readonly incoming: IncomingMessage | undefined;
   /** The configuration in force; undefined: none was ever valid. */
   readonly configuration: DrainConfiguration | undefined;
   /** Greatest age of an event for which a drain begins. */
@@ -129,7 +129,7 @@ export interface DrainObservation {
   /** Limits of the policy whose `drain` block is in force for the node's pool. */
   readonly limits: DrainLimitsInForce;
   /** The other nodes of the pool, read while the drain waits in the queue. */
-  readonly neighbours: Neighbours | undefined;
+  readonly poolDrains: PoolDrains | undefined;
   /** All pods on the node. */
   readonly pods: readonly PodView[];
   readonly protection: ProtectionPolicy;

@@ -15,8 +15,8 @@ export const isEnding = ({ phase }: InPhase): boolean => phase.kind === 'ending'
 /** Whether the drain waits in the queue, or did until its end was decided. */
 export const isWaiting = (active: InPhase): boolean => openPhaseOf(active).kind === 'waiting';
 
-/** The custom resource that was noted down for the drain. */
-export function notedResource(active: InPhase): CustomProgress | undefined {
+/** The custom resource of the drain, as the record has it. */
+export function recordedResource(active: InPhase): CustomProgress | undefined {
   const phase = openPhaseOf(active);
   return phase.kind === 'custom' ? phase.resource : undefined;
 }

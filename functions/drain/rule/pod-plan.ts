@@ -21,7 +21,7 @@ import {
 } from '../../../shared/domain/time.ts';
 import { podDrainability, type DrainPodRules, type LeftBehind } from './pods.ts';
 import { timedDeletionOf, type DeletionTimes } from './timed-deletion.ts';
-import type { ActiveDrain, Return } from '../record.ts';
+import type { ActiveDrain, PodReturn } from '../record.ts';
 
 export interface PlanSituation extends DeletionTimes {
   readonly now: EpochMs;
@@ -88,7 +88,7 @@ export interface PodPlan {
 
 /** Plans what is done with each pod of the node now, and when to look again. Pure. */
 export function planPods(situation: PlanSituation): PodPlan {
-  const returnOf = createReturns(situation.active, situation.now);
+  const returnOf = createPodReturns(situation.active, situation.now);
   const parts = inOrder(situation.pods).map(pod => planPod(pod, situation, returnOf));
   return {
     acts: parts.flatMap(({ acts = [] }) => acts),
@@ -107,7 +107,7 @@ interface PodPart extends Partial<Pick<PodPlan, 'acts' | 'waits' | 'leftPods' | 
   readonly times?: readonly (EpochMs | undefined)[];
 }
 
-function planPod(pod: PodView, situation: PlanSituation, returnOf: ReturnType<typeof createReturns>): PodPart {
+function planPod(pod: PodView, situation: PlanSituation, returnOf: ReturnType<typeof createPodReturns>): PodPart {
   const { now, rules } = situation;
   const drainability = podDrainability(pod, rules, now);
   if (drainability.kind === 'outOfScope') return {};
@@ -237,10 +237,10 @@ function returnKeyOf(pod: ReturningPod): string {
 const CREATION_PRECISION = seconds(1);
 
 /** Whether the pod came after the last return. A pod that came with it and still waits for its turn belongs to that return. */
-const isNextReturn = ({ creationTime }: ReturningPod, last: Return | undefined): boolean =>
+const isNextReturn = ({ creationTime }: ReturningPod, last: PodReturn | undefined): boolean =>
   last === undefined || creationTime === undefined || addDuration(creationTime, CREATION_PRECISION) > last.time;
 
-export type ReturnState =
+export type PodReturnState =
   /** The pod was there when the drain began, or was evicted for this return and is still there. */
   | { readonly kind: 'stays' }
   | { readonly kind: 'waits'; readonly until: EpochMs }
@@ -249,9 +249,9 @@ export type ReturnState =
   | { readonly kind: 'ignored' };
 
 /** Tells of a pod for which an act is planned whether it has come back, and when it is evicted again. */
-export function createReturns({ returns, startTime, tried }: DrainReturns, now: EpochMs) {
+export function createPodReturns({ returns, startTime, tried }: DrainReturns, now: EpochMs) {
   const planned = new Map<string, number>();
-  return (pod: ReturningPod): ReturnState => {
+  return (pod: ReturningPod): PodReturnState => {
     const { creationTime } = pod;
     // Shortly after the cordon the scheduler may not know of it yet.
     const isLate = creationTime !== undefined && creationTime > addDuration(startTime, CLOCK_SKEW);
@@ -269,11 +269,11 @@ export function createReturns({ returns, startTime, tried }: DrainReturns, now: 
 }
 
 /** Counts the returns of these pods, which are about to be evicted for it. */
-export function withReturns(
-  returns: readonly Return[],
+export function withPodReturns(
+  returns: readonly PodReturn[],
   pods: readonly ReturningPod[],
   now: EpochMs,
-): readonly Return[] {
+): readonly PodReturn[] {
   const lastOf = new Map(returns.map(each => [each.of, each]));
   const keys = new Set(pods.filter(pod => isNextReturn(pod, lastOf.get(returnKeyOf(pod)))).map(returnKeyOf));
   if (keys.size === 0) return returns;

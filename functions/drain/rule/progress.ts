@@ -19,7 +19,7 @@ import {
   type DurationMs,
 } from '../../../shared/domain/time.ts';
 import type { DrainObservation } from './observation.ts';
-import { notedResource, openPhaseOf } from './phase.ts';
+import { recordedResource, openPhaseOf } from './phase.ts';
 import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
@@ -77,7 +77,7 @@ export function withProgress(active: ActiveDrain, { acts, waits }: PodPlan, now:
 export function stuckReportTime(active: ActiveDrain, limits: DrainLimitsInForce): EpochMs | undefined {
   if (deadlineOf(active, limits) !== undefined) return undefined;
   const { progress, startTime } = active;
-  const moved = notedResource(active)?.seen?.since ?? progress?.time ?? startTime;
+  const moved = recordedResource(active)?.seen?.since ?? progress?.time ?? startTime;
   const reportTime = progress?.saidTime;
   return reportTime !== undefined && reportTime >= moved
     ? addDuration(reportTime, STUCK_AGAIN)

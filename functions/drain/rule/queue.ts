@@ -25,7 +25,7 @@ import {
 } from '../../../shared/domain/time.ts';
 import type { DrainDecision } from './decision.ts';
 import { cordonFor, isPrepared, NODE_ANNOTATION, sinceOf } from './node-annotations.ts';
-import type { DrainObservation, Neighbours, Waiter } from './observation.ts';
+import type { DrainObservation, PoolDrains, WaitingDrain } from './observation.ts';
 import { withTimeLeft } from './progress.ts';
 import type { ActiveDrain, OpenPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
@@ -58,17 +58,17 @@ const ASKED_AGAIN_AFTER = minutes(1);
 /** Time added for each drain ahead: a thousand that wait read the pool a thousand times. */
 const LATER_FOR_EACH = seconds(5);
 
-/** The place of a drain in the queue. @param takes the Node is marked as taking a place, and `neighbours` were read after that */
+/** The place of a drain in the queue. @param takes the Node is marked as taking a place, and `poolDrains` were read after that */
 export function queuePlaceOf(
-  { uid, since, takes }: Waiter & { readonly takes: boolean },
-  neighbours: Neighbours,
+  { uid, since, takes }: WaitingDrain & { readonly takes: boolean },
+  poolDrains: PoolDrains,
   maxConcurrent: NonNullable<DrainLimits['maxConcurrent']>,
   now: EpochMs,
 ): QueuePlace {
-  const places = placesOf(maxConcurrent, neighbours.total);
-  const free = Math.max(0, places - neighbours.drainingCount);
+  const places = placesOf(maxConcurrent, poolDrains.total);
+  const free = Math.max(0, places - poolDrains.drainingCount);
   if (takes) return free > 0 ? { kind: 'begin' } : { kind: 'giveBack' };
-  const ahead = neighbours.waiters.filter(each => goesBefore(each, { uid, since })).length;
+  const ahead = poolDrains.waiters.filter(each => goesBefore(each, { uid, since })).length;
   if (ahead < free) return { kind: 'take' };
   const delay = toDurationMs(Math.max(ASKED_AGAIN_AFTER, (ahead - free) * LATER_FOR_EACH));
   const most = 'count' in maxConcurrent ? `${maxConcurrent.count}` : `${maxConcurrent.percent}%, here ${places},`;
@@ -77,12 +77,12 @@ export function queuePlaceOf(
 }
 
 /** Orders by age, and drains of the same age by UID, which is the same for all. */
-function goesBefore(one: Waiter, other: Waiter): boolean {
+function goesBefore(one: WaitingDrain, other: WaitingDrain): boolean {
   return one.since < other.since || (one.since === other.since && one.uid < other.uid);
 }
 
 /** Drains that may begin now, the oldest first. @param waiting all that wait */
-export function nextOf(waiting: readonly Waiter[], draining: number, places: number): readonly Waiter[] {
+export function nextOf(waiting: readonly WaitingDrain[], draining: number, places: number): readonly WaitingDrain[] {
   const free = Math.max(0, places - draining);
   return waiting.toSorted((a, b) => (goesBefore(a, b) ? -1 : 1)).slice(0, free);
 }
@@ -102,7 +102,7 @@ const WAITED_TOO_LONG: DrainOutcome = {
 
 /** Decides about a drain that waits, cordoned, until fewer nodes of its pool are drained. */
 export function decideQueued(observation: DrainObservation, active: ActiveDrain, phase: Waiting): DrainDecision {
-  const { now, node, limits, neighbours, record, configuration } = observation;
+  const { now, node, limits, poolDrains, record, configuration } = observation;
   const timeout = configuration?.settings.deleteAfterTimeout;
   const requests = timeout ? active.requests.map(each => withTimeLeft(each, timeout, now)) : active.requests;
   // For what it was paused while it waited, only its waiting was longer.
@@ -117,9 +117,9 @@ export function decideQueued(observation: DrainObservation, active: ActiveDrain,
     const cordon = cordonFor(active, node);
     return { kind: 'prepare', active, cordon, showDraining: false, plan: undefined };
   }
-  invariant(neighbours !== undefined, 'the other nodes of the pool are read for a drain that may have to wait');
+  invariant(poolDrains !== undefined, 'the other nodes of the pool are read for a drain that may have to wait');
   const self = { uid: node.uid, since: sinceOf(active), takes: phase.takes };
-  const place = queuePlaceOf(self, neighbours, limits.maxConcurrent, now);
+  const place = queuePlaceOf(self, poolDrains, limits.maxConcurrent, now);
   switch (place.kind) {
     case 'begin':
       return start;

@@ -9,7 +9,7 @@ import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
 import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { releaseCall, reserveCall } from './call-rate.ts';
 import { callCleanUp, clearDegraded, TAKE_OVER_AFTER, awaitsAnswer, saveAnswer } from './clean-up.ts';
-import type { ObjectContext, ObjectRun } from './context.ts';
+import type { ObjectContext, ObjectRunContext } from './context.ts';
 import type { ObjectDecision } from './decide.ts';
 import { markOrphaned, addFinalizer, removeFinalizer } from './finalizer.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
@@ -21,12 +21,16 @@ import { reportLateSuccess, reportObject, reportOverdue } from './report.ts';
 export type LedgerDecision = ObjectDecision<LedgerEntry, FoundObject>;
 
 /** Carries a decision out. An answer of a worker is written down first, whatever is refused. */
-export async function apply(context: ObjectRun, decision: LedgerDecision, observed: ObservedObject): Promise<Turn> {
+export async function apply(
+  context: ObjectRunContext,
+  decision: LedgerDecision,
+  observed: ObservedObject,
+): Promise<Turn> {
   return (await takeAnswer(context, observed)) ?? carryOutUnlessRefused(context, decision, observed);
 }
 
 /** Writes the answer in hand down; undefined: there is none, or nobody waits for it. */
-async function takeAnswer(context: ObjectRun, observed: ObservedObject): Promise<Turn | undefined> {
+async function takeAnswer(context: ObjectRunContext, observed: ObservedObject): Promise<Turn | undefined> {
   const { entry, inForce } = observed;
   const { answer } = context;
   context.answer = undefined;
@@ -40,7 +44,7 @@ async function takeAnswer(context: ObjectRun, observed: ObservedObject): Promise
 
 /** Carries a decision out. A refusal is remembered in the entry, and said on the object. */
 async function carryOutUnlessRefused(
-  context: ObjectRun,
+  context: ObjectRunContext,
   decision: LedgerDecision,
   observed: ObservedObject,
 ): Promise<Turn> {
@@ -69,7 +73,7 @@ async function carryOutUnlessRefused(
   return saveEntry(observed, value, outcome.until, outcome.redeliveryError);
 }
 
-async function carryOut(context: ObjectRun, decision: LedgerDecision, observed: ObservedObject): Promise<Turn> {
+async function carryOut(context: ObjectRunContext, decision: LedgerDecision, observed: ObservedObject): Promise<Turn> {
   const { record } = observed;
   switch (decision.kind) {
     case 'ignore':
@@ -137,7 +141,7 @@ async function releaseUnclean(
 }
 
 /** Notes the next call down, or takes a slot in the queue of its rule. */
-async function intend(context: ObjectRun, observed: ObservedObject): Promise<Turn> {
+async function intend(context: ObjectRunContext, observed: ObservedObject): Promise<Turn> {
   const { deps, takeSlot } = context;
   const { entry, observation, inForce } = observed;
   const { now } = observation;

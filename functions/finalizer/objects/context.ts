@@ -14,7 +14,7 @@ export interface ObjectContext extends FinalizerContext {
 export type WorkerAnswer = HookAnswer & { readonly rule: string };
 
 /** One run about one object and rule. */
-export interface ObjectRun extends ObjectContext {
+export interface ObjectRunContext extends ObjectContext {
   readonly tries: Tries;
   /** Number of the call that this run noted down. */
   ownAttempt: number | undefined;

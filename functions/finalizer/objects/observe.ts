@@ -30,7 +30,7 @@ export interface ObservedObject {
   readonly entry: LedgerEntry | undefined;
 }
 
-export interface SoughtObject {
+export interface TargetObject {
   /** The object with its UID. */
   readonly subject: Subject;
   readonly inForce: RuleInForce;
@@ -45,7 +45,7 @@ export interface SoughtObject {
 /** Looks at the object once. `over`: the entry is a newer version's. */
 export async function observe(
   { kubernetes, clock }: Pick<FinalizerDeps, 'kubernetes' | 'clock'>,
-  sought: SoughtObject,
+  sought: TargetObject,
 ): Promise<Observed<ObservedObject>> {
   const { subject, inForce, type, record, isOwnFinalizerRefused, ownAttempt } = sought;
   const loaded = await record.load();

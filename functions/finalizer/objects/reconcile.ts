@@ -5,7 +5,7 @@ import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { apply, type LedgerDecision } from './apply.ts';
-import type { ObjectContext, ObjectRun, WorkerAnswer } from './context.ts';
+import type { ObjectContext, ObjectRunContext, WorkerAnswer } from './context.ts';
 import { entryRecord, rulesIn } from './ledger.ts';
 import { observe, type ObservedObject } from './observe.ts';
 import { LEDGER_CODEC } from './record.ts';
@@ -37,7 +37,7 @@ export async function reconcileObject(
       continue;
     }
     const isRefused = !each.hasOwnFinalizer && (await isOwnFinalizerRefused(deps, each.object.metadata.uid));
-    const run: ObjectRun = { ...context, tries: createTries(deps.clock), ownAttempt: undefined, answer };
+    const run: ObjectRunContext = { ...context, tries: createTries(deps.clock), ownAttempt: undefined, answer };
     await settle<ObservedObject, LedgerDecision>({
       what: `${kind} ${name}`,
       observe: () => {

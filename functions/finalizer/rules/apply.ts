@@ -14,7 +14,7 @@ import { isRefusal, joinRefusals, reportWarning } from '../../../shared/lifecycl
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { RecordToSave, SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
-import type { RuleContext, RuleMessage, RuleRun } from './context.ts';
+import type { RuleContext, RuleMessage, RuleRunContext } from './context.ts';
 import type { RuleDecision } from './decide.ts';
 import { RULE_CHANGED, releaseRule, releaseRuleWhenUnused, addRuleFinalizer } from './finalizer.ts';
 import type { ObservedRule } from './observe.ts';
@@ -23,7 +23,7 @@ import { reportInvalidRule } from './report.ts';
 import { acceptedCondition, isNewerWatch, WATCH_TIME, watchingCondition, withCarriers } from './status.ts';
 
 /** Carries out a decision. If a change of the rule is refused, an Event on the rule says so, and the whole message is tried again (I8). */
-export async function apply(context: RuleRun, decision: RuleDecision, observed: ObservedRule): Promise<Turn> {
+export async function apply(context: RuleRunContext, decision: RuleDecision, observed: ObservedRule): Promise<Turn> {
   const { deps, tries, reporter, message } = context;
   const { object, record, acceptance } = observed;
   const loaded = await record.load();

@@ -11,7 +11,7 @@ export interface RuleContext extends FinalizerContext {
 }
 
 /** One run about one rule. */
-export interface RuleRun extends RuleContext {
+export interface RuleRunContext extends RuleContext {
   readonly tries: Tries;
   readonly message: RuleMessage;
 }

@@ -16,7 +16,7 @@ export interface ObservedRule {
 }
 
 /** State that all looks of one run share. */
-export interface RuleLooks {
+export interface RuleObserverContext {
   /** The record of a rule, by its UID. */
   readonly recordOf: (uid: string) => TimedRecord<RuleRecord>;
   /** The wake-up by the timer of a rule: the record of a rule that is gone is closed. */
@@ -26,7 +26,7 @@ export interface RuleLooks {
 /** Looks at the rule once. */
 export async function observe(
   deps: FinalizerDeps,
-  { recordOf, wakeUp }: RuleLooks,
+  { recordOf, wakeUp }: RuleObserverContext,
   name: string,
 ): Promise<Observed<ObservedRule>> {
   const all = await loadRules(deps);

@@ -4,7 +4,7 @@ import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';
 import { apply } from './apply.ts';
-import type { RuleContext, RuleMessage, RuleRun } from './context.ts';
+import type { RuleContext, RuleMessage, RuleRunContext } from './context.ts';
 import { decide, type RuleDecision } from './decide.ts';
 import { observe, type ObservedRule } from './observe.ts';
 import { openRuleRecords } from './record.ts';
@@ -19,7 +19,7 @@ export async function reconcileRule(context: RuleContext, name: string, message:
   const { deps } = context;
   const { wakeUp } = message;
   const looks = { recordOf: openRuleRecords(deps, wakeUp), wakeUp };
-  const run: RuleRun = { ...context, tries: createTries(deps.clock), message };
+  const run: RuleRunContext = { ...context, tries: createTries(deps.clock), message };
   await settle<ObservedRule, RuleDecision>({
     what: `FinalizerRule ${name}`,
     observe: () => observe(deps, looks, name),

@@ -15,7 +15,7 @@ export interface ClaimHints {
   hasNoClaim(providerID: string, now: EpochMs): boolean;
   note(claim: KubernetesObject): void;
   /** Notes all NodeClaims that there are. */
-  noteAll(claims: readonly KubernetesObject[], now: EpochMs): void;
+  rememberAll(claims: readonly KubernetesObject[], now: EpochMs): void;
 }
 
 /** Most providerIDs that are kept: an environment that lives long forgets everything now and then; it costs one list. */
@@ -42,7 +42,7 @@ export function createClaimHints(): ClaimHints {
       }
       namesOf.set(providerID, (namesOf.get(providerID) ?? new Set()).add(claim.metadata.name));
     },
-    noteAll(claims, now) {
+    rememberAll(claims, now) {
       namesOf.clear();
       for (const claim of claims) hints.note(claim);
       listTime = now;

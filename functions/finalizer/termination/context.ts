@@ -35,14 +35,14 @@ export interface TerminationContext {
   readonly hookOwner: HookOwner;
   readonly reporter: Reporter;
   /** Memory of what this run wrote itself; the same in all of its turns. */
-  readonly run: TerminationRun;
+  readonly run: TerminationRunState;
   /** The record as it stands. */
   state(): TerminationRecord;
   /** Writes a change of the record now; false when another run wrote first. */
   saveState(change: Partial<TerminationRecord>): Promise<boolean>;
 }
 
-export interface TerminationRun {
+export interface TerminationRunState {
   /** Number of the attempt on the instance that this run recorded. */
   ownAttempt: number | undefined;
   /** Hooks whose invocation this run recorded, as `name/attempt`. */

@@ -32,7 +32,11 @@ export {
   withoutStrays,
 } from './rule/instance.ts';
 export type { InstanceLook, InstanceSharing } from './rule/instance.ts';
-export { settingsInForce, type UnreadObservation, whileUnread } from './rule/settings-in-force.ts';
+export {
+  settingsInForce,
+  type UnreadableSettingsObservation,
+  whileSettingsUnreadable,
+} from './rule/settings-in-force.ts';
 export { afterFailedStep, nextAnnouncement, nextLook, waitOfTurn } from './rule/turn.ts';
 export type { Announcement, StepRole } from './rule/turn.ts';
 

@@ -105,7 +105,7 @@ async function runHook(
       return stepDone;
     case 'wait':
       return waitFor(effect.on, effect.until);
-    case 'noteCall':
+    case 'recordCall':
       if (await saveProgress(context, hook, effect.progress)) run.ownHooks.add(callId(hook, effect.progress));
       return lookAgain(`the call of hook ${hook.name} was noted down`);
     case 'call': {

@@ -36,7 +36,7 @@ export async function claimsOf(
   const reading = isManaged(node)
     ? ({ notServed: 'notKnown' } as const)
     : claimsOfNode(owner?.name, nodePoolOf(node.metadata));
-  return claimsOfInstance(deps, providerID, { reading, onList: claims => hints.noteAll(claims, now) });
+  return claimsOfInstance(deps, providerID, { reading, onList: claims => hints.rememberAll(claims, now) });
 }
 
 /** The NodeClaim of this name, if it stands for the Node. If what is deleted has our finalizer, a guess is not enough: all are listed. */

@@ -55,7 +55,7 @@ async function carryOut(
       return stepDone;
     case 'wait':
       return waitFor(effect.on, effect.until);
-    case 'noteCall':
+    case 'recordCall':
       if (await context.saveState({ instance: effect.attempt })) run.ownAttempt = effect.attempt.number;
       return lookAgain(`the end of instance ${providerID} was noted down`);
     case 'call':

@@ -23,8 +23,8 @@ import type { ClaimHints } from './claim-hints.ts';
 import {
   endingClaim,
   type TerminationObservation,
-  type UnreadObservation,
-  whileUnread,
+  type UnreadableSettingsObservation,
+  whileSettingsUnreadable,
   withoutStrays,
 } from './decide.ts';
 import { nodesAndSharing, claimsOf, isStray, namedNodesOf } from './instance-sharing.ts';
@@ -79,7 +79,7 @@ export interface ObservedTermination {
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
 
 /** State that all looks of one run share. */
-export interface TerminationLooks {
+export interface TerminationObserverContext {
   /** The record of a NodeClaim or Node, by its UID. */
   readonly recordOf: (uid: string) => TimedRecord<TerminationRecord>;
   /** Callback for the object that was found, before anything is read that may not be served. */
@@ -89,7 +89,7 @@ export interface TerminationLooks {
 /** Looks once. */
 export async function observe(
   deps: Deps,
-  { recordOf, onFound }: TerminationLooks,
+  { recordOf, onFound }: TerminationObserverContext,
   target: TerminationSubject,
 ): Promise<Lookup<ObservedTermination, TerminationRecord>> {
   const { kind, name, uid, onlyIfKnown } = target;
@@ -171,9 +171,9 @@ export function toObservation({
 function settingsWhileUnread(
   { error }: NotKnown,
   stored: TerminationRecord | undefined,
-  unread: Pick<UnreadObservation, 'now' | 'object' | 'nodes'>,
+  unread: Pick<UnreadableSettingsObservation, 'now' | 'object' | 'nodes'>,
 ): EffectiveTermination | undefined {
-  const next = whileUnread({
+  const next = whileSettingsUnreadable({
     ...unread,
     isUnderWay: stored !== undefined && hasBegun(stored),
     deadline: stored?.deadline?.time,

@@ -7,7 +7,7 @@ import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { again, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { apply } from './apply.ts';
-import type { TerminationRun, TargetContext } from './context.ts';
+import type { TerminationRunState, TargetContext } from './context.ts';
 import type { TerminationDecision } from './decide.ts';
 import { closeGone, handOverToNodes } from './end.ts';
 import { claimUnderWay } from './hook-owner.ts';
@@ -15,7 +15,7 @@ import {
   observe,
   toObservation,
   type ObservedTermination,
-  type TerminationLooks,
+  type TerminationObserverContext,
   type TerminationSubject,
 } from './observe.ts';
 import {
@@ -45,7 +45,7 @@ export async function reconcileTarget(
   const { deps } = context;
   let opened: { readonly record: TimedRecord<TerminationRecord>; readonly object?: KubernetesObject } | undefined;
   const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
-  const looks: TerminationLooks = {
+  const looks: TerminationObserverContext = {
     recordOf(uid) {
       const record = records(terminationRecordId(target.kind, uid));
       opened = { record };
@@ -53,7 +53,7 @@ export async function reconcileTarget(
     },
     onFound: (record, object) => void (opened = { record, object }),
   };
-  const run: TerminationRun = {
+  const run: TerminationRunState = {
     ownAttempt: undefined,
     ownHooks: new Set(),
     releasedNodes: new Set(),

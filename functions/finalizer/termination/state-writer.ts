@@ -7,7 +7,7 @@ import { withAnswers } from './decide.ts';
 import { launchTimeOf } from './rule/objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
-import type { TerminationContext, TerminationRun } from './context.ts';
+import type { TerminationContext, TerminationRunState } from './context.ts';
 
 export interface StateWriter {
   /** The record as it was last read or written. */
@@ -21,7 +21,7 @@ export interface StateWriter {
 /** Opens the record for one turn. A failed write leaves `value` as it was: the turn begins again. */
 export function openStateWriter(
   observed: ObservedTermination,
-  { tries, releasedNodes }: Pick<TerminationRun, 'tries' | 'releasedNodes'>,
+  { tries, releasedNodes }: Pick<TerminationRunState, 'tries' | 'releasedNodes'>,
 ): StateWriter {
   let value = storedOrEmpty(observed);
   let { nextWakeTime, hasOwnMessage } = observed;

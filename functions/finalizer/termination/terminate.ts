@@ -36,7 +36,7 @@ import {
   type StepWait,
 } from './report.ts';
 import { reportStrippedNodes } from './stripped-nodes.ts';
-import type { TerminationRun, TerminationContext } from './context.ts';
+import type { TerminationRunState, TerminationContext } from './context.ts';
 import { deleteObjects, deleteClaimWithoutFinalizer } from './delete-objects.ts';
 import { drainNodes } from './drain.ts';
 import { deleteDuePods } from './due-pods.ts';
@@ -67,7 +67,7 @@ export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [
 export interface TerminateOptions {
   readonly deps: FinalizerDeps;
   readonly reporter: Reporter;
-  readonly run: TerminationRun;
+  readonly run: TerminationRunState;
   readonly steps: readonly Step<TerminationContext>[];
 }
 

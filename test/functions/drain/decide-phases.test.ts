@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide, isCustomDrain, podRules } from '../../../functions/drain/decide.ts';
 import type { DrainObservation, FoundResource } from '../../../functions/drain/rule/observation.ts';
-import { endingBy, isWaiting, notedResource, openPhaseOf } from '../../../functions/drain/rule/phase.ts';
+import { endingBy, isWaiting, recordedResource, openPhaseOf } from '../../../functions/drain/rule/phase.ts';
 import { NO_DRAIN_LIMITS, type DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import {
@@ -119,7 +119,7 @@ describe('a custom drain', () => {
 
   it('has its resource noted down before it is made', () => {
     const { name, type } = present() as Extract<FoundResource, { kind: 'present' }>;
-    expect(on({ kind: 'absent', name, type })).toMatchObject({ kind: 'noteResource', resource: { recreated: 1 } });
+    expect(on({ kind: 'absent', name, type })).toMatchObject({ kind: 'recordResource', resource: { recreated: 1 } });
   });
 
   it('ends as its resource says, and falls back to nothing that was not asked for', () => {
@@ -234,8 +234,8 @@ describe('a drain under way', () => {
     expect(openPhaseOf(ending)).toEqual(waiting.phase);
     expect([isWaiting(ending), isWaiting(drain)]).toEqual([true, false]);
     const custom = active({ phase: { kind: 'custom', resource: RESOURCE } });
-    expect([notedResource(custom), notedResource(waiting)]).toEqual([RESOURCE, undefined]);
-    expect(notedResource({ phase: endingBy(custom, outcome, NOW) })).toEqual(RESOURCE);
+    expect([recordedResource(custom), recordedResource(waiting)]).toEqual([RESOURCE, undefined]);
+    expect(recordedResource({ phase: endingBy(custom, outcome, NOW) })).toEqual(RESOURCE);
   });
 
   it('answers a recovery that somebody asks about, also where it ends nothing', () => {

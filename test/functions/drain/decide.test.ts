@@ -6,7 +6,7 @@ import { isForceful } from '../../../functions/drain/rule/phase.ts';
 import { REMEMBERED_FOR } from '../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain, Timestamps } from '../../../functions/drain/request-record.ts';
-import type { Incoming } from '../../../functions/drain/rule/observation.ts';
+import type { IncomingMessage } from '../../../functions/drain/rule/observation.ts';
 import type { DrainObservation } from '../../../functions/drain/rule/observation.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/rule/pods.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
@@ -23,7 +23,7 @@ import {
   configurationOf,
 } from './observations.ts';
 
-const drain = (asked: ReturnType<typeof request>): Incoming => ({ kind: 'drain', request: asked });
+const drain = (asked: ReturnType<typeof request>): IncomingMessage => ({ kind: 'drain', request: asked });
 const ending = (outcome: DrainOutcome): ActiveDrain['phase'] => ({
   kind: 'ending',
   outcome: { ...outcome, time: NOW },
@@ -400,7 +400,7 @@ describe('what a drain counts', () => {
 });
 
 describe('what calls a drain off', () => {
-  const on = (incoming: Incoming, given: Parameters<typeof observation>[0] = {}) =>
+  const on = (incoming: IncomingMessage, given: Parameters<typeof observation>[0] = {}) =>
     decide(
       observation({ record: { active: active({ requests: [request('e1'), request('e2')] }) }, incoming, ...given }),
     );
@@ -549,13 +549,13 @@ describe('the end of a quarantine', () => {
   const quarantineEnd = { said: { sentTime: minutesAgo(10) }, time: minutesAgo(9) };
 
   it('is remembered as long as a message can wait, whether or not a drain ends by it', () => {
-    const over: Incoming = { kind: 'unQuarantined', id: 'h', said: { sentTime: minutesAgo(1) } };
+    const over: IncomingMessage = { kind: 'unQuarantined', id: 'h', said: { sentTime: minutesAgo(1) } };
     expect(decide(observation({ record: {}, incoming: over }))).toMatchObject({
       kind: 'idle',
       record: { quarantineEnd: { said: { sentTime: minutesAgo(1) }, time: NOW } },
       until: addDuration(NOW, REMEMBERED_FOR),
     });
-    const earlier: Incoming = { ...over, said: { sentTime: minutesAgo(11) } };
+    const earlier: IncomingMessage = { ...over, said: { sentTime: minutesAgo(11) } };
     expect(decide(observation({ record: { quarantineEnd }, incoming: earlier }))).toMatchObject({
       record: { quarantineEnd },
     });
@@ -589,8 +589,8 @@ describe('the end of a quarantine', () => {
 describe('the end of an earlier quarantine, which comes late', () => {
   const minutesAgo = (count: number) => addDuration(NOW, minutes(-count));
   const labels = { 'dgxc.nvidia.com/nvsentinel-state': 'drain-succeeded' };
-  const end = (said: Timestamps): Incoming => ({ kind: 'unQuarantined', id: 'h', said });
-  const on = (incoming: Incoming, said: Timestamps) =>
+  const end = (said: Timestamps): IncomingMessage => ({ kind: 'unQuarantined', id: 'h', said });
+  const on = (incoming: IncomingMessage, said: Timestamps) =>
     decide(
       observation({
         incoming,
@@ -634,7 +634,7 @@ describe('the end of an earlier quarantine, which comes late', () => {
 describe('the end of a fault', () => {
   const minutesAgo = (count: number) => addDuration(NOW, minutes(-count));
   const said = { createdTime: minutesAgo(10), sentTime: minutesAgo(9) };
-  const over: Incoming = { kind: 'recovered', event: request('h', { isHealthy: true }).event, said };
+  const over: IncomingMessage = { kind: 'recovered', event: request('h', { isHealthy: true }).event, said };
   const { agent, componentClass, checkName } = over.event;
   const fault = { agent, componentClass, checkName, entities: [] };
   const recoveries = [{ fault, said, time: minutesAgo(9) }];
@@ -645,7 +645,7 @@ describe('the end of a fault', () => {
       record: { recoveries: [{ fault, said, time: NOW }] },
       until: addDuration(NOW, REMEMBERED_FOR),
     });
-    const earlier: Incoming = { ...over, said: { createdTime: minutesAgo(11) } };
+    const earlier: IncomingMessage = { ...over, said: { createdTime: minutesAgo(11) } };
     expect(decide(observation({ record: { recoveries }, incoming: earlier }))).toMatchObject({
       record: { recoveries },
     });
@@ -662,7 +662,11 @@ describe('the end of a fault', () => {
 
   it('of a part leaves the earlier end of the whole as it is: that still tells which events are stale', () => {
     const { event } = reset('h', ['A']);
-    const part: Incoming = { ...over, event: { ...event, isHealthy: true }, said: { createdTime: minutesAgo(5) } };
+    const part: IncomingMessage = {
+      ...over,
+      event: { ...event, isHealthy: true },
+      said: { createdTime: minutesAgo(5) },
+    };
     const decision = decide(observation({ record: { recoveries }, incoming: part }));
     const record = 'record' in decision ? decision.record : {};
     const stale = drain({ ...reset('e1', ['B']), said: { createdTime: minutesAgo(11) } });
@@ -698,7 +702,7 @@ describe('the end of a fault', () => {
     expect(noted).toMatchObject({ kind: 'note', record: { active: { phase: { over: ['e1'] } } } });
     const record = 'record' in noted ? noted.record : {};
     expect(decide(observation({ record, incoming: over }))).toMatchObject({ kind: 'close', ending: { over: ['e1'] } });
-    const released: Incoming = { kind: 'unQuarantined', id: 'h', said };
+    const released: IncomingMessage = { kind: 'unQuarantined', id: 'h', said };
     expect(decide(observation({ record, incoming: released }))).toMatchObject({
       kind: 'note',
       record: { active: { phase: { over: ['e1', 'e2'] } } },
@@ -775,12 +779,12 @@ describe('whatever comes', () => {
       .tuple(id, fc.subarray(['A', 'B']), quarantine)
       .map(([each, gpus, status]) => reset(each, gpus, status as 'Quarantined')),
   );
-  const incoming: fc.Arbitrary<Incoming | undefined> = fc.oneof(
+  const incoming: fc.Arbitrary<IncomingMessage | undefined> = fc.oneof(
     asked.map(drain),
     fc
       .tuple(fc.constantFrom('cancelled', 'withdrawn', 'unQuarantined'), id)
       .map(([kind, each]) => ({ kind: kind as 'cancelled', id: each })),
-    asked.map((each): Incoming => ({ kind: 'recovered', event: each.event })),
+    asked.map((each): IncomingMessage => ({ kind: 'recovered', event: each.event })),
     fc.constant(undefined),
   );
   const any: fc.Arbitrary<DrainObservation> = fc

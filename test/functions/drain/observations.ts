@@ -126,7 +126,7 @@ export function observation(
     protection: DEFAULT_PROTECTION_POLICY,
     isProtectionOverridden: false,
     limits: NO_DRAIN_LIMITS,
-    neighbours: undefined,
+    poolDrains: undefined,
     resource: { kind: 'notAsked' },
     ...given,
     record,

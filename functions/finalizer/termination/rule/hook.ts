@@ -44,7 +44,7 @@ export type HookEffect =
   | { readonly kind: 'done' }
   | { readonly kind: 'wait'; readonly on: string; readonly until: EpochMs }
   /** The call is noted down; the next turn makes it (I4). */
-  | { readonly kind: 'noteCall'; readonly progress: HookProgress }
+  | { readonly kind: 'recordCall'; readonly progress: HookProgress }
   /** `within`: nobody waits for the work, and the call takes this long at most. */
   | { readonly kind: 'call'; readonly progress: HookProgress; readonly within?: DurationMs }
   /** The custom resource that stands for the call is looked at. While it is the same, the hook waits; `isLast`: it is decided without it. */
@@ -73,7 +73,7 @@ export function nextForHook(observation: HookObservation): HookEffect {
 
 function nextForAwaited(observation: HookObservation): HookEffect {
   const { now, hook, progress, isOwn } = observation;
-  if (progress === undefined) return noteCall(observation);
+  if (progress === undefined) return recordCall(observation);
   // Called when nothing waited for it. One that was only noted down then may not have been.
   if (progress.unawaited !== undefined && progress.phase !== 'intended') return DONE;
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return DONE;
@@ -81,7 +81,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
   if (progress.phase === 'intended') {
     if (isOwn) return { kind: 'call', progress };
     const settled = addDuration(progress.lastSeenTime, RUN_ENDS_WITHIN);
-    if (isDue(now, settled)) return noteCall(observation);
+    if (isDue(now, settled)) return recordCall(observation);
     return { kind: 'wait', on: `hook ${hook.name} is being called`, until: settled };
   }
   const timeout = hookTimeoutTime(hook, progress);
@@ -98,7 +98,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
     return { kind: 'look', progress, target, resource, on, until: earliest(next, timeout) };
   }
   const retryTime = addDuration(progress.lastSeenTime, retryWait(progress.attempts));
-  if (isDue(now, retryTime)) return noteCall(observation);
+  if (isDue(now, retryTime)) return recordCall(observation);
   const on = `hook ${hook.name} failed: ${progress.message ?? ''}`;
   return { kind: 'wait', on, until: earliest(retryTime, timeout) };
 }
@@ -118,7 +118,7 @@ function lateLook({ now, hook, isLookedAt }: HookObservation, progress: HookProg
 const RESOURCE_LOOKS = { least: seconds(8), most: minutes(1) };
 
 /** The call that is noted down now. The time of a hook counts from the first call that was made. */
-function noteCall({ now, mode, progress: before }: HookObservation): HookEffect {
+function recordCall({ now, mode, progress: before }: HookObservation): HookEffect {
   const unawaited = mode === 'awaited' ? undefined : mode;
   const isFirst = before === undefined || isFirstCallUnknown(before) || before.unawaited !== unawaited;
   const progress: HookProgress = {
@@ -129,7 +129,7 @@ function noteCall({ now, mode, progress: before }: HookObservation): HookEffect 
     ...(unawaited !== undefined && { unawaited }),
     ...(before?.failureReport !== undefined && { failureReport: before.failureReport }),
   };
-  return { kind: 'noteCall', progress };
+  return { kind: 'recordCall', progress };
 }
 
 /** Time between looks at a hook that holds a termination: its policy may have changed. */
@@ -174,7 +174,7 @@ function nextForUnawaited(observation: HookObservation, mode: UnawaitedReason): 
   const { now, hook, progress, isOwn } = observation;
   // What a run noted down that ended may not have been called: its key is the same when it is called again.
   if (progress === undefined || (progress.phase === 'intended' && progress.unawaited === undefined)) {
-    return noteCall(observation);
+    return recordCall(observation);
   }
   if (progress.unawaited === undefined) return DONE;
   const giveUp = (message: string): HookEffect => {
@@ -188,13 +188,13 @@ function nextForUnawaited(observation: HookObservation, mode: UnawaitedReason): 
     }
     const settled = addDuration(progress.lastSeenTime, MAX_DELAY_PER_HOOK);
     if (!isDue(now, settled)) return { kind: 'wait', on: `hook ${hook.name} is being called`, until: settled };
-    if (progress.attempts < MAX_CALLS) return noteCall(observation);
+    if (progress.attempts < MAX_CALLS) return recordCall(observation);
     return giveUp('nobody knows whether it was called');
   }
   if (progress.phase !== 'failed' || mode === 'once' || progress.attempts >= MAX_CALLS) return DONE;
   const retryTime = addDuration(progress.lastSeenTime, RETRY_AFTER);
   if (addDuration(now, timeLeft(observation, progress)) <= retryTime) return DONE;
-  if (isDue(now, retryTime)) return noteCall(observation);
+  if (isDue(now, retryTime)) return recordCall(observation);
   return { kind: 'wait', on: `hook ${hook.name} was not taken on: ${progress.message ?? ''}`, until: retryTime };
 }
 

@@ -118,7 +118,7 @@ export type InstanceEffect =
   | { readonly kind: 'done' }
   | Wait
   /** The call is noted down; the next turn makes it. */
-  | { readonly kind: 'noteCall'; readonly attempt: CallAttempt }
+  | { readonly kind: 'recordCall'; readonly attempt: CallAttempt }
   | { readonly kind: 'call'; readonly attempt: CallAttempt };
 
 /** Time after the deadline that Karpenter may take; its own deadline is the same. */
@@ -154,7 +154,7 @@ export function nextForInstance(observation: InstanceObservation): InstanceEffec
   if (refused !== undefined)
     return wait(`instance ${providerID} could not be ended: ${refused.message}`, refused.until);
   if (isOwn && attempt.phase === 'intended') return { kind: 'call', attempt };
-  return { kind: 'noteCall', attempt: { number: (attempt?.number ?? 0) + 1, phase: 'intended', intendedTime: now } };
+  return { kind: 'recordCall', attempt: { number: (attempt?.number ?? 0) + 1, phase: 'intended', intendedTime: now } };
 }
 
 /**

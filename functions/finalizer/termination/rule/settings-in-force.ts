@@ -33,7 +33,7 @@ export function settingsInForce(
   return { ...kept, hooks: kept.hooks.filter(({ name }) => !isHolding(name)) };
 }
 
-export interface UnreadObservation {
+export interface UnreadableSettingsObservation {
   readonly now: EpochMs;
   /** NodeClaim or Node that is terminated. */
   readonly object: KubernetesObject;
@@ -51,14 +51,14 @@ export interface UnreadObservation {
  * that its record keeps. `await`: it would begin, and waits as for a block that cannot be read, once that has lasted (I6), and at the
  * NodeClaim's own deadline at once. `tryAgain`: the message goes back to the queue.
  */
-export function whileUnread({
+export function whileSettingsUnreadable({
   now,
   object,
   nodes,
   isUnderWay,
   deadline,
   isOutOfSight,
-}: UnreadObservation): 'goOn' | 'await' | 'tryAgain' {
+}: UnreadableSettingsObservation): 'goOn' | 'await' | 'tryAgain' {
   if (isUnderWay && deadline !== undefined && isDue(now, deadline)) return 'goOn';
   const deletion = deletionTimeOf(object);
   const isOurs = [object, ...nodes].some(isManaged);

@@ -9,7 +9,7 @@ import {
 } from '../../../../functions/drain/rule/cancellation.ts';
 import { faultOf } from '../../../../functions/drain/rule/faults.ts';
 import { pauseWhileActive, pauseBeforeBegin } from '../../../../functions/drain/rule/pauses.ts';
-import type { Incoming } from '../../../../functions/drain/rule/observation.ts';
+import type { IncomingMessage } from '../../../../functions/drain/rule/observation.ts';
 import { FULL } from '../../../../functions/drain/rule/pods.ts';
 import type { ActiveDrain } from '../../../../functions/drain/record.ts';
 import type { DrainRequest } from '../../../../functions/drain/request-record.ts';
@@ -24,8 +24,11 @@ const forced = { drainOverrides: { force: true, skip: false } };
 const byPerson = (id: string): DrainRequest => ({ ...request(id), requestedBy: 'node-annotation' });
 
 describe('a request that comes', () => {
-  const on = (asked: DrainRequest, given: Given = {}, more: Partial<Extract<Incoming, { kind: 'drain' }>> = {}) =>
-    admit(observation(given), { kind: 'drain', request: asked, ...more });
+  const on = (
+    asked: DrainRequest,
+    given: Given = {},
+    more: Partial<Extract<IncomingMessage, { kind: 'drain' }>> = {},
+  ) => admit(observation(given), { kind: 'drain', request: asked, ...more });
 
   it('and needs no drain is answered, and remembered with its fault and when it was sent', () => {
     const answer = {
@@ -310,7 +313,7 @@ describe('a drain whose cordon somebody takes back', () => {
 });
 
 describe('requests that are called off', () => {
-  const on = (incoming: Exclude<Incoming, { kind: 'drain' }>, given: Given = {}) =>
+  const on = (incoming: Exclude<IncomingMessage, { kind: 'drain' }>, given: Given = {}) =>
     cancellationOf(observation(given), incoming);
   const all = { kind: 'unQuarantined', id: 'h' } as const;
 
@@ -362,8 +365,10 @@ describe('requests that are called off', () => {
 
   it('are told that repair withdrew its own drain', () => {
     const own = { ...request('e1'), requestedBy: 'curfew.repair' };
-    const because = (incoming: Exclude<Incoming, { kind: 'drain' }>, record: NonNullable<Given['record']>): unknown =>
-      on(incoming, { record })?.because;
+    const because = (
+      incoming: Exclude<IncomingMessage, { kind: 'drain' }>,
+      record: NonNullable<Given['record']>,
+    ): unknown => on(incoming, { record })?.because;
     const taken = { kind: 'cancelled', id: 'e1' } as const;
     const called = { ...taken, requestedBy: 'curfew.repair' };
     expect(because(called, { requests: [own] })).toBe('repair withdrew its drain');

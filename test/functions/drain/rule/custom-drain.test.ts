@@ -48,7 +48,7 @@ function on(
 describe('a custom drain', () => {
   it('is noted down, then created', () => {
     expect(on(ABSENT, { custom: undefined })).toMatchObject({
-      kind: 'noteResource',
+      kind: 'recordResource',
       resource: { name: 'drain-n1-e1' },
     });
     const { uid: _, ...noted } = RESOURCE;
@@ -61,7 +61,7 @@ describe('a custom drain', () => {
     const absent: FoundResource = { kind: 'absent', name: RESOURCE.name, type };
     const resource = { version: 'v1', createdTime: RESOURCE.createdTime };
     expect(on(seen([], true, '5', type))).toMatchObject({ kind: 'awaitResource', active: { phase: { resource } } });
-    expect(on(absent)).toMatchObject({ kind: 'noteResource', resource });
+    expect(on(absent)).toMatchObject({ kind: 'recordResource', resource });
     expect(on(absent, { custom: noted })).toMatchObject({ kind: 'createResource', resource });
   });
 
@@ -181,7 +181,7 @@ describe('a custom drain', () => {
 
   it('is made again once when somebody removes it', () => {
     const decision = on(ABSENT);
-    expect(decision).toMatchObject({ kind: 'noteResource', resource: { recreated: 1 } });
+    expect(decision).toMatchObject({ kind: 'recordResource', resource: { recreated: 1 } });
     expect(decision).not.toHaveProperty('resource.uid');
   });
 

@@ -5,7 +5,7 @@ import { decide } from '../../../../functions/drain/decide.ts';
 import { endOf, forget, hasNoEndInForce, remember, REMEMBERED_FOR } from '../../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type DrainRecord } from '../../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain } from '../../../../functions/drain/request-record.ts';
-import type { Incoming } from '../../../../functions/drain/rule/observation.ts';
+import type { IncomingMessage } from '../../../../functions/drain/rule/observation.ts';
 import { requestOnNode } from '../../../../functions/drain/rule/node-annotations.ts';
 import type { DrainedNode } from '../../../../functions/drain/rule/observation.ts';
 import { listedFaults } from '../../../../functions/drain/drained-node.ts';
@@ -83,12 +83,12 @@ describe('of ended drains', () => {
 });
 
 describe('our cordon', () => {
-  const over = (checkName: string, entitiesImpacted: HealthEvent['entitiesImpacted'] = []): Incoming => ({
+  const over = (checkName: string, entitiesImpacted: HealthEvent['entitiesImpacted'] = []): IncomingMessage => ({
     kind: 'recovered',
     event: request('h', { isHealthy: true, checkName, entitiesImpacted }).event,
     said: { sentTime: addDuration(NOW, minutes(1)) },
   });
-  const releases = (record: Partial<DrainRecord>, incoming: Incoming, node: DrainedNode = OURS): unknown => {
+  const releases = (record: Partial<DrainRecord>, incoming: IncomingMessage, node: DrainedNode = OURS): unknown => {
     const decision = decide(observation({ node, record, incoming, now: later(2) }));
     return decision.kind === 'cancel' && decision.releasesNode;
   };
@@ -149,17 +149,17 @@ describe('a request on the Node', () => {
 
 describe('an event', () => {
   const at = (minutesAgo: number) => addDuration(NOW, minutes(-minutesAgo));
-  const event = (said: object, given: object = {}): Incoming => ({
+  const event = (said: object, given: object = {}): IncomingMessage => ({
     kind: 'drain',
     request: { ...request('e1', { agent: 'a', componentClass: 'c', checkName: 'k', ...given }), said },
     receivedTime: NOW,
   });
-  const reasonOf = (incoming: Incoming, node: Partial<DrainedNode> = {}, more: object = {}): string => {
+  const reasonOf = (incoming: IncomingMessage, node: Partial<DrainedNode> = {}, more: object = {}): string => {
     const decision = decide(observation({ incoming, node, ...more }));
     return decision.kind === 'answer' ? decision.answer.reason : decision.kind;
   };
 
-  it.each<[string, Incoming, string]>([
+  it.each<[string, IncomingMessage, string]>([
     ['as old as may be', event({ generatedTime: at(60) }), 'begin'],
     ['older', event({ generatedTime: at(61), sentTime: at(1) }), 'StaleEvent'],
     ['stored longer ago', event({ createdTime: at(61), sentTime: at(1) }), 'StaleEvent'],
@@ -176,7 +176,7 @@ describe('an event', () => {
   });
 
   it('is as old as when it came first, however often it is tried', () => {
-    const tried: Incoming = { ...event({ sentTime: at(300) }), receivedTime: at(299) } as Incoming;
+    const tried: IncomingMessage = { ...event({ sentTime: at(300) }), receivedTime: at(299) } as IncomingMessage;
     expect(reasonOf(tried)).toBe('begin');
   });
 
@@ -210,7 +210,7 @@ describe('an event', () => {
   });
 
   it('of a part that waits for its answer has failed', () => {
-    const incoming = { ...event({ sentTime: at(61) }), isRequest: true } as Incoming;
+    const incoming = { ...event({ sentTime: at(61) }), isRequest: true } as IncomingMessage;
     expect(decide(observation({ incoming }))).toMatchObject({ answer: { status: 'Failed', reason: 'StaleEvent' } });
   });
 });
@@ -223,7 +223,7 @@ describe('a deletion that is overdue when its drain begins', () => {
     ['comes in its last minute', 59, 60, 1],
   ])('%s', (_, minutesAgo, timeout, left) => {
     const toml = `deleteAfterTimeoutMinutes = ${timeout}\n`;
-    const incoming: Incoming = {
+    const incoming: IncomingMessage = {
       kind: 'drain',
       request: { ...request('e1'), time: addDuration(NOW, minutes(-minutesAgo)) },
     };

@@ -1,6 +1,11 @@
 /** What a drain does with each pod of the node, when it looks again, and what it does not wait for. */
 import { describe, expect, it } from 'vitest';
-import { planPods, withReturns, type PlanSituation, type PodPlan } from '../../../../functions/drain/rule/pod-plan.ts';
+import {
+  planPods,
+  withPodReturns,
+  type PlanSituation,
+  type PodPlan,
+} from '../../../../functions/drain/rule/pod-plan.ts';
 import type { DrainMode } from '../../../../shared/domain/drain-settings.ts';
 import type { PodView } from '../../../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../../../shared/domain/protection.ts';
@@ -317,7 +322,7 @@ describe('a pod that comes back', () => {
         { ...owner, uid: 'one', controller: true },
       ],
     });
-    expect(withReturns([], [owned], NOW)).toEqual([{ of: 'one', times: 1, time: NOW }]);
+    expect(withPodReturns([], [owned], NOW)).toEqual([{ of: 'one', times: 1, time: NOW }]);
   });
 
   it('counts its own returns, beside those of others', () => {
@@ -325,9 +330,12 @@ describe('a pod that comes back', () => {
       { of: 'other', times: 1, time: at(-1) },
       { of: 'rs', times: 1, time: at(-1) },
     ];
-    expect(withReturns(returns, [], NOW)).toBe(returns);
-    expect(withReturns(returns, [back('a'), back('b')], NOW)).toEqual([returns[0], { of: 'rs', times: 2, time: NOW }]);
+    expect(withPodReturns(returns, [], NOW)).toBe(returns);
+    expect(withPodReturns(returns, [back('a'), back('b')], NOW)).toEqual([
+      returns[0],
+      { of: 'rs', times: 2, time: NOW },
+    ]);
     const many = Array.from({ length: 250 }, (_, index) => ({ of: `rs-${index}`, times: 1, time: NOW }));
-    expect(withReturns(many, [back('a')], NOW)).toEqual([...many.slice(1), { of: 'rs', times: 1, time: NOW }]);
+    expect(withPodReturns(many, [back('a')], NOW)).toEqual([...many.slice(1), { of: 'rs', times: 1, time: NOW }]);
   });
 });

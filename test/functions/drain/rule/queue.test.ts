@@ -8,13 +8,13 @@ import {
   queuePlaceOf,
   waitsForNobody,
 } from '../../../../functions/drain/rule/queue.ts';
-import type { Neighbours } from '../../../../functions/drain/rule/observation.ts';
+import type { PoolDrains } from '../../../../functions/drain/rule/observation.ts';
 import { NO_DRAIN_LIMITS, placesOf } from '../../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { active, modes, NOW, observation, prepared, request } from '../observations.ts';
 
 const self = { uid: 'm', since: NOW, takes: false };
-const around = (given: Partial<Neighbours>): Neighbours => ({ total: 10, drainingCount: 0, waiters: [], ...given });
+const around = (given: Partial<PoolDrains>): PoolDrains => ({ total: 10, drainingCount: 0, waiters: [], ...given });
 const older = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ uid: `a${index}`, since: addDuration(NOW, seconds(-1)) }));
 
@@ -125,7 +125,7 @@ describe('a drain that waits for its turn', () => {
   const full = around({ drainingCount: 1 });
   const on = (given: Parameters<typeof observation>[0] = {}, drain = waiting) => {
     const node = { ...prepared(drain), labels: {} };
-    const seen = observation({ node, limits, neighbours: full, record: { active: drain }, ...given });
+    const seen = observation({ node, limits, poolDrains: full, record: { active: drain }, ...given });
     const { phase: turn } = drain;
     if (turn.kind !== 'waiting') throw new Error('it does not wait');
     return decideQueued(seen, drain, turn);
@@ -149,10 +149,10 @@ describe('a drain that waits for its turn', () => {
 
   it('marks its Node when a place is free, looks again, and begins or takes the mark back', () => {
     const noted = (takes: boolean): unknown => ({ kind: 'note', record: { active: { phase: { ...phase, takes } } } });
-    expect(on({ neighbours: around({}) })).toMatchObject(noted(true) as object);
+    expect(on({ poolDrains: around({}) })).toMatchObject(noted(true) as object);
     const marked = active({ ...waiting, phase: { ...phase, takes: true } });
     expect(on({}, marked)).toMatchObject(noted(false) as object);
-    expect(on({ neighbours: around({}) }, marked)).toMatchObject({
+    expect(on({ poolDrains: around({}) }, marked)).toMatchObject({
       kind: 'start',
       active: begun,
       record: { active: begun },
@@ -214,6 +214,6 @@ describe('a drain that waits for its turn', () => {
   });
 
   it('cannot be decided while nobody has read the other nodes', () => {
-    expect(() => on({ neighbours: undefined })).toThrow('the other nodes of the pool are read');
+    expect(() => on({ poolDrains: undefined })).toThrow('the other nodes of the pool are read');
   });
 });

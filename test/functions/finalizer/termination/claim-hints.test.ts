@@ -28,7 +28,7 @@ describe('what is known of the NodeClaim with a providerID', () => {
   it('is forgotten with the next list', () => {
     const hints = createClaimHints();
     hints.note(claim('one', 'a'));
-    hints.noteAll([claim('two', 'b')], toEpochMs(0));
+    hints.rememberAll([claim('two', 'b')], toEpochMs(0));
     expect([hints.nameOf('a'), hints.nameOf('b')]).toEqual([undefined, 'two']);
   });
 });
@@ -39,7 +39,7 @@ describe('that no NodeClaim has a providerID', () => {
   it('is what a list says, for a few minutes, until one is seen', () => {
     const hints = createClaimHints();
     expect(hints.hasNoClaim('a', minute(0))).toBe(false);
-    hints.noteAll([claim('one', 'b')], minute(0));
+    hints.rememberAll([claim('one', 'b')], minute(0));
     expect([hints.hasNoClaim('a', minute(0)), hints.hasNoClaim('b', minute(0))]).toEqual([true, false]);
     expect([hints.hasNoClaim('a', minute(4)), hints.hasNoClaim('a', minute(5))]).toEqual([true, false]);
     hints.note(claim('two', 'a'));

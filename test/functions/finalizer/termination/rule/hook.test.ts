@@ -21,7 +21,7 @@ const seen = (fields: Partial<HookObservation> = {}): HookObservation => ({
   ...fields,
 });
 const note = (more: Partial<HookProgress> = {}): HookEffect => ({
-  kind: 'noteCall',
+  kind: 'recordCall',
   progress: hookProgress('intended', more),
 });
 const wait = (on: string, until: EpochMs): HookEffect => ({ kind: 'wait', on, until });
@@ -168,7 +168,7 @@ describe('a hook that ran out of time', () => {
 
   it('is asked only once it was called for certain', () => {
     const own = hookProgress('intended', { firstInvokedTime: later(-900), lastSeenTime: later(-60), attempts: 3 });
-    expect(nextForHook(seen({ progress: own })).kind).toBe('noteCall');
+    expect(nextForHook(seen({ progress: own })).kind).toBe('recordCall');
   });
 });
 

@@ -58,7 +58,7 @@ describe('the next thing for an instance', () => {
       wait('instance i-1 is shutting down', later(60)),
     ],
     ['is nothing while it goes, at the deadline', { ...shuttingDown, isForced: true }, { kind: 'done' }],
-    ['is to note the call down first', {}, { kind: 'noteCall', attempt: intended(1) }],
+    ['is to note the call down first', {}, { kind: 'recordCall', attempt: intended(1) }],
     [
       'is the call for the run that noted it down',
       { attempt: intended(1), ownAttempt: 1 },
@@ -77,12 +77,12 @@ describe('the next thing for an instance', () => {
     [
       'is another call when it runs on a minute after one',
       { attempt: accepted(2, later(-60)) },
-      { kind: 'noteCall', attempt: intended(3) },
+      { kind: 'recordCall', attempt: intended(3) },
     ],
     [
       'is another call when nobody knows whether the last one was made',
       { attempt: intended(2, later(-60)) },
-      { kind: 'noteCall', attempt: intended(3) },
+      { kind: 'recordCall', attempt: intended(3) },
     ],
     [
       'is to wait for as long as a refusal lasts',
@@ -110,7 +110,7 @@ describe('beside Karpenter', () => {
     [
       'we end it from then on (I5)',
       { deletion: later(-600), deadline: later(-60), isForced: true },
-      { kind: 'noteCall', attempt: intended(1) },
+      { kind: 'recordCall', attempt: intended(1) },
     ],
     [
       'a deadline before the deletion counts from the deletion',
@@ -137,7 +137,7 @@ describe('after a call that was refused', () => {
     const { attempt, until } = afterRefusedCall(NOW, { number }, { until: later(999), isPassing: true });
     expect(until).toBe(later(delay));
     expect(nextForInstance(seen({ attempt, now: later(delay - 1) })).kind).toBe('wait');
-    expect(nextForInstance(seen({ attempt, now: later(delay) })).kind).toBe('noteCall');
+    expect(nextForInstance(seen({ attempt, now: later(delay) })).kind).toBe('recordCall');
   });
 
   it('what is refused for good has settled, and waits for its own time', () => {

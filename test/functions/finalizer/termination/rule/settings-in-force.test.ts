@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { HookProgress, KeptSettings } from '../../../../../functions/finalizer/termination/record.ts';
-import { settingsInForce, whileUnread } from '../../../../../functions/finalizer/termination/rule/settings-in-force.ts';
+import {
+  settingsInForce,
+  whileSettingsUnreadable,
+} from '../../../../../functions/finalizer/termination/rule/settings-in-force.ts';
 import type { EffectiveTermination } from '../../../../../functions/finalizer/termination/settings.ts';
 import type { KubernetesObject } from '../../../../../shared/domain/kubernetes-object.ts';
 import type { TerminationHook } from '../../../../../shared/domain/termination.ts';
@@ -81,8 +84,8 @@ describe('a termination whose NodePool or policies cannot be read', () => {
     },
     spec,
   });
-  const next = (now: ReturnType<typeof seconds>, fields: Partial<Parameters<typeof whileUnread>[0]> = {}) =>
-    whileUnread({
+  const next = (now: ReturnType<typeof seconds>, fields: Partial<Parameters<typeof whileSettingsUnreadable>[0]> = {}) =>
+    whileSettingsUnreadable({
       now: addDuration(DELETION, now),
       object: claim(),
       nodes: [],
