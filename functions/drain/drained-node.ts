@@ -10,7 +10,7 @@ import { readAnswer, requestedId } from './rule/node-annotations.ts';
 import { readShownDrain } from './node.ts';
 import { OWNER } from './record.ts';
 import type { DrainedNode } from './rule/observation.ts';
-import type { Fault } from './request-record.ts';
+import type { NodeFault } from './request-record.ts';
 
 /** Ids of the HealthEvents in the annotation; entries without an id are left out. */
 function quarantineIds(text: string): readonly string[] | 'unreadable' {
@@ -26,7 +26,7 @@ function quarantineIds(text: string): readonly string[] | 'unreadable' {
 const MAX_ENTRIES = 1000;
 
 /** The faults that the annotation lists. Never throws. */
-export function listedFaults(text: string | undefined): readonly Fault[] {
+export function listedFaults(text: string | undefined): readonly NodeFault[] {
   const entries = readJson(text);
   if (!Array.isArray(entries)) return [];
   return entries.slice(0, MAX_ENTRIES).flatMap((entry: unknown) => {

@@ -102,7 +102,7 @@ const faultSchema = z.object({
   codes: z.exactOptional(list(z.string())),
 });
 /** A fault as monitors identify it; its recovery names it alike. */
-export type Fault = Readonly<z.output<typeof faultSchema>>;
+export type NodeFault = Readonly<z.output<typeof faultSchema>>;
 
 export const finishedSchema = z.extend(outcomeSchema, {
   id: z.string(),

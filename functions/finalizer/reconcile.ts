@@ -25,7 +25,7 @@ import { isInstance } from './orphans/record.ts';
 import { targetOfNode } from './termination/observe.ts';
 import { isKnownPool, updateKnownPool } from './termination/known-pools.ts';
 import { reconcileTarget } from './termination/reconcile.ts';
-import { decide as decideObject, takeSlot } from './objects/decide.ts';
+import { decide as decideObject, takeCallSlot } from './objects/decide.ts';
 import { reconcileObject } from './objects/reconcile.ts';
 import { reconcileOtherRules, reconcileRule } from './rules/reconcile.ts';
 import { ruleRounds } from './rules/wake-ups.ts';
@@ -43,11 +43,11 @@ export interface Rules {
   readonly decide: typeof decide;
   readonly steps: readonly Step<TerminationContext>[];
   readonly decideObject: typeof decideObject;
-  readonly takeSlot: typeof takeSlot;
+  readonly takeCallSlot: typeof takeCallSlot;
 }
 
 type ReconcileContext = TargetContext &
-  Pick<Rules, 'decideObject' | 'takeSlot'> &
+  Pick<Rules, 'decideObject' | 'takeCallSlot'> &
   Readonly<Record<'terminations' | 'rules', Rounds>> & { readonly settings: SettingsRounds };
 
 /** @param rules mistakes put in place of the real rules and steps, for proofs only */
@@ -64,7 +64,7 @@ export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}
     decide,
     steps: TERMINATION_STEPS,
     decideObject,
-    takeSlot,
+    takeCallSlot,
     ...rules,
   };
   const timers: readonly WakeUpRoute[] = [

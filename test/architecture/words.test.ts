@@ -118,6 +118,11 @@ describe('a word of our own', () => {
     expect(isExported(word)).toBe(true);
   });
 
+  it('has one meaning: its entry in the glossary of the code is the only one', () => {
+    const entries = internals.map(({ words }) => words.join(' '));
+    expect(entries.filter((entry, index) => entries.indexOf(entry) !== index)).toEqual([]);
+  });
+
   it('that a glossary of the code explains is used where the glossary says', () => {
     expect(internals.length).toBeGreaterThan(30);
     const missing = internals.flatMap(({ words, places }) => {

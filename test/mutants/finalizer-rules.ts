@@ -1,5 +1,5 @@
 /** Mistakes in the clean-ups of FinalizerRules. */
-import { takeSlot } from '../../functions/finalizer/objects/rule/call-queue.ts';
+import { takeCallSlot } from '../../functions/finalizer/objects/rule/call-queue.ts';
 import { decide as decideObject } from '../../functions/finalizer/objects/decide.ts';
 import { createReconciler } from '../../functions/finalizer/reconcile.ts';
 import { addDuration, hours, toDurationMs } from '../../shared/domain/time.ts';
@@ -27,7 +27,9 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     mutation: {
       reconcilers: {
         finalizer: deps =>
-          createReconciler(deps, { takeSlot: (queue, own, rate) => takeSlot(queue, own, rate, deps.clock.now()) }),
+          createReconciler(deps, {
+            takeCallSlot: (queue, own, rate) => takeCallSlot(queue, own, rate, deps.clock.now()),
+          }),
       },
     },
   },

@@ -1,9 +1,9 @@
 /** Faults of events: the fault of an event, the recoveries that end it, and the order in which events were said. Pure. */
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
-import type { Fault, Recovery, Timestamps } from '../request-record.ts';
+import type { NodeFault, Recovery, Timestamps } from '../request-record.ts';
 
 /** The fault of an event. Entities have the form `TYPE/VALUE`, e.g. `GPU_UUID/GPU-0`. */
-export function faultOf({ agent, componentClass, checkName, entitiesImpacted, errorCode }: HealthEvent): Fault {
+export function faultOf({ agent, componentClass, checkName, entitiesImpacted, errorCode }: HealthEvent): NodeFault {
   const entities = entitiesImpacted.map(({ entityType, entityValue }) => `${entityType}/${entityValue}`);
   return { agent, componentClass, checkName, entities: unique(entities), codes: unique(errorCode) };
 }
@@ -12,12 +12,12 @@ export function faultOf({ agent, componentClass, checkName, entitiesImpacted, er
 export const DRAIN_REQUEST = { agent: 'curfew', checkName: 'DrainRequested' } as const;
 
 /** Whether a monitor found the fault: a request of a person, repair or another controller has nothing to do with a quarantine. */
-export const isOfMonitor = ({ agent, checkName }: Pick<Fault, 'agent' | 'checkName'>): boolean =>
+export const isOfMonitor = ({ agent, checkName }: Pick<NodeFault, 'agent' | 'checkName'>): boolean =>
   agent !== DRAIN_REQUEST.agent || checkName !== DRAIN_REQUEST.checkName;
 
 const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
 
-export const isSameCheck = (one: Fault, other: Fault): boolean =>
+export const isSameCheck = (one: NodeFault, other: NodeFault): boolean =>
   one.agent === other.agent && one.componentClass === other.componentClass && one.checkName === other.checkName;
 
 /** Most pairs of an entity and a code that are compared one by one. A fault with more ends only by a recovery that names them all. */
@@ -27,13 +27,13 @@ const MAX_PAIRS = 10_000;
  * Whether these recoveries together end `fault`. Each names entities and error codes of its check; an empty list names all. Entities that
  * recover one by one count together.
  */
-export function isOver(fault: Fault, ends: readonly Fault[]): boolean {
+export function isOver(fault: NodeFault, ends: readonly NodeFault[]): boolean {
   const ofCheck = ends.filter(end => isSameCheck(fault, end));
   // Nothing is named: the whole check, or any code in records of before.
   const entities = fault.entities.length === 0 ? [undefined] : fault.entities;
   const { codes = [] } = fault;
   const named = codes.length === 0 ? [undefined] : codes;
-  const names = (end: Fault, entity: string | undefined, code: string | undefined): boolean =>
+  const names = (end: NodeFault, entity: string | undefined, code: string | undefined): boolean =>
     namesOf(end.entities, entity) && (fault.codes === undefined || namesOf(end.codes ?? [], code));
   if (ofCheck.some(end => entities.every(entity => named.every(code => names(end, entity, code))))) return true;
   if (ofCheck.length < 2 || entities.length * named.length > MAX_PAIRS) return false;
@@ -44,7 +44,7 @@ const namesOf = (named: readonly string[], one: string | undefined): boolean =>
   named.length === 0 || (one !== undefined && named.includes(one));
 
 /** Whether the recovery is about part of the fault: together with others it may end it. */
-export const isAbout = (recovery: Fault, fault: Fault): boolean =>
+export const isAbout = (recovery: NodeFault, fault: NodeFault): boolean =>
   isSameCheck(recovery, fault) &&
   overlaps(recovery.entities, fault.entities) &&
   overlaps(recovery.codes ?? [], fault.codes ?? []);
@@ -90,9 +90,9 @@ export const isUnderEndedQuarantine = (event: Timestamps | undefined, end: Times
   (laterBy(event, end, OF_QUARANTINES) ?? -1) >= 0;
 
 /** Faults that ended, by recoveries that were not said before the event. */
-export const endsSince = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly Fault[] =>
+export const endsSince = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly NodeFault[] =>
   recoveries.filter(each => !isBefore(each.said, said)).map(({ fault }) => fault);
 
 /** Faults that ended, by recoveries that were surely said after the event. */
-export const endsAfter = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly Fault[] =>
+export const endsAfter = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly NodeFault[] =>
   recoveries.filter(each => isBefore(said, each.said)).map(({ fault }) => fault);

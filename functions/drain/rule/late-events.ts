@@ -28,7 +28,7 @@ import { isEndInForce, REMEMBERED_FOR } from './history.ts';
 import type { IncomingMessage, DrainObservation, DrainedNode } from './observation.ts';
 import { newestOf } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
-import type { DrainOutcome, DrainRequest, Fault, Recovery, Timestamps } from '../request-record.ts';
+import type { DrainOutcome, DrainRequest, NodeFault, Recovery, Timestamps } from '../request-record.ts';
 
 /**
  * Number of recoveries that are kept, since each entity of each check may have its own, and the most bytes of their JSON. The newest always
@@ -72,7 +72,7 @@ function splitByNeed(
   recoveries: readonly Recovery[],
   { active, requests, finished }: DrainRecord,
 ): { readonly needed: readonly Recovery[]; readonly free: readonly Recovery[] } {
-  const open: readonly { readonly fault: Fault; readonly said?: Timestamps }[] = [
+  const open: readonly { readonly fault: NodeFault; readonly said?: Timestamps }[] = [
     ...[...requests, ...(active?.requests ?? [])].map(({ event, said }) => ({
       fault: faultOf(event),
       ...(said !== undefined && { said }),
@@ -169,7 +169,7 @@ function stillStands(node: DrainedNode, { id, event }: DrainRequest): boolean {
 }
 
 /** Compares a fault with one of the annotation, by check and entities. */
-const isFaultListed = (fault: Fault, listed: Fault): boolean =>
+const isFaultListed = (fault: NodeFault, listed: NodeFault): boolean =>
   isSameCheck(fault, listed) &&
   (listed.entities.length === 0 ||
     (fault.entities.length > 0 && fault.entities.every(entity => listed.entities.includes(entity))));

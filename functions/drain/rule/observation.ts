@@ -8,7 +8,7 @@ import type { ProtectionPolicy } from '../../../shared/domain/protection.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 import type { ModeOf } from './pods.ts';
 import type { DrainRecord } from '../record.ts';
-import type { DrainRequest, Fault, Timestamps } from '../request-record.ts';
+import type { DrainRequest, NodeFault, Timestamps } from '../request-record.ts';
 
 /** The configuration in force, with its patterns compiled. */
 export interface DrainConfiguration {
@@ -32,7 +32,7 @@ export interface DrainedNode {
   /** Ids that NVSentinel's quarantine annotation lists; undefined: there is no such annotation. */
   readonly quarantine: readonly string[] | 'unreadable' | undefined;
   /** The faults that the annotation lists; read only where one is asked about. */
-  readonly quarantineFaults?: () => readonly Fault[];
+  readonly quarantineFaults?: () => readonly NodeFault[];
   /** A person took the quarantine back. */
   readonly isReleased: boolean;
   /** A person asks for a drain with this id, by an annotation. */

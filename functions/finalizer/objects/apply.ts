@@ -142,11 +142,11 @@ async function releaseUnclean(
 
 /** Notes the next call down, or takes a slot in the queue of its rule. */
 async function intend(context: ObjectRunContext, observed: ObservedObject): Promise<Turn> {
-  const { deps, takeSlot } = context;
+  const { deps, takeCallSlot } = context;
   const { entry, observation, inForce } = observed;
   const { now } = observation;
   const isSlotDue = entry?.slotTime !== undefined;
-  const slot = await reserveCall(deps, inForce, observed.subject.uid ?? '', { isSlotDue, now, takeSlot });
+  const slot = await reserveCall(deps, inForce, observed.subject.uid ?? '', { isSlotDue, now, takeCallSlot });
   if (slot > now) {
     return saveEntry(observed, { ...nextEntry(observed), phase: entry?.phase ?? 'held', slotTime: slot }, slot);
   }

@@ -9,7 +9,7 @@ import { checkedCodec, storedUnder, readRecord, type RecordCodec } from '../../.
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
-import { type CallQueue, freeSlot, type takeSlot as TakeSlot } from './decide.ts';
+import { type CallQueue, freeCallSlot, type takeCallSlot as TakeSlot } from './decide.ts';
 import type { RuleInForce } from '../rules/decide.ts';
 
 /** The stored queue; version 1 had no `callEndTimes`. */
@@ -30,7 +30,7 @@ type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
  * always first, `NewerRecord` when a newer version of Curfew counts the calls.
  *
  * @param isSlotDue whether the slot that the object took earlier has come by `now`, the time at which the object was read. The time that the
- * read of the queue takes does not count. `takeSlot`: the rule
+ * read of the queue takes does not count. `takeCallSlot`: the rule
  */
 export async function reserveCall(
   deps: Deps,
@@ -39,12 +39,12 @@ export async function reserveCall(
   {
     isSlotDue,
     now,
-    takeSlot,
-  }: { readonly isSlotDue: boolean; readonly now: EpochMs; readonly takeSlot: typeof TakeSlot },
+    takeCallSlot,
+  }: { readonly isSlotDue: boolean; readonly now: EpochMs; readonly takeCallSlot: typeof TakeSlot },
 ): Promise<EpochMs> {
   let slot = now;
   await changeQueue(deps, object, queue => {
-    const next = takeSlot(queue, { uid, isSlotDue }, rule.rateLimit, now);
+    const next = takeCallSlot(queue, { uid, isSlotDue }, rule.rateLimit, now);
     ({ slot } = next);
     return next.queue;
   });
@@ -54,7 +54,7 @@ export async function reserveCall(
 /** Notes that the call has ended, and another may begin. */
 export async function releaseCall(deps: Deps, { object }: RuleInForce, uid: string): Promise<void> {
   try {
-    await changeQueue(deps, object, queue => freeSlot(queue, uid));
+    await changeQueue(deps, object, queue => freeCallSlot(queue, uid));
   } catch (error) {
     // Nobody is to repeat a call because its end could not be noted down: it counts as under way until `RUN_ENDS_WITHIN` is over.
     if (!(error instanceof RetryableError) || error.reason !== CONTENDED) throw error;

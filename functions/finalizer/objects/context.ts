@@ -2,12 +2,12 @@
 import type { FinalizerContext } from '../common/context.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
-import type { decide, takeSlot } from './decide.ts';
+import type { decide, takeCallSlot } from './decide.ts';
 
 /** Context with the rules: a proof may put mistakes in their place. */
 export interface ObjectContext extends FinalizerContext {
   readonly decideObject: typeof decide;
-  readonly takeSlot: typeof takeSlot;
+  readonly takeCallSlot: typeof takeCallSlot;
 }
 
 /** The answer of a worker by its event. */

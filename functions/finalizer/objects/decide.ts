@@ -13,7 +13,7 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 
-export { type CallQueue, freeSlot, takeSlot } from './rule/call-queue.ts';
+export { type CallQueue, freeCallSlot, takeCallSlot } from './rule/call-queue.ts';
 
 /** The object's entry in the ledger. `slotTime`: its slot in the queue of the rule; `effort`: the finalizer was put back. */
 export type ObservedEntry = { readonly effort?: Effort } & (

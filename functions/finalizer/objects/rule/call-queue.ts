@@ -17,7 +17,7 @@ export interface CallQueue {
  *
  * @param own whose slot it is: a UID; `isSlotDue`: its slot has come
  */
-export function takeSlot(
+export function takeCallSlot(
   { nextSlotTime, callEndTimes = {} }: CallQueue,
   { uid: own, isSlotDue }: { readonly uid: string; readonly isSlotDue: boolean },
   { perSecond, concurrent }: RateLimit,
@@ -39,7 +39,7 @@ export function takeSlot(
 }
 
 /** The queue when a call has ended. */
-export const freeSlot = ({ callEndTimes = {}, ...queue }: CallQueue, own: string): CallQueue => ({
+export const freeCallSlot = ({ callEndTimes = {}, ...queue }: CallQueue, own: string): CallQueue => ({
   ...queue,
   callEndTimes: Object.fromEntries(Object.entries(callEndTimes).filter(([uid]) => uid !== own)),
 });

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { endsAfter, endsSince, isAbout, isOver, isBefore } from '../../../../functions/drain/rule/faults.ts';
 import { addDuration, minutes, type EpochMs } from '../../../../shared/domain/time.ts';
 import { NOW } from '../observations.ts';
-import type { Fault, Timestamps } from '../../../../functions/drain/request-record.ts';
+import type { NodeFault, Timestamps } from '../../../../functions/drain/request-record.ts';
 
-const fault = (entities: readonly string[] = [], codes: readonly string[] = [], checkName = 'k'): Fault => ({
+const fault = (entities: readonly string[] = [], codes: readonly string[] = [], checkName = 'k'): NodeFault => ({
   agent: 'a',
   componentClass: 'c',
   checkName,
@@ -14,7 +14,7 @@ const fault = (entities: readonly string[] = [], codes: readonly string[] = [], 
 });
 
 describe('a fault', () => {
-  it.each<[string, Fault, readonly Fault[], boolean]>([
+  it.each<[string, NodeFault, readonly NodeFault[], boolean]>([
     ['of one entity, which recovers', fault(['A']), [fault(['A'])], true],
     ['of one entity, of which the whole check recovers', fault(['A']), [fault()], true],
     ['of two entities, of which one recovers', fault(['A', 'B']), [fault(['A'])], false],
@@ -37,12 +37,12 @@ describe('a fault', () => {
     [
       'of one code, by an end of before, which knew no codes',
       fault([], ['79']),
-      [{ ...fault(), codes: undefined } as unknown as Fault],
+      [{ ...fault(), codes: undefined } as unknown as NodeFault],
       true,
     ],
     [
       'of before, whatever the code',
-      { ...fault(['A']), codes: undefined } as unknown as Fault,
+      { ...fault(['A']), codes: undefined } as unknown as NodeFault,
       [fault(['A'], ['79'])],
       true,
     ],
@@ -81,7 +81,7 @@ describe('a fault', () => {
 });
 
 describe('a recovery', () => {
-  it.each<[string, Fault, Fault, boolean]>([
+  it.each<[string, NodeFault, NodeFault, boolean]>([
     ['of the same entity', fault(['A']), fault(['A', 'B']), true],
     ['of some entities, others among them', fault(['C', 'B']), fault(['A', 'B']), true],
     ['of the whole check', fault(), fault(['A']), true],
@@ -93,18 +93,18 @@ describe('a recovery', () => {
     ['of a code, where the fault names none', fault(['A'], ['1']), fault(['A']), true],
     [
       'of before, which knew no codes',
-      { ...fault(['A']), codes: undefined } as unknown as Fault,
+      { ...fault(['A']), codes: undefined } as unknown as NodeFault,
       fault(['A'], ['1']),
       true,
     ],
     [
       'of a code of a fault of before',
       fault(['A'], ['1']),
-      { ...fault(['A']), codes: undefined } as unknown as Fault,
+      { ...fault(['A']), codes: undefined } as unknown as NodeFault,
       true,
     ],
   ])('%s is about a fault or not', (_, recovery, of, expected) => {
-    const without = ({ codes, ...rest }: Fault): Fault => (codes === undefined ? rest : { ...rest, codes });
+    const without = ({ codes, ...rest }: NodeFault): NodeFault => (codes === undefined ? rest : { ...rest, codes });
     expect(isAbout(without(recovery), without(of))).toBe(expected);
   });
 
@@ -157,7 +157,7 @@ describe('what was said', () => {
       said: { createdTime: at(count) },
       time: NOW,
     }));
-    const entities = (ends: readonly Fault[]): readonly string[] => ends.flatMap(end => end.entities);
+    const entities = (ends: readonly NodeFault[]): readonly string[] => ends.flatMap(end => end.entities);
     const event = { createdTime: at(2) };
     expect(entities(endsSince(recoveries, event))).toEqual(['2', '3']);
     expect(entities(endsAfter(recoveries, event))).toEqual(['3']);

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { rememberEnds, staleOutcome, tooOldOutcome, withEnds } from '../../../../functions/drain/rule/late-events.ts';
 import { REMEMBERED_FOR } from '../../../../functions/drain/rule/history.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
-import type { DrainRequest, Fault, Timestamps } from '../../../../functions/drain/request-record.ts';
+import type { DrainRequest, NodeFault, Timestamps } from '../../../../functions/drain/request-record.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import { active, finished, NOW, observation, request } from '../observations.ts';
 
 type Given = NonNullable<Parameters<typeof observation>[0]>;
 const at = (count: number): EpochMs => addDuration(NOW, minutes(count));
-const fault = (entities: readonly string[] = [], checkName = 'GpuMemWatch'): Fault => ({
+const fault = (entities: readonly string[] = [], checkName = 'GpuMemWatch'): NodeFault => ({
   agent: 'gpu-health-monitor',
   componentClass: 'GPU',
   checkName,

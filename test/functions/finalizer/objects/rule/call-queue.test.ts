@@ -1,6 +1,10 @@
 /** When the clean-up of an object has its turn among the calls of its rule. */
 import { describe, expect, it } from 'vitest';
-import { freeSlot, takeSlot, type CallQueue } from '../../../../../functions/finalizer/objects/rule/call-queue.ts';
+import {
+  freeCallSlot,
+  takeCallSlot,
+  type CallQueue,
+} from '../../../../../functions/finalizer/objects/rule/call-queue.ts';
 import { addDuration, hours, minutes, retryWait, seconds, toDurationMs } from '../../../../../shared/domain/time.ts';
 import { at } from '../../../../builders/repair.ts';
 
@@ -9,7 +13,7 @@ const NOW = at('2024-11-01T15:00:00Z');
 describe('calls of a rule', () => {
   const LIMIT = { perSecond: 5, concurrent: 20, longestBackoff: minutes(5) };
   const place = (queue: CallQueue, index: number, now = NOW, isSlotDue = false, limit = LIMIT) =>
-    takeSlot(queue, { uid: `uid-${index}`, isSlotDue }, limit, now);
+    takeCallSlot(queue, { uid: `uid-${index}`, isSlotDue }, limit, now);
 
   it('are tried again after 5 s, 10 s, 20 s … the longest back-off', () => {
     expect([1, 2, 3, 4, 50].map(attempts => retryWait(attempts, LIMIT.longestBackoff))).toEqual(
@@ -42,7 +46,7 @@ describe('calls of a rule', () => {
     // Its place has come, and the calls before it are still under way.
     const again = place(third.queue, 3, addDuration(later, seconds(1)), true, limit);
     expect(again.slot).toBeGreaterThan(addDuration(later, seconds(1)));
-    expect(place(freeSlot(again.queue, 'uid-1'), 3, addDuration(later, seconds(2)), true, limit).slot).toBe(
+    expect(place(freeCallSlot(again.queue, 'uid-1'), 3, addDuration(later, seconds(2)), true, limit).slot).toBe(
       addDuration(later, seconds(2)),
     );
     // A run that died does not keep its place.
@@ -67,12 +71,12 @@ describe('the place of a call', () => {
     ['that has come makes no queue', {}, true, 0, { callEndTimes: { a: END } }],
     ['that has come while all are under way is behind the others again', { nextSlotTime: after(600), callEndTimes: { b: END, c: END } }, true, 800, { nextSlotTime: after(800), callEndTimes: { b: END, c: END } }], // prettier-ignore
   ])('%s', (_, before, isSlotDue, slot, queue) => {
-    expect(takeSlot(before, { uid: 'a', isSlotDue }, LIMIT, NOW)).toStrictEqual({ slot: after(slot), queue });
+    expect(takeCallSlot(before, { uid: 'a', isSlotDue }, LIMIT, NOW)).toStrictEqual({ slot: after(slot), queue });
   });
 
   it('is given back alone', () => {
     const queue = { nextSlotTime: after(200), callEndTimes: { a: END, b: END } };
-    expect(freeSlot(queue, 'a')).toEqual({ nextSlotTime: after(200), callEndTimes: { b: END } });
-    expect(freeSlot({}, 'a')).toEqual({ callEndTimes: {} });
+    expect(freeCallSlot(queue, 'a')).toEqual({ nextSlotTime: after(200), callEndTimes: { b: END } });
+    expect(freeCallSlot({}, 'a')).toEqual({ callEndTimes: {} });
   });
 });
