@@ -12,7 +12,10 @@ import { root, sources } from './sources.ts';
 import { WHOLE_PATHS } from './whole-paths.ts';
 
 const linesOf = (file: string): number => readFileSync(join(root, file), 'utf8').trimEnd().split('\n').length;
+/** Of a longer file, the document names the functions to read … */
 const READ_IN_ONE_SITTING = 200;
+/** … but for a file of which a change runs through nearly all. */
+const READ_WHOLE = ['functions/repair/observe.ts'];
 /** A file holds one thought. */
 const MAX_LINES = 400;
 /** Printed and not held: a count that is held gets met by worse code. */
@@ -119,6 +122,15 @@ describe('the whole path with the real adapters', () => {
     expect(opened.filter(file => !entered.includes(file))).toEqual([]);
     expect([...toOpen(IN_COMMON), ...opened].length).toBeLessThanOrEqual(MAX_TO_OPEN);
   });
+
+  it.each([IN_COMMON, ...WHOLE_PATHS.map(({ heading }) => heading)])(
+    '%s: names the functions to read in a long file',
+    heading => {
+      const long = toOpen(heading).filter(file => linesOf(file) > READ_IN_ONE_SITTING && !READ_WHOLE.includes(file));
+      const section = sectionOf(heading).replaceAll(/\s+/g, ' ');
+      expect(long.filter(file => !new RegExp(`\`\\w+\` of \`${file}\``).test(section))).toEqual([]);
+    },
+  );
 
   it('names no file that is not there', () => {
     const named = [IN_COMMON, ...WHOLE_PATHS.map(({ heading }) => heading)].flatMap(namedIn);
