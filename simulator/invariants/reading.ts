@@ -29,7 +29,12 @@ export const textOf = (value: unknown): string | undefined =>
 
 /** What stands under `path`. */
 export function dig(value: unknown, ...path: readonly string[]): unknown {
-  return path.reduce((current, key) => fieldsOf(current)[key], value);
+  let current = value;
+  for (const key of path) {
+    if (!isFields(current)) return undefined;
+    current = current[key];
+  }
+  return current;
 }
 
 /** More texts than these are forgotten together. */

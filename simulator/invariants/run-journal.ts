@@ -43,10 +43,10 @@ const AHEAD = 60_000;
  * else had set, and comes back when a repair is called off.
  */
 export function isTermination(call: PortCall): boolean {
-  if (targetOf(call).resource !== 'nodeclaims') return false;
-  if (isKubernetes(call, 'delete')) return true;
+  if (!isKubernetes(call, 'delete', 'patch') || targetOf(call).resource !== 'nodeclaims') return false;
+  if (call.method === 'delete') return true;
   const instant = instantOf(dig(call.args[1], 'body', 'metadata', 'annotations', TERMINATION_TIMESTAMP));
-  return isKubernetes(call, 'patch') && instant !== undefined && instant <= call.time + AHEAD;
+  return instant !== undefined && instant <= call.time + AHEAD;
 }
 
 /** The last answered read of one object of a resource, and its place among the calls. */

@@ -127,16 +127,21 @@ export function createInvariantWatcher({
   );
   /** A mistake in a check must not look like one of a function that it is called from. */
   const mistakes: unknown[] = [];
-  const tell = (hook: (check: Check) => void): void => {
-    for (const check of checks) {
-      try {
-        hook(check);
-      } catch (error) {
-        mistakes.push(error);
+  /** What tells all checks that have this hook. Most checks have few, and calls are many. */
+  const teller = <Name extends keyof Check>(name: Name): ((...args: Parameters<Required<Check>[Name]>) => void) => {
+    const hooks = checks.flatMap(check => check[name] ?? []) as ((...args: readonly unknown[]) => void)[];
+    return (...args) => {
+      for (const hook of hooks) {
+        try {
+          hook(...args);
+        } catch (error) {
+          mistakes.push(error);
+        }
       }
-    }
+    };
   };
-  const look = (): void => tell(check => check.onMinute?.());
+  const [onCall, onAnswer, onPast] = [teller('onCall'), teller('onAnswer'), teller('onPast')];
+  const [onRun, onRecord, look] = [teller('onRun'), teller('onRecord'), teller('onMinute')];
   const lookEveryMinute = (): void => {
     scheduler.at(addDuration(scheduler.now(), minutes(1)), () => {
       look();
@@ -149,11 +154,11 @@ export function createInvariantWatcher({
     aroundCalls(port, ({ method, args, proceed }) => {
       const run = runs.get(lifetime);
       const call: PortCall = { port: name, method, args, time: scheduler.now(), outcome: { kind: 'pending' } };
-      if (run !== undefined) tell(check => check.onCall?.(call, run));
+      if (run !== undefined) onCall(call, run);
       run?.calls.push(call);
       return noteOutcome(call, proceed(), () => {
         if (run !== undefined) denials.onAnswer(call, run);
-        if (run !== undefined) tell(check => check.onAnswer?.(call, run));
+        if (run !== undefined) onAnswer(call, run);
       });
     });
 
@@ -172,32 +177,32 @@ export function createInvariantWatcher({
       async put(record, expectedVersion) {
         const outcome = await records.put(record, expectedVersion);
         if (outcome.kind === 'written')
-          tell(check => check.onRecord?.(`${record.owner}/${record.id}`, record.nextWakeTime));
+          onRecord(`${record.owner}/${record.id}`, record.nextWakeTime);
         return outcome;
       },
       async delete(key, expectedVersion) {
         const outcome = await records.delete(key, expectedVersion);
-        if (outcome.kind === 'deleted') tell(check => check.onRecord?.(`${key.owner}/${key.id}`, undefined));
+        if (outcome.kind === 'deleted') onRecord(`${key.owner}/${key.id}`, undefined);
         return outcome;
       },
     }),
     remember(by, call) {
       const run: Run = { by, startTime: call.time, calls: [call] };
-      tell(check => check.onPast?.(call, run));
+      onPast(call, run);
     },
     runStarted(by, lifetime) {
       const run: Run = { by, startTime: scheduler.now(), calls: [] };
       runs.set(lifetime, run);
-      tell(check => check.onRun?.(run));
+      onRun(run);
     },
     tableRestored: backup => void losses.push({ backup, time: scheduler.now() }),
-    clusterRestored: () => tell(check => check.onClusterRestored?.()),
-    cameLate: () => tell(check => check.onLateMessage?.()),
-    published: event => tell(check => check.onBusEvent?.(event)),
-    written: (write, by) => tell(check => check.onWrite?.(write, by)),
-    audited: record => tell(check => check.onAudit?.(record)),
-    failed: (by, error) => tell(check => check.onFailure?.(by, error)),
-    buried: (by, reason, explanation) => tell(check => check.onBuried?.(by, reason, explanation)),
+    clusterRestored: teller('onClusterRestored'),
+    cameLate: teller('onLateMessage'),
+    published: teller('onBusEvent'),
+    written: teller('onWrite'),
+    audited: teller('onAudit'),
+    failed: teller('onFailure'),
+    buried: teller('onBuried'),
     refused: (by, message) => context.violate('I8', `${by} asked for what it may not do: ${message}`),
     stoodStill: message => context.violate('I8', message),
     finish() {
