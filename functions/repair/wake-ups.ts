@@ -67,7 +67,8 @@ async function loadPolicies(deps: Pick<FunctionDeps, 'kubernetes' | 'records'>):
 /** The conditions that users state in policies and NodePools. */
 const ownStatements = (objects: readonly KubernetesObject[]): readonly RepairStatement[] =>
   objects.flatMap(({ spec }) => {
-    const block = parseRepairBlock(spec?.['repair'], 'spec.repair');
+    if (spec?.['repair'] === undefined) return [];
+    const block = parseRepairBlock(spec['repair'], 'spec.repair');
     return block.ok ? block.value.conditions : [];
   });
 

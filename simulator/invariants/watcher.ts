@@ -127,9 +127,11 @@ export function createInvariantWatcher({
   );
   /** A mistake in a check must not look like one of a function that it is called from. */
   const mistakes: unknown[] = [];
-  /** What tells all checks that have this hook. Most checks have few, and calls are many. */
-  const teller = <Name extends keyof Check>(name: Name): ((...args: Parameters<Required<Check>[Name]>) => void) => {
-    const hooks = checks.flatMap(check => check[name] ?? []) as ((...args: readonly unknown[]) => void)[];
+  /** Calls the hook of all checks that have it. Most checks have few hooks, and calls are many. */
+  const teller = <Args extends readonly unknown[]>(
+    hookOf: (check: Check) => ((...args: Args) => void) | undefined,
+  ): ((...args: Args) => void) => {
+    const hooks = checks.flatMap(check => hookOf(check) ?? []);
     return (...args) => {
       for (const hook of hooks) {
         try {
@@ -140,8 +142,16 @@ export function createInvariantWatcher({
       }
     };
   };
-  const [onCall, onAnswer, onPast] = [teller('onCall'), teller('onAnswer'), teller('onPast')];
-  const [onRun, onRecord, look] = [teller('onRun'), teller('onRecord'), teller('onMinute')];
+  const [onCall, onAnswer, onPast] = [
+    teller(check => check.onCall),
+    teller(check => check.onAnswer),
+    teller(check => check.onPast),
+  ];
+  const [onRun, onRecord, look] = [
+    teller(check => check.onRun),
+    teller(check => check.onRecord),
+    teller(check => check.onMinute),
+  ];
   const lookEveryMinute = (): void => {
     scheduler.at(addDuration(scheduler.now(), minutes(1)), () => {
       look();
@@ -176,8 +186,7 @@ export function createInvariantWatcher({
       get: key => records.get(key),
       async put(record, expectedVersion) {
         const outcome = await records.put(record, expectedVersion);
-        if (outcome.kind === 'written')
-          onRecord(`${record.owner}/${record.id}`, record.nextWakeTime);
+        if (outcome.kind === 'written') onRecord(`${record.owner}/${record.id}`, record.nextWakeTime);
         return outcome;
       },
       async delete(key, expectedVersion) {
@@ -196,13 +205,13 @@ export function createInvariantWatcher({
       onRun(run);
     },
     tableRestored: backup => void losses.push({ backup, time: scheduler.now() }),
-    clusterRestored: teller('onClusterRestored'),
-    cameLate: teller('onLateMessage'),
-    published: teller('onBusEvent'),
-    written: teller('onWrite'),
-    audited: teller('onAudit'),
-    failed: teller('onFailure'),
-    buried: teller('onBuried'),
+    clusterRestored: teller(check => check.onClusterRestored),
+    cameLate: teller(check => check.onLateMessage),
+    published: teller(check => check.onBusEvent),
+    written: teller(check => check.onWrite),
+    audited: teller(check => check.onAudit),
+    failed: teller(check => check.onFailure),
+    buried: teller(check => check.onBuried),
     refused: (by, message) => context.violate('I8', `${by} asked for what it may not do: ${message}`),
     stoodStill: message => context.violate('I8', message),
     finish() {

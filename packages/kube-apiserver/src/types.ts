@@ -22,7 +22,11 @@ export interface Status {
 export class ApiStatusError extends Error {
   readonly status: Status;
   constructor(status: Status) {
+    // Refusals are answers: nobody asks where one was made, and a stack costs more than the call that was refused.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(status.message ?? status.reason ?? `status ${status.code}`);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ApiStatusError';
     this.status = status;
   }
