@@ -5,13 +5,13 @@
  */
 import { METRICS } from '../../shared/contract/metrics.ts';
 import { addDuration, hours, toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import { joinFailures } from '../../shared/errors.ts';
+import { joinFailures, messageOf } from '../../shared/errors.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import type { UnreadableDueRecord } from '../../shared/ports/record-store.ts';
 import { lookAtCanary } from './canary.ts';
 import { decide, oldestOverdue, sweepHorizon } from './decide.ts';
 
-type TimerDeps = Pick<FunctionDeps, 'dueIndex' | 'records' | 'wakeUps' | 'deadLetters' | 'clock' | 'metrics'>;
+type TimerDeps = Pick<FunctionDeps, 'dueIndex' | 'records' | 'wakeUps' | 'deadLetters' | 'audit' | 'clock' | 'metrics'>;
 
 const OWNER = 'timer';
 const PAGE_SIZE = 500;
@@ -80,7 +80,7 @@ async function sweepShard(
       const { owner, subject, nextWakeTime } = record;
       return [{ wakeUp: { owner, subject, wakeTime: nextWakeTime, repeated: true }, delay: decision.delay }];
     });
-    await sendToAll(deps, sent, attempt);
+    await attempt(sendToAll(deps, sent));
     for (const entry of due.unreadable) await attempt(park(deps, entry));
     oldest ??= due.records[0]?.nextWakeTime;
     cursor = due.cursor;
@@ -89,17 +89,36 @@ async function sweepShard(
   return oldestOverdue(clock.now(), oldest === undefined ? [] : [oldest]);
 }
 
-/** Sends all wake-ups in one call. Where one inbox takes nothing, it sends each owner's by itself: the others get theirs twice, which is harmless. */
-async function sendToAll(
-  { wakeUps }: Pick<TimerDeps, 'wakeUps'>,
-  sent: Parameters<TimerDeps['wakeUps']['send']>[0],
-  attempt: (work: Promise<void>) => Promise<void>,
+type Sendings = Parameters<TimerDeps['wakeUps']['send']>[0];
+
+/** Sends all wake-ups in one call; if that fails, to each inbox by itself. */
+async function sendToAll(deps: Pick<TimerDeps, 'wakeUps' | 'audit'>, sent: Sendings): Promise<void> {
+  if (sent.length > 0) await deps.wakeUps.send(sent).catch((error: unknown) => sendToEach(deps, sent, error));
+}
+
+/** Sends the wake-ups of each owner by themselves. An inbox that had taken them gets them twice, which is harmless. @param error why the call for all failed */
+async function sendToEach(
+  { wakeUps, audit }: Pick<TimerDeps, 'wakeUps' | 'audit'>,
+  sent: Sendings,
+  error: unknown,
 ): Promise<void> {
-  if (sent.length === 0) return;
-  await wakeUps.send(sent).catch(async () => {
-    for (const ofOwner of Map.groupBy(sent, ({ wakeUp }) => wakeUp.owner).values()) {
-      await attempt(wakeUps.send(ofOwner));
-    }
+  const byOwner = Map.groupBy(sent, ({ wakeUp }) => wakeUp.owner);
+  const failures: unknown[] = [];
+  for (const ofOwner of byOwner.values()) {
+    await wakeUps.send(ofOwner).catch((failure: unknown) => void failures.push(failure));
+  }
+  if (failures.length > 0) {
+    const isSaid = failures.some(failure => messageOf(failure) === messageOf(error));
+    throw joinFailures(isSaid ? failures : [error, ...failures]);
+  }
+  audit.write({
+    function: OWNER,
+    decision: 'retry',
+    reason: 'WakeUpsResent',
+    message: `wake-ups were sent again, to each inbox by itself: ${messageOf(error)}`,
+    kind: 'Inbox',
+    name: [...byOwner.keys()].join(', '),
+    details: { wakeUps: sent.length },
   });
 }
 

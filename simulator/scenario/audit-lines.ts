@@ -155,7 +155,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     ignore: ['NothingWaits', OTHERS],
     close: ['FinalizerGone', 'InstanceEnded', 'InstanceHeld', 'SubjectGone', OTHERS],
   },
-  timer: {},
+  timer: { retry: ['WakeUpsResent'] },
 };
 
 /** What an expectation names of an audit line. */

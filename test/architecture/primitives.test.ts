@@ -76,7 +76,10 @@ const PRIMITIVES: readonly Primitive[] = [
     name: 'audit lines',
     does: /\baudit\.write\(/,
     home: 'shared/lifecycle/reporter.ts',
-    also: { 'shared/cluster/configuration.ts': 'its Event is about no subject of a concern' },
+    also: {
+      'functions/timer/reconcile.ts': 'the sweep knows no API server, and so no Events',
+      'shared/cluster/configuration.ts': 'its Event is about no subject of a concern',
+    },
   },
   { name: 'whose a node is', does: /\bfunction (ownerOf|indexOwners)\b/, home: 'shared/domain/node-owner.ts' },
   {

@@ -3,12 +3,14 @@ import { createReconciler, createSweep } from '../../../functions/timer/reconcil
 import { decide, sweepHorizon } from '../../../functions/timer/decide.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
-import { RetryableError } from '../../../shared/errors.ts';
+import { messageOf, RetryableError } from '../../../shared/errors.ts';
+import type { AuditLog, AuditRecord } from '../../../shared/ports/audit-log.ts';
 import type { DeadLetters } from '../../../shared/ports/dead-letters.ts';
 import type { WakeUp } from '../../../shared/contract/wake-up.ts';
 
 const NOW = toEpochMs(1_000_000_000);
 const SUBJECT = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
+const NO_AUDIT: AuditLog = { write: () => undefined };
 const NO_DEAD_LETTERS: DeadLetters = { park: () => Promise.reject(new Error('nothing is parked here')) };
 
 describe('the rule of the sweep', () => {
@@ -56,6 +58,7 @@ describe('a tick', () => {
       dueIndex: store,
       records: store,
       deadLetters: NO_DEAD_LETTERS,
+      audit: NO_AUDIT,
       wakeUps: {
         send: async batch => {
           sent.push(...batch);
@@ -98,6 +101,7 @@ describe('a tick', () => {
       },
       records: createMemoryRecordStore(),
       deadLetters: { park: () => Promise.reject(new RetryableError('the queue is away')) },
+      audit: NO_AUDIT,
       wakeUps: {
         send: async batch => {
           for (const { wakeUp } of batch) {
@@ -111,6 +115,76 @@ describe('a tick', () => {
     });
     await expect(reconcile({ kind: 'tick' })).rejects.toThrow('its inbox is away; the queue is away');
     expect(woken).toEqual(['drain', 'finalizer']);
+  });
+
+  describe('whose call for all inboxes fails', () => {
+    async function sweepWith(errors: Readonly<Record<'all' | 'repair' | 'drain', string | undefined>>) {
+      const audit: AuditRecord[] = [];
+      const woken: string[] = [];
+      const due = (['repair', 'drain'] as const).map(owner => ({
+        owner,
+        id: 'node/u1',
+        subject: SUBJECT,
+        nextWakeTime: NOW,
+      }));
+      const reconcile = createSweep({
+        dueIndex: { shardCount: 1, queryDue: async () => ({ records: due, unreadable: [] }) },
+        records: createMemoryRecordStore(),
+        deadLetters: NO_DEAD_LETTERS,
+        audit: { write: line => void audit.push(line) },
+        wakeUps: {
+          send: async batch => {
+            const [first] = batch;
+            const owner = first?.wakeUp.owner === 'drain' ? 'drain' : 'repair';
+            const error = errors[batch.length > 1 ? 'all' : owner];
+            if (error !== undefined) throw new RetryableError(error);
+            woken.push(owner);
+          },
+        },
+        clock: { now: () => NOW, sleep: async () => undefined },
+        metrics: { count: () => undefined, milliseconds: () => undefined },
+      });
+      const failure = await reconcile({ kind: 'tick' }).then(
+        () => undefined,
+        (error: unknown) => messageOf(error),
+      );
+      return { audit, woken, failure };
+    }
+
+    it('reports the error where each inbox takes its own', async () => {
+      const { audit, woken, failure } = await sweepWith({ all: 'throttled', repair: undefined, drain: undefined });
+      expect({ woken, failure }).toEqual({ woken: ['repair', 'drain'], failure: undefined });
+      expect(audit).toEqual([
+        {
+          function: 'timer',
+          decision: 'retry',
+          reason: 'WakeUpsResent',
+          message: 'wake-ups were sent again, to each inbox by itself: throttled',
+          kind: 'Inbox',
+          name: 'repair, drain',
+          details: { wakeUps: 2 },
+        },
+      ]);
+    });
+
+    it('fails with the error, and with those of the inboxes that differ', async () => {
+      const { audit, woken, failure } = await sweepWith({
+        all: 'throttled',
+        repair: 'its inbox is away',
+        drain: undefined,
+      });
+      expect({ audit, woken, failure }).toEqual({
+        audit: [],
+        woken: ['drain'],
+        failure: '2 failures: throttled; its inbox is away',
+      });
+    });
+
+    it('fails with the error once where an inbox answers the same', async () => {
+      const error = 'its inbox is away';
+      const { failure } = await sweepWith({ all: error, repair: error, drain: undefined });
+      expect(failure).toBe(error);
+    });
   });
 
   it('skips an entry that it cannot read, says so each time and parks it once', async () => {
@@ -128,6 +202,7 @@ describe('a tick', () => {
       },
       records: store,
       deadLetters: { park: async message => void parked.push(message) },
+      audit: NO_AUDIT,
       wakeUps: { send: async batch => void woken.push(...batch.map(({ wakeUp }) => wakeUp.subject.name)) },
       clock: { now: () => NOW, sleep: async () => undefined },
       metrics: { count: name => counted.push(name), milliseconds: () => undefined },
@@ -158,6 +233,7 @@ describe('a tick', () => {
       },
       records: createMemoryRecordStore(),
       deadLetters: NO_DEAD_LETTERS,
+      audit: NO_AUDIT,
       wakeUps: { send: async () => undefined },
       clock: { now: () => NOW, sleep: async () => undefined },
       metrics: { count: () => undefined, milliseconds: () => undefined },
@@ -179,6 +255,7 @@ describe('the canary', () => {
         delete: (key, version) => store.delete(key, version),
       },
       deadLetters: NO_DEAD_LETTERS,
+      audit: NO_AUDIT,
       wakeUps: { send: async () => undefined },
       clock: { now: () => NOW, sleep: async () => undefined },
       metrics: { count: name => counted.push(name), milliseconds: () => undefined },
