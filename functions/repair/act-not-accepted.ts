@@ -2,7 +2,7 @@
  * Handles an act that was not accepted: what the record keeps, when the node is looked at again, what is reported, and
  * what a refused act leaves to take back.
  */
-import type { ActResult, Failure, Outcome, PassDeps } from './context.ts';
+import type { ActResult, Failure, ActOutcome, PassDeps } from './context.ts';
 import { reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { afterRefusedAct, LOOK_AGAIN_AFTER, type NotedRefusal, noteRefusedAct, type RefusedAct } from './decide.ts';
@@ -23,8 +23,8 @@ export interface FindingChange {
   readonly failure?: { readonly error: unknown } | undefined;
 }
 
-interface UntakenAct {
-  readonly outcome: Exclude<Outcome, { kind: 'accepted' }>;
+interface ActNotAccepted {
+  readonly outcome: Exclude<ActOutcome, { kind: 'accepted' }>;
   /** The record with what the act has made. */
   readonly withMade: NodeRecord;
   /** Time at which a node that was acted on is looked at again. */
@@ -35,11 +35,11 @@ interface UntakenAct {
  * The record and the next look after an act that was not accepted (I4). The next pass comes at once if nothing was
  * done. If the outcome is unknown, it waits until this run must be over.
  */
-export async function afterUntakenAct(
+export async function afterActNotAccepted(
   deps: PassDeps,
   observed: ObservedPool,
   result: ActResult,
-  { outcome, withMade, time }: UntakenAct,
+  { outcome, withMade, time }: ActNotAccepted,
 ): Promise<FindingChange> {
   const { granted, record } = result;
   const { finding, attempt } = granted;

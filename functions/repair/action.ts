@@ -31,7 +31,7 @@ export interface ActionContext<Type extends ActionType = ActionType> {
   readonly pool: string | undefined;
   readonly nodePool: KubernetesObject | undefined;
   /** NodeClaims of the pool, and the number of launches that were granted before in this pass. */
-  readonly room: Parameters<typeof roomOf>[0];
+  readonly launchRoom: Parameters<typeof roomOf>[0];
   /** The pods on the node; those of no interest to the action may be missing. */
   readonly pods: readonly PodView[];
   /** A message about the incident. */
@@ -48,7 +48,7 @@ export interface Changed {
   readonly kind: 'changed';
 }
 
-export type ActOutcome =
+export type ActionOutcome =
   /** The act was taken. */
   | { readonly kind: 'done' }
   /** The act certainly was not taken, and is tried again. */
@@ -58,7 +58,7 @@ export type ActOutcome =
   | Changed;
 
 /** An action, which throws if it is not known what happened. */
-export type Action<Type extends ActionType> = (context: ActionContext<Type>) => Promise<ActOutcome>;
+export type Action<Type extends ActionType> = (context: ActionContext<Type>) => Promise<ActionOutcome>;
 
 export const ACTED = { kind: 'done' } as const;
 export const CHANGED: Changed = { kind: 'changed' };
@@ -69,7 +69,7 @@ export const NOT_PASSING = 'Lasts';
 export async function callInstance(
   { deps, node }: Pick<ActionContext, 'deps' | 'node'>,
   call: (instances: Instances, providerID: string) => Promise<InstanceOutcome>,
-): Promise<ActOutcome> {
+): Promise<ActionOutcome> {
   const { providerID } = node;
   if (providerID === undefined) {
     return { kind: 'failed', reason: 'NoInstance', message: `Node ${node.name} has no providerID` };
@@ -95,7 +95,7 @@ export async function callInstance(
 /**
  * The outcome of a failed call that may be tried again: it had no effect, or may have it twice. Throws any other error.
  */
-export function notYet(error: unknown): ActOutcome {
+export function notYet(error: unknown): ActionOutcome {
   if (!(error instanceof RetryableError)) throw error;
   return { kind: 'notYet', on: messageOf(error) };
 }

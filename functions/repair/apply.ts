@@ -5,23 +5,23 @@
  * resolved by looking (I4). Every call carries the UID, so it never reaches another object of that name (I10). A
  * termination needs no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
  */
-import type { ActionContext, ActOutcome, MadeObjects } from './action.ts';
+import type { ActionContext, ActionOutcome, MadeObjects } from './action.ts';
 import { createRemediation, endRemediations, intendedResource } from './custom-resource.ts';
 import { requestDrain } from './drain.ts';
 import { drainBeforeReboot, reboot } from './reboot.ts';
 import { launchReplacement } from './replace.ts';
 import { terminate } from './terminate.ts';
-import { accepted, newNode } from './rule/attempt.ts';
+import { withAcceptedAttempt, newNode } from './rule/attempt.ts';
 import { PASS_SPACING, type StillWanted, stillWanted } from './decide.ts';
 import { judgeHealth } from './rule/health.ts';
-import type { ActResult, Outcome, PassDeps } from './context.ts';
+import type { ActResult, ActOutcome, PassDeps } from './context.ts';
 import { type GrantedRepair, poolAfter, type PoolDecision } from './rule/pool-decision.ts';
 import { allActionsOf, isBeforeReboot } from './rule/ladder.ts';
 import type { NodeFinding } from './rule/finding.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
 import type { ObservedPool } from './observe.ts';
 import type { NodeRecord } from './node-record.ts';
-import { afterUntakenAct, type FindingChange } from './act-not-accepted.ts';
+import { afterActNotAccepted, type FindingChange } from './act-not-accepted.ts';
 import { countRepairs, reportMissing, reportVerdicts } from './report.ts';
 import { reportAct, reportUntold } from './attempt-report.ts';
 import { loadPoolSettings, type PoolSettings } from './pool-settings.ts';
@@ -168,11 +168,11 @@ async function carryOut(
     const recordMade: ActionContext['recordMade'] = change => {
       made = change;
     };
-    const room = { claims: observed.claims, earlierLaunches: Math.max(0, launches.indexOf(granted)) };
+    const launchRoom = { claims: observed.claims, earlierLaunches: Math.max(0, launches.indexOf(granted)) };
     const { attempt } = granted;
     const listedClaim =
       attempt.action === 'Terminate' && attempt.claim ? observed.claims.get(attempt.claim.uid) : undefined;
-    const grantedAct = { granted, record, poolSettings, isCounted, recordMade, room };
+    const grantedAct = { granted, record, poolSettings, isCounted, recordMade, launchRoom };
     try {
       const byListedClaim = listedClaim && (await actOn(deps, observed, grantedAct, listedClaim));
       const outcome = byListedClaim ?? (await actOn(deps, observed, grantedAct)) ?? { kind: 'calledOff' };
@@ -184,7 +184,7 @@ async function carryOut(
   return results;
 }
 
-interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'room'> {
+interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'launchRoom'> {
   readonly granted: GrantedRepair;
   readonly record: NodeRecord;
   readonly poolSettings: Promise<PoolSettings>;
@@ -213,8 +213,8 @@ async function actOn(
   observed: ObservedPool,
   act: GrantedAct,
   listedClaim?: NodeClaimView,
-): Promise<Outcome | undefined> {
-  const { granted, record, recordMade, room } = act;
+): Promise<ActOutcome | undefined> {
+  const { granted, record, recordMade, launchRoom } = act;
   const { attempt, action, finding } = granted;
   const seen = await lookAgain(deps, act, listedClaim).catch(refusedBeforeAct);
   if ('kind' in seen) return seen;
@@ -228,7 +228,7 @@ async function actOn(
   const ofPool = { pool: observed.pool, nodePool: seen.poolSettings.nodePool };
   const { message } = finding.verdict;
   const outcome = await orRefusal(() =>
-    perform(granted, { deps, now, leftovers, acts, node, claim, ...ofPool, room, pods, message, recordMade }),
+    perform(granted, { deps, now, leftovers, acts, node, claim, ...ofPool, launchRoom, pods, message, recordMade }),
   );
   switch (outcome.kind) {
     case 'done':
@@ -279,7 +279,7 @@ function judgeAgain(
   return stillWanted({ key: attempt.key, confirm }, own, { repair, isClaimListed, isCounted });
 }
 
-const refused = (message: string, cause: RefusalCause): Extract<Outcome, { kind: 'refused' }> => ({
+const refused = (message: string, cause: RefusalCause): Extract<ActOutcome, { kind: 'refused' }> => ({
   kind: 'refused',
   message,
   reason: 'ActionRefused',
@@ -290,13 +290,15 @@ const refused = (message: string, cause: RefusalCause): Extract<Outcome, { kind:
  * The outcome if a call before the act failed: nothing was carried out. Otherwise a reboot, which is never repeated,
  * would count as done.
  */
-function refusedBeforeAct(error: unknown): Extract<Outcome, { kind: 'refused' }> {
+function refusedBeforeAct(error: unknown): Extract<ActOutcome, { kind: 'refused' }> {
   if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
   return refused(messageOf(error), causeOf(error) ?? 'passing');
 }
 
 /** Returns a refusal of the API server or EC2 that surely had no effect as an outcome. Any other error is thrown. */
-async function orRefusal(act: () => Promise<ActOutcome>): Promise<ActOutcome | Extract<Outcome, { kind: 'refused' }>> {
+async function orRefusal(
+  act: () => Promise<ActionOutcome>,
+): Promise<ActionOutcome | Extract<ActOutcome, { kind: 'refused' }>> {
   try {
     return await act();
   } catch (error) {
@@ -307,7 +309,7 @@ async function orRefusal(act: () => Promise<ActOutcome>): Promise<ActOutcome | E
 }
 
 /** Carries a granted repair out, by the action that it is. */
-function perform(granted: GrantedRepair, context: Omit<ActionContext, 'attempt'>): Promise<ActOutcome> {
+function perform(granted: GrantedRepair, context: Omit<ActionContext, 'attempt'>): Promise<ActionOutcome> {
   switch (granted.type) {
     case 'Terminate':
       return terminate({ ...context, attempt: granted.attempt });
@@ -332,7 +334,7 @@ async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResul
   const withMade: NodeRecord =
     Object.keys(made).length === 0 ? intended : { ...intended, leftovers: { ...intended.leftovers, ...made } };
   const time = addDuration(deps.clock.now(), attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
-  if (outcome.kind !== 'accepted') return afterUntakenAct(deps, observed, result, { outcome, withMade, time });
-  const record = accepted(withMade, outcome.attempt, allActionsOf(observed.poolSettings.repair));
+  if (outcome.kind !== 'accepted') return afterActNotAccepted(deps, observed, result, { outcome, withMade, time });
+  const record = withAcceptedAttempt(withMade, outcome.attempt, allActionsOf(observed.poolSettings.repair));
   return { change: { record }, time };
 }

@@ -26,7 +26,7 @@ export function carryOver(
   for (const each of stillCarried) {
     const { uid, name } = each.node;
     const known = records.get(uid)?.value ?? newNode(name, undefined);
-    records.set(uid, { value: intoNode(known, each, ladderOf(settings)), isOld: true });
+    records.set(uid, { value: intoNode(known, each, ladderOf(settings)), needsRewrite: true });
   }
   return undefined;
 }

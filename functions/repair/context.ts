@@ -30,7 +30,7 @@ export type PassDeps = RepairDeps &
   };
 
 /** Outcome of an act. */
-export type Outcome =
+export type ActOutcome =
   /** The act was taken. @property pods the pods of the node, as far as they were looked up */
   | { readonly kind: 'accepted'; readonly pods: readonly PodView[]; readonly attempt: Attempt }
   /** Somebody else terminates the node forcefully by now. */
@@ -55,7 +55,7 @@ export interface ActResult {
   /** The record with the intent. */
   readonly record: NodeRecord;
   readonly made: MadeObjects;
-  readonly outcome: Outcome;
+  readonly outcome: ActOutcome;
 }
 
 /** Origin of a decision: the pool, and the object that has the repair block. */

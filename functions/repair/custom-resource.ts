@@ -5,7 +5,7 @@
  * healthy or gone.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { ACTED, type ActionContext, type ActionDeps, type ActOutcome, NOT_PASSING } from './action.ts';
+import { ACTED, type ActionContext, type ActionDeps, type ActionOutcome, NOT_PASSING } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import type { PassDeps } from './context.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
@@ -47,7 +47,7 @@ type Context = ActionContext<'CustomResource'>;
  *
  * @param template key of the template in the ConfigMap
  */
-export async function createRemediation(context: Context, template: string): Promise<ActOutcome> {
+export async function createRemediation(context: Context, template: string): Promise<ActionOutcome> {
   const { kubernetes } = context.deps;
   const wanted = await renderManifest(context, template);
   if (wanted.kind === 'failed') return wanted;

@@ -2,15 +2,15 @@
  * The rule of repair for a whole pool: which of its due nodes are repaired now, by rank, as far as guards, budgets,
  * limits and the ramp allow. It also says what the record of the pool keeps. Pure.
  */
-import { counted, type DueFinding, inFlightOf, isDueFinding, type PresentNode } from './rule/finding.ts';
+import { withState, type DueFinding, inFlightOf, isDueFinding, type PresentNode } from './rule/finding.ts';
 import { type GrantedRepair, nextPoolState, type PoolDecision, type PoolObservation } from './rule/pool-decision.ts';
-import { calledOff, createAttempt, failureOf, newNode, withoutAttempt } from './rule/attempt.ts';
+import { withoutCalledOffAttempt, createAttempt, failureOf, newNode, withoutAttempt } from './rule/attempt.ts';
 import { budgetBlocker } from './rule/concurrency-limits.ts';
-import { futility } from './rule/futility.ts';
-import { createGuards, type Guards, type GuardInputs, othersNotKnown, unconfirmed } from './rule/guards.ts';
+import { futilityBlocker } from './rule/futility.ts';
+import { createGuards, type Guards, type GuardInputs, otherWorkBlocker, confirmationBlocker } from './rule/guards.ts';
 import { isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
-import { advanceRamp, nextRamp, rampAllows, rampBlocker, undoneOf, withoutUndone } from './rule/ramp.ts';
+import { advanceRamp, nextRamp, rampAllows, rampBlocker, countUndoneGrants, withoutUndoneGrants } from './rule/ramp.ts';
 import type { Incident, NodeRecord } from './node-record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { type Blocker, FOLLOW_CHECK, type Rank, type Verdict } from './rule/verdict.ts';
@@ -25,7 +25,12 @@ import {
   toDurationMs,
 } from '../../shared/domain/time.ts';
 
-export { CONFIRMED, guardInputsOf, toBeConfirmed, type Unconfirmed } from './rule/guards.ts';
+export {
+  CONFIRMED,
+  guardInputsOf,
+  nodesToConfirm as toBeConfirmed,
+  type NodeToConfirm as Unconfirmed,
+} from './rule/guards.ts';
 export { afterTakeBack, leftoversToTakeBack, recordWithLeftovers, withoutTakenBack } from './rule/leftovers.ts';
 export type { RecordToCleanUp } from './rule/leftovers.ts';
 export { joinAsks, type JudgedPool, judgePool, type NextRead, nextRead } from './rule/pool-verdict.ts';
@@ -34,7 +39,7 @@ export type { NotedRefusal, RefusedAct } from './rule/refused-act.ts';
 export { decideNode, judgeNode, poolOf, type StillWanted, stillWanted } from './rule/node-verdict.ts';
 
 /** The number of nodes that one pass acts on; the others have the next pass. */
-const MAX_ACTS = 100;
+const MAX_ACTS_PER_PASS = 100;
 
 /** A due node gains one in its score for each such time. */
 const AGES_BY = minutes(30);
@@ -73,7 +78,8 @@ export function decide(observation: PoolObservation): PoolDecision {
   const guards = createGuards(guardInputs);
   const blockers = new Map(dueFindings.map(each => [each, guards.blockerOf(each.node)]));
   const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
-  const currentRamp = poolRecord.ramp && withoutUndone(poolRecord.ramp, undoneOf(findings, poolRecord, now));
+  const currentRamp =
+    poolRecord.ramp && withoutUndoneGrants(poolRecord.ramp, countUndoneGrants(findings, poolRecord, now));
   const isAnythingDue = dueFindings.length > 0;
   const mayRamp = currentRamp !== undefined || poolRecord.holdingGuards.length > 0;
   const ramp = mayRamp
@@ -109,7 +115,7 @@ function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly
   const slots = createSlots(granting);
   const score = scores(dueFindings, now);
   let granted = 0;
-  return ranked(dueFindings, now).map((due, index): Grant => {
+  return sortByRank(dueFindings, now).map((due, index): Grant => {
     const rank = { order: index + 1, of: dueFindings.length, score: Math.round(score(due) * 100) / 100 };
     const guarded = blockers.get(due);
     if (guarded !== undefined) return { finding: blockedNode(due, guarded, rank) };
@@ -119,11 +125,12 @@ function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly
     if (blocker !== undefined) return { finding: blockedNode(finding, blocker, rank) };
     if (!isObserving && ramp !== undefined && granted >= rampAllows(ramp))
       return { finding: blockedNode(finding, rampBlocker(ramp, now), rank) };
-    if (!isObserving && granted >= MAX_ACTS) return { finding: { ...finding, time: addDuration(now, seconds(1)) } };
+    if (!isObserving && granted >= MAX_ACTS_PER_PASS)
+      return { finding: { ...finding, time: addDuration(now, seconds(1)) } };
     slots.take(finding);
     if (isObserving) return { finding: observedNode(finding, now) };
     granted += 1;
-    return begun(finding, rank, now);
+    return grantedNode(finding, rank, now);
   });
 }
 
@@ -132,7 +139,7 @@ function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly
  * that a node has been due, whatever held it. Nodes with equal scores are ordered by health, the less healthy first,
  * then by name.
  */
-export function ranked(dueFindings: readonly DueFinding[], now: EpochMs): readonly DueFinding[] {
+export function sortByRank(dueFindings: readonly DueFinding[], now: EpochMs): readonly DueFinding[] {
   const score = scores(dueFindings, now);
   return dueFindings.toSorted(
     (a, b) => score(b) - score(a) || b.verdict.severity - a.verdict.severity || (a.node.name < b.node.name ? -1 : 1),
@@ -160,9 +167,13 @@ function blockerOf({ node, verdict }: DueFinding, { observation, guardInputs }: 
   const isReplacing = action.type === 'Terminate' || action.type === 'Replace';
   const mayBeFutile = isReplacing && guardInputs.settings.futility !== undefined;
   const futile = mayBeFutile
-    ? futility(guardInputs, failureOf(dueCondition), node, poolRecord.terminations)
+    ? futilityBlocker(guardInputs, failureOf(dueCondition), node, poolRecord.terminations)
     : undefined;
-  return othersNotKnown(guardInputs.requestsFault, now) ?? futile ?? unconfirmed(verdict, answers?.get(node.uid), now);
+  return (
+    otherWorkBlocker(guardInputs.requestsFault, now) ??
+    futile ??
+    confirmationBlocker(verdict, answers?.get(node.uid), now)
+  );
 }
 
 /**
@@ -198,7 +209,7 @@ function createSlots({ observation, guardInputs, inFlight }: Granting) {
 }
 
 /** Begins the attempt. The record keeps what the previous action made or requested, so that it can be taken back. */
-function begun(finding: RememberedFinding, rank: Rank, now: EpochMs): Grant {
+function grantedNode(finding: RememberedFinding, rank: Rank, now: EpochMs): Grant {
   const { node, record } = finding;
   const { action, unfinished, message } = finding.verdict;
   const created = createAttempt(finding, now);
@@ -209,7 +220,7 @@ function begun(finding: RememberedFinding, rank: Rank, now: EpochMs): Grant {
   const next = { ...recordBefore, ...(launched !== undefined && { launched }), attempt, number: attempt.number };
   const verdict: Verdict = { kind: 'repair', node, attempt, message };
   return {
-    finding: counted({ ...finding, record: next, verdict }),
+    finding: withState({ ...finding, record: next, verdict }),
     granted: { ...created, finding, rank },
   };
 }
@@ -222,12 +233,12 @@ export function blockedNode(finding: DueFinding, blocker: Blocker, rank: Rank): 
   const verdict: Verdict = { kind: 'notAllowed', node: finding.node, blocker, dueCondition, message, rank };
   // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
-    const opened = calledOff(record, record.attempt);
-    return counted({ ...finding, record: opened, verdict, time, course: 'failed' });
+    const opened = withoutCalledOffAttempt(record, record.attempt);
+    return withState({ ...finding, record: opened, verdict, time, course: 'failed' });
   }
   // The annotation of an earlier attempt is taken back while the node is held.
-  const isUseless = finding.isUseless || record?.leftovers?.annotation !== undefined;
-  return counted({ ...finding, verdict, time, isUseless });
+  const hasUselessLeftovers = finding.hasUselessLeftovers || record?.leftovers?.annotation !== undefined;
+  return withState({ ...finding, verdict, time, hasUselessLeftovers });
 }
 
 /** Says what would be done if the mode were Enforce. */
@@ -235,7 +246,7 @@ export function observedNode(finding: DueFinding, now: EpochMs): PresentNode {
   const { laterActions, message } = finding.verdict;
   const { attempt } = createAttempt(finding, now);
   const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, laterActions, message };
-  return counted({ ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) });
+  return withState({ ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) });
 }
 
 /** Whether nodes that have just come back hold this one, and for how long they have done so in this incident. */

@@ -3,7 +3,7 @@
  * the node. The request has an id, so that asking twice is asking once. `DrainCompleted` with that id says how it
  * ended.
  */
-import { type ActionContext, type ActionDeps, type ActOutcome, ACTED } from './action.ts';
+import { type ActionContext, type ActionDeps, type ActionOutcome, ACTED } from './action.ts';
 import type { EndedDrain } from './attempt-record.ts';
 import {
   DRAIN_MESSAGE_VERSION,
@@ -21,7 +21,7 @@ import { RetryableError, TerminalError } from '../../shared/errors.ts';
 export async function requestDrain(
   { deps, attempt, node, message }: ActionContext<'Drain'>,
   { allPods = false }: { readonly allPods?: boolean } = {},
-): Promise<ActOutcome> {
+): Promise<ActionOutcome> {
   const { requestId } = attempt;
   const detail: DrainRequested = {
     schemaVersion: DRAIN_MESSAGE_VERSION,

@@ -129,7 +129,9 @@ function inItsPool(
     labelledNodes: members,
     concernedNodes: members,
     claims: new Map(claims.map(each => [each.uid, each])),
-    records: new Map(members.map(each => [each.uid, { value: seenRecord(each, { pool, repair, now }), isOld: false }])),
+    records: new Map(
+      members.map(each => [each.uid, { value: seenRecord(each, { pool, repair, now }), needsRewrite: false }]),
+    ),
     recordsOfGoneNodes: new Map(),
     asks: readAsks([]),
     basisOf: () => '',

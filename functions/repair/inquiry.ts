@@ -33,7 +33,7 @@ export async function inquire(
       const { answer, refusals } = await readAnswer(deps, uid, stored.value);
       if (answer !== undefined) update({ attempt: { ...attempt, answer } });
       else if (refusals !== stored.value.refusals)
-        records.set(uid, { value: { ...stored.value, refusals }, isOld: true });
+        records.set(uid, { value: { ...stored.value, refusals }, needsRewrite: true });
       return;
     }
     const isOpen = attempt?.phase === 'intended' && isDue(deps.clock.now(), judgeTime(attempt));

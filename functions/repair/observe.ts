@@ -208,8 +208,8 @@ async function readNodes(
     if (loaded.kind !== 'known') return;
     const { subject, state: stored, nextWakeTime } = loaded.stored;
     const isStale = nextWakeTime === undefined || isDue(clock.now(), nextWakeTime);
-    const isOld = isStale || stored.schemaVersion !== NODE_CODEC.schemaVersion;
-    records.set(uid, { value: { ...loaded.value, name: names.get(uid) ?? subject.name }, isOld });
+    const needsRewrite = isStale || stored.schemaVersion !== NODE_CODEC.schemaVersion;
+    records.set(uid, { value: { ...loaded.value, name: names.get(uid) ?? subject.name }, needsRewrite });
   });
   return isNewer ? 'newer' : records;
 }

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { repairBlockInForce } from './settings.ts';
 import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-facts.ts';
-import { poolsTerminatedByKarpenter, type PolicyCondition, warningOf } from './policy-warnings.ts';
+import { poolsTerminatedByKarpenter, type PolicyCondition, warningsOf } from './policy-warnings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { isJsonObject, listIn, textOrEmpty } from '../../shared/domain/json.ts';
 import { type JsonObject, kindAndName, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -76,7 +76,7 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
     conditions: [
       acceptedCondition(policy),
       activeCondition(policy, own, { selected, repaired, isInForce, gateOpen: facts.gateOpen }),
-      ...warningOf(policy, facts, {
+      ...warningsOf(policy, facts, {
         poolsKarpenterTerminates: poolsTerminatedByKarpenter(selected, inForce, isOwn),
         uncounted: repaired.filter(({ repairs }) => repairs === undefined),
       }),

@@ -28,7 +28,7 @@ export interface PolicyCondition {
  * @param found among the pools that it selects, those that Karpenter terminates, and those whose repairs nobody here
  * counts
  */
-export function warningOf(
+export function warningsOf(
   { object, fault }: PolicyFacts,
   { inForce, templates }: ClusterFacts,
   {

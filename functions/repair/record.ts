@@ -14,7 +14,7 @@ import { checkedCodec, type RecordCodec, renamed, storedUnder } from '../../shar
 export interface StoredNode {
   readonly value: NodeRecord;
   /** The record is to be written again: an earlier version wrote it, or its timer is due. */
-  readonly isOld: boolean;
+  readonly needsRewrite: boolean;
 }
 
 export const OWNER = 'repair';

@@ -3,7 +3,7 @@
  * it is created, and its UID before anything follows. Once it is ready we remove its taint, the point of no return,
  * and at the end its marks. A replacement that does not become ready is deleted.
  */
-import { type ActionContext, type ActionDeps, type ActOutcome, CHANGED, type Changed, ACTED } from './action.ts';
+import { type ActionContext, type ActionDeps, type ActionOutcome, CHANGED, type Changed, ACTED } from './action.ts';
 import { replacementClaim, roomFault, roomOf } from './rule/replacement.ts';
 import type { Replacement } from './attempt-record.ts';
 import { getNode, getNodeClaim } from '../../shared/cluster/lists.ts';
@@ -23,7 +23,7 @@ import {
 import { DO_NOT_DISRUPT_ANNOTATION } from '../../shared/domain/pod.ts';
 import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
 
-const unavailable = (message: string): ActOutcome => ({ kind: 'failed', reason: 'ReplacementUnavailable', message });
+const unavailable = (message: string): ActionOutcome => ({ kind: 'failed', reason: 'ReplacementUnavailable', message });
 
 export async function launchReplacement({
   deps,
@@ -33,8 +33,8 @@ export async function launchReplacement({
   nodePool,
   recordMade,
   leftovers,
-  room,
-}: ActionContext<'Replace'>): Promise<ActOutcome> {
+  launchRoom,
+}: ActionContext<'Replace'>): Promise<ActionOutcome> {
   const { kubernetes } = deps;
   const { name } = attempt.replacement;
   if (claim === undefined || nodePool === undefined)
@@ -44,7 +44,7 @@ export async function launchReplacement({
   if (existingClaim !== undefined) return adopt(existingClaim, node.uid, recordMade);
   const unhealthyClaim = await getNodeClaim(deps, claim.name);
   if (unhealthyClaim?.metadata.uid !== claim.uid) return { kind: 'notYet', on: `NodeClaim ${claim.name} is gone` };
-  const fault = roomFault(nodePool, { unhealthyClaim, ...roomOf(room) });
+  const fault = roomFault(nodePool, { unhealthyClaim, ...roomOf(launchRoom) });
   if (fault !== undefined) return unavailable(fault);
   const outcome = await kubernetes.create(
     RESOURCES.NodeClaim,
@@ -63,7 +63,11 @@ export async function launchReplacement({
 }
 
 /** Takes the NodeClaim that an earlier try made as the replacement. One that is being deleted is never taken over. */
-function adopt({ metadata }: KubernetesObject, nodeUid: string, recordMade: ActionContext['recordMade']): ActOutcome {
+function adopt(
+  { metadata }: KubernetesObject,
+  nodeUid: string,
+  recordMade: ActionContext['recordMade'],
+): ActionOutcome {
   const { name, uid, annotations, deletionTimestamp } = metadata;
   if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || deletionTimestamp !== undefined)
     return unavailable(`NodeClaim ${name} is there, and is not to be used`);

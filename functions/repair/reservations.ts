@@ -89,7 +89,7 @@ export async function openReservations(deps: Deps, context: ReservationContext):
   if (loaded.kind === 'newer') return 'newer';
   let current = loaded.kind === 'known' ? loaded.value : undefined;
   const reservationOf = createReservations(nodes);
-  const found = await othersOf(deps, context, current, reservationOf);
+  const found = await reservationsOfOtherPools(deps, context, current, reservationOf);
   if (found === 'newer') return found;
   let others = found;
   let isStale = false;
@@ -160,7 +160,7 @@ function createReservations(nodes: readonly ZonedNode[]) {
  * over and no record of a pool names it. Before the first limit nothing was reserved, and all is counted by the records of the pools.
  * `newer`: one of these records cannot be read, and nothing else says what its pool has in flight.
  */
-async function othersOf(
+async function reservationsOfOtherPools(
   deps: Deps,
   { pool, limits, pools }: ReservationContext,
   current: Reservations | undefined,

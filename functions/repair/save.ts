@@ -57,7 +57,7 @@ export async function writeNodes(
     const stored = observed.records.get(node.uid);
     const seen = { kind: finding.kind, isSaid: verdictOf(finding) !== undefined };
     const value = record && isRecordNeeded(record, seen) ? normalNode(record) : undefined;
-    const isSame = isDeepStrictEqual(value, stored && normalNode(stored.value)) && stored?.isOld !== true;
+    const isSame = isDeepStrictEqual(value, stored && normalNode(stored.value)) && stored?.needsRewrite !== true;
     return isSame ? [] : [{ node, value }];
   });
   const first = wanted.filter(({ node }) => acted.has(node.uid));

@@ -6,7 +6,7 @@ import {
   type Action,
   type ActionContext,
   type ActionDeps,
-  type ActOutcome,
+  type ActionOutcome,
   callInstance,
   CHANGED,
   ACTED,
@@ -36,7 +36,10 @@ export const terminate: Action<'Terminate'> = async context => {
  * any other change that came since the NodeClaim was judged is not passed over. A NodeClaim that is gone by now was
  * ended by somebody else.
  */
-async function deleteClaim({ deps, attempt }: ActionContext<'Terminate'>, claim: NodeClaimView): Promise<ActOutcome> {
+async function deleteClaim(
+  { deps, attempt }: ActionContext<'Terminate'>,
+  claim: NodeClaimView,
+): Promise<ActionOutcome> {
   const { kubernetes } = deps;
   const { name, uid } = claim;
   const ref = { type: RESOURCES.NodeClaim, name };

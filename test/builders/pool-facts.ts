@@ -4,7 +4,7 @@ import type { PoolFacts } from '../../functions/repair/rule/pool-facts.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { NOW } from './pool.ts';
-import { claimOf, someRules } from './repair.ts';
+import { claimOf, someRepairInForce } from './repair.ts';
 
 /** A pool of these nodes, each with its NodeClaim but for the unclaimed ones. */
 export function someFacts(
@@ -16,7 +16,7 @@ export function someFacts(
   return {
     now: NOW,
     pool: 'default',
-    poolSettings: { repair: someRules(), nodePool: undefined },
+    poolSettings: { repair: someRepairInForce(), nodePool: undefined },
     poolRecord: NEW_POOL,
     hadPoolRecord: false,
     nodes,

@@ -4,7 +4,7 @@ import type { RepairInForce } from '../../functions/repair/rule/settings-in-forc
 import { addDuration, type EpochMs, minutes, toDurationMs } from '../../shared/domain/time.ts';
 import { newNode } from '../../functions/repair/rule/attempt.ts';
 import type { NodeRecord } from '../../functions/repair/node-record.ts';
-import { someRules, T } from './repair.ts';
+import { someRepairInForce, T } from './repair.ts';
 
 /** When nodes of `aPoolNode` are due. */
 export const NOW = addDuration(T, minutes(30));
@@ -18,7 +18,7 @@ export const REPLACE = { type: 'ReplaceThenTerminate', timeout: '15m' };
 
 /** Rules whose guards hold nobody. */
 export const open = (block: JsonObject = {}, more: Partial<RepairInForce> = {}): RepairInForce =>
-  someRules({ maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off', ...block }, more);
+  someRepairInForce({ maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off', ...block }, more);
 
 /** What is remembered of a node of `aPoolNode` that is unhealthy. */
 export const remembered = (more: Partial<NodeRecord> = {}, name = 'n1'): NodeRecord => ({

@@ -70,7 +70,7 @@ export function someSettings(block: JsonObject = {}): RepairSettings {
   return parsed.value;
 }
 
-export function someRules(block: JsonObject = {}, overrides: Partial<RepairInForce> = {}): RepairInForce {
+export function someRepairInForce(block: JsonObject = {}, overrides: Partial<RepairInForce> = {}): RepairInForce {
   return {
     gateOpen: true,
     settings: someSettings(block),
@@ -146,7 +146,7 @@ function contextOf(nodes: readonly NodeView[], { claims, ...given }: Omit<Look, 
   return {
     now: addDuration(T, minutes(30)),
     pool: 'default',
-    repair: someRules(),
+    repair: someRepairInForce(),
     owners: indexOwners(nodes, owned),
     claims: new Map(owned.map(claim => [claim.uid, claim])),
     observedTimes: new Map(),
@@ -187,7 +187,7 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const world: PoolWorld = {
     now: addDuration(T, minutes(30)),
     pool: 'default',
-    repair: someRules(),
+    repair: someRepairInForce(),
     nodes,
     claims: nodes.map(node => claimOf(node)),
     records: {},

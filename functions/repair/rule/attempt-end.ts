@@ -4,7 +4,7 @@
  */
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
-import { answerOf, calledOff, hasTime, withoutAttempt } from './attempt.ts';
+import { answerOf, withoutCalledOffAttempt, hasTime, withoutAttempt } from './attempt.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { isStillUnhealthy } from './health.ts';
 import { judgeByLadder } from './next-action.ts';
@@ -81,7 +81,7 @@ export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain'
 
 /** Calls the attempt off: it counts as not taken, and begins again when it may. */
 export function callOffAndJudge(facts: NodeFacts, attempt: Attempt): Finding {
-  return judgeWithoutAttempt(facts, calledOff({ ...facts.record, attempt }, attempt));
+  return judgeWithoutAttempt(facts, withoutCalledOffAttempt({ ...facts.record, attempt }, attempt));
 }
 
 /** Ends the attempt: the node is judged without it, and what it has set is taken back. */

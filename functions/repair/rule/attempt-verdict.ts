@@ -2,10 +2,18 @@
  * Judges the attempt in a node's record by the live Node and NodeClaim (I4): it goes on, it is over, it is called off,
  * or the next action follows. If the Node is gone, a termination is still followed. Pure.
  */
-import { accepted, annotationOf, answerOf, hasTime, judgeTime, replacementOf, withoutAttempt } from './attempt.ts';
+import {
+  withAcceptedAttempt,
+  annotationOf,
+  answerOf,
+  hasTime,
+  judgeTime,
+  replacementOf,
+  withoutAttempt,
+} from './attempt.ts';
 import { againAt, judgeByLadder } from './next-action.ts';
 import { allActionsOf, isBeforeReboot } from './ladder.ts';
-import { dueOf, type GoneNode, type Finding, findingOf, counted, underWay } from './finding.ts';
+import { dueOf, type GoneNode, type Finding, findingOf, withState, findingUnderWay } from './finding.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { replacementStatusOf } from './replacement.ts';
@@ -44,10 +52,10 @@ export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Finding 
   const runOver = judgeTime(attempt);
   if (!isDue(context.now, runOver)) {
     const message = `attempt ${attempt.number} may still be under way`;
-    return underWay({ ...record, attempt }, { kind: 'unresolved', node, message }, runOver);
+    return findingUnderWay({ ...record, attempt }, { kind: 'unresolved', node, message }, runOver);
   }
   if (wasCarriedOut(attempt, context)) {
-    const next = accepted({ ...record, attempt }, attempt, allActionsOf(context.repair));
+    const next = withAcceptedAttempt({ ...record, attempt }, attempt, allActionsOf(context.repair));
     const finding = judgeAccepted({ ...facts, record: next }, next.attempt ?? attempt);
     return { ...finding, news: [{ kind: 'carriedOut', attempt }, ...finding.news] };
   }
@@ -55,7 +63,7 @@ export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Finding 
   if (waits !== undefined) {
     const why = record.refusals?.[attempt.key]?.message ?? '';
     const message = `${why}; ${againAt(waits)}`;
-    return underWay(record, { kind: 'retry', node, message }, waits);
+    return findingUnderWay(record, { kind: 'retry', node, message }, waits);
   }
   return judgeUnfinished(facts, attempt);
 }
@@ -139,17 +147,17 @@ function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Fi
   if (claim !== undefined && claim.deletionTime === undefined)
     return judgeWithoutAttempt(facts, withoutAttempt(facts.record, attempt));
   const record = { ...facts.record, attempt };
-  const isUseless = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
+  const hasUselessLeftovers = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
   if (!isDue(now, attempt.until)) {
     const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
     const verdict = isUnhealthy
       ? ({ kind: 'finishing', node, dueCondition: attempt.dueCondition, message: describe(attempt) } as const)
       : undefined;
-    return underWay(record, verdict, time, isUseless);
+    return findingUnderWay(record, verdict, time, hasUselessLeftovers);
   }
   const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(claim?.finalizers ?? [], node.finalizers ?? [])}; it holds no other repair any more`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, message };
-  return findingOf(record, verdict, addDuration(now, FOLLOW_CHECK), { isUseless });
+  return findingOf(record, verdict, addDuration(now, FOLLOW_CHECK), { hasUselessLeftovers });
 }
 
 /**
@@ -203,7 +211,7 @@ function judgeWithoutNextAction(facts: NodeFacts, attempt: Attempt): Finding | u
   const check = addDuration(now, FOLLOW_CHECK);
   if (hasTime(attempt, now)) {
     const verdict = isUnhealthy ? ({ kind: 'underWay', node, message: describe(attempt) } as const) : undefined;
-    return underWay(record, verdict, earliest(attempt.until, check));
+    return findingUnderWay(record, verdict, earliest(attempt.until, check));
   }
   if (answerOf(attempt)?.kind === 'stopped') {
     const message = `${describe(attempt)}; no further action is set`;
@@ -230,7 +238,7 @@ function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Finding {
 
 /** Judges which action of the ladder follows the attempt. */
 function judgeNext(facts: NodeFacts, finding = judgeByLadder(facts)): Finding {
-  return { ...finding, course: 'timeIsOver', isUseless: false };
+  return { ...finding, course: 'timeIsOver', hasUselessLeftovers: false };
 }
 
 const rebootSeen = ({ bootID }: AttemptOf<'Reboot'>, node: NodeView): string =>
@@ -249,29 +257,29 @@ export function judgeGone(
   const { attempt } = recordBefore;
   const node = { name: recordBefore.name, uid };
   const gone = (...judged: Parameters<typeof findingOf>): GoneNode => ({
-    ...counted(findingOf(...judged)),
+    ...withState(findingOf(...judged)),
     kind: 'gone',
     node,
   });
   const closed: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
-  const isUseless = recordBefore.leftovers !== undefined;
-  if (attempt === undefined) return gone(undefined, closed, undefined, { isUseless });
+  const hasUselessLeftovers = recordBefore.leftovers !== undefined;
+  if (attempt === undefined) return gone(undefined, closed, undefined, { hasUselessLeftovers });
   const isIntended = attempt.phase === 'intended';
   const runOver = judgeTime(attempt);
   if (isIntended && !isDue(now, runOver))
-    return gone(recordBefore, undefined, runOver, { course: 'unawaited', isUseless });
+    return gone(recordBefore, undefined, runOver, { course: 'unawaited', hasUselessLeftovers });
   const news: GoneNode['news'] = isIntended ? [{ kind: 'lost', attempt }] : [];
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
     const over = isIntended ? withoutAttempt(recordBefore, attempt) : recordBefore;
-    return gone(undefined, closed, undefined, { isUseless: over.leftovers !== undefined, news });
+    return gone(undefined, closed, undefined, { hasUselessLeftovers: over.leftovers !== undefined, news });
   }
-  const record = isIntended ? accepted(recordBefore, attempt, []) : recordBefore;
+  const record = isIntended ? withAcceptedAttempt(recordBefore, attempt, []) : recordBefore;
   const check = addDuration(now, FOLLOW_CHECK);
   if (!isDue(now, attempt.until))
-    return gone(record, undefined, earliest(attempt.until, check), { course: 'unawaited', isUseless, news });
+    return gone(record, undefined, earliest(attempt.until, check), { course: 'unawaited', hasUselessLeftovers, news });
   const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers, [])}`;
   const named = { name: claim.name, uid: claim.uid };
   const verdict: Verdict = { kind: 'stuckWithoutNode', node, attempt, claim: named, message };
-  return gone(record, verdict, check, { isUseless, news });
+  return gone(record, verdict, check, { hasUselessLeftovers, news });
 }

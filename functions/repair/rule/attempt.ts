@@ -68,7 +68,7 @@ export const isRebootUnderWay = (attempt: Attempt | undefined, now: EpochMs): bo
     (attempt.action === 'Reboot' && (attempt.phase === 'intended' || hasTime(attempt, now))));
 
 /** The record once the act is accepted. */
-export function accepted(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): NodeRecord {
+export function withAcceptedAttempt(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): NodeRecord {
   const { key, action, dueCondition } = attempt;
   // A launch counts as taken once the replacement is ready.
   if (action === 'Replace') return { ...record, attempt: { ...attempt, phase: 'accepted' } };
@@ -119,7 +119,7 @@ export function annotationOf(attempt: Attempt | undefined): RepairLeftovers['ann
  * The record after a launch was taken back while the unhealthy NodeClaim is still there. The launch uses up an attempt;
  * otherwise a node that comes and goes would launch without end (I11).
  */
-export function launchTakenBack(
+export function withoutTakenBackLaunch(
   record: NodeRecord,
   attempt: AttemptOf<'Replace'>,
   ladder: readonly LadderAction[],
@@ -128,7 +128,7 @@ export function launchTakenBack(
 }
 
 /** The record after the attempt was called off: its action counts as not taken. */
-export function calledOff(recordBefore: NodeRecord, attempt: Attempt): NodeRecord {
+export function withoutCalledOffAttempt(recordBefore: NodeRecord, attempt: Attempt): NodeRecord {
   const record = withoutAttempt(recordBefore, attempt);
   if (record.incident === undefined) return record;
   const taken = record.incident.taken.filter(each => each !== attempt.key);
@@ -273,11 +273,11 @@ type ActFields = { readonly key: string; readonly time: EpochMs } & (
 function withAct(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): readonly Act[] {
   const act = actOf(attempt);
   const longest = ladder.reduce((most, { within }) => Math.max(most, within), GOES_ON_WITHIN as number);
-  return [...record.acts, act].filter(({ time }) => time + longest > act.time).slice(-MAX_ACTS);
+  return [...record.acts, act].filter(({ time }) => time + longest > act.time).slice(-MAX_ACTS_KEPT);
 }
 
 /** The number of acts that a record keeps. Several actions may have acts, and the allowance of one is 20 at most. */
-const MAX_ACTS = 60;
+const MAX_ACTS_KEPT = 60;
 
 /** A due condition in the details of an audit line. */
 export const conditionDetails = (dueCondition: DueCondition): JsonObject => ({

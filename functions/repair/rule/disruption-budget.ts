@@ -3,7 +3,7 @@
  * the pool's initialized nodes, rounded up. The smallest budget in force counts; one that cannot be read allows none.
  * Nodes that never were initialized are outside. Pure.
  */
-import { isMarkedForDisruption, isRebooting } from './other-work.ts';
+import { disruptionMarkOf, rebootMarkOf } from './other-work.ts';
 import type { Activity } from './pool-facts.ts';
 import { BLOCKED_CHECK, type Blocker } from './verdict.ts';
 import type { NodeFinding } from './finding.ts';
@@ -132,7 +132,7 @@ function isCounted(node: NodeView, claim: NodeClaimView | undefined): boolean {
   return (
     isConditionTrue(claim.conditions, 'Initialized') ||
     node.labels['karpenter.sh/initialized'] === 'true' ||
-    isRebooting(node, claim) !== undefined
+    rebootMarkOf(node, claim) !== undefined
   );
 }
 
@@ -146,8 +146,8 @@ function isDisrupted(node: NodeView, claim: NodeClaimView | undefined, finding: 
   return (
     claim?.deletionTime !== undefined ||
     node.deletionTime !== undefined ||
-    isMarkedForDisruption(node, claim) !== undefined ||
-    isRebooting(node, claim) !== undefined ||
+    disruptionMarkOf(node, claim) !== undefined ||
+    rebootMarkOf(node, claim) !== undefined ||
     (attempt !== undefined && attempt.action !== 'CustomResource')
   );
 }

@@ -1,5 +1,5 @@
 /**
- * The finding of a pass about a node, and what follows from it. `counted` alone says how the node counts and whether
+ * The finding of a pass about a node, and what follows from it. `withState` alone says how the node counts and whether
  * something is taken back, `inFlightOf` which nodes of a pool count as in flight. Pure.
  */
 import { outlastsRepair } from './incident.ts';
@@ -51,15 +51,15 @@ export interface Finding {
   readonly time: EpochMs | undefined;
   readonly course: AttemptCourse;
   /** An object or a mark that the repair has made is of no use any more. */
-  readonly isUseless: boolean;
+  readonly hasUselessLeftovers: boolean;
   /** Another controller is at work on the node, and counts against the limits. */
-  readonly isOthers: boolean;
+  readonly isUnderOtherWork: boolean;
   /** News, in the order in which they are reported. */
   readonly news: readonly News[];
 }
 
-/** A finding, and what follows from it (`counted`): how the node counts, and whether something is taken back. */
-export interface CountedFinding extends Finding {
+/** A finding, and what follows from it (`withState`): how the node counts, and whether something is taken back. */
+export interface FindingWithState extends Finding {
   /**
    * `inFlight`: a repair, ours or somebody else's, counts against the limits until it ends or is stuck; `followed`:
    * something is still to be followed, though nobody waits for it.
@@ -69,7 +69,7 @@ export interface CountedFinding extends Finding {
   readonly needsCleanUp: boolean;
 }
 
-export interface PresentNode extends CountedFinding {
+export interface PresentNode extends FindingWithState {
   readonly kind: 'present';
   readonly node: NodeView;
   /** Time since which another controller is at work on it, as the previous pass recorded it. */
@@ -77,7 +77,7 @@ export interface PresentNode extends CountedFinding {
 }
 
 /** A node whose Node object is gone: only its record is known. */
-export interface GoneNode extends CountedFinding {
+export interface GoneNode extends FindingWithState {
   readonly kind: 'gone';
   readonly node: NodeName;
 }
@@ -103,24 +103,33 @@ export const findingOf = (
   record: Finding['record'],
   verdict: Finding['verdict'],
   time?: Finding['time'],
-  more?: Partial<Pick<Finding, 'course' | 'isUseless' | 'news'>>,
-): Finding => ({ record, verdict, time, course: 'none', isUseless: false, isOthers: false, news: [], ...more });
+  more?: Partial<Pick<Finding, 'course' | 'hasUselessLeftovers' | 'news'>>,
+): Finding => ({
+  record,
+  verdict,
+  time,
+  course: 'none',
+  hasUselessLeftovers: false,
+  isUnderOtherWork: false,
+  news: [],
+  ...more,
+});
 
 /** The finding of a node whose attempt has time. */
-export const underWay = (
+export const findingUnderWay = (
   record: Finding['record'],
   verdict: Finding['verdict'],
   time: Finding['time'],
-  isUseless = false,
-): Finding => findingOf(record, verdict, time, { course: 'hasTime', isUseless });
+  hasUselessLeftovers = false,
+): Finding => findingOf(record, verdict, time, { course: 'hasTime', hasUselessLeftovers });
 
 /** Adds to a finding what follows from it. Nothing else sets `state` and `needsCleanUp` before the acts of a pass. */
-export function counted<Found extends Finding>(finding: Found): Found & CountedFinding {
+export function withState<Found extends Finding>(finding: Found): Found & FindingWithState {
   return { ...finding, state: stateOf(finding), needsCleanUp: needsCleanUp(finding) };
 }
 
-function stateOf({ record, verdict, course, isOthers }: Finding): CountedFinding['state'] {
-  if (isOthers || hasTrait(verdict, 'inFlight')) return 'inFlight';
+function stateOf({ record, verdict, course, isUnderOtherWork }: Finding): FindingWithState['state'] {
+  if (isUnderOtherWork || hasTrait(verdict, 'inFlight')) return 'inFlight';
   if (hasTrait(verdict, 'followed')) return 'followed';
   switch (course) {
     case 'hasTime':
@@ -136,8 +145,8 @@ function stateOf({ record, verdict, course, isOthers }: Finding): CountedFinding
   }
 }
 
-function needsCleanUp({ record, verdict, course, isUseless }: Finding): boolean {
-  if (isUseless || hasTrait(verdict, 'needsCleanUp')) return true;
+function needsCleanUp({ record, verdict, course, hasUselessLeftovers }: Finding): boolean {
+  if (hasUselessLeftovers || hasTrait(verdict, 'needsCleanUp')) return true;
   if (course === 'timeIsOver') return record?.leftovers?.maintenance === true;
   return course === 'over' || course === 'failed';
 }

@@ -9,7 +9,7 @@ import { addDuration, type EpochMs, isDue, toTimestamp } from '../../../shared/d
  * this node was created after them: another replacement would fail, too. The block ends by itself once the window has
  * passed.
  */
-export function futility(
+export function futilityBlocker(
   { settings: { futility: limits }, now, area }: Pick<GuardInputs, 'settings' | 'now' | 'area'>,
   failure: string,
   { creationTime }: Pick<NodeView, 'creationTime'>,

@@ -10,7 +10,7 @@ import type { PoolFacts } from './pool-facts.ts';
 import type { JudgedPool } from './pool-verdict.ts';
 import { isJustRebooted } from './reboot-marks.ts';
 import { vetoOf } from './vetoes.ts';
-import { BLOCKED_CHECK, type Blocker, type Due, type GuardBlocker } from './verdict.ts';
+import { BLOCKED_CHECK, type Blocker, type OwnDueVerdict, type GuardBlocker } from './verdict.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
@@ -218,12 +218,12 @@ function blockersOf(
   }: { readonly isReadyUnknown: (node: NodeView) => boolean; readonly isUnhealthy: (node: NodeView) => boolean },
 ): Guards['blockerOf'] {
   const zones = new Map<string, GuardBlocker | undefined>();
-  const frozen = freeze(inputs, countedNodes, isReadyUnknown);
-  const blocked = threshold(inputs, repairableNodes, isUnhealthy);
+  const frozen = freezeBlocker(inputs, countedNodes, isReadyUnknown);
+  const blocked = thresholdBlocker(inputs, repairableNodes, isUnhealthy);
   return ({ labels }) => {
     const zone = labels[ZONE_LABEL];
     if (frozen !== undefined || zone === undefined) return frozen ?? blocked;
-    if (!zones.has(zone)) zones.set(zone, zoneOutage(inputs, zone, countedNodes, isUnhealthy));
+    if (!zones.has(zone)) zones.set(zone, zoneOutageBlocker(inputs, zone, countedNodes, isUnhealthy));
     return zones.get(zone) ?? blocked;
   };
 }
@@ -267,7 +267,7 @@ function mayBeRepaired(
   return !isLeftOver && vetoOf(node, claim, undefined, now) === undefined;
 }
 
-function freeze(
+function freezeBlocker(
   { settings: { freeze: limits }, now, nodes }: GuardInputs,
   countedNodes: readonly NodeView[],
   isReadyUnknown: (node: NodeView) => boolean,
@@ -280,7 +280,7 @@ function freeze(
   return outageBlocker({ reason: 'ClusterFreeze', message, setting, guard: 'cluster' }, limits, now);
 }
 
-function zoneOutage(
+function zoneOutageBlocker(
   { settings: { zoneOutage: limits }, now }: GuardInputs,
   zone: string,
   countedNodes: readonly NodeView[],
@@ -308,7 +308,7 @@ const outageBlocker = (
   until: addDuration(now, OUTAGE_CHECK),
 });
 
-function threshold(
+function thresholdBlocker(
   { settings, area, now }: GuardInputs,
   repairableNodes: readonly NodeView[],
   isUnhealthy: (node: NodeView) => boolean,
@@ -328,7 +328,7 @@ function threshold(
 }
 
 /** A node that EC2 is to confirm. */
-export interface Unconfirmed {
+export interface NodeToConfirm {
   readonly node: NodeView;
   readonly check: Confirmation;
 }
@@ -337,11 +337,11 @@ export interface Unconfirmed {
  * Nodes that EC2 is asked about: those that freeze, zone and threshold let through, so that nothing is asked in an
  * outage.
  */
-export function toBeConfirmed(
+export function nodesToConfirm(
   { presentNodes }: JudgedPool,
   guardInputs: GuardInputs | undefined,
-): readonly Unconfirmed[] {
-  const asking = presentNodes.flatMap((finding): Unconfirmed[] => {
+): readonly NodeToConfirm[] {
+  const asking = presentNodes.flatMap((finding): NodeToConfirm[] => {
     const check = dueOf(finding)?.entryPolicy.confirm;
     return check === undefined ? [] : [{ node: finding.node, check }];
   });
@@ -351,8 +351,8 @@ export function toBeConfirmed(
 }
 
 /** Stops the repair of a node that EC2 does not call impaired; undefined: EC2 does, or the entry does not ask (`confirm`). */
-export function unconfirmed(
-  { entryPolicy: { confirm }, dueCondition: { field = '' } }: Due,
+export function confirmationBlocker(
+  { entryPolicy: { confirm }, dueCondition: { field = '' } }: OwnDueVerdict,
   answer: string | undefined,
   now: EpochMs,
 ): Blocker | undefined {
@@ -371,7 +371,7 @@ export function unconfirmed(
  * Blocks a node while it cannot be read whether another controller is at work on it (I6); undefined: it can be read. No
  * event tells that it can be read again.
  */
-export function othersNotKnown(fault: string | undefined, now: EpochMs): Blocker | undefined {
+export function otherWorkBlocker(fault: string | undefined, now: EpochMs): Blocker | undefined {
   if (fault === undefined) return undefined;
   const message = `who else is at work on it is not known: ${fault}`;
   return { kind: 'others', reason: 'BeingDisrupted', message, until: addDuration(now, CONFIRM_CHECK) };

@@ -9,7 +9,7 @@ import { type Finding, findingOf } from './finding.ts';
 import { GOES_ON_WITHIN, isRecordNeeded, readableSettings } from './incident.ts';
 import { DRAIN_BEFORE_REBOOT, isBeforeReboot, keyOf } from './ladder.ts';
 import type { NodeFacts } from './pool-facts.ts';
-import { BLOCKED_CHECK, type Due, type EntryPolicy, type LadderAction, type OwnVerdict } from './verdict.ts';
+import { BLOCKED_CHECK, type OwnDueVerdict, type EntryPolicy, type LadderAction, type OwnVerdict } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { deadlineBy, endsBy, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {
@@ -53,7 +53,9 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
       const notDue = judgeNotDue(facts, own);
       // While repair is off, what an attempt has set is taken back at once.
       const hasMarks = !isOn && (record.leftovers?.annotation !== undefined || record.leftovers?.drain !== undefined);
-      return findingOf(notDue.record, notDue.verdict, notDue.time, { isUseless: notDue.isUseless || hasMarks });
+      return findingOf(notDue.record, notDue.verdict, notDue.time, {
+        hasUselessLeftovers: notDue.hasUselessLeftovers || hasMarks,
+      });
     }
     case 'tolerate':
       return findingOf(record, { ...own, node }, own.dueCondition.dueTime);
@@ -61,8 +63,8 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
     case 'blocked':
     case 'vetoed':
     case 'finishing': {
-      const isOthers = own.kind === 'blocked' && own.reason === 'BeingDisrupted';
-      const check = addDuration(now, isOthers ? OTHERS_CHECK : BLOCKED_CHECK);
+      const isUnderOtherWork = own.kind === 'blocked' && own.reason === 'BeingDisrupted';
+      const check = addDuration(now, isUnderOtherWork ? OTHERS_CHECK : BLOCKED_CHECK);
       const ends = own.kind === 'vetoed' ? own.veto.until : undefined;
       return findingOf(record, { ...own, node }, earliest(ends, check));
     }
@@ -75,14 +77,14 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
 function judgeNotDue(
   { node, record, context: { now, repair }, isUnhealthy, wasUnhealthy }: NodeFacts,
   own: Extract<OwnVerdict, { kind: 'ignore' | 'refuse' }>,
-): Pick<Finding, 'record' | 'verdict' | 'time' | 'isUseless'> {
+): Pick<Finding, 'record' | 'verdict' | 'time' | 'hasUselessLeftovers'> {
   const verdict = { ...own, node };
   if (own.kind === 'refuse' || own.reason === 'NoTransitionTime')
-    return { record, verdict, time: addDuration(now, FAULT_CHECK), isUseless: false };
-  const isUseless = record.leftovers !== undefined;
+    return { record, verdict, time: addDuration(now, FAULT_CHECK), hasUselessLeftovers: false };
+  const hasUselessLeftovers = record.leftovers !== undefined;
   const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
   const check = own.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
-  if (own.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, isUseless };
+  if (own.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, hasUselessLeftovers };
   const window = readableSettings(repair)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
@@ -90,12 +92,12 @@ function judgeNotDue(
     record: isRecordNeeded(record, { kind: 'healthy', now }) ? record : undefined,
     verdict: wasUnhealthy ? verdict : undefined,
     time,
-    isUseless,
+    hasUselessLeftovers,
   };
 }
 
 /** Judges a due node: which action of its ladder is next, or why none is. */
-function judgeDue({ node, record, context }: NodeFacts, own: Due, unfinished: Attempt | undefined): Finding {
+function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfinished: Attempt | undefined): Finding {
   const { now, launchPause } = context;
   const { dueCondition, ladder, claim } = own;
   const { incident, acts, refusals } = record;

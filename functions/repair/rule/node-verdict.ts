@@ -3,7 +3,7 @@
  * toleration. From then on the node is due, unless its NodeClaim is not certain, somebody vetoes, or another
  * controller is at work on it. What the pool allows is `functions/repair/decide.ts`. Pure.
  */
-import { counted, dueOf, type Finding, type PresentNode } from './finding.ts';
+import { withState, dueOf, type Finding, type PresentNode } from './finding.ts';
 import { doubtsOf, type HealthContext, isStillUnhealthy, judgeHealth, onsetsOf, onsetsStill } from './health.ts';
 import { isStopped, otherWorkOn } from './other-work.ts';
 import { newNodeOf, withMarks } from './reboot-marks.ts';
@@ -50,7 +50,7 @@ function factsOf(
   const isFlapping = settings?.flapping !== undefined;
   const withoutFlapping = settings === undefined ? known.episodes : [];
   const episodes = isFlapping ? nextEpisodes(node, settings, known.episodes, now) : withoutFlapping;
-  const news = newsOf(context, node, recordBefore);
+  const news = eventTimesOf(context, node, recordBefore);
   const health = judgeHealth(node, { now, repair, record: recordBefore, episodes, ...news });
   const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : health.kind !== 'healthy';
   const owner = ownerOf(node, context.owners);
@@ -76,7 +76,7 @@ function factsOf(
 }
 
 /** The time at which the forwarder saw the change that this pass is for, and whether no event has named the node. */
-function newsOf(
+function eventTimesOf(
   { observedTimes, changesTime, isUnprompted }: JudgeContext,
   { uid }: NodeView,
   recordBefore: NodeRecord | undefined,
@@ -142,11 +142,11 @@ function withExpiries(
   const isAbandoned = isUnused || isMaintenanceOver || (attempt === undefined && annotation !== undefined);
   const judged = {
     ...finding,
-    isUseless: finding.isUseless || isUnmarkDue || (isAbandoned && dueOf(finding) === undefined),
-    isOthers: othersUntil !== undefined && isOn,
+    hasUselessLeftovers: finding.hasUselessLeftovers || isUnmarkDue || (isAbandoned && dueOf(finding) === undefined),
+    isUnderOtherWork: othersUntil !== undefined && isOn,
     time: [incidentEnds, unmarks, othersUntil].reduce(earliest, finding.time),
   };
-  return { ...counted(judged), kind: 'present', node };
+  return { ...withState(judged), kind: 'present', node };
 }
 
 /** Decides on one node by its conditions, its NodeClaim and the repair in force for its pool. Pure, total. */

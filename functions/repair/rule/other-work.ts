@@ -49,13 +49,13 @@ const isTrueForOthers = (list: readonly NodeCondition[] | undefined, type: strin
   list?.some(each => each.type === type && each.status === 'True' && !isOwnCondition(each)) === true;
 
 /** The mark by which Karpenter says that it reboots the node; undefined: there is none. */
-export function isRebooting(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+export function rebootMarkOf(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
   if (isTrueForOthers(claim?.conditions, 'Rebooting')) return 'condition Rebooting of the NodeClaim';
   return taintOf(node, 'karpenter.sh/rebooting') && 'taint karpenter.sh/rebooting';
 }
 
 /** The mark by which Karpenter says that it is going to disrupt the node; undefined: there is none. */
-export function isMarkedForDisruption(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
+export function disruptionMarkOf(node: NodeView, claim: NodeClaimView | undefined): string | undefined {
   if (taintOf(node, DISRUPTED_TAINT.key)) return `taint ${DISRUPTED_TAINT.key}`;
   return isTrueForOthers(claim?.conditions, 'DisruptionReason')
     ? 'condition DisruptionReason of the NodeClaim'
@@ -73,11 +73,11 @@ export function otherWorkOn(
   now: EpochMs,
 ): OtherWork | undefined {
   const other = (what: string, inFlightFor: DurationMs = IN_FLIGHT_FOR): OtherWork => ({ what, inFlightFor });
-  const reboot = isRebooting(node, claim);
+  const reboot = rebootMarkOf(node, claim);
   if (reboot !== undefined) return other(reboot, REBOOT_IN_FLIGHT_FOR);
   // Whoever terminates the node has set that taint, and a repair may force a termination.
   if (claim?.deletionTime === undefined && node.deletionTime === undefined) {
-    const marked = isMarkedForDisruption(node, claim);
+    const marked = disruptionMarkOf(node, claim);
     if (marked !== undefined) return other(marked);
   }
   const removal = taintOf(node, AUTOSCALER_TAINT);

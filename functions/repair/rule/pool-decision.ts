@@ -5,10 +5,10 @@
 import type { Attempt } from '../attempt-record.ts';
 import type { PoolRecord } from '../pool-record.ts';
 import { replacementOf, terminationOf } from './attempt.ts';
-import { counted, type DueFinding, dueOf, hasTrait, type NodeFinding } from './finding.ts';
+import { withState, type DueFinding, dueOf, hasTrait, type NodeFinding } from './finding.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import type { GuardInputs } from './guards.ts';
-import { unexpiredRamp, rampWakeTime, withoutUndone } from './ramp.ts';
+import { unexpiredRamp, rampWakeTime, withoutUndoneGrants } from './ramp.ts';
 import { pauseAfterFailure, unexpiredPause } from './replacement.ts';
 import { type ActionAttempt, FOLLOW_CHECK, type Rank } from './verdict.ts';
 import type { RepairInForce } from './settings-in-force.ts';
@@ -76,7 +76,9 @@ export function nextPoolState(
   decided: PassDecision,
 ): PoolDecision {
   const { granted, inFlight, holdingGuards } = decided;
-  const findings = decided.findings.map(each => (isLeftMarked(each) ? counted({ ...each, isUseless: true }) : each));
+  const findings = decided.findings.map(each =>
+    isLeftMarked(each) ? withState({ ...each, hasUselessLeftovers: true }) : each,
+  );
   const window = windowOf(repair);
   const since = (uid: string): EpochMs => poolRecord.inFlight[uid] ?? now;
   const nextInFlight = Object.fromEntries([
@@ -190,7 +192,7 @@ export function poolAfter(
   );
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !uidsNoLongerInFlight.has(uid)));
   const { launchPause, counts } = state;
-  const ramp = state.ramp && withoutUndone(state.ramp, uidsNotActedOn.size);
+  const ramp = state.ramp && withoutUndoneGrants(state.ramp, uidsNotActedOn.size);
   const pause = hasFailedLaunch ? pauseAfterFailure(launchPause, now) : hasReplaced ? undefined : launchPause;
   const newTerminations = [...uncounted, ...terminated].filter(({ node }) => !countedUids.has(node));
   const terminations = [...state.terminations, ...newTerminations];

@@ -53,7 +53,7 @@ export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochM
 /**
  * The ramp without repairs of its step that were not carried out: they have shown nothing, and their slots are free.
  */
-export const withoutUndone = (ramp: Ramp | undefined, undone: number): Ramp | undefined =>
+export const withoutUndoneGrants = (ramp: Ramp | undefined, undone: number): Ramp | undefined =>
   ramp === undefined || undone === 0 ? ramp : { ...ramp, granted: Math.max(0, ramp.granted - undone) };
 
 export function rampBlocker(ramp: Ramp, now: EpochMs): Blocker {
@@ -67,7 +67,7 @@ export function rampBlocker(ramp: Ramp, now: EpochMs): Blocker {
 }
 
 /** Number of repairs that were granted by a run that died before it carried them out. */
-export function undoneOf(findings: readonly NodeFinding[], pool: PoolRecord, now: EpochMs): number {
+export function countUndoneGrants(findings: readonly NodeFinding[], pool: PoolRecord, now: EpochMs): number {
   const { ramp } = pool;
   return findings.filter(finding => {
     const { record, state } = finding;

@@ -10,7 +10,7 @@ import { withoutAttempt } from './attempt.ts';
 import { withSkipped } from './incident.ts';
 import { isWaitedFor, longestWait, nextAction } from './next-action.ts';
 import type { LadderAction } from './verdict.ts';
-import type { CountedFinding } from './finding.ts';
+import type { FindingWithState } from './finding.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { noteRefusal, type RefusalCause, type Refusals, textOfRefusal } from '../../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../../shared/domain/time.ts';
@@ -77,7 +77,7 @@ function whatFollows({ action, laterActions, isCertain, message }: RefusedAct, k
 /** State of the node after its act was refused. */
 export interface AfterRefusedAct {
   readonly record: NodeRecord;
-  readonly state: CountedFinding['state'];
+  readonly state: FindingWithState['state'];
   readonly time: EpochMs;
 }
 

@@ -3,15 +3,15 @@
  * Pure.
  */
 import type { AttemptOf, Replacement } from '../attempt-record.ts';
-import { type Due, LAUNCH_CHECK } from './verdict.ts';
+import { type OwnDueVerdict, LAUNCH_CHECK } from './verdict.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import { againAt, judgeByLadder, refusedUntil } from './next-action.ts';
-import { type Finding, underWay } from './finding.ts';
+import { type Finding, findingUnderWay } from './finding.ts';
 import { isWanted, judgeWithoutAttempt, judgeRecovered } from './attempt-end.ts';
 import { pauseAfterFailure, replacementStatusOf } from './replacement.ts';
 import { allActionsOf, terminationAfter } from './ladder.ts';
 import { withSkipped } from './incident.ts';
-import { launchTakenBack, withoutAttempt } from './attempt.ts';
+import { withoutTakenBackLaunch, withoutAttempt } from './attempt.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, toDurationMs, toTimestamp } from '../../../shared/domain/time.ts';
 
@@ -47,7 +47,11 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
       const message = isLate
         ? `NodeClaim ${name} is in use and not ready: the repair waits until it is`
         : `NodeClaim ${name} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
-      return underWay(record, { kind: 'underWay', node, message }, isLate ? check : earliest(attempt.until, check));
+      return findingUnderWay(
+        record,
+        { kind: 'underWay', node, message },
+        isLate ? check : earliest(attempt.until, check),
+      );
     }
     case 'ready': {
       if (own.kind === 'due') {
@@ -56,14 +60,14 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
       }
       // A veto, or somebody else at work: the replacement is kept until that is over.
       const { verdict, time } = judgeByLadder(current);
-      return underWay(record, verdict, time ?? check);
+      return findingUnderWay(record, verdict, time ?? check);
     }
   }
 }
 
 /** Ends an attempt whose node is well again, or that nobody wants any more. The launch uses an attempt (I11). */
 function judgeTakenBack(facts: NodeFacts, attempt: AttemptOf<'Replace'>, name: string, isReleased: boolean): Finding {
-  const record = launchTakenBack(facts.record, attempt, allActionsOf(facts.context.repair));
+  const record = withoutTakenBackLaunch(facts.record, attempt, allActionsOf(facts.context.repair));
   if (facts.isUnhealthy) return judgeWithoutAttempt(facts, record);
   const stays = isReleased ? `NodeClaim ${name} stays beside it` : 'its replacement is not needed';
   return judgeRecovered({ ...facts, record }, attempt, `: ${stays}`, 'while it was being replaced');
@@ -72,7 +76,7 @@ function judgeTakenBack(facts: NodeFacts, attempt: AttemptOf<'Replace'>, name: s
 /** Judges an attempt whose replacement is ready: the unhealthy NodeClaim may go. */
 function judgeReadyReplacement(
   facts: NodeFacts,
-  own: Due,
+  own: OwnDueVerdict,
   attempt: AttemptOf<'Replace'>,
   replacement: Replacement,
 ): Finding {
@@ -85,11 +89,11 @@ function judgeReadyReplacement(
   if (waits === undefined) {
     const opening = { ...action, replacement };
     const verdict = { ...own, node, action: opening, laterActions: [], unfinished: undefined };
-    return underWay(record, verdict, addDuration(now, LAUNCH_CHECK));
+    return findingUnderWay(record, verdict, addDuration(now, LAUNCH_CHECK));
   }
   const { until } = waits;
   const message = `${own.message}; the termination was refused: ${againAt(until)}`;
-  return underWay(record, { kind: 'retry', node, message }, until);
+  return findingUnderWay(record, { kind: 'retry', node, message }, until);
 }
 
 /**

@@ -55,7 +55,7 @@ export interface EntryPolicy extends ReturnType<typeof termsOf> {
 }
 
 /** The verdict on a node that is due. */
-export interface Due {
+export interface OwnDueVerdict {
   readonly kind: 'due';
   readonly dueCondition: DueCondition;
   /** NodeClaim of the node. Absent for a node that Karpenter does not manage, if the block covers those. */
@@ -92,7 +92,7 @@ export type NotDue = { readonly message: string } &
   );
 
 /** The verdict on a node by its own state, before an action is chosen and its pool decides. */
-export type OwnVerdict = NotDue | Due;
+export type OwnVerdict = NotDue | OwnDueVerdict;
 
 /** Reason why a node is blocked by itself, whatever its pool allows. */
 type OwnReason = 'AmbiguousNodeClaim' | 'BeingDisrupted' | 'ReplacementUnavailable';
@@ -157,7 +157,7 @@ export type NodeName = Pick<NodeView, 'name' | 'uid'>;
 /** Act that a node needs, or the reason why it needs none. */
 export type Verdict = { readonly node: NodeName; readonly message: string } & (
   | NotDue
-  | (Due & {
+  | (OwnDueVerdict & {
       readonly action: PossibleAction;
       /** Actions that follow it. */
       readonly laterActions: readonly LadderAction[];

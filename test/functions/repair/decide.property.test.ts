@@ -13,7 +13,7 @@ import {
   anAttempt,
   aPoolNode,
   claimOf,
-  someRules,
+  someRepairInForce,
   T,
   verdictsOf,
 } from '../../builders/repair.ts';
@@ -65,7 +65,7 @@ function decisionOf(pool: Pool, mode: 'Enforce' | 'Observe' = 'Enforce') {
     held: isAfterHold ? ['threshold'] : [],
   };
   return {
-    decision: aDecision(nodes, { repair: someRules(block, { mode }), claims, records, poolRecord: state }),
+    decision: aDecision(nodes, { repair: someRepairInForce(block, { mode }), claims, records, poolRecord: state }),
     nodes,
     going,
   };

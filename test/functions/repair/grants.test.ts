@@ -17,7 +17,7 @@ import {
   claimOf,
   type PoolWorld,
   READY,
-  someRules,
+  someRepairInForce,
   verdictsOf,
 } from '../../builders/repair.ts';
 
@@ -287,7 +287,7 @@ describe('the time for which others that came back hold a node', () => {
     ['is none where nobody came back', aPoolNode('n2', READY), undefined, undefined],
   ])('%s', (_, other, recovering, expected) => {
     const incident = { type: 'Ready', taken: [], ...(recovering && { recovering }) };
-    const repair = someRules({ defaultTolerationDuration: '30m', zoneOutage: 'Off', freeze: 'Off' });
+    const repair = someRepairInForce({ defaultTolerationDuration: '30m', zoneOutage: 'Off', freeze: 'Off' });
     const aged = [other, ...well].map(node => ({
       ...node,
       conditions: node.conditions.map(each => (each === READY ? { ...each, lastTransitionTime: at(-150) } : each)),

@@ -26,7 +26,9 @@ async function poolOfNodeWith(providerID: string): Promise<unknown> {
     status: { providerID, nodeName: 'n1' },
   });
   const deps = { kubernetes: createInProcessKubernetesApi(core, 'curfew:repair') };
-  const { elsewhere } = await readMissing(deps, 'gone', [['uid-n1', { isOld: false, value: newNode('n1', 'gone') }]]);
+  const { elsewhere } = await readMissing(deps, 'gone', [
+    ['uid-n1', { needsRewrite: false, value: newNode('n1', 'gone') }],
+  ]);
   return elsewhere.map(({ pool }) => pool);
 }
 

@@ -6,14 +6,14 @@ import type { Blocker } from '../../../functions/repair/rule/verdict.ts';
 import type { NodeRecord } from '../../../functions/repair/node-record.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { at, NOW, REBOOT, remembered, TERMINATE } from '../../builders/pool.ts';
-import { aFinding, anAttempt, aPoolNode, someRules } from '../../builders/repair.ts';
+import { aFinding, anAttempt, aPoolNode, someRepairInForce } from '../../builders/repair.ts';
 
 const BLOCKER: Blocker = { kind: 'ramp', reason: 'RampUp', message: 'slowly', until: at(1) };
 const RANK = { order: 2, of: 3, score: 1 };
 const NODE = aPoolNode('n1', undefined, { bootID: 'boot-1' });
 
 function dueNode(more: Partial<NodeRecord> = {}, block: JsonObject = {}): DueFinding {
-  const finding = aFinding(NODE, { now: NOW, repair: someRules(block), record: remembered(more) });
+  const finding = aFinding(NODE, { now: NOW, repair: someRepairInForce(block), record: remembered(more) });
   if (!isDueFinding(finding)) throw new Error('the node is not due');
   return finding;
 }

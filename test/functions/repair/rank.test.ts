@@ -1,7 +1,7 @@
 /** Who comes first, told here pair by pair: a higher priority is worth one rank, a half hour of waiting as much. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ranked } from '../../../functions/repair/decide.ts';
+import { sortByRank } from '../../../functions/repair/decide.ts';
 import type { DueFinding } from '../../../functions/repair/rule/finding.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { aNode, at } from '../../builders/repair.ts';
@@ -24,7 +24,7 @@ function dueNode({ priority, waited, severity }: Waiting, index: number): DueFin
 }
 
 const order = (waiting: readonly Waiting[]): readonly number[] =>
-  ranked(waiting.map(dueNode), NOW).map(({ node }) => Number(node.name.slice(1)));
+  sortByRank(waiting.map(dueNode), NOW).map(({ node }) => Number(node.name.slice(1)));
 
 const waiting = fc.record({
   priority: fc.constantFrom(0, 1, 10, 50, 100),

@@ -10,7 +10,15 @@ import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, toDurationMs, toTimestamp } from '../../../../shared/domain/time.ts';
-import { aCondition, aDecision, aPoolNode, claimOf, someRules, someSettings, T } from '../../../builders/repair.ts';
+import {
+  aCondition,
+  aDecision,
+  aPoolNode,
+  claimOf,
+  someRepairInForce,
+  someSettings,
+  T,
+} from '../../../builders/repair.ts';
 import type { Budget, Cluster, Command } from './model.ts';
 import { type Policy, REBOOT, statementsFor } from './policies.ts';
 
@@ -35,7 +43,7 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
   const { block = {}, provided = statementsFor(policies), hasSeen = true, decide: rule = decide } = options;
   const read = someSettings({ zoneOutage: 'Off', freeze: 'Off', disruptionBudgets: 'All', ...block });
   const settings = { ...read, provided };
-  const repair = someRules({}, { settings });
+  const repair = someRepairInForce({}, { settings });
   const records = Object.fromEntries(nodes.map(node => [node.uid, recordOf(cluster, node, settings, hasSeen)]));
   // As a pass lists them: the NodeClaim says whose pool it is.
   const poolOf = ({ providerID, labels }: NodeView): string | undefined => {

@@ -14,7 +14,7 @@ import {
   aPoolNode,
   claimOf,
   type PoolWorld,
-  someRules,
+  someRepairInForce,
   T,
   verdictsOf,
 } from '../../../builders/repair.ts';
@@ -38,7 +38,7 @@ const remembered = (attempt: Attempt, more: Partial<NodeRecord> = {}): NodeRecor
 function after(attempt: Attempt, { nodes = [NODE], ...given }: Partial<PoolWorld> = {}): PoolDecision {
   const records = { 'uid-n1': remembered(attempt) };
   const state = { ...NEW_POOL, inFlight: { 'uid-n1': attempt.time } };
-  return aDecision(nodes, { repair: someRules(OPEN), poolRecord: state, records, ...given });
+  return aDecision(nodes, { repair: someRepairInForce(OPEN), poolRecord: state, records, ...given });
 }
 
 describe('an attempt of which no run said how it ended', () => {
@@ -51,7 +51,11 @@ describe('an attempt of which no run said how it ended', () => {
 
   it('I4 is left alone until a call of that run must have had its outcome', () => {
     const early = { now: toEpochMs(SETTLED - 1) };
-    for (const repair of [someRules(OPEN), someRules(OPEN, { mode: 'Observe' }), someRules({}, { gateOpen: false })]) {
+    for (const repair of [
+      someRepairInForce(OPEN),
+      someRepairInForce(OPEN, { mode: 'Observe' }),
+      someRepairInForce({}, { gateOpen: false }),
+    ]) {
       const decision = after(intended, { ...early, repair });
       expect(verdictsOf(decision)).toEqual(['unresolved n1']);
       expect(decision.findings).toMatchObject([
@@ -98,10 +102,10 @@ describe('an attempt of which no run said how it ended', () => {
   });
 
   it.each([
-    ['the node is well', [WELL], someRules(OPEN)],
-    ['the gate is closed', [NODE], someRules(OPEN, { gateOpen: false })],
-    ['mode is Observe', [NODE], someRules(OPEN, { mode: 'Observe' })],
-    ['there is no block any more', [NODE], someRules({}, { settings: undefined })],
+    ['the node is well', [WELL], someRepairInForce(OPEN)],
+    ['the gate is closed', [NODE], someRepairInForce(OPEN, { gateOpen: false })],
+    ['mode is Observe', [NODE], someRepairInForce(OPEN, { mode: 'Observe' })],
+    ['there is no block any more', [NODE], someRepairInForce({}, { settings: undefined })],
   ])('I7 is taken back, with what it has set, where %s', (_, nodes, repair) => {
     const { findings } = after(intended, { now: SETTLED, nodes, repair });
     expect(findings).toMatchObject([
@@ -113,7 +117,7 @@ describe('an attempt of which no run said how it ended', () => {
   it('I4 counts as carried out where it was a reboot: nothing tells for certain', () => {
     const reboot = { ...intended, action: 'Reboot', key: 'Reboot||600000', bootID: 'boot-1' } as const;
     const actions = [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }];
-    const decision = after(reboot, { now: SETTLED, repair: someRules({ ...OPEN, actions }) });
+    const decision = after(reboot, { now: SETTLED, repair: someRepairInForce({ ...OPEN, actions }) });
     expect(decision).toMatchObject({
       granted: [],
       findings: [{ news: [{ kind: 'carriedOut', attempt: { action: 'Reboot' } }] }],
@@ -123,12 +127,12 @@ describe('an attempt of which no run said how it ended', () => {
 
 describe('a reboot under way', () => {
   const actions = [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }];
-  const repair = someRules({ ...OPEN, actions });
+  const repair = someRepairInForce({ ...OPEN, actions });
   const until = addDuration(NOW, minutes(10));
   const reboot = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', bootID: 'boot-1', until });
 
   it('has its time, then the next action follows in the same place of the budget', () => {
-    const one = someRules({ ...OPEN, actions, maxConcurrentRepairs: 1 });
+    const one = someRepairInForce({ ...OPEN, actions, maxConcurrentRepairs: 1 });
     const early = after(reboot, { repair: one, now: toEpochMs(until - 1) });
     expect(early).toMatchObject({ granted: [], wakeTime: until });
     expect(verdictsOf(early)).toEqual(['underWay n1']);
@@ -154,8 +158,8 @@ describe('a reboot under way', () => {
     const vetoed: NodeView = { ...NODE, annotations: { 'curfew.dev/do-not-repair': 'true' } };
     const cases: readonly Partial<PoolWorld>[] = [
       { nodes: [vetoed], repair },
-      { repair: someRules({ ...OPEN, actions }, { gateOpen: false }) },
-      { repair: someRules({ ...OPEN, actions }, { mode: 'Observe' }) },
+      { repair: someRepairInForce({ ...OPEN, actions }, { gateOpen: false }) },
+      { repair: someRepairInForce({ ...OPEN, actions }, { mode: 'Observe' }) },
     ];
     for (const given of cases) {
       const early = after(reboot, { ...given, now: addDuration(NOW, minutes(5)) });
@@ -165,7 +169,7 @@ describe('a reboot under way', () => {
   });
 
   it('leaves nothing to try where it was the last one, and holds nobody then', () => {
-    const only = someRules({ ...OPEN, actions: actions.slice(0, 1) });
+    const only = someRepairInForce({ ...OPEN, actions: actions.slice(0, 1) });
     const decision = after(reboot, { repair: only, now: until });
     expect(verdictsOf(decision)).toEqual(['exhausted n1']);
     expect(decision.poolRecord.inFlight).toEqual({});
@@ -174,7 +178,7 @@ describe('a reboot under way', () => {
 
 describe('a drain under way', () => {
   const repair = (overrides = {}) =>
-    someRules({ ...OPEN, actions: [{ type: 'DrainThenTerminate', timeout: '20m' }] }, overrides);
+    someRepairInForce({ ...OPEN, actions: [{ type: 'DrainThenTerminate', timeout: '20m' }] }, overrides);
   const until = addDuration(NOW, minutes(20));
   const drain = anAttempt('n1', { action: 'Drain', key: 'Drain||1200000', requestId: 'r1', until });
 

@@ -1,12 +1,12 @@
 /** How an attempt begins, and what the record says of it at each end. */
 import { describe, expect, it } from 'vitest';
 import {
-  accepted,
+  withAcceptedAttempt,
   annotationOf,
-  calledOff,
+  withoutCalledOffAttempt,
   createAttempt,
   judgeTime,
-  launchTakenBack,
+  withoutTakenBackLaunch,
   replacementOf,
   withoutAttempt,
 } from '../../../../functions/repair/rule/attempt.ts';
@@ -19,7 +19,7 @@ import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { minutes } from '../../../../shared/domain/time.ts';
 import { at, FIX, NOW, REBOOT, remembered, REPLACE, TERMINATE } from '../../../builders/pool.ts';
-import { aFinding, anAttempt, aPoolNode, claimOf, someRules, someSettings } from '../../../builders/repair.ts';
+import { aFinding, anAttempt, aPoolNode, claimOf, someRepairInForce, someSettings } from '../../../builders/repair.ts';
 
 const NODE = aPoolNode('n1', undefined, { bootID: 'boot-1' });
 const DEADLINE = 'karpenter.sh/nodeclaim-termination-timestamp';
@@ -42,7 +42,7 @@ function begun(given: Given = {}): Attempt {
   const finding = aFinding(node, {
     now: NOW,
     claims,
-    repair: someRules(block),
+    repair: someRepairInForce(block),
     ...(record && { record: remembered(record) }),
   });
   if (!isDueFinding(finding)) throw new Error('the node is not due');
@@ -245,7 +245,7 @@ const anAct = (minute: number): Act => ({ key: 'Reboot||600000', action: 'Reboot
 
 describe('an act that is accepted', () => {
   it('is taken, and remembered as the last one of its incident', () => {
-    const { attempt, incident, acts, lastIncident } = accepted(remembered(), reboot(), LADDER);
+    const { attempt, incident, acts, lastIncident } = withAcceptedAttempt(remembered(), reboot(), LADDER);
     expect(attempt?.phase).toBe('accepted');
     expect(incident).toEqual({ type: 'Ready', taken: ['Reboot||600000'] });
     expect(acts).toEqual([{ ...anAct(0), bootID: 'boot-1' }]);
@@ -254,54 +254,67 @@ describe('an act that is accepted', () => {
 
   it('is taken once, beside what was taken before, and by the entry that decides now', () => {
     const before = { type: 'Disk', taken: ['Fix', 'Reboot||600000'], skipped: ['Replace'] };
-    expect(accepted(remembered({ incident: before }), reboot(), LADDER).incident).toEqual({ ...before, type: 'Ready' });
-    expect(accepted(remembered({ incident: { ...before, taken: ['Fix'] } }), reboot(), LADDER).incident?.taken).toEqual(
-      before.taken,
-    );
+    expect(withAcceptedAttempt(remembered({ incident: before }), reboot(), LADDER).incident).toEqual({
+      ...before,
+      type: 'Ready',
+    });
+    expect(
+      withAcceptedAttempt(remembered({ incident: { ...before, taken: ['Fix'] } }), reboot(), LADDER).incident?.taken,
+    ).toEqual(before.taken);
   });
 
   it('was not refused after all: the refusals of other actions stay', () => {
     const refusals = { 'Reboot||600000': refusal, other: refusal };
-    expect(accepted(remembered({ refusals }), reboot(), LADDER).refusals).toEqual({ other: refusal });
-    expect(accepted(remembered({ refusals: { 'Reboot||600000': refusal } }), reboot(), LADDER)).not.toHaveProperty(
-      'refusals',
-    );
-    expect(accepted(remembered(), reboot(), LADDER)).not.toHaveProperty('refusals');
+    expect(withAcceptedAttempt(remembered({ refusals }), reboot(), LADDER).refusals).toEqual({ other: refusal });
+    expect(
+      withAcceptedAttempt(remembered({ refusals: { 'Reboot||600000': refusal } }), reboot(), LADDER),
+    ).not.toHaveProperty('refusals');
+    expect(withAcceptedAttempt(remembered(), reboot(), LADDER)).not.toHaveProperty('refusals');
   });
 
   it('leaves no request open, and the deadline of an earlier attempt only where it is no termination', () => {
     const annotation = { set: 'a', claim: { name: 'claim-n1', uid: 'uid-claim-n1' } };
     const leftovers = { drain: 'r1', annotation, requested: { key: 'Fix', requestId: 'r2' } };
-    expect(accepted(remembered({ leftovers }), reboot(), LADDER).leftovers).toEqual({ drain: 'r1', annotation });
-    expect(accepted(remembered({ leftovers }), anAttempt('n1'), LADDER).leftovers).toEqual({ drain: 'r1' });
+    expect(withAcceptedAttempt(remembered({ leftovers }), reboot(), LADDER).leftovers).toEqual({
+      drain: 'r1',
+      annotation,
+    });
+    expect(withAcceptedAttempt(remembered({ leftovers }), anAttempt('n1'), LADDER).leftovers).toEqual({ drain: 'r1' });
     const { drain: _, ...others } = leftovers;
-    expect(accepted(remembered({ leftovers: others }), anAttempt('n1'), LADDER)).not.toHaveProperty('leftovers');
+    expect(withAcceptedAttempt(remembered({ leftovers: others }), anAttempt('n1'), LADDER)).not.toHaveProperty(
+      'leftovers',
+    );
     const { requested } = leftovers;
-    expect(accepted(remembered({ leftovers: { requested } }), reboot(), LADDER)).not.toHaveProperty('leftovers');
+    expect(withAcceptedAttempt(remembered({ leftovers: { requested } }), reboot(), LADDER)).not.toHaveProperty(
+      'leftovers',
+    );
   });
 
   it('and launches a replacement is not taken: that is so once the replacement is ready', () => {
     const replacement = { name: 'r1' };
     const launch = anAttempt('n1', { action: 'Replace', key: 'Replace||900000', phase: 'intended', replacement });
     const record = remembered({ incident: { type: 'Ready', taken: [] } });
-    expect(accepted(record, launch, LADDER)).toEqual({ ...record, attempt: { ...launch, phase: 'accepted' } });
+    expect(withAcceptedAttempt(record, launch, LADDER)).toEqual({
+      ...record,
+      attempt: { ...launch, phase: 'accepted' },
+    });
   });
 
   it('counts for a day, and for as long as an allowance of the list counts', () => {
     const record = remembered({ acts: [anAct(-2 * 24 * 60), anAct(-24 * 60), anAct(1 - 24 * 60), anAct(-1)] });
     const minutesLeft = (within?: string) => {
       const ladder = allActionsOf({ settings: someSettings(by({ ...REBOOT, ...(within && { within }) })) });
-      return accepted(record, reboot(), ladder).acts.map(({ time }) => (time - NOW) / 60_000);
+      return withAcceptedAttempt(record, reboot(), ladder).acts.map(({ time }) => (time - NOW) / 60_000);
     };
     expect(minutesLeft()).toEqual([1 - 24 * 60, -1, 0]);
     expect(minutesLeft('1h')).toEqual([1 - 24 * 60, -1, 0]);
     expect(minutesLeft('47h')).toEqual([-24 * 60, 1 - 24 * 60, -1, 0]);
-    expect(accepted(record, reboot(), []).acts).toHaveLength(3);
+    expect(withAcceptedAttempt(record, reboot(), []).acts).toHaveLength(3);
   });
 
   it('is one of sixty that are remembered', () => {
     const acts = Array.from({ length: 70 }, (_, index) => anAct(index - 70));
-    const kept = accepted(remembered({ acts }), reboot(), LADDER).acts;
+    const kept = withAcceptedAttempt(remembered({ acts }), reboot(), LADDER).acts;
     expect(kept).toHaveLength(60);
     expect([kept[0]?.time, kept.at(-1)?.time]).toEqual([at(-59), NOW]);
   });
@@ -338,10 +351,10 @@ describe('I7 once an attempt is over, its record names', () => {
   it('no action as taken that was called off, and the others still', () => {
     const attempt = reboot({ phase: 'accepted' });
     const record = remembered({ attempt, incident: { type: 'Ready', taken: ['Fix', 'Reboot||600000'] } });
-    const after = calledOff(record, attempt);
+    const after = withoutCalledOffAttempt(record, attempt);
     expect(after.incident).toEqual({ type: 'Ready', taken: ['Fix'] });
     expect(after.attempt).toBeUndefined();
-    expect(calledOff(remembered({ attempt }), attempt)).not.toHaveProperty('incident');
+    expect(withoutCalledOffAttempt(remembered({ attempt }), attempt)).not.toHaveProperty('incident');
   });
 
   it('I11 a launch that was taken back as an act: it uses up an attempt', () => {
@@ -350,7 +363,7 @@ describe('I7 once an attempt is over, its record names', () => {
       key: 'Replace||900000',
       replacement: { name: 'r1' },
     }) as AttemptOf<'Replace'>;
-    const after = launchTakenBack(remembered({ attempt, acts: [anAct(-1)] }), attempt, LADDER);
+    const after = withoutTakenBackLaunch(remembered({ attempt, acts: [anAct(-1)] }), attempt, LADDER);
     expect(after.acts).toEqual([anAct(-1), { key: 'Replace||900000', action: 'Replace', time: NOW }]);
     expect(after.attempt).toBeUndefined();
     expect(after.incident).toBeUndefined();

@@ -1,14 +1,14 @@
 /** Replacements that fail as those before them are left alone. */
 import { describe, expect, it } from 'vitest';
-import { futility } from '../../../../functions/repair/rule/futility.ts';
+import { futilityBlocker } from '../../../../functions/repair/rule/futility.ts';
 import type { GuardInputs } from '../../../../functions/repair/rule/guards.ts';
 import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/pool-record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
-import { aDecision, aPoolNode, SICK, someRules, T, verdictsOf } from '../../../builders/repair.ts';
+import { aDecision, aPoolNode, SICK, someRepairInForce, T, verdictsOf } from '../../../builders/repair.ts';
 
 const block = { maxUnhealthy: '100%', futility: { repairs: 2, window: '6h' } };
-const repair = someRules(block);
+const repair = someRepairInForce(block);
 const terminated = (condition: string, ...times: readonly number[]): PoolRecord => ({
   ...NEW_POOL,
   terminations: times.map(time => ({ condition, time: addDuration(T, minutes(time)) })),
@@ -38,7 +38,10 @@ describe('futility', () => {
   });
 
   it('holds a termination, and no action that leaves the node in place', () => {
-    const ladder = someRules({ ...block, actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }] });
+    const ladder = someRepairInForce({
+      ...block,
+      actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }],
+    });
     const state = terminated('Ready=False', -60, -30);
     expect(verdictsOf(aDecision(bornAt(-10), { repair: ladder, poolRecord: state }))).toEqual(['repair n1']);
   });
@@ -46,9 +49,9 @@ describe('futility', () => {
   it('is remembered while the block cannot be read, the gate is closed or mode is Observe', () => {
     const state = terminated('Ready=False', -60, -30);
     for (const other of [
-      someRules({}, { settings: { invalid: 'a typo' } }),
-      someRules({}, { gateOpen: false }),
-      someRules(block, { mode: 'Observe' }),
+      someRepairInForce({}, { settings: { invalid: 'a typo' } }),
+      someRepairInForce({}, { gateOpen: false }),
+      someRepairInForce(block, { mode: 'Observe' }),
     ]) {
       expect(aDecision(bornAt(-10), { repair: other, poolRecord: state }).poolRecord.terminations).toEqual(
         state.terminations,
@@ -61,7 +64,7 @@ describe('futility', () => {
     const at = (time: number) => ({ condition: 'Ready=False', time: addDuration(T, minutes(time)) });
     const node = { creationTime: addDuration(T, minutes(-30)) };
     const blockerOf = (rule: object, born: Pick<NodeView, 'creationTime'>, times: readonly number[]) =>
-      futility({ ...given, ...rule } as unknown as GuardInputs, 'Ready=False', born, times.map(at));
+      futilityBlocker({ ...given, ...rule } as unknown as GuardInputs, 'Ready=False', born, times.map(at));
     expect(blockerOf({}, node, [-30, -90, -60])).toEqual({
       kind: 'futility',
       reason: 'FutileRepairs',

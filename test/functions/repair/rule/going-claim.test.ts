@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { dueOf } from '../../../../functions/repair/rule/finding.ts';
 import { at, NOW } from '../../../builders/pool.ts';
-import { aFinding, aPoolNode, claimOf, someRules } from '../../../builders/repair.ts';
+import { aFinding, aPoolNode, claimOf, someRepairInForce } from '../../../builders/repair.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 
 const NODE = aPoolNode('n1');
 const look = (terminationGracePeriod: string, claim: Partial<NodeClaimView> = {}) =>
   aFinding(NODE, {
     now: NOW,
-    repair: someRules({ terminationGracePeriod }),
+    repair: someRepairInForce({ terminationGracePeriod }),
     claims: [claimOf(NODE, { deletionTime: at(-1), ...claim })],
   });
 const by = (set: string) => ({ annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': set } });

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { judgeNode, poolOf } from '../../../../functions/repair/rule/node-verdict.ts';
 import { judgePool } from '../../../../functions/repair/rule/pool-verdict.ts';
-import { guardInputsOf, toBeConfirmed } from '../../../../functions/repair/rule/guards.ts';
+import { guardInputsOf, nodesToConfirm } from '../../../../functions/repair/rule/guards.ts';
 import type { GuardInputs } from '../../../../functions/repair/rule/guards.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { findingOf, type PresentNode, counted } from '../../../../functions/repair/rule/finding.ts';
+import { findingOf, type PresentNode, withState } from '../../../../functions/repair/rule/finding.ts';
 import { NEW_POOL } from '../../../../functions/repair/pool-record.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
@@ -14,7 +14,15 @@ import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, toIsoText } from '../../../../shared/domain/time.ts';
 import { someFacts } from '../../../builders/pool-facts.ts';
 import { aNodePool, NOW } from '../../../builders/pool.ts';
-import { aCondition, aPoolNode, claimOf, READY, SICK, someRules, someSettings } from '../../../builders/repair.ts';
+import {
+  aCondition,
+  aPoolNode,
+  claimOf,
+  READY,
+  SICK,
+  someRepairInForce,
+  someSettings,
+} from '../../../builders/repair.ts';
 
 const NODE = aPoolNode('n1');
 const TWIN = { ...aPoolNode('n2'), providerID: NODE.providerID };
@@ -31,7 +39,7 @@ interface Counted extends Pick<PoolFacts, 'pool' | 'nodes' | 'poolRecord'> {
 }
 const guardInputs = (given: Partial<Counted> = {}): GuardInputs => {
   const { block = {}, cluster, nodePool, presentNodes = [], nodes = [NODE, LONE], ...more } = given;
-  const poolSettings = { repair: someRules(block), nodePool };
+  const poolSettings = { repair: someRepairInForce(block), nodePool };
   const dueFacts = cluster && { cluster, otherRequests: new Map() };
   const counted = guardInputsOf(someFacts(nodes, { poolSettings, dueFacts, ...more }, [LONE, TWIN]), { presentNodes });
   if (counted === undefined) throw new Error('nothing is counted');
@@ -84,7 +92,7 @@ it('a node that an action has mended a moment ago counts as acted upon; one that
   const mendedBy = (...taken: string[]) => {
     const incident = { type: 'Ready', taken, healthySince: NOW };
     const finding = {
-      ...counted(findingOf(undefined, undefined)),
+      ...withState(findingOf(undefined, undefined)),
       kind: 'present',
       node: LONE,
       record: { ...newNode('n3', 'default'), incident },
@@ -98,7 +106,7 @@ it('a node that somebody else has mended came back by itself, though it took a p
   const poolRecord = { ...NEW_POOL, inFlight: { [LONE.uid]: NOW } };
   const isActedUpon = (otherWorkTime?: typeof NOW) => {
     const finding = {
-      ...counted(findingOf(undefined, undefined)),
+      ...withState(findingOf(undefined, undefined)),
       kind: 'present',
       node: LONE,
       record: undefined,
@@ -146,7 +154,11 @@ describe('of a pass', () => {
     policies: [{ conditionType: 'Ready', toleration: '10m', confirm: 'InstanceStatus' }],
   };
   const silent = (name: string): NodeView => aPoolNode(name, SILENT);
-  const facts = (nodes: readonly NodeView[], repair = someRules(CONFIRMS), more: Partial<PoolFacts> = {}): PoolFacts =>
+  const facts = (
+    nodes: readonly NodeView[],
+    repair = someRepairInForce(CONFIRMS),
+    more: Partial<PoolFacts> = {},
+  ): PoolFacts =>
     someFacts(nodes, {
       poolSettings: { repair, nodePool: undefined },
       dueFacts: { cluster: { ...CLUSTER, nodes }, otherRequests: new Map() },
@@ -154,7 +166,7 @@ describe('of a pass', () => {
     });
   const asked = (known: PoolFacts) => {
     const judged = judgePool(known, judgeNode);
-    return toBeConfirmed(judged, guardInputsOf(known, judged));
+    return nodesToConfirm(judged, guardInputsOf(known, judged));
   };
 
   it('the guards count what was read', () => {
@@ -162,13 +174,13 @@ describe('of a pass', () => {
     const counted = guardInputsOf(known, judgePool(known, judgeNode));
     expect(counted).toMatchObject({ now: NOW, area: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
     expect(counted?.claimOf(silent('a'))?.name).toBe('claim-a');
-    const early = facts([silent('a')], someRules(CONFIRMS), { dueFacts: undefined });
+    const early = facts([silent('a')], someRepairInForce(CONFIRMS), { dueFacts: undefined });
     expect(guardInputsOf(early, judgePool(early, judgeNode))).toMatchObject({ nodes: undefined });
   });
 
   it('nothing is counted where no block can be read', () => {
     for (const settings of [undefined, { invalid: 'a typo' }]) {
-      const known = facts([silent('a')], someRules({}, { settings }));
+      const known = facts([silent('a')], someRepairInForce({}, { settings }));
       expect(guardInputsOf(known, judgePool(known, judgeNode))).toBeUndefined();
       expect(asked(known)).toEqual([]);
     }
@@ -184,11 +196,13 @@ describe('of a pass', () => {
   });
 
   it('EC2 is not asked about nodes that a guard holds: an outage asks nothing', () => {
-    expect(asked(facts([silent('a'), silent('b')], someRules({ ...CONFIRMS, maxUnhealthy: '0%' })))).toEqual([]);
+    expect(asked(facts([silent('a'), silent('b')], someRepairInForce({ ...CONFIRMS, maxUnhealthy: '0%' })))).toEqual(
+      [],
+    );
   });
 
   it('EC2 is not asked where nothing is counted', () => {
     const judged = judgePool(facts([silent('a')]), judgeNode);
-    expect(toBeConfirmed(judged, undefined)).toEqual([]);
+    expect(nodesToConfirm(judged, undefined)).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ import {
   claimOf,
   type PoolWorld,
   SICK,
-  someRules,
+  someRepairInForce,
   T,
   verdictsOf,
 } from '../../../builders/repair.ts';
@@ -85,9 +85,9 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
     const nodes = Array.from({ length: 10 }, (_, index) =>
       index < unhealthy ? unhealthyNode(`n${index}`) : well(`n${index}`),
     );
-    expect(repaired(nodes, { repair: someRules({ maxUnhealthy, zoneOutage: 'Off', freeze: 'Off' }) })).toHaveLength(
-      expected,
-    );
+    expect(
+      repaired(nodes, { repair: someRepairInForce({ maxUnhealthy, zoneOutage: 'Off', freeze: 'Off' }) }),
+    ).toHaveLength(expected);
   });
 
   const SHUTDOWN = [{ key: 'node.cloudprovider.kubernetes.io/shutdown', value: '' }];
@@ -140,7 +140,7 @@ describe('outages', () => {
     [11, 20, true],
     [10, 20, false],
   ])('%i of %i nodes of a zone: %s', (unhealthy, size, isOutage) => {
-    const decision = aDecision(inZone('a', many(size, unhealthy)), { repair: someRules(all) });
+    const decision = aDecision(inZone('a', many(size, unhealthy)), { repair: someRepairInForce(all) });
     expect(decision.granted).toHaveLength(isOutage ? 0 : unhealthy);
     if (isOutage) expect(verdictsOf(decision)[0]).toBe('blocked n1 ZoneOutage');
   });
@@ -152,15 +152,17 @@ describe('outages', () => {
       labels: { [POOL]: 'other', [ZONE]: 'a' },
     }));
     const own = [...inZone('a', [unhealthyNode('ours')]), ...inZone('b', [unhealthyNode('there')])];
-    const decision = aDecision(own, { repair: someRules(all), cluster: [...others, ...own] });
+    const decision = aDecision(own, { repair: someRepairInForce(all), cluster: [...others, ...own] });
     expect(verdictsOf(decision)).toEqual(['blocked ours ZoneOutage', 'repair there']);
   });
 
   it('most of the cluster Unknown at once is the cluster’s trouble', () => {
     const unknown = ['n1', 'n2', 'n3'].map(name => aPoolNode(name, aCondition('Ready', 'Unknown')));
-    expect(verdictsOf(aDecision(unknown, { repair: someRules(all) }))[0]).toBe('blocked n1 ClusterFreeze');
-    expect(repaired(unknown, { repair: someRules({ ...all, freeze: 'Off' }) })).toHaveLength(3);
-    expect(repaired([...unknown, well('n4'), well('n5'), well('n6')], { repair: someRules(all) })).toHaveLength(3);
+    expect(verdictsOf(aDecision(unknown, { repair: someRepairInForce(all) }))[0]).toBe('blocked n1 ClusterFreeze');
+    expect(repaired(unknown, { repair: someRepairInForce({ ...all, freeze: 'Off' }) })).toHaveLength(3);
+    expect(repaired([...unknown, well('n4'), well('n5'), well('n6')], { repair: someRepairInForce(all) })).toHaveLength(
+      3,
+    );
   });
 
   it.each<[string, Partial<NodeView>, boolean]>([
@@ -173,7 +175,7 @@ describe('outages', () => {
       false,
     ],
   ])('freeze and zone: %s', (_, third, counts) => {
-    const repair = someRules({ ...all, freeze: 'Off' });
+    const repair = someRepairInForce({ ...all, freeze: 'Off' });
     const nodes = inZone('a', [
       unhealthyNode('n1'),
       unhealthyNode('n2'),
@@ -185,13 +187,13 @@ describe('outages', () => {
     const dark = nodes.map(node =>
       node.conditions[0]?.status === 'False' ? { ...node, conditions: [aCondition('Ready', 'Unknown')] } : node,
     );
-    const frozen = someRules({ ...all, zoneOutage: 'Off' });
+    const frozen = someRepairInForce({ ...all, zoneOutage: 'Off' });
     expect(aDecision(dark, { repair: frozen }).poolRecord.holdingGuards).toEqual(counts ? ['cluster'] : []);
   });
 });
 
 describe('settling', () => {
-  const repair = someRules({ defaultTolerationDuration: '30m', zoneOutage: 'Off', freeze: 'Off' });
+  const repair = someRepairInForce({ defaultTolerationDuration: '30m', zoneOutage: 'Off', freeze: 'Off' });
   const four = ['n3', 'n4', 'n5'].map(name => well(name));
   /** n1 is due; n2 came back so many minutes ago. */
   const after = (back: NodeView, given: Partial<PoolWorld> = {}): readonly string[] =>
@@ -238,10 +240,10 @@ describe('settling', () => {
   });
 
   it('waits no longer than the toleration of the entry that decides', () => {
-    const short = someRules({ defaultTolerationDuration: '2m', zoneOutage: 'Off', freeze: 'Off' });
+    const short = someRepairInForce({ defaultTolerationDuration: '2m', zoneOutage: 'Off', freeze: 'Off' });
     expect(after(well('n2', 1.9), { repair: short })).toEqual(['blocked n1 Settling']);
     expect(after(well('n2', 2), { repair: short })).toEqual(['repair n1']);
-    const none = someRules({ defaultTolerationDuration: '0s', zoneOutage: 'Off', freeze: 'Off' });
+    const none = someRepairInForce({ defaultTolerationDuration: '0s', zoneOutage: 'Off', freeze: 'Off' });
     expect(after(well('n2', 0), { repair: none })).toEqual(['repair n1']);
   });
 
@@ -260,12 +262,14 @@ describe('settling', () => {
       zone('n4', 600),
     ];
     const open = { maxUnhealthy: '100%' };
-    expect(aDecision(nodes, { repair: someRules(open) }).findings[0]?.verdict).toMatchObject({
+    expect(aDecision(nodes, { repair: someRepairInForce(open) }).findings[0]?.verdict).toMatchObject({
       blocker: { reason: 'Settling' },
       message: expect.stringContaining('3 of 4 nodes of zone a are unhealthy'),
     });
     const dark = [aPoolNode('n1', aCondition('Ready', 'Unknown')), ...nodes.slice(1)];
-    expect(aDecision(dark, { repair: someRules({ ...open, zoneOutage: 'Off' }) }).findings[0]?.verdict).toMatchObject({
+    expect(
+      aDecision(dark, { repair: someRepairInForce({ ...open, zoneOutage: 'Off' }) }).findings[0]?.verdict,
+    ).toMatchObject({
       blocker: { reason: 'Settling' },
       message: expect.stringContaining('3 of 4 nodes of the cluster are Ready=Unknown'),
     });
@@ -303,7 +307,7 @@ describe('settling', () => {
             state === 'unhealthy' ? unhealthyNode(`n${index}`) : well(`n${index}`, state === 'back' ? 1 : 600),
           );
           const block = { maxUnhealthy: `${percent}%`, zoneOutage: 'Off', freeze: 'Off' };
-          const decision = aDecision(nodes, { repair: someRules(block) });
+          const decision = aDecision(nodes, { repair: someRepairInForce(block) });
           const count = (...of: readonly string[]): number => drawn.filter(state => of.includes(state)).length;
           const allowed = Math.ceil((percent * nodes.length) / 100 - 1e-9);
           const expected =
@@ -332,7 +336,7 @@ describe('after a hold', () => {
     ['of a zone', { holdingGuards: ['zone/a'] }],
     ['of the cluster', { holdingGuards: ['cluster'] }],
   ])('%s repairs begin again one by one', (_, state) => {
-    const repair = someRules({ maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' });
+    const repair = someRepairInForce({ maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' });
     const decision = aDecision(aPoolOf(3, 3), { repair, poolRecord: { ...NEW_POOL, ...state } });
     expect(verdictsOf(decision)).toEqual(['blocked n2 RampUp', 'blocked n3 RampUp', 'repair n1']);
   });
@@ -341,12 +345,15 @@ describe('after a hold', () => {
     const ramp = { step: 0, stepTime: NOW, granted: 0 };
     const state = { ...NEW_POOL, holdingGuards: ['threshold'], ramp };
     const nodes = [unhealthyNode('n1'), aPoolNode('n2', SICK), well('n3')];
-    const closed = aDecision(nodes, { repair: someRules({}, { gateOpen: false }), poolRecord: state });
-    const typo = aDecision(nodes, { repair: someRules({}, { settings: { invalid: 'a typo' } }), poolRecord: state });
+    const closed = aDecision(nodes, { repair: someRepairInForce({}, { gateOpen: false }), poolRecord: state });
+    const typo = aDecision(nodes, {
+      repair: someRepairInForce({}, { settings: { invalid: 'a typo' } }),
+      poolRecord: state,
+    });
     for (const { poolRecord: after } of [closed, typo])
       expect(after).toMatchObject({ holdingGuards: ['threshold'], ramp });
     const open = { maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' };
-    const observed = aDecision(nodes, { repair: someRules(open, { mode: 'Observe' }), poolRecord: state });
+    const observed = aDecision(nodes, { repair: someRepairInForce(open, { mode: 'Observe' }), poolRecord: state });
     expect(observed.poolRecord).toMatchObject({ holdingGuards: [], ramp: { step: 0, granted: 0 } });
   });
 });

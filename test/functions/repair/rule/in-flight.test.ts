@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeFinding, PresentNode } from '../../../../functions/repair/rule/finding.ts';
 import { begunTime, inFlightOf } from '../../../../functions/repair/rule/finding.ts';
-import { undoneOf } from '../../../../functions/repair/rule/ramp.ts';
+import { countUndoneGrants } from '../../../../functions/repair/rule/ramp.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/pool-record.ts';
 import { at, NOW, remembered } from '../../../builders/pool.ts';
@@ -52,11 +52,11 @@ describe('a grant of the ramp', () => {
     ['of an earlier step is none of this one', FOUND, -5.1, 0],
   ])('%s', (_, finding, begun, undone) => {
     const ramp = { step: 1, stepTime: at(-5), granted: 2 };
-    expect(undoneOf([finding], { ...begunAt(begun), ramp }, NOW)).toBe(undone);
+    expect(countUndoneGrants([finding], { ...begunAt(begun), ramp }, NOW)).toBe(undone);
   });
 
   it('is none without a ramp, and none at a node that no run chose', () => {
-    expect(undoneOf([FOUND], begunAt(-1), NOW)).toBe(0);
-    expect(undoneOf([FOUND], { ...NEW_POOL, ramp: { step: 1, stepTime: at(-5), granted: 2 } }, NOW)).toBe(0);
+    expect(countUndoneGrants([FOUND], begunAt(-1), NOW)).toBe(0);
+    expect(countUndoneGrants([FOUND], { ...NEW_POOL, ramp: { step: 1, stepTime: at(-5), granted: 2 } }, NOW)).toBe(0);
   });
 });

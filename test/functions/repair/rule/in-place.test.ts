@@ -7,7 +7,7 @@ import type { RepairInForce } from '../../../../functions/repair/rule/settings-i
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { ACTED, look, nextOf, refused, VETOED, WELL } from '../../../builders/attempt-look.ts';
 import { at } from '../../../builders/pool.ts';
-import { anAttempt, someRules } from '../../../builders/repair.ts';
+import { anAttempt, someRepairInForce } from '../../../builders/repair.ts';
 
 describe('a request of which no run said whether it was made', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('a request of which no run said whether it was made', () => {
     ],
   ] as const)('%s is made again: it has an id of its own', (action, block, key) => {
     const attempt = anAttempt('n1', { action, key, phase: 'intended', requestId: 'r1', time: ACTED });
-    const repair = someRules(JSON.parse(JSON.stringify(block)) as never);
+    const repair = someRepairInForce(JSON.parse(JSON.stringify(block)) as never);
     const finding = look(attempt, { repair, more: refused(key, 3, 'another') });
     expect(finding.news).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: action }, unfinished: { requestId: 'r1' } });
@@ -29,14 +29,14 @@ describe('a request of which no run said whether it was made', () => {
     const actions = [{ type: 'DrainThenTerminate', timeout: '20m' }];
     const key = 'Drain||1200000';
     const attempt = anAttempt('n1', { action: 'Drain', key, phase: 'intended', requestId: 'r1', time: ACTED });
-    const finding = look(attempt, { repair: someRules({ actions }), more: refused(key, 3) });
+    const finding = look(attempt, { repair: someRepairInForce({ actions }), more: refused(key, 3) });
     expect(finding).toMatchObject({ needsCleanUp: true, state: 'followed', record: { leftovers: { drain: 'r1' } } });
     expect(finding.record?.attempt).toBeUndefined();
   });
 
   it('I4 counts as made where it was a reboot, and is remembered although the block cannot be read', () => {
     const reboot = { action: 'Reboot', key: 'Reboot||600000', phase: 'intended', bootID: 'boot-1' } as const;
-    const repair = someRules({}, { settings: { invalid: 'a typo' } });
+    const repair = someRepairInForce({}, { settings: { invalid: 'a typo' } });
     expect(look(anAttempt('n1', { ...reboot, time: ACTED }), { repair })).toMatchObject({
       news: [{ kind: 'carriedOut' }],
       record: { acts: [{ key: 'Reboot||600000', action: 'Reboot', time: ACTED, bootID: 'boot-1' }] },
@@ -46,13 +46,13 @@ describe('a request of which no run said whether it was made', () => {
 
 describe('what is done in place', () => {
   const list = [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }];
-  const rebooting: RepairInForce = someRules({ actions: list });
+  const rebooting: RepairInForce = someRepairInForce({ actions: list });
   const until = at(10);
   const REBOOT = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', bootID: 'boot-1', time: ACTED, until });
   const NO_BOOT = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', time: ACTED, until });
-  const fixing = someRules({ actions: [{ type: 'CustomResource', template: 'a', timeout: '10m' }, ...list] });
+  const fixing = someRepairInForce({ actions: [{ type: 'CustomResource', template: 'a', timeout: '10m' }, ...list] });
   const FIX = anAttempt('n1', { action: 'CustomResource', key: 'CustomResource|a|600000', time: ACTED, until });
-  const draining = someRules({ actions: [{ type: 'DrainThenTerminate', timeout: '20m' }] });
+  const draining = someRepairInForce({ actions: [{ type: 'DrainThenTerminate', timeout: '20m' }] });
   const DRAIN = anAttempt('n1', {
     action: 'Drain',
     key: 'Drain||1200000',
@@ -65,7 +65,10 @@ describe('what is done in place', () => {
     ['a reboot', REBOOT, list],
     ['a drain', DRAIN, [{ type: 'DrainThenTerminate', timeout: '20m' }]],
   ])('%s has not helped where the condition still stands, and nothing counts it any more', (_, attempt, actions) => {
-    const repair = someRules({ actions: [...actions], policies: [{ conditionType: 'Ready', toleration: 'Never' }] });
+    const repair = someRepairInForce({
+      actions: [...actions],
+      policies: [{ conditionType: 'Ready', toleration: 'Never' }],
+    });
     const finding = look(attempt, { repair }, 12);
     expect(finding).toMatchObject({
       verdict: { kind: 'ignore', message: 'no condition of the node counts as unhealthy' },
@@ -146,7 +149,7 @@ describe('what is done in place', () => {
     [
       'nothing follows it',
       {},
-      someRules({ actions: list.slice(0, 1) }),
+      someRepairInForce({ actions: list.slice(0, 1) }),
       { verdict: { kind: 'exhausted' }, state: 'followed' },
     ],
   ])('holds nobody where %s', (_, more, repair, expected) => {
@@ -168,13 +171,13 @@ describe('what is done in place', () => {
     ] as const) {
       const more = { ...(leftovers && { leftovers }) };
       expect(look(REBOOT, { repair: rebooting, more }, 10).needsCleanUp).toBe(expected);
-      const closed = someRules({ actions: list }, { gateOpen: false });
+      const closed = someRepairInForce({ actions: list }, { gateOpen: false });
       expect(look(REBOOT, { repair: closed, more }, 10).needsCleanUp).toBe(expected);
     }
   });
 
   it('waits after its time while the gate is closed', () => {
-    const closed = someRules({ actions: list }, { gateOpen: false });
+    const closed = someRepairInForce({ actions: list }, { gateOpen: false });
     const finding = look(REBOOT, { repair: closed }, 10);
     expect(finding).toMatchObject({ state: 'inFlight', time: at(15), record: { attempt: { action: 'Reboot' } } });
     expect(finding.verdict).toBeUndefined();
@@ -220,7 +223,7 @@ describe('what is done in place', () => {
   });
 
   describe('by the drain before a reboot', () => {
-    const own = someRules({ terminationGracePeriod: '5m', actions: list });
+    const own = someRepairInForce({ terminationGracePeriod: '5m', actions: list });
     const BEFORE = anAttempt('n1', {
       action: 'Drain',
       key: 'Drain before Reboot||600000',
@@ -240,7 +243,7 @@ describe('what is done in place', () => {
     });
 
     it('is over, with its cordon, where something else follows', () => {
-      const repair = someRules({ terminationGracePeriod: '5m', actions: list.slice(1) });
+      const repair = someRepairInForce({ terminationGracePeriod: '5m', actions: list.slice(1) });
       const more = { leftovers: { maintenance: true } as const };
       const finding = look(BEFORE, { repair, more });
       expect(nextOf(finding)).toBe('Terminate||3600000');
@@ -260,7 +263,7 @@ describe('what is done in place', () => {
 
     it('waits for a reboot that was refused', () => {
       const actions = list.slice(0, 1);
-      const repair = someRules({ terminationGracePeriod: '5m', actions });
+      const repair = someRepairInForce({ terminationGracePeriod: '5m', actions });
       const finding = look(BEFORE, { repair, more: refused('Reboot||600000', 4) });
       expect(finding).toMatchObject({ verdict: { kind: 'retry' }, state: 'followed' });
       expect(finding.record?.attempt).toMatchObject({ action: 'Drain' });

@@ -1,7 +1,7 @@
 /** Whose turn it is in `repair.actions`. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accepted, newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { withAcceptedAttempt, newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { actsOf, LAST_REBOOT_ANNOTATION, lastRebootText } from '../../../../functions/repair/rule/reboot-marks.ts';
 import { incidentAt } from '../../../../functions/repair/rule/incident.ts';
 import { isRebootUnderWay } from '../../../../functions/repair/rule/attempt.ts';
@@ -243,7 +243,7 @@ it('property: I11 no action twice for one incident, and none beyond its allowanc
         all.push({ key: keyOf(rung), action: rung.type, time: now });
         const dueCondition = { ...anAttempt('n1').dueCondition, conditionType: type };
         const attempt = anAttempt('n1', { time: now, action: rung.type, key: keyOf(rung), dueCondition });
-        record = accepted(record, attempt, own);
+        record = withAcceptedAttempt(record, attempt, own);
       }
     }),
     { numRuns: 500 },

@@ -8,11 +8,11 @@ import {
   leftoversToTakeBack,
   withoutTakenBack,
 } from '../../../../functions/repair/rule/leftovers.ts';
-import { findingOf, type PresentNode, counted } from '../../../../functions/repair/rule/finding.ts';
+import { findingOf, type PresentNode, withState } from '../../../../functions/repair/rule/finding.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import { anAttempt, aPoolNode, claimOf, T } from '../../../builders/repair.ts';
 
-const NOTHING = counted(findingOf(undefined, undefined));
+const NOTHING = withState(findingOf(undefined, undefined));
 const NOW = addDuration(T, minutes(40));
 const node = aPoolNode('n1');
 const CLAIM = claimOf(node);

@@ -25,7 +25,7 @@ import {
   aPoolNode,
   claimOf,
   type Look,
-  someRules,
+  someRepairInForce,
   someSettings,
   T,
 } from '../../../builders/repair.ts';
@@ -62,7 +62,7 @@ const acts = (key: string, ...times: readonly number[]): readonly Act[] =>
 function look(actions: string, more: Partial<NodeRecord> = {}, given: Look = {}): PresentNode {
   const onsets = { 'Ready=False': { start: T, stated: T } };
   return aFinding(NODE, {
-    repair: someRules({ actions: listOf(actions) }),
+    repair: someRepairInForce({ actions: listOf(actions) }),
     record: { ...newNode('n1', 'default'), onsets, ...more },
     ...given,
   });

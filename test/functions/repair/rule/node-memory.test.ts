@@ -12,7 +12,7 @@ import {
   aPoolNode,
   claimOf,
   type Look,
-  someRules,
+  someRepairInForce,
   T,
 } from '../../../builders/repair.ts';
 
@@ -22,8 +22,8 @@ const at = (minute: number): EpochMs => addDuration(NOW, toDurationMs(minute * 6
 const NODE = aPoolNode('n1');
 const WELL = aPoolNode('n1', aCondition('Ready', 'True', at(-60)));
 const VETOED: NodeView = { ...NODE, annotations: { 'curfew.dev/do-not-repair': 'true' } };
-const FLAPPING = someRules({ flapping: { window: '2h', unhealthyFor: '90m' } });
-const NO_BLOCK = someRules({}, { settings: undefined });
+const FLAPPING = someRepairInForce({ flapping: { window: '2h', unhealthyFor: '90m' } });
+const NO_BLOCK = someRepairInForce({}, { settings: undefined });
 const ONSETS = { onsets: { 'Ready=False': { start: T, stated: T } } };
 const remembered = (more: Partial<NodeRecord> = {}): NodeRecord => ({ ...newNode('n1', 'default'), ...more });
 
@@ -58,7 +58,7 @@ describe('unhealthy times', () => {
       aFinding(NODE, { ...(repair && { repair }), record: remembered({ ...ONSETS, episodes }) }).record?.episodes;
     expect(episodesBy(FLAPPING)).toEqual([...episodes, { startTime: T, began: [{ type: 'Ready', status: 'False' }] }]);
     expect(episodesBy(NO_BLOCK)).toEqual(episodes);
-    expect(episodesBy(someRules())).toEqual([]);
+    expect(episodesBy(someRepairInForce())).toEqual([]);
   });
 });
 
@@ -139,7 +139,12 @@ describe('somebody else at work on the node', () => {
       'idle',
       1,
     ],
-    ['counts nothing while the gate is closed', { ...LEASE, repair: someRules({}, { gateOpen: false }) }, 'idle', 60],
+    [
+      'counts nothing while the gate is closed',
+      { ...LEASE, repair: someRepairInForce({}, { gateOpen: false }) },
+      'idle',
+      60,
+    ],
   ])('%s', (_, given, state, minute) => {
     expect(aFinding(NODE, given)).toMatchObject({ state, time: minute === undefined ? undefined : at(minute) });
   });
@@ -189,7 +194,7 @@ describe('the replacement of an earlier launch', () => {
     expect(look(VETOED, { leftovers: leftovers(at(-58)) }).time).toBe(at(2));
     expect(look(VETOED, { leftovers: leftovers(at(-10)) }).time).toBe(at(5));
     expect(look(VETOED, {}).state).toBe('idle');
-    expect(look(NODE, {}, { repair: someRules() })).toMatchObject({ state: 'idle', needsCleanUp: false });
+    expect(look(NODE, {}, { repair: someRepairInForce() })).toMatchObject({ state: 'idle', needsCleanUp: false });
   });
 
   it('is remembered with its UID, and with the time since when it is open', () => {

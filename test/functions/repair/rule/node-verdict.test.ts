@@ -16,14 +16,14 @@ import {
   toEpochMs,
   toTimestamp,
 } from '../../../../shared/domain/time.ts';
-import { aCondition, aNode, aNodeClaim, at, SICK, someRules, T } from '../../../builders/repair.ts';
+import { aCondition, aNode, aNodeClaim, at, SICK, someRepairInForce, T } from '../../../builders/repair.ts';
 
 const after = (duration: DurationMs): EpochMs => toEpochMs(T + duration);
 const ANNOTATION = 'karpenter.sh/nodeclaim-termination-timestamp';
 
 /** What becomes of a node that was never looked at before. */
 function decide(given: Partial<NodeObservation>): ReturnType<typeof decideNode> {
-  const { node = aNode([SICK]), repair = someRules(), now = after(minutes(30)) } = given;
+  const { node = aNode([SICK]), repair = someRepairInForce(), now = after(minutes(30)) } = given;
   return decideNode({
     owner: { kind: 'claim', claim: aNodeClaim() },
     health: judgeHealth(node, { now, repair, record: undefined, episodes: [] }),
@@ -45,7 +45,7 @@ const design: JsonObject = {
 
 /** When a node that was looked at as it became unhealthy is due: the rule is asked just before, and at, the expected instant. */
 function check(block: JsonObject, conditions: readonly NodeCondition[], expected: EpochMs | 'never'): void {
-  const repair = someRules(block);
+  const repair = someRepairInForce(block);
   const node = aNode(conditions);
   const first = conditions.flatMap(({ lastTransitionTime }) => lastTransitionTime ?? []).reduce(latest, T);
   const onsets = onsetsOf(judgeHealth(node, { now: first, repair, record: undefined, episodes: [] }).unhealthy);
@@ -145,17 +145,17 @@ describe('of several conditions of one type', () => {
 
 describe('guards', () => {
   it('R7 leaves a pool without a repair block alone', () => {
-    const repair = someRules({}, { settings: undefined });
+    const repair = someRepairInForce({}, { settings: undefined });
     expect(decide({ repair })).toMatchObject({ kind: 'ignore', reason: 'NotConfigured' });
   });
 
   it('H26 does nothing while the feature gate is off', () => {
-    const repair = someRules({}, { gateOpen: false });
+    const repair = someRepairInForce({}, { gateOpen: false });
     expect(decide({ repair })).toMatchObject({ kind: 'ignore', reason: 'GateOff' });
   });
 
   it('refuses to guess when the repair block is not valid', () => {
-    const repair = someRules({}, { settings: { invalid: 'NodePool default: bad' } });
+    const repair = someRepairInForce({}, { settings: { invalid: 'NodePool default: bad' } });
     expect(decide({ repair })).toEqual({ kind: 'refuse', message: 'NodePool default: bad' });
   });
 
@@ -218,7 +218,7 @@ describe('a node without a NodeClaim', () => {
     ['may wait for its NodeClaim: it names it as its owner', covered, { ownerClaim: 'c' }, 'unclaimed'],
   ])('%s', (_, block, overrides, kind) => {
     const node = aNode([aCondition('Ready', 'False')], { ...unmanaged, ...overrides });
-    expect(decide({ owner, repair: someRules(block), node }).kind).toBe(kind);
+    expect(decide({ owner, repair: someRepairInForce(block), node }).kind).toBe(kind);
   });
 });
 
@@ -231,7 +231,7 @@ describe('a veto', () => {
     const node = aNode([aCondition('Ready', 'False')], { annotations: annotations(values.node) });
     const claim = aNodeClaim({ annotations: annotations(values.claim) });
     const poolVeto = { kind: 'NodePool', name: 'default', uid: 'uid-p', value: values.pool } as const;
-    return decide({ now, node, owner: { kind: 'claim', claim }, repair: someRules({}, { poolVeto }) });
+    return decide({ now, node, owner: { kind: 'claim', claim }, repair: someRepairInForce({}, { poolVeto }) });
   };
 
   it.each(['Node', 'NodeClaim'])("of Karpenter's own annotation holds on the %s, and for no other value", kind => {

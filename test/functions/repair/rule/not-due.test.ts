@@ -4,7 +4,16 @@ import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { Act, NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, minutes, toDurationMs, toTimestamp } from '../../../../shared/domain/time.ts';
-import { aCondition, aFinding, aPoolNode, claimOf, type Look, SICK, someRules, T } from '../../../builders/repair.ts';
+import {
+  aCondition,
+  aFinding,
+  aPoolNode,
+  claimOf,
+  type Look,
+  SICK,
+  someRepairInForce,
+  T,
+} from '../../../builders/repair.ts';
 
 const NOW = addDuration(T, minutes(30));
 /** Minutes from now; negative: before. */
@@ -15,10 +24,10 @@ const vetoed = (value: string): NodeView => ({ ...NODE, annotations: { 'curfew.d
 const TIMELESS: NodeView = { ...NODE, conditions: [{ ...SICK, lastTransitionTime: undefined }] };
 const STOPPED: NodeView = { ...NODE, taints: [{ key: 'node.cloudprovider.kubernetes.io/shutdown', value: '' }] };
 const RESERVED: NodeView = { ...NODE, taints: [{ key: 'curfew.dev/reserved', value: '' }] };
-const CLOSED = someRules({}, { gateOpen: false });
-const NO_BLOCK = someRules({}, { settings: undefined });
-const TYPO = someRules({}, { settings: { invalid: 'a typo' } });
-const FLAPPING = someRules({ flapping: { window: '2h', unhealthyFor: '20m' } });
+const CLOSED = someRepairInForce({}, { gateOpen: false });
+const NO_BLOCK = someRepairInForce({}, { settings: undefined });
+const TYPO = someRepairInForce({}, { settings: { invalid: 'a typo' } });
+const FLAPPING = someRepairInForce({ flapping: { window: '2h', unhealthyFor: '20m' } });
 const GOING = claimOf(NODE, {
   deletionTime: T,
   annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': '2024-11-01T15:02:48Z' },
@@ -124,7 +133,10 @@ describe('says', () => {
       'that the gate is closed, while it is unhealthy by a condition of the user alone',
       { ...WELL, conditions: [...WELL.conditions, aCondition('Disk', 'True')] },
       {
-        repair: someRules({ conditions: [{ type: 'Disk', status: 'True', toleration: '5m' }] }, { gateOpen: false }),
+        repair: someRepairInForce(
+          { conditions: [{ type: 'Disk', status: 'True', toleration: '5m' }] },
+          { gateOpen: false },
+        ),
       },
       { kind: 'ignore', reason: 'GateOff' },
     ],

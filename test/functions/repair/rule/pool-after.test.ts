@@ -17,7 +17,7 @@ import {
   claimOf,
   type PoolWorld,
   READY,
-  someRules,
+  someRepairInForce,
 } from '../../../builders/repair.ts';
 
 const N1 = aPoolNode('n1');
@@ -178,13 +178,13 @@ describe('a pool is in an outage', () => {
   const silent = ['n2', 'n3', 'n4', 'n5', 'n6'].map(name => aPoolNode(name, aCondition('Ready', 'Unknown')));
   const dark = ['a1', 'a2', 'a3', 'a4'].map(name => inZone('a', name));
   const others = [inZone('b', 'b1'), ...['b2', 'b3', 'b4', 'b5'].map(name => inZone('b', name, READY))];
-  const zones = someRules({ freeze: 'Off', maxUnhealthy: '0%' });
+  const zones = someRepairInForce({ freeze: 'Off', maxUnhealthy: '0%' });
   it.each<[string, boolean, readonly string[], Partial<PoolWorld>]>([
     [
       'while freeze holds a node',
       true,
       ['cluster'],
-      { nodes: [WELL, ...silent], repair: someRules({ maxUnhealthy: '100%', zoneOutage: 'Off' }) },
+      { nodes: [WELL, ...silent], repair: someRepairInForce({ maxUnhealthy: '100%', zoneOutage: 'Off' }) },
     ],
     [
       'while a zone does, whatever holds the others',

@@ -14,7 +14,7 @@ import {
   aPoolNode,
   claimOf,
   READY,
-  someRules,
+  someRepairInForce,
   someSettings,
   T,
 } from '../../../builders/repair.ts';
@@ -24,13 +24,13 @@ const tolerated = aPoolNode('tolerated', aCondition('Ready', 'False', NOW));
 const OFF = { freeze: 'Off', zoneOutage: 'Off' };
 const LIMITS = { limits: { basis: 'a@1', binding: [] } };
 
-const NO_BLOCK = someRules({}, { settings: undefined });
+const NO_BLOCK = someRepairInForce({}, { settings: undefined });
 const well = aPoolNode('well', READY);
 const NODES = { kind: 'nodes', nodes: [due] } as const;
 /** What was said last of the node that is due. */
 const said = (code: string): PoolFacts['records'] =>
   new Map([
-    [due.uid, { isOld: false, value: { ...newNode('due', 'default'), reported: { code, time: T, times: {} } } }],
+    [due.uid, { needsRewrite: false, value: { ...newNode('due', 'default'), reported: { code, time: T, times: {} } } }],
   ]);
 
 const cluster = (nodes: readonly NodeView[]) => ({
@@ -46,12 +46,12 @@ describe('a pass reads on', () => {
     ['for the cluster when one is due', someFacts([due]), { kind: 'dueFacts', countsCluster: true }],
     [
       'without the cluster where nothing counts it',
-      someFacts([due], { poolSettings: { repair: someRules(OFF), nodePool: undefined } }),
+      someFacts([due], { poolSettings: { repair: someRepairInForce(OFF), nodePool: undefined } }),
       { kind: 'dueFacts', countsCluster: false },
     ],
     [
       'for the cluster where limits count it',
-      someFacts([due], { poolSettings: { repair: someRules(OFF, LIMITS), nodePool: undefined } }),
+      someFacts([due], { poolSettings: { repair: someRepairInForce(OFF, LIMITS), nodePool: undefined } }),
       { kind: 'dueFacts', countsCluster: true },
     ],
     ['for it once', someFacts([due], { dueFacts: { cluster: cluster([due]), otherRequests: new Map() } }), undefined],
@@ -62,7 +62,7 @@ describe('a pass reads on', () => {
     ],
     [
       'for the cluster where the nodes have no NodePool: their threshold counts it',
-      someFacts([due], { pool: undefined, poolSettings: { repair: someRules(OFF), nodePool: undefined } }),
+      someFacts([due], { pool: undefined, poolSettings: { repair: someRepairInForce(OFF), nodePool: undefined } }),
       { kind: 'dueFacts', countsCluster: true },
     ],
     [
@@ -165,11 +165,11 @@ describe('a node is judged', () => {
     const fresh = aPoolNode('fresh', READY);
     const claim = claimOf(fresh, { name: 'r1', uid: 'r1', conditions: [aCondition('Initialized', 'True')] });
     const poolSettings = {
-      repair: someRules({ actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }] }),
+      repair: someRepairInForce({ actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }] }),
       nodePool: undefined,
     };
     const claims = new Map([claimOf(due), claim].map(each => [each.uid, each]));
-    const records = new Map([[due.uid, { value: record, isOld: false }]]);
+    const records = new Map([[due.uid, { value: record, needsRewrite: false }]]);
     const { presentNodes } = judgePool(
       someFacts([due, fresh], { poolSettings, claims, records, concernedNodes: [due] }),
       judgeNode,

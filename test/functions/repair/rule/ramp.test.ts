@@ -8,7 +8,7 @@ import {
   unexpiredRamp,
   rampBlocker,
   rampWakeTime,
-  withoutUndone,
+  withoutUndoneGrants,
 } from '../../../../functions/repair/rule/ramp.ts';
 import type { Ramp } from '../../../../functions/repair/pool-record.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
@@ -64,7 +64,7 @@ describe('a ramp', () => {
     const acted = advanceRamp(FIRST, 1, at(7));
     expect(acted).toEqual(ramp(0, 7, 1));
     expect(rampAllows(acted)).toBe(0);
-    expect(rampAllows(withoutUndone(acted, 1))).toBe(1);
+    expect(rampAllows(withoutUndoneGrants(acted, 1))).toBe(1);
     expect(advanceRamp(FIRST, 0, at(7))).toEqual(FIRST);
     expect(rampAllows(undefined)).toBe(Infinity);
   });
@@ -81,10 +81,10 @@ describe('a ramp', () => {
   });
 
   it('gives back no more than it has granted', () => {
-    expect(withoutUndone(ramp(2, 0, 3), 2)).toEqual(ramp(2, 0, 1));
-    expect(withoutUndone(ramp(2, 0, 1), 2)).toEqual(ramp(2, 0, 0));
-    expect(withoutUndone(ramp(2, 0, 1), 0)).toEqual(ramp(2, 0, 1));
-    expect(withoutUndone(undefined, 2)).toBeUndefined();
+    expect(withoutUndoneGrants(ramp(2, 0, 3), 2)).toEqual(ramp(2, 0, 1));
+    expect(withoutUndoneGrants(ramp(2, 0, 1), 2)).toEqual(ramp(2, 0, 0));
+    expect(withoutUndoneGrants(ramp(2, 0, 1), 0)).toEqual(ramp(2, 0, 1));
+    expect(withoutUndoneGrants(undefined, 2)).toBeUndefined();
   });
 
   it.each([

@@ -17,7 +17,7 @@ import {
   claimOf,
   type Look,
   READY,
-  someRules,
+  someRepairInForce,
 } from '../../../builders/repair.ts';
 import { toTimestamp } from '../../../../shared/domain/time.ts';
 
@@ -28,7 +28,7 @@ const KEY = 'Replace||900000';
 const TERMINATE = 'Terminate||3600000';
 const MADE: Replacement = { name: NAME, uid: 'uid-new' };
 const ACTIONS = { actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }, { type: 'Terminate' }] };
-const RULES = someRules(ACTIONS);
+const RULES = someRepairInForce(ACTIONS);
 
 const attempt = (more: Partial<AttemptOf<'Replace'>> = {}): AttemptOf<'Replace'> => ({
   ...(anAttempt('n1', { action: 'Replace', key: KEY, time: NOW, until: at(15) }) as AttemptOf<'Replace'>),
@@ -112,7 +112,7 @@ describe('while it is launched, the repair', () => {
   });
 
   it('that has failed launches nothing for a while where nothing follows', () => {
-    const repair = someRules({ actions: ACTIONS.actions.slice(0, 1) });
+    const repair = someRepairInForce({ actions: ACTIONS.actions.slice(0, 1) });
     expect(look({ ...GONE, repair })).toMatchObject({
       verdict: {
         kind: 'blocked',
@@ -216,7 +216,7 @@ describe('once it is ready, the repair', () => {
   });
 
   it('gives the replacement up where the list has no such action any more', () => {
-    const finding = look({ ...READY_RESERVED, repair: someRules({ actions: [{ type: 'Terminate' }] }) });
+    const finding = look({ ...READY_RESERVED, repair: someRepairInForce({ actions: [{ type: 'Terminate' }] }) });
     expect(finding).toMatchObject({
       needsCleanUp: true,
       news: [{ kind: 'failedLaunch', why: 'its list has no such action any more' }],
@@ -289,9 +289,9 @@ describe('its replacement is known', () => {
 
 describe('I7 the replacement is taken back where', () => {
   it.each<[string, RepairInForce]>([
-    ['mode is Observe', someRules(ACTIONS, { mode: 'Observe' })],
-    ['the gate is closed', someRules(ACTIONS, { gateOpen: false })],
-    ['no block applies any more', someRules({}, { settings: undefined })],
+    ['mode is Observe', someRepairInForce(ACTIONS, { mode: 'Observe' })],
+    ['the gate is closed', someRepairInForce(ACTIONS, { gateOpen: false })],
+    ['no block applies any more', someRepairInForce({}, { settings: undefined })],
   ])('%s', (_, repair) => {
     const finding = look({ ...READY_RESERVED, repair });
     expect(finding.needsCleanUp).toBe(true);
@@ -300,7 +300,7 @@ describe('I7 the replacement is taken back where', () => {
   });
 
   it('not where the block cannot be read: a mistake stops nothing that was begun', () => {
-    const repair = someRules({}, { settings: { invalid: 'a typo' } });
+    const repair = someRepairInForce({}, { settings: { invalid: 'a typo' } });
     expect(look({ ...READY_RESERVED, repair })).toMatchObject({ verdict: { kind: 'refuse' }, state: 'inFlight' });
     expect(look({ ...READY_RESERVED, repair }).record?.attempt).toMatchObject({ action: 'Replace' });
   });

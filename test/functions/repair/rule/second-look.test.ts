@@ -6,7 +6,7 @@ import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
-import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRules, T } from '../../../builders/repair.ts';
+import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRepairInForce, T } from '../../../builders/repair.ts';
 import { decideNode, stillWanted } from '../../../../functions/repair/rule/node-verdict.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 
@@ -38,7 +38,7 @@ function answer(given: Partial<SecondLook>): string {
   const look: SecondLook = {
     node,
     claim,
-    repair: someRules(),
+    repair: someRepairInForce(),
     otherRequest: undefined,
     isClaimListed: false,
     isCounted: true,
@@ -60,22 +60,30 @@ it.each<[string, Partial<SecondLook>, string]>([
   ['under a veto', { claim: { ...claim, ...VETO } }, 'calledOff'],
   ['under a veto that the pass has listed', { claim: { ...claim, ...VETO }, isClaimListed: true }, 'readClaim'],
   ['while somebody else is at work', { otherRequest: 'Lease node-n1' }, 'calledOff'],
-  ['while the gate is closed', { repair: someRules({}, { gateOpen: false }) }, 'calledOff'],
-  ['in mode Observe', { repair: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
-  ['under limits that count it', { repair: someRules({}, LIMITS) }, 'act'],
-  ['under limits that came since', { repair: someRules({}, LIMITS), isCounted: false }, 'calledOff'],
+  ['while the gate is closed', { repair: someRepairInForce({}, { gateOpen: false }) }, 'calledOff'],
+  ['in mode Observe', { repair: someRepairInForce({}, { mode: 'Observe' }) }, 'calledOff'],
+  ['under limits that count it', { repair: someRepairInForce({}, LIMITS) }, 'act'],
+  ['under limits that came since', { repair: someRepairInForce({}, LIMITS), isCounted: false }, 'calledOff'],
   ['of a NodeClaim that goes forcefully', { claim: GOING }, 'overtaken'],
   ['of one that goes forcefully as the pass has listed it', { claim: GOING, isClaimListed: true }, 'readClaim'],
-  ['of one that goes, in mode Observe', { claim: GOING, repair: someRules({}, { mode: 'Observe' }) }, 'calledOff'],
+  [
+    'of one that goes, in mode Observe',
+    { claim: GOING, repair: someRepairInForce({}, { mode: 'Observe' }) },
+    'calledOff',
+  ],
   ['under no limits', { isCounted: false }, 'act'],
   ['of a node whose NodeClaim went', { claim: undefined }, 'calledOff'],
-  ['by no block any more', { repair: someRules({}, { settings: undefined }) }, 'calledOff'],
-  ['by a block that cannot be read', { repair: someRules({}, { settings: { invalid: 'a typo' } }) }, 'calledOff'],
-  ['by a list that has it among others', { repair: someRules(LATER) }, 'act'],
-  ['by a list that has it no more', { repair: someRules(REBOOTS) }, 'calledOff'],
+  ['by no block any more', { repair: someRepairInForce({}, { settings: undefined }) }, 'calledOff'],
+  [
+    'by a block that cannot be read',
+    { repair: someRepairInForce({}, { settings: { invalid: 'a typo' } }) },
+    'calledOff',
+  ],
+  ['by a list that has it among others', { repair: someRepairInForce(LATER) }, 'act'],
+  ['by a list that has it no more', { repair: someRepairInForce(REBOOTS) }, 'calledOff'],
   [
     'by an entry that asks EC2 since',
-    { node: { ...node, conditions: [SILENT] }, repair: someRules(CONFIRMS) },
+    { node: { ...node, conditions: [SILENT] }, repair: someRepairInForce(CONFIRMS) },
     'calledOff',
   ],
   ['of a silent node whose entry asks nobody', { node: { ...node, conditions: [SILENT] } }, 'act'],

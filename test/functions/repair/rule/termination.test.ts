@@ -4,7 +4,7 @@ import { dueOf } from '../../../../functions/repair/rule/finding.ts';
 import type { RepairLeftovers } from '../../../../functions/repair/node-record.ts';
 import { ACTED, type AttemptLook, look, NODE, nextOf, refused, VETOED, WELL } from '../../../builders/attempt-look.ts';
 import { at } from '../../../builders/pool.ts';
-import { anAttempt, claimOf, type Look, someRules } from '../../../builders/repair.ts';
+import { anAttempt, claimOf, type Look, someRepairInForce } from '../../../builders/repair.ts';
 
 const GOING = claimOf(NODE, { deletionTime: ACTED });
 const RESOURCES: RepairLeftovers = {
@@ -131,7 +131,7 @@ describe('a termination of which no run said how it ended', () => {
   it('I4 of an instance without a NodeClaim was not: its instance was looked at before', () => {
     const alone = anAttempt('n1', { phase: 'intended', time: ACTED, claim: undefined });
     const given = { claims: [], node: { ...NODE, labels: {} }, pool: undefined };
-    const repair = someRules({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' });
+    const repair = someRepairInForce({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' });
     const finding = look(alone, { ...given, repair });
     expect(finding.news).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Terminate' }, unfinished: { number: 1 } });
@@ -150,9 +150,9 @@ describe('a termination of which no run said how it ended', () => {
   });
 
   it.each<[string, AttemptLook]>([
-    ['mode is Observe', { repair: someRules({}, { mode: 'Observe' }) }],
-    ['the gate is closed', { repair: someRules({}, { gateOpen: false }) }],
-    ['the block cannot be read', { repair: someRules({}, { settings: { invalid: 'a typo' } }) }],
+    ['mode is Observe', { repair: someRepairInForce({}, { mode: 'Observe' }) }],
+    ['the gate is closed', { repair: someRepairInForce({}, { gateOpen: false }) }],
+    ['the block cannot be read', { repair: someRepairInForce({}, { settings: { invalid: 'a typo' } }) }],
     ['a person forbids it', { node: VETOED }],
     ['the node is well', { node: WELL }],
   ])('I7 and that is refused waits no longer where %s: its deadline goes', (_, given) => {
@@ -173,7 +173,7 @@ describe('a termination of which no run said how it ended', () => {
   });
 
   it('gives way to another action where the list has another one by now', () => {
-    const repair = someRules({ actions: [{ type: 'Reboot', timeout: '10m' }] });
+    const repair = someRepairInForce({ actions: [{ type: 'Reboot', timeout: '10m' }] });
     const finding = look(INTENDED, { repair });
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Reboot' }, unfinished: undefined });
     expect(finding).toMatchObject({ needsCleanUp: true, state: 'followed' });

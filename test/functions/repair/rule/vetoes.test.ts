@@ -7,7 +7,7 @@ import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
-import { aCondition, aPoolNode, claimOf, someRules, T } from '../../../builders/repair.ts';
+import { aCondition, aPoolNode, claimOf, someRepairInForce, T } from '../../../builders/repair.ts';
 
 const NOW = addDuration(T, minutes(30));
 const OURS = 'curfew.dev/do-not-repair';
@@ -138,7 +138,7 @@ it('knows a stopped instance by its taint, among others', () => {
 });
 
 describe('a guard', () => {
-  const rules = someRules({ maxUnhealthy: 0 });
+  const rules = someRepairInForce({ maxUnhealthy: 0 });
   const ZONE = 'topology.kubernetes.io/zone';
   const { settings } = rules;
   if (settings === undefined || 'invalid' in settings) throw new Error('no settings');
