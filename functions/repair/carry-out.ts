@@ -1,0 +1,211 @@
+/**
+ * Carries out the acts of a pass whose intent was recorded: looks at Node, NodeClaim and settings again, and acts if that
+ * is still wanted. Every call carries the UID, so it never reaches another object of that name (I10). A termination
+ * needs no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
+ */
+import type { ActionContext, ActionOutcome, MadeObjects } from './action.ts';
+import { createRemediation, endRemediations } from './custom-resource.ts';
+import { requestDrain } from './drain.ts';
+import { drainBeforeReboot, reboot } from './reboot.ts';
+import { launchReplacement } from './replace.ts';
+import { terminate } from './terminate.ts';
+import { type StillWanted, stillWanted } from './decide.ts';
+import { judgeHealth } from './rule/health.ts';
+import type { ActResult, ActOutcome, PassDeps } from './context.ts';
+import type { GrantedRepair } from './rule/pool-decision.ts';
+import { isBeforeReboot } from './rule/ladder.ts';
+import type { ObservedPool } from './observe.ts';
+import type { NodeRecord } from './node-record.ts';
+import { reportUntold } from './attempt-report.ts';
+import { loadPoolSettings, type PoolSettings } from './pool-settings.ts';
+import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
+import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
+import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import type { RefusalCause } from '../../shared/domain/refusal.ts';
+import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
+import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
+import { causeOf } from '../../shared/lifecycle/refusals.ts';
+
+/**
+ * Carries out the acts whose intent was recorded.
+ * @param intended each with the record that has its intent
+ * @param isCounted their slots are reserved in the limits of zone and cluster
+ */
+export async function carryOut(
+  deps: PassDeps,
+  observed: ObservedPool,
+  intended: ReadonlyMap<GrantedRepair, NodeRecord>,
+  isCounted: boolean,
+): Promise<readonly ActResult[]> {
+  if (intended.size === 0) return [];
+  // One read for all acts of this pass; each act awaits it.
+  const poolSettings = loadPoolSettings(deps, observed.pool, observed.poolSettings);
+  const launches = [...intended.keys()].filter(({ attempt }) => attempt.action === 'Replace');
+  const results: ActResult[] = [];
+  await fewAtATime([...intended], async ([granted, record]) => {
+    let made: MadeObjects = {};
+    const recordMade: ActionContext['recordMade'] = change => {
+      made = change;
+    };
+    const launchRoom = { claims: observed.claims, earlierLaunches: Math.max(0, launches.indexOf(granted)) };
+    const { attempt } = granted;
+    const listedClaim =
+      attempt.action === 'Terminate' && attempt.claim ? observed.claims.get(attempt.claim.uid) : undefined;
+    const grantedAct = { granted, record, poolSettings, isCounted, recordMade, launchRoom };
+    try {
+      const byListedClaim = listedClaim && (await actOn(deps, observed, grantedAct, listedClaim));
+      const outcome = byListedClaim ?? (await actOn(deps, observed, grantedAct)) ?? { kind: 'calledOff' };
+      results.push({ granted, record, made, outcome });
+    } catch (error) {
+      results.push({ granted, record, made, outcome: { kind: 'unknown', error } });
+    }
+  });
+  return results;
+}
+
+interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'launchRoom'> {
+  readonly granted: GrantedRepair;
+  readonly record: NodeRecord;
+  readonly poolSettings: Promise<PoolSettings>;
+  readonly isCounted: boolean;
+}
+
+/** Node, NodeClaim, pods and settings as they are once the intent of an act is recorded. */
+interface SecondLook {
+  readonly now: EpochMs;
+  readonly poolSettings: PoolSettings;
+  readonly node: NodeView;
+  readonly claim: NodeClaimView | undefined;
+  /** The NodeClaim is the one that the pass has listed, not read again. */
+  readonly isClaimListed: boolean;
+  readonly pods: readonly PodView[];
+}
+
+/**
+ * Looks at Node and NodeClaim once more, under the settings as they are by then, and acts.
+ *
+ * @param listedClaim the NodeClaim as the pass has listed it; without it the NodeClaim is read
+ * @returns undefined if the listed NodeClaim does not suffice to decide: the caller calls again without it
+ */
+async function actOn(
+  deps: PassDeps,
+  observed: ObservedPool,
+  act: GrantedAct,
+  listedClaim?: NodeClaimView,
+): Promise<ActOutcome | undefined> {
+  const { granted, record, recordMade, launchRoom } = act;
+  const { attempt, action, finding } = granted;
+  const seen = await lookAgain(deps, act, listedClaim).catch(refusedBeforeAct);
+  if ('kind' in seen) return seen;
+  const wanted = judgeAgain(deps, observed, act, seen);
+  if (wanted === 'readClaim') return undefined;
+  if (wanted !== 'act') return { kind: wanted };
+  const { leftovers, acts } = record;
+  const ended = leftovers?.resources && (await endRemediations(deps, leftovers).catch(refusedBeforeAct));
+  if (ended !== undefined && 'cause' in ended) return ended;
+  const { now, node, claim, pods } = seen;
+  const ofPool = { pool: observed.pool, nodePool: seen.poolSettings.nodePool };
+  const { message } = finding.verdict;
+  const outcome = await orRefusal(() =>
+    perform(granted, { deps, now, leftovers, acts, node, claim, ...ofPool, launchRoom, pods, message, recordMade }),
+  );
+  switch (outcome.kind) {
+    case 'done':
+      if (ended?.untold !== undefined) await reportUntold(deps, observed.origin, finding.node, ended.untold);
+      return { kind: 'accepted', pods, attempt: { ...attempt, until: addDuration(deps.clock.now(), action.timeout) } };
+    case 'failed':
+      return { kind: 'refused', message: outcome.message, reason: outcome.reason, cause: 'request' };
+    case 'refused':
+      return outcome;
+    case 'changed':
+      return seen.isClaimListed ? undefined : CALLED_OFF;
+    case 'notYet':
+      return refused(outcome.on, 'passing');
+  }
+}
+
+const CALLED_OFF = { kind: 'calledOff' } as const;
+
+/** Reads again what the act is about. `calledOff`: Node or NodeClaim is not there any more. */
+async function lookAgain(
+  deps: PassDeps,
+  { granted: { attempt, finding }, poolSettings: loading }: GrantedAct,
+  listedClaim: NodeClaimView | undefined,
+): Promise<SecondLook | typeof CALLED_OFF> {
+  const { name, uid } = finding.node;
+  const [poolSettings, node, claim, pods] = await inParallel([
+    loading,
+    getNodeView(deps, name),
+    listedClaim ?? (attempt.claim && getNodeClaimView(deps, attempt.claim.name)),
+    attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, name),
+  ]);
+  if (node?.uid !== uid || claim?.uid !== attempt.claim?.uid) return CALLED_OFF;
+  return { now: deps.clock.now(), poolSettings, node, claim, isClaimListed: listedClaim !== undefined, pods };
+}
+
+/** Judges the node again, and says whether the act is still wanted. */
+function judgeAgain(
+  { decideNode }: PassDeps,
+  { dueFacts }: ObservedPool,
+  { granted: { attempt, finding }, record, isCounted }: GrantedAct,
+  { now, node, claim, isClaimListed, poolSettings: { repair } }: SecondLook,
+): StillWanted {
+  const otherRequest = dueFacts?.otherRequests.get(node.name);
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const health = judgeHealth(node, { now, repair, record, episodes: record.episodes });
+  const own = decideNode({ now, node, owner, repair, health, otherRequest });
+  const { confirm } = finding.verdict.entryPolicy;
+  return stillWanted({ key: attempt.key, confirm }, own, { repair, isClaimListed, isCounted });
+}
+
+const refused = (message: string, cause: RefusalCause): Extract<ActOutcome, { kind: 'refused' }> => ({
+  kind: 'refused',
+  message,
+  reason: 'ActionRefused',
+  cause,
+});
+
+/**
+ * The outcome if a call before the act failed: nothing was carried out. Otherwise a reboot, which is never repeated,
+ * would count as done.
+ */
+function refusedBeforeAct(error: unknown): Extract<ActOutcome, { kind: 'refused' }> {
+  if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
+  return refused(messageOf(error), causeOf(error) ?? 'passing');
+}
+
+/** Returns a refusal of the API server or EC2 that surely had no effect as an outcome. Any other error is thrown. */
+async function orRefusal(
+  act: () => Promise<ActionOutcome>,
+): Promise<ActionOutcome | Extract<ActOutcome, { kind: 'refused' }>> {
+  try {
+    return await act();
+  } catch (error) {
+    const cause = causeOf(error);
+    if (cause === undefined || cause === 'passing') throw error;
+    return refused(messageOf(error), cause);
+  }
+}
+
+/** Carries a granted repair out, by the action that it is. */
+function perform(granted: GrantedRepair, context: Omit<ActionContext, 'attempt'>): Promise<ActionOutcome> {
+  switch (granted.type) {
+    case 'Terminate':
+      return terminate({ ...context, attempt: granted.attempt });
+    case 'Reboot':
+      return reboot({ ...context, attempt: granted.attempt });
+    case 'Drain':
+      return (isBeforeReboot(granted.attempt) ? drainBeforeReboot : requestDrain)({
+        ...context,
+        attempt: granted.attempt,
+      });
+    case 'Replace':
+      return launchReplacement({ ...context, attempt: granted.attempt });
+    case 'CustomResource':
+      return createRemediation({ ...context, attempt: granted.attempt }, granted.action.template);
+  }
+}
