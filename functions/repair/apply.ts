@@ -28,7 +28,7 @@ import { nodeSubject } from '../../shared/domain/node.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { toJson } from '../../shared/domain/json.ts';
 import { addDuration, type EpochMs, hours, earliest } from '../../shared/domain/time.ts';
-import { contended, RetryableError, joinFailures } from '../../shared/errors.ts';
+import { contended, joinFailures } from '../../shared/errors.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 
 /**
@@ -79,17 +79,11 @@ async function act(
   reserved: OpenReservations | undefined,
 ): Promise<readonly ActResult[]> {
   if (granted.length === 0) return [];
-  const { pool, timedPoolRecord, poolRecord: poolBefore } = observed;
+  const { pool } = observed;
   // If this pass dies while it acts, the next one goes on.
   const wakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
-  const value = normalPool({
-    ...poolRecord,
-    ramp: poolBefore.ramp,
-    counts: poolBefore.counts,
-    oldAttempts: poolBefore.oldAttempts,
-  });
-  const saved = await timedPoolRecord.save({ subject: poolSubject(pool), value, wakeTime, punctual: false });
-  if (!saved.written) throw wroteFirst();
+  const { ramp, counts, oldAttempts } = observed.poolRecord;
+  await savePool(observed, { ...poolRecord, ramp, counts, oldAttempts }, { wakeTime, punctual: false });
   const wanted = granted.map(({ finding }) => finding.node);
   const hasSlots = (await reserved?.reserve(inFlight, wanted)) ?? true;
   const intended = new Map<GrantedRepair, NodeRecord>();
@@ -160,8 +154,6 @@ const NODE_CHECK = hours(25);
 /** The record without fields that are undefined, so that equal records compare as equal. */
 const normalNode = (value: NodeRecord): NodeRecord => nodeSchema.parse(toJson(value));
 
-const normalPool = (value: PoolRecord): PoolRecord => poolSchema.parse(toJson(value));
-
 /**
  * Writes the record of a node; only passes do. False: another pass was faster. Then the intent has no outcome, and the
  * next pass resolves it by looking (I4).
@@ -207,7 +199,7 @@ async function writeNodes(
 /** Writes the pool's record with the time of the next pass, or closes it when nothing is left to remember. */
 async function writePool(
   deps: PassDeps,
-  { pool, timedPoolRecord }: ObservedPool,
+  observed: ObservedPool,
   state: PoolRecord,
   wakeTime: EpochMs | undefined,
 ): Promise<void> {
@@ -215,13 +207,19 @@ async function writePool(
   const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, oldAttempts];
   const isAnything = lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined;
   if (!isAnything && wakeTime === undefined) {
-    await timedPoolRecord.closeNow();
+    await observed.timedPoolRecord.closeNow();
     return;
   }
   const next = wakeTime ?? addDuration(deps.clock.now(), IDLE_POOL_CHECK);
-  const saved = await timedPoolRecord.save({ subject: poolSubject(pool), value: normalPool(state), wakeTime: next });
-  if (!saved.written) throw wroteFirst();
+  await savePool(observed, state, { wakeTime: next });
 }
 
-/** The error if another pass has written the record of the pool. */
-const wroteFirst = (): RetryableError => contended('another pass of the pool is at work');
+async function savePool(
+  { pool, timedPoolRecord }: ObservedPool,
+  state: PoolRecord,
+  timer: { readonly wakeTime: EpochMs; readonly punctual?: boolean },
+): Promise<void> {
+  const value = poolSchema.parse(toJson(state));
+  const { written } = await timedPoolRecord.save({ subject: poolSubject(pool), value, ...timer });
+  if (!written) throw contended('another pass of the pool is at work');
+}
