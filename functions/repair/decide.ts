@@ -121,7 +121,7 @@ function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly
     if (guarded !== undefined) return { finding: blockedNode(due, guarded, rank) };
     const recovering = heldByRecovering(due, guards, now);
     const finding = inIncident(due, recovering.incident, pool);
-    const blocker = recovering.blocker ?? blockerOf(finding, granting) ?? slots.admit(finding);
+    const blocker = recovering.blocker ?? blockerOf(finding, granting) ?? slots.blockerOf(finding);
     if (blocker !== undefined) return { finding: blockedNode(finding, blocker, rank) };
     if (!isObserving && ramp !== undefined && granted >= rampAllows(ramp))
       return { finding: blockedNode(finding, rampBlocker(ramp, now), rank) };
@@ -191,18 +191,21 @@ function createSlots({ observation, guardInputs, inFlight }: Granting) {
   const isDisruptive = ({ verdict: { action } }: DueFinding): boolean => action.type !== 'CustomResource';
   let count = inFlight.size;
   return {
-    /** The blocker of the node; undefined: its repair may begin, and counts in zone and cluster from now on. */
-    admit(finding: DueFinding): Blocker | undefined {
+    /** The blocker of the node; undefined: its repair may begin. */
+    blockerOf(finding: DueFinding): Blocker | undefined {
       const { node } = finding;
       return (
         (needsSlot(finding) && count >= limit ? budgetBlocker(area, count, limit, now) : undefined) ??
         (isDisruptive(finding) ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
-        (needsSlot(finding) ? concurrencyLimits?.admit(node) : undefined)
+        (needsSlot(finding) ? concurrencyLimits?.blockerOf(node) : undefined)
       );
     },
-    /** Counts an admitted repair, which now begins, in pool and budget, too. */
+    /** Counts a repair, which now begins, in pool, budget, zone and cluster. */
     take(finding: DueFinding): void {
-      if (needsSlot(finding)) count += 1;
+      if (needsSlot(finding)) {
+        count += 1;
+        concurrencyLimits?.take(finding.node);
+      }
       if (isDisruptive(finding)) disrupted.add(finding.node.uid);
     },
   };

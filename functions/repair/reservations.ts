@@ -134,10 +134,14 @@ export async function openReservations(deps: Deps, context: ReservationContext):
     async reserve(own, granted) {
       const all = new Set([...own, ...granted.map(({ uid }) => uid)]);
       return write(isCounted => {
+        if (!isCounted) return undefined;
         const concurrencyLimits = createConcurrencyLimits(context, [...others, ...ofOwn(own)], deps.clock.now());
-        const isFree =
-          isCounted && granted.every(node => own.has(node.uid) || concurrencyLimits.admit(node) === undefined);
-        return isFree ? [...others, ...ofOwn(all)] : undefined;
+        for (const node of granted) {
+          if (own.has(node.uid)) continue;
+          if (concurrencyLimits.blockerOf(node) !== undefined) return undefined;
+          concurrencyLimits.take(node);
+        }
+        return [...others, ...ofOwn(all)];
       });
     },
     release: async own => void (await write(() => [...others, ...ofOwn(own)])),

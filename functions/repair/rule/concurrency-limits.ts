@@ -10,8 +10,10 @@ import { addDuration, type EpochMs, seconds } from '../../../shared/domain/time.
 
 /** Limits of zone and cluster, which say whether one more repair may begin. */
 export interface ConcurrencyLimits {
-  /** The blocker of a repair of this node; undefined: it may begin, and counts from now on. */
-  admit(node: ZonedNode): Blocker | undefined;
+  /** The blocker of a repair of this node; undefined: it may begin. */
+  blockerOf(node: ZonedNode): Blocker | undefined;
+  /** Counts a repair of this node, which begins. */
+  take(node: ZonedNode): void;
 }
 
 export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;
@@ -49,7 +51,7 @@ const CLUSTER = 'cluster';
 
 const zoneKey = (zone: string): string => `zone/${zone}`;
 
-/** Creates the limits. They count these reservations, and each repair that `admit` lets begin. */
+/** Creates the limits. They count these reservations, and each repair that begins. */
 export function createConcurrencyLimits(
   { limits, nodes }: CountedLimits,
   reservations: readonly { readonly zone?: string | undefined }[],
@@ -63,7 +65,8 @@ export function createConcurrencyLimits(
   for (const { zone } of reservations) add(zone);
   const known = new Map<string | undefined, readonly Limit[]>();
   return {
-    admit({ labels }) {
+    take: ({ labels }) => add(labels[ZONE_LABEL]),
+    blockerOf({ labels }) {
       const zone = labels[ZONE_LABEL];
       const limitsThere = known.get(zone) ?? strictest(limits, zone, nodes);
       known.set(zone, limitsThere);
@@ -77,7 +80,6 @@ export function createConcurrencyLimits(
         const numbers = { underWay: count, allowed: most };
         return { kind: 'budget', reason, message, setting: { ...setting, numbers }, until };
       }
-      add(zone);
       return undefined;
     },
   };

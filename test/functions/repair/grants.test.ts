@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../functions/repair/attempt-record.ts';
 import { NEW_POOL } from '../../../functions/repair/pool-record.ts';
 import type { NodeRecord } from '../../../functions/repair/node-record.ts';
-import type { ConcurrencyLimits } from '../../../functions/repair/rule/concurrency-limits.ts';
+import { type ConcurrencyLimits, createConcurrencyLimits } from '../../../functions/repair/rule/concurrency-limits.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
@@ -31,7 +31,8 @@ const IN_PLACE = {
   records: { 'uid-n1': remembered({ attempt: OVER, number: 1 }) },
 };
 const FULL: ConcurrencyLimits = {
-  admit: () => ({ kind: 'reservations', reason: 'ClusterConcurrencyBudget', message: 'full', until: at(1) }),
+  blockerOf: () => ({ kind: 'reservations', reason: 'ClusterConcurrencyBudget', message: 'full', until: at(1) }),
+  take: () => undefined,
 };
 const nodePool = (nodes: string) => aNodePool({ disruption: { budgets: [{ nodes, reasons: ['Unhealthy'] }] } });
 const initialized = (nodes: readonly NodeView[]) =>
@@ -42,6 +43,14 @@ const BORN = { creationTime: at(-31) };
 const FUTILE = { futility: { repairs: 1, window: '6h' } };
 const ENDED = { ...NEW_POOL, terminations: [{ condition: 'Ready=False', time: at(-40) }] };
 const RAMP = { ...NEW_POOL, ramp: { step: 1, stepTime: NOW, granted: 0 } };
+const ONE_LEFT = { ...NEW_POOL, ramp: { step: 1, stepTime: NOW, granted: 1 } };
+const TWO_AT_ONCE = {
+  limits: {
+    basis: 'a@1',
+    binding: [{ source: 'NodeLifecyclePolicy a', maxConcurrentRepairsPerCluster: { count: 2 } }],
+  },
+  nodes: [],
+};
 const USED_UP = { ...NEW_POOL, ramp: { step: 1, stepTime: NOW, granted: 2 } };
 
 describe('of the nodes that are due', () => {
@@ -118,6 +127,12 @@ describe('of the nodes that are due', () => {
       aPoolOf(3, 3),
       { repair: open(), poolRecord: RAMP },
       ['blocked n3 RampUp', 'repair n1', 'repair n2'],
+    ],
+    [
+      'one that a ramp holds takes no place in the cluster',
+      aPoolOf(3, 3),
+      { repair: open(), poolRecord: ONE_LEFT, concurrencyLimits: () => createConcurrencyLimits(TWO_AT_ONCE, [], NOW) },
+      ['blocked n2 RampUp', 'blocked n3 RampUp', 'repair n1'],
     ],
     [
       'a ramp slows nothing down that is only observed',

@@ -99,14 +99,14 @@ describe('a place is', () => {
     await before(world);
     const reserved = await open(world);
     const found =
-      reserved === 'newer' ? reserved : reserved.concurrencyLimits(new Set(), NOW).admit(N1) ? 'full' : 'free';
+      reserved === 'newer' ? reserved : reserved.concurrencyLimits(new Set(), NOW).blockerOf(N1) ? 'full' : 'free';
     expect(found).toBe(expected);
   });
 
   it('counted in the zone of its node, whether it is reserved or in flight', async () => {
     const zoned = { maxConcurrentRepairsPerZone: { count: 1 } };
     const isFree = (reserved: OpenReservations, own = ours()) =>
-      [N1, N2].map(node => reserved.concurrencyLimits(own, NOW).admit(node) === undefined);
+      [N1, N2].map(node => reserved.concurrencyLimits(own, NOW).blockerOf(node) === undefined);
     const world = aWorld();
     await world.shared([of('g1', 'gpu', 0, 'a')]);
     expect(isFree(await opened(world, zoned))).toEqual([false, true]);

@@ -33,7 +33,11 @@ function limitsOf({ limits = [], taken = [], nodes = [] }: Case) {
 
 /** How many of these may begin, one after the other. */
 const begun = (concurrencyLimits: ReturnType<typeof limitsOf>, nodes: readonly NodeView[]): number =>
-  nodes.filter(node => concurrencyLimits.admit(node) === undefined).length;
+  nodes.filter(node => {
+    const isFree = concurrencyLimits.blockerOf(node) === undefined;
+    if (isFree) concurrencyLimits.take(node);
+    return isFree;
+  }).length;
 
 describe('how many may begin', () => {
   it.each([
@@ -85,7 +89,7 @@ describe('how many may begin', () => {
     const many = nodesIn(undefined, 1_001);
     const concurrencyLimits = limitsOf({ nodes: many });
     expect(begun(concurrencyLimits, many)).toBe(1_000);
-    expect(concurrencyLimits.admit(nodeIn('one more'))).toEqual({
+    expect(concurrencyLimits.blockerOf(nodeIn('one more'))).toEqual({
       kind: 'reservations',
       reason: 'ClusterConcurrencyBudget',
       message: '1000 repairs are under way in the cluster, so many are counted at most',
@@ -99,7 +103,7 @@ it('says which policy holds it, by what numbers, and that it looks again after h
   const [first = nodeIn('a0'), second = nodeIn('a1')] = nodes;
   const limits = [{ maxConcurrentRepairsPerZone: { count: 1 } }, { maxConcurrentRepairsPerCluster: { percent: 0 } }];
   const concurrencyLimits = limitsOf({ limits, nodes, taken: [first] });
-  expect(concurrencyLimits.admit(second)).toEqual({
+  expect(concurrencyLimits.blockerOf(second)).toEqual({
     kind: 'budget',
     reason: 'ZoneConcurrencyBudget',
     message: '1 repair is under way in zone a, maxConcurrentRepairsPerZone of NodeLifecyclePolicy p0 allows 1',
@@ -110,7 +114,7 @@ it('says which policy holds it, by what numbers, and that it looks again after h
     },
     until: addDuration(NOW, seconds(30)),
   });
-  expect(concurrencyLimits.admit(nodeIn('n'))).toMatchObject({
+  expect(concurrencyLimits.blockerOf(nodeIn('n'))).toMatchObject({
     reason: 'ClusterConcurrencyBudget',
     message: '1 repair is under way in the cluster, maxConcurrentRepairsPerCluster of NodeLifecyclePolicy p1 allows 0',
     setting: {
@@ -165,8 +169,10 @@ it('property: never lets more through than every limit allows, and holds nothing
             under.length < most(perCluster, nodes.length) &&
             (node.labels[ZONE] === undefined || there(under) < most(perZone, there(nodes))),
         );
-        expect(concurrencyLimits.admit(node) === undefined).toBe(isFree);
-        if (isFree) under.push(node);
+        expect(concurrencyLimits.blockerOf(node) === undefined).toBe(isFree);
+        if (!isFree) continue;
+        under.push(node);
+        concurrencyLimits.take(node);
       }
     }),
     { numRuns: 300 },
