@@ -227,9 +227,14 @@ async function renderManifest(context: Described, template: string): Promise<Des
   return { ...described, manifest: { ...manifest, metadata: { ...manifest.metadata, annotations } } };
 }
 
-function dataOf({ attempt, node, pods, message }: Described): DrainTemplateData {
+/** The reason of the condition that the attempt is about; empty: it states none. */
+const reasonOf = ({ attempt, node }: Described): string =>
+  node.conditions.find(({ type }) => type === attempt.dueCondition.conditionType)?.reason ?? '';
+
+function dataOf(described: Described): DrainTemplateData {
+  const { attempt, node, pods, message } = described;
   const { conditionType } = attempt.dueCondition;
-  const condition = node.conditions.find(({ type }) => type === conditionType);
+  const reason = reasonOf(described);
   const event: HealthEvent = {
     id: attempt.requestId,
     nodeName: node.name,
@@ -242,7 +247,7 @@ function dataOf({ attempt, node, pods, message }: Described): DrainTemplateData 
     message,
     recommendedAction: 0,
     customRecommendedAction: '',
-    errorCode: condition === undefined || condition.reason === '' ? [] : [condition.reason],
+    errorCode: reason === '' ? [] : [reason],
     entitiesImpacted: [],
     metadata: node.providerID === undefined ? {} : { providerID: node.providerID },
     generatedTimestamp: { seconds: Math.floor(attempt.dueCondition.lastTransitionTime / 1000), nanos: 0 },
@@ -253,7 +258,8 @@ function dataOf({ attempt, node, pods, message }: Described): DrainTemplateData 
   return { event, podsToDrain: podsToDrain(pods) };
 }
 
-function textsOf({ attempt, node, claim, pool }: Described): Readonly<Record<string, string>> {
+function textsOf(described: Described): Readonly<Record<string, string>> {
+  const { attempt, node, claim, pool } = described;
   const { conditionType, conditionStatus } = attempt.dueCondition;
   return {
     NodeName: node.name,
@@ -264,6 +270,6 @@ function textsOf({ attempt, node, claim, pool }: Described): Readonly<Record<str
     NodePool: pool ?? '',
     ConditionType: conditionType,
     ConditionStatus: conditionStatus,
-    ConditionReason: node.conditions.find(({ type }) => type === conditionType)?.reason ?? '',
+    ConditionReason: reasonOf(described),
   };
 }

@@ -72,15 +72,6 @@ const ownStatements = (objects: readonly KubernetesObject[]): readonly RepairSta
     return block.ok ? block.value.conditions : [];
   });
 
-/** The conditions that all policies and the NodePools of these names state. */
-async function ownStatementsOf(
-  deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
-  names: readonly string[],
-): Promise<readonly RepairStatement[]> {
-  const [policies, pools] = await inParallel([loadPolicies(deps), loadPools(deps, names)]);
-  return ownStatements([...policies, ...pools]);
-}
-
 async function loadPools(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
   names: readonly string[],
@@ -152,7 +143,8 @@ async function isConcerned(
   pools: readonly string[],
 ): Promise<boolean> {
   try {
-    return isSuspicious(node, await ownStatementsOf(deps, pools));
+    const [policies, nodePools] = await inParallel([loadPolicies(deps), loadPools(deps, pools)]);
+    return isSuspicious(node, ownStatements([...policies, ...nodePools]));
   } catch (error) {
     if (!(error instanceof OutOfSight)) throw error;
     if (isSuspicious(node, ownStatements(await loadPools(deps, pools)))) return true;

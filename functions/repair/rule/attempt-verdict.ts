@@ -256,18 +256,15 @@ export function judgeGone(
 ): GoneNode {
   const { attempt } = recordBefore;
   const node = { name: recordBefore.name, uid };
-  const gone = (...judged: Parameters<typeof findingOf>): GoneNode => ({
-    ...withState(findingOf(...judged)),
-    kind: 'gone',
-    node,
-  });
+  const gone = (...[record, verdict, time, more]: Parameters<typeof findingOf>): GoneNode => {
+    const hasUselessLeftovers = recordBefore.leftovers !== undefined;
+    return { ...withState(findingOf(record, verdict, time, { hasUselessLeftovers, ...more })), kind: 'gone', node };
+  };
   const closed: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
-  const hasUselessLeftovers = recordBefore.leftovers !== undefined;
-  if (attempt === undefined) return gone(undefined, closed, undefined, { hasUselessLeftovers });
+  if (attempt === undefined) return gone(undefined, closed);
   const isIntended = attempt.phase === 'intended';
   const runOver = judgeTime(attempt);
-  if (isIntended && !isDue(now, runOver))
-    return gone(recordBefore, undefined, runOver, { course: 'unawaited', hasUselessLeftovers });
+  if (isIntended && !isDue(now, runOver)) return gone(recordBefore, undefined, runOver, { course: 'unawaited' });
   const news: GoneNode['news'] = isIntended ? [{ kind: 'lost', attempt }] : [];
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
@@ -277,9 +274,9 @@ export function judgeGone(
   const record = isIntended ? withAcceptedAttempt(recordBefore, attempt, []) : recordBefore;
   const check = addDuration(now, FOLLOW_CHECK);
   if (!isDue(now, attempt.until))
-    return gone(record, undefined, earliest(attempt.until, check), { course: 'unawaited', hasUselessLeftovers, news });
+    return gone(record, undefined, earliest(attempt.until, check), { course: 'unawaited', news });
   const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers, [])}`;
   const named = { name: claim.name, uid: claim.uid };
   const verdict: Verdict = { kind: 'stuckWithoutNode', node, attempt, claim: named, message };
-  return gone(record, verdict, check, { hasUselessLeftovers, news });
+  return gone(record, verdict, check, { news });
 }

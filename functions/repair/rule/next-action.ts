@@ -45,18 +45,12 @@ const OTHERS_CHECK = minutes(1);
  * @param unfinished an attempt that another run did not carry out
  */
 export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
-  const { own, node, record, isOn } = facts;
+  const { own, node, record } = facts;
   const { now } = facts.context;
   switch (own.kind) {
     case 'ignore':
-    case 'refuse': {
-      const notDue = judgeNotDue(facts, own);
-      // While repair is off, what an attempt has set is taken back at once.
-      const hasMarks = !isOn && (record.leftovers?.annotation !== undefined || record.leftovers?.drain !== undefined);
-      return findingOf(notDue.record, notDue.verdict, notDue.time, {
-        hasUselessLeftovers: notDue.hasUselessLeftovers || hasMarks,
-      });
-    }
+    case 'refuse':
+      return judgeNotDue(facts, own);
     case 'tolerate':
       return findingOf(record, { ...own, node }, own.dueCondition.dueTime);
     case 'unclaimed':
@@ -75,25 +69,25 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
 
 /** Judges a healthy node, or one that cannot be judged. */
 function judgeNotDue(
-  { node, record, context: { now, repair }, isUnhealthy, wasUnhealthy }: NodeFacts,
+  { node, record, context: { now, repair }, isUnhealthy, wasUnhealthy, isOn }: NodeFacts,
   own: Extract<OwnVerdict, { kind: 'ignore' | 'refuse' }>,
-): Pick<Finding, 'record' | 'verdict' | 'time' | 'hasUselessLeftovers'> {
+): Finding {
   const verdict = { ...own, node };
-  if (own.kind === 'refuse' || own.reason === 'NoTransitionTime')
-    return { record, verdict, time: addDuration(now, FAULT_CHECK), hasUselessLeftovers: false };
-  const hasUselessLeftovers = record.leftovers !== undefined;
+  const { leftovers } = record;
+  if (own.kind === 'refuse' || own.reason === 'NoTransitionTime') {
+    // While repair is off, what an attempt has set is taken back at once.
+    const hasUselessLeftovers = !isOn && (leftovers?.annotation !== undefined || leftovers?.drain !== undefined);
+    return findingOf(record, verdict, addDuration(now, FAULT_CHECK), { hasUselessLeftovers });
+  }
+  const more = { hasUselessLeftovers: leftovers !== undefined };
   const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
   const check = own.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
-  if (own.reason !== 'Healthy' && isUnhealthyByDefault) return { record, verdict, time: check, hasUselessLeftovers };
+  if (own.reason !== 'Healthy' && isUnhealthyByDefault) return findingOf(record, verdict, check, more);
   const window = readableSettings(repair)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
-  return {
-    record: isRecordNeeded(record, { kind: 'healthy', now }) ? record : undefined,
-    verdict: wasUnhealthy ? verdict : undefined,
-    time,
-    hasUselessLeftovers,
-  };
+  const kept = isRecordNeeded(record, { kind: 'healthy', now }) ? record : undefined;
+  return findingOf(kept, wasUnhealthy ? verdict : undefined, time, more);
 }
 
 /** Judges a due node: which action of its ladder is next, or why none is. */
