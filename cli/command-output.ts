@@ -1,4 +1,4 @@
-/** Where a command writes; `text` has its line breaks. */
+/** The output of a command; `text` has its line breaks. */
 export interface CommandOutput {
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;

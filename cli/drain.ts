@@ -35,7 +35,7 @@ export interface DrainOptions {
   readonly interrupted?: AbortSignal;
 }
 
-/** How often a drain is looked at, in ms. */
+/** Time between looks at a drain, in ms. */
 const LOOK_EVERY = 1000;
 
 /**

@@ -43,7 +43,7 @@ function budgetsOf(pod: PodView, budgets: readonly DisruptionBudget[]): readonly
   );
 }
 
-/** Why the API server would refuse to evict the pod now; undefined when it would not. */
+/** The reason why the API server would refuse to evict the pod now; undefined: it would not refuse. */
 export function evictionRefusal(pod: PodView, budgets: readonly DisruptionBudget[]): string | undefined {
   const [budget, ...others] = budgetsOf(pod, budgets);
   if (budget === undefined) return undefined;

@@ -68,7 +68,7 @@ Exit codes:
        put right, the message says how
   130  Ctrl-C ended it before it was done (143: SIGTERM)`;
 
-/** Where less is left beside the names, what they are for stands below them. */
+/** Least width of the column of descriptions; with less, each description stands below its name. */
 const NARROWEST_COLUMN = 30;
 
 function formatHelpItem(...item: Parameters<Help['formatItem']>): string {

@@ -16,7 +16,7 @@ export async function readStream(stream: AsyncIterable<Uint8Array>, limit: numbe
   return Buffer.concat(chunks);
 }
 
-/** Where shells keep the pipes of their `<(command)`: these have a writer. */
+/** Folders in which shells keep the pipes of their `<(command)`: these have a writer. */
 const PIPE_OF_SHELL = /^\/(?:dev|proc)\//;
 
 /** The size of a file, 0 where it is not known before it is read. Throws `UsageError` for a named pipe: it waits for a writer. */

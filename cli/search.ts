@@ -21,7 +21,7 @@ export interface SearchOptions {
   readonly corpus?: string;
   readonly jobs?: string;
   readonly failures?: string;
-  /** Which variations. */
+  /** The variations to run, as seeds. */
   readonly seed?: string;
 }
 

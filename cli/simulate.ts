@@ -29,7 +29,7 @@ export interface SimulateOptions extends SeedOptions {
   readonly only?: string;
   /** Whether the text has writes; default: yes. */
   readonly writes?: boolean;
-  /** Where to write the page of the run. */
+  /** File to which the page of the run is written. */
   readonly html?: string;
   /** Ctrl-C: the run that is under way ends, what those before it came to is said. */
   readonly interrupted?: AbortSignal;

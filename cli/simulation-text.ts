@@ -1,4 +1,4 @@
-/** Which part of a run's text is shown: `--only node=web-1`, `--no-writes`. */
+/** Selects the part of a run's text that is shown: `--only node=web-1`, `--no-writes`. */
 import { readDay } from '../packages/timeline/src/day/day.ts';
 import { readObjects } from '../packages/timeline/src/day/objects.ts';
 import { whereabouts } from '../packages/timeline/src/day/who.ts';

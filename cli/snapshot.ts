@@ -23,7 +23,7 @@ export interface SnapshotOptions {
   readonly context?: string;
   /** Default: standard output. */
   readonly output?: string;
-  /** How long the simulation of the snapshot runs; a Go duration. */
+  /** Duration of the simulation of the snapshot; a Go duration. */
   readonly duration?: string;
 }
 

@@ -9,8 +9,8 @@ export interface BackoffRange {
 export type RandomSource = () => number;
 
 /**
- * How long to wait after `failures` failures in a row: `first`, twice that, and so on to `longest`; nothing after none.
- * With a random source, between half of that and all of it, so that many forwarders do not come back at the same instant.
+ * The wait after `failures` failures in a row: `first`, twice that, and so on to `longest`; nothing after none. With a
+ * random source, between half of that and all of it, so that many forwarders do not come back at the same instant.
  */
 export function backoffDelay(failures: number, range: BackoffRange, random?: RandomSource): DurationMs {
   if (failures <= 0) return toDurationMs(0);

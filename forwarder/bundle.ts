@@ -9,7 +9,7 @@ export interface ForwarderBundle {
   readonly metafile: Metafile;
 }
 
-/** How a program is bundled that Node runs by itself. */
+/** Options of esbuild for a program that Node runs by itself. */
 export const PROGRAM = {
   bundle: true,
   platform: 'node',

@@ -1,4 +1,6 @@
-/** How the bus has answered lately: how many entries the next call takes, and how long it is left alone. Pure. */
+/**
+ * Judges by the last answers of the bus how many entries the next call takes, and how long the bus is left alone. Pure.
+ */
 import { toDurationMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
 import { MAX_ENTRIES_PER_CALL } from '../shared/ports/event-bus.ts';
 import { backoffDelay, type BackoffRange, type RandomSource } from './backoff.ts';
@@ -12,7 +14,7 @@ export interface BusHealth {
   /** Calls in a row that brought nothing to the bus. */
   readonly failures: number;
   readonly batchMax: number;
-  /** Why the bus takes nothing, and since when. */
+  /** The reason why the bus takes nothing, and since when. */
   readonly problem: BusProblem | undefined;
 }
 

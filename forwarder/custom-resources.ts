@@ -13,7 +13,7 @@ import { linkAbort } from './silence.ts';
 export interface CustomResourcesDeps extends KindWatchDeps {
   /** The most kinds at a time: each holds a connection. */
   readonly kindsMax: number;
-  /** How the watch stands that this object asks for has changed. */
+  /** Called when the state of the watch that this object asks for has changed. */
   readonly onChange: (ownerUid: string) => void;
 }
 

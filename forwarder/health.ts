@@ -6,7 +6,7 @@ import type { Readiness } from './readiness.ts';
 export interface HealthDeps {
   /** 0 picks a free port. */
   readonly port: number;
-  /** Where to listen; without it, on all addresses, as a kubelet's probes need. */
+  /** The address to listen on. Absent: all addresses, as a kubelet's probes need. */
   readonly host?: string | undefined;
   readonly ready: () => Readiness;
   readonly metrics: { contentType: string; metrics(): Promise<string> };

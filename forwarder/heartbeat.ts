@@ -22,7 +22,7 @@ export interface HeartbeatDeps {
   readonly stats: () => ForwarderStats;
 }
 
-/** How soon to look again while the forwarder is not ready: its first heartbeat should not be a whole period late. */
+/** Looks in a period while the forwarder is not ready: its first heartbeat should not be a whole period late. */
 const LOOKS_PER_PERIOD = 12;
 
 /** Sends heartbeats until `signal` aborts. Never rejects. A heartbeat that fails is not repeated: the next one comes. */

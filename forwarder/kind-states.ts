@@ -1,5 +1,5 @@
 /**
- * How the watch of a custom kind stands, in the words that its owner's status shows. Pure.
+ * States of the watch of a custom kind, in the words that its owner's status shows. Pure.
  *
  *   looking ─found─▶ watching ─not served any more─▶ looking
  *      └─ not served, or refused: say so, look again with back-off
@@ -30,7 +30,7 @@ export type KindStep =
   /** Discovery does not know it, but in these versions. */
   | { readonly kind: 'unknown'; readonly versions: readonly string[] }
   | { readonly kind: 'lookFailed'; readonly error: unknown }
-  /** How the list-watch of this resource stands. */
+  /** The list-watch of this resource has a new state. */
   | { readonly kind: 'watched'; readonly status: WatchStatus; readonly resource: string };
 
 export interface KindTransition {

@@ -10,7 +10,7 @@ export interface ListDeps {
   readonly clock: Clock;
   readonly timings: {
     readonly pageSize: number;
-    /** How long one page may take. */
+    /** Time that one page may take. */
     readonly listTimeout: DurationMs;
   };
 }

@@ -48,7 +48,7 @@ export const projectNode: Project = object => ({
   }),
 });
 
-/** When what `projectNode` calls `protection` is over by its own mark; undefined: never by itself. */
+/** Time at which the part `protection` of a Node is over by its own mark; undefined: never by itself. */
 export function endOfProtection(node: KubernetesObject): EpochMs | undefined {
   const mark = node.metadata.annotations?.[ANNOTATIONS.protectedUntil];
   return mark === undefined ? undefined : parseTimestamp(mark);
@@ -167,7 +167,10 @@ export const projectFinalizerRule: Project = object => ({
 
 export const NO_WATCHED_NODES: PodInterest = { watchedNodes: new Set<string>() };
 
-/** Why a pod is of interest; undefined: nobody needs to hear of it. The API server cannot select by annotation. */
+/**
+ * The reason why a pod is of interest; undefined: nobody needs to hear of it. The API server cannot select by
+ * annotation.
+ */
 export function podInterest(pod: KubernetesObject, interest: PodInterest): 'itself' | 'node' | undefined {
   if (pod.metadata.annotations?.[KARPENTER.doNotDisruptAnnotation] !== undefined) return 'itself';
   return isOnWatchedNode(pod, interest) ? 'node' : undefined;

@@ -13,7 +13,7 @@ export interface Projection {
 }
 export type Project = (object: KubernetesObject, interest?: PodInterest) => Projection;
 
-/** Which pods matter beside those that carry the do-not-disrupt annotation. */
+/** The pods that matter beside those that carry the do-not-disrupt annotation. */
 export interface PodInterest {
   readonly watchedNodes: WatchedNodeNames;
 }

@@ -19,7 +19,10 @@ export interface PublishFloorSettings {
 }
 
 export interface PublishFloor {
-  /** When the change may be published; an instant of the past: at once. A part that may go takes the others along. */
+  /**
+   * Time at which the change may be published; an instant of the past: at once. A part that may go takes the others
+   * along.
+   */
   earliest(key: string, change: ObjectChange): EpochMs;
   /** The change was published. */
   spend(key: string, change: ObjectChange, now: EpochMs): void;

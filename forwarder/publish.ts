@@ -36,7 +36,7 @@ export interface PublishTimings {
 
 export interface PublishDeps {
   readonly cluster: string;
-  /** How the watch stands that the object of this UID asks for; undefined where it asks for none. */
+  /** State of the watch that the object of this UID asks for; undefined if it asks for none. */
   readonly watchOf?: ((uid: string) => KindWatch | undefined) | undefined;
   readonly queue: ChangeQueue;
   readonly bus: EventBus;
@@ -50,7 +50,7 @@ export interface PublishDeps {
 export interface Publisher {
   /** Runs until `signal` aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Why the bus takes nothing, and since when, if so. */
+  /** The reason why the bus takes nothing, and since when; undefined: it takes events. */
   problem(): BusProblem | undefined;
 }
 

@@ -11,11 +11,11 @@ import { keyOfChange, type ObjectChange, sinceOf } from './tracker.ts';
 
 export interface QueuedChange {
   readonly change: ObjectChange;
-  /** How often publishing it failed. */
+  /** Number of failed tries to publish it. */
   readonly attempts: number;
 }
 
-/** When there is something to take: `now`, at an instant, or never without another change. */
+/** Time at which there is something to take: `now`, at an instant, or never without another change. */
 export type Availability =
   { readonly kind: 'now' } | { readonly kind: 'at'; readonly time: EpochMs } | { readonly kind: 'empty' };
 
@@ -24,7 +24,10 @@ interface Slot {
   inFlight: ObjectChange | undefined;
   attempts: number;
   notBefore: EpochMs | undefined;
-  /** When the waiting change may be taken; undefined for at once. Kept, because all slots are looked through at each turn. */
+  /**
+   * Time at which the waiting change may be taken; undefined: at once. It is kept here, because all slots are looked
+   * through at each turn.
+   */
   takenFrom: EpochMs | undefined;
 }
 

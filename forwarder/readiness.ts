@@ -3,7 +3,7 @@ import type { ForwarderStats } from './stats.ts';
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Why not, one line each; empty when ready. */
+  /** Reasons why the forwarder is not ready, one line each; empty when it is. */
   readonly reasons: readonly string[];
 }
 

@@ -49,7 +49,7 @@ export interface WatchedResource {
   readonly interest?: (object: KubernetesObject, interest: PodInterest) => 'itself' | 'node' | undefined;
   /** True for an object of which only the end is awaited, if it is of interest because of its node alone. */
   readonly awaitsEnd?: (object: KubernetesObject) => boolean;
-  /** Which changed states are published; deletions always are. Without it, all. */
+  /** Whether a changed state is published; deletions always are. Absent: all states are. */
   readonly isNews?: (parts: ObjectParts) => boolean;
   /** A part that is over at a time that the object itself says: that it goes after that time is not published. */
   readonly timedPart?: { readonly name: string; readonly endOf: (object: KubernetesObject) => EpochMs | undefined };

@@ -13,7 +13,7 @@ export interface ForwarderSettings {
   readonly queuedObjectsMax: number;
   /** A resource of which nothing was heard for so long is stale: the forwarder is not ready. */
   readonly staleAfter: DurationMs;
-  /** How long `stop` waits for the queue to be published. */
+  /** Time that `stop` waits for the queue to be published. */
   readonly drainTimeout: DurationMs;
   /** A sign of life on the bus, so that an alarm can ring without it; without a period, none. */
   readonly heartbeatPeriod?: DurationMs;

@@ -11,7 +11,7 @@ export interface TrackedObject {
   readonly fingerprint: Fingerprint;
   readonly hints: Hints;
   readonly interest: 'itself' | 'node';
-  /** When its timed part ends. */
+  /** Time at which its timed part ends. */
   readonly endTime: EpochMs | undefined;
 }
 

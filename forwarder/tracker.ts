@@ -21,7 +21,10 @@ export interface ObjectChange {
   readonly changed: readonly string[];
   readonly hints: Hints;
   readonly observedTime: EpochMs;
-  /** When that may have happened already, or conditions that changed before and wait in it; absent: it was seen at once. */
+  /**
+   * Earliest time at which the change, or one of conditions that waits with it, may have happened; absent: it was seen
+   * at once.
+   */
   readonly since?: EpochMs | undefined;
   /** `node`: of interest only because its node is watched. */
   readonly interest: 'itself' | 'node';
@@ -29,7 +32,7 @@ export interface ObjectChange {
   readonly resync?: true | undefined;
 }
 
-/** When the change may have happened already. */
+/** Earliest time at which the change may have happened. */
 export const sinceOf = ({ since, observedTime }: Pick<ObjectChange, 'since' | 'observedTime'>): EpochMs =>
   since ?? observedTime;
 

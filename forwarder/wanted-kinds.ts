@@ -1,4 +1,7 @@
-/** Which kinds the objects of the cluster ask to be watched. Pure; what cannot be read asks for nothing, and its function says so. */
+/**
+ * Finds the kinds that objects of the cluster ask to be watched. Pure. An object that cannot be read asks for none, and
+ * its function says so.
+ */
 import { parse as parseToml } from 'smol-toml';
 import { CONFIG_MAP, FAILED_CONDITION_TYPE } from '../shared/contract/names.ts';
 import type { GroupVersionKind, KubernetesObject } from '../shared/domain/kubernetes-object.ts';

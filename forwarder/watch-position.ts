@@ -1,5 +1,5 @@
 /**
- * Where a list-watch stands, and where it goes on after what happened. Pure.
+ * The position of a list-watch, and where it goes on after each step. Pure.
  *
  *   start ─▶ list ─ok─▶ watch ─ends─▶ watch from the last resourceVersion
  *             │ ▲          ├─ error ─▶ after a delay, watch again; after several in a row, list
@@ -61,7 +61,7 @@ export function next(position: WatchPosition, step: WatchStep): WatchPosition {
 }
 
 /**
- * How long to wait after a failure. An expired position is in the order of things: list at once, unless it keeps happening.
+ * The wait after a failure. An expired position is normal: list at once, unless it keeps happening.
  *
  * @param asked what the API server asks for
  */

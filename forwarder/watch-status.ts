@@ -1,4 +1,4 @@
-/** How a list-watch stands, as health, metrics and the objects that ask for it show it. */
+/** State of a list-watch, for health, metrics and the objects that ask for it. */
 import type { EpochMs } from '../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
@@ -10,7 +10,7 @@ export interface WatchStatus {
   readonly state: WatchState;
   /** The last event, bookmark, clean end of a watch, or list. */
   readonly lastContactTime: EpochMs | undefined;
-  /** Why it does not work at the moment, if so. */
+  /** The reason why it does not work at the moment; undefined: it works. */
   readonly problem: string | undefined;
   /** The API server refuses permission. */
   readonly forbidden: boolean;

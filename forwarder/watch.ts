@@ -36,11 +36,11 @@ export interface ObjectConsumer {
 
 export interface WatchTimings {
   readonly pageSize: number;
-  /** How long the server is asked to keep a watch open. */
+  /** Time that the server is asked to keep a watch open. */
   readonly watchTimeout: DurationMs;
   /** Servers send a bookmark about once a minute: a watch without any message for this long is cut. The only guard against silence. */
   readonly longestSilence: DurationMs;
-  /** How long one page of a list may take. */
+  /** Time that one page of a list may take. */
   readonly listTimeout: DurationMs;
   readonly notServedPoll: DurationMs;
   readonly backoff: BackoffRange;

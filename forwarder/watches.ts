@@ -48,7 +48,7 @@ export interface Watches {
   uids(): readonly string[];
   /** Publishes an object as it was last seen, because everything is published again. */
   repeat(uid: string, signal: AbortSignal): Promise<void>;
-  /** How the watch stands that the object of this UID asks for. */
+  /** State of the watch that the object of this UID asks for. */
   watchOf(uid: string): KindWatch | undefined;
   stats(now: EpochMs, startTime: EpochMs): readonly ResourceStats[];
 }

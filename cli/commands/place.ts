@@ -1,8 +1,7 @@
-/** Where the groups of commands are added, and the options that many of them share. */
+/** The program to which the groups of commands are added, and the options that many of them share. */
 import type { Command } from 'commander';
 import type { CommandOutput } from '../command-output.ts';
 
-/** Where commands are added. */
 export interface Place {
   readonly program: Command;
   readonly output: CommandOutput;

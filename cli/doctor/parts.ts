@@ -119,7 +119,7 @@ export function checksOfDeadLetters(
   }));
 }
 
-/** How many messages wait in a queue. */
+/** Reads the number of messages that wait in a queue. */
 function queueReader(options: ClientOptions): (queueUrl: string) => Promise<number> {
   const sqs = new SQSClient({ ...options, ...QUEUE_URL_IS_A_NAME });
   const AttributeNames = ['ApproximateNumberOfMessages'] as const;
@@ -154,7 +154,7 @@ async function lookAtTable(tableName: string, options: ClientOptions): Promise<r
   ];
 }
 
-/** Which cluster the functions work for, all the same one. */
+/** The cluster that the functions work for, the same for all. */
 export function clusterOf(functions: readonly RunningFunction[]): string | undefined {
   return functions.map(({ variables }) => variables[ENV.clusterName]).find(name => name !== undefined);
 }

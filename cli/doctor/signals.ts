@@ -95,7 +95,7 @@ function heard(subject: string, time: EpochMs | undefined, now: EpochMs, remedy:
   return age * 1000 <= SILENT_AFTER ? ok(subject, says) : failed(subject, says, remedy);
 }
 
-/** When a metric last had a value. */
+/** Time of the last value of a metric. */
 async function newestOf(
   client: CloudWatchClient,
   Metric: { readonly Namespace: string; readonly MetricName: string; readonly Dimensions: Dimension[] },

@@ -42,7 +42,7 @@ export interface PlannedPod {
   /** `leave`: it stays; `ignore`: it should go, and is not waited for; `delegate`: left to the custom resource's controller. */
   readonly action: 'evict' | 'delete' | 'await' | 'delegate' | 'ignore' | 'leave' | 'unknown';
   readonly because: string;
-  /** When a pod is deleted. */
+  /** Time at which a pod is deleted. */
   readonly time: EpochMs | undefined;
   /** Reasons why the pod cannot go now. */
   readonly blockers: readonly string[];
@@ -58,7 +58,7 @@ export interface PlannedDeadline {
 
 export interface DrainPlan {
   readonly node: string;
-  /** Why nothing would begin. */
+  /** The reason why nothing would begin. */
   readonly held: string | undefined;
   /** The custom resource that is asked for the drain. `isServed` false: its CustomResourceDefinition is missing, or serves other versions. */
   readonly custom:

@@ -1,4 +1,7 @@
-/** Why a node may or may not be disrupted now: its protected pods, what else blocks evictions, its deadlines. Pure. */
+/**
+ * Explains why a node may or may not be disrupted now: its protected pods, what else blocks evictions, its deadlines.
+ * Pure.
+ */
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
@@ -22,7 +25,7 @@ export interface PodExplanation {
   readonly maxDuration: DurationMs | undefined;
   /** Protection that the block would give that is only observed. */
   readonly observed: Protection | undefined;
-  /** Why the API server would refuse an eviction now, protection aside. */
+  /** The reason why the API server would refuse an eviction now, protection aside. */
   readonly evictionRefusal: string | undefined;
 }
 

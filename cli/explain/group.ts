@@ -15,7 +15,7 @@ export interface GroupExplanation {
   readonly name: string;
   /** The mode of a policy; undefined for a NodePool. */
   readonly mode: 'Enforce' | 'Observe' | undefined;
-  /** Why a policy cannot be read. */
+  /** The reason why a policy cannot be read. */
   readonly fault: string | undefined;
   /** Conditions of a policy's status, in words. */
   readonly status: readonly string[];

@@ -48,13 +48,13 @@ export interface RepairExplanation {
 }
 
 export interface DrainExplanation {
-  /** Why a drain that is asked for now does not begin. */
+  /** The reason why a drain that is asked for now does not begin. */
   readonly held: string | undefined;
   /** The drain that has cordoned the node. */
   readonly cordonedBy: string | undefined;
   /** A person asks for a drain with this id. */
   readonly requested: string | undefined;
-  /** How that one ended. */
+  /** The answer to that request. */
   readonly answer: Answer | undefined;
   /** NVSentinel's state label. */
   readonly state: string | undefined;
@@ -78,7 +78,7 @@ export interface LifecycleExplanation {
     readonly source: string | undefined;
     readonly message: string;
     readonly since: EpochMs | undefined;
-    /** Why nothing is done although it is being deleted. */
+    /** The reason why nothing is done although it is being deleted. */
     readonly held: string | undefined;
     /** Reason of its wait, as the Node's condition says. */
     readonly waitsFor: string | undefined;

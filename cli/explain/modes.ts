@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { decisionFor, type Block } from '../../shared/policies/deciding-policy.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
 
-/** Why what would begin under this block is held; undefined: it is enforced. */
+/** The reason why nothing begins under this block; undefined: the block is enforced. */
 export function heldByMode(
   pool: KubernetesObject | undefined,
   block: Exclude<Block, 'protection'>,
@@ -26,7 +26,7 @@ export function observedBy(
     : ` (of ${modePolicy.object.kind} ${modePolicy.object.metadata.name})`;
 }
 
-/** Why drains that would begin are held. */
+/** The reason why no drain begins. */
 export function drainsHeld(pool: KubernetesObject | undefined, policies: PolicySet): string | undefined {
   const held = heldByMode(pool, 'drain', policies);
   return held === undefined ? undefined : `${held}: nothing is drained`;

@@ -23,9 +23,9 @@ export interface NodeObservation {
   readonly nodePool: string | undefined;
   readonly pods: readonly PodView[];
   readonly protection: EffectiveProtection;
-  /** Why drains that would begin are held: whose mode is Observe. */
+  /** The reason why no drain begins: the policy whose mode is Observe. */
   readonly drainsHeld?: string | undefined;
-  /** How many drains at once, and how long each may take. */
+  /** The number of drains at once, and the time that each may take. */
   readonly drainLimits?: DrainLimitsInForce;
   readonly budgets: readonly DisruptionBudget[];
   /** One as a rule; none for nodes that Karpenter does not manage. */
@@ -41,7 +41,7 @@ export interface NodeObservation {
   readonly stored?: { readonly deadline: Deadline | undefined } | undefined;
 }
 
-/** How far its termination has come, as the finalizer function has written it; undefined: none is under way. */
+/** Progress of its termination, as the finalizer function has written it; undefined: none is under way. */
 export const progressOf = ({ conditions }: NodeView): NodeView['conditions'][number] | undefined =>
   conditions.find(({ type, status }) => type === TERMINATING_CONDITION && status === 'True');
 

@@ -1,4 +1,4 @@
-/** Which rules protect the pods of a pool: how annotations are read, and the longest that a protection lasts. */
+/** The rules that protect the pods of a pool: how annotations are read, and the longest that a protection lasts. */
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';

@@ -9,13 +9,13 @@ import type { NodeObservation } from './observation.ts';
 
 export interface RefusedChange {
   readonly by: FunctionName;
-  /** Which change of the subject, such as `evict pod prod/web-0`. */
+  /** The refused change of the subject, such as `evict pod prod/web-0`. */
   readonly change: string;
   readonly message: string;
   /** Refusals in a row. */
   readonly count: number;
   readonly since: EpochMs;
-  /** When it is tried again; a change of the object or of a setting brings that forward. */
+  /** Time of the next try; a change of the object or of a setting brings it forward. */
   readonly until: EpochMs;
 }
 

@@ -19,7 +19,7 @@ export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): 
   ];
 }
 
-/** When a repair comes, by whose settings, and why; or why none comes. */
+/** Says when a repair comes, by whose settings, and why; or why none comes. */
 export function repairText({ repair }: LifecycleExplanation, now: EpochMs): string {
   const { kind, message, dueTime, since, field, source, mode, observedBy } = repair;
   if (since !== undefined)

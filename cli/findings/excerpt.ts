@@ -15,7 +15,7 @@ export interface ExcerptOptions {
 
 /** Longest part of a line that is shown. */
 const MAX_WIDTH = 120;
-/** How much of a line that is longer is shown before the place. */
+/** Number of characters that are shown of a longer line before the place. */
 const LEAD = 40;
 /** Longest file that is read once more. */
 const MAX_BYTES = 50_000_000;
@@ -54,7 +54,7 @@ function excerpt({ line, column, severity }: Finding, text: string | undefined, 
   return [`${colors.dim(gutter)}${shown.trimEnd()}`, `${colors.dim(blank)}${COLOURED[severity](colors, caret)}`];
 }
 
-/** How long the key or value is that begins here: a quoted text, or a plain one up to what ends it in YAML and TOML. */
+/** Length of the key or value that begins here: a quoted text, or a plain one up to what ends it in YAML and TOML. */
 function pointedAt(rest: string): number {
   const quoted = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')/.exec(rest)?.[0];
   const text = quoted ?? /^(?:[^,{}[\]#:=\s]|:(?=\S)|[ ](?=[^\s,{}[\]#:=])|#(?<=\S#))+/.exec(rest)?.[0] ?? '';

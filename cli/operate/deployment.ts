@@ -25,7 +25,10 @@ export interface DeployedFunction {
   readonly deadLettersUrl: string;
 }
 
-/** How clients are made; Region, credentials and endpoints come from the usual places (`AWS_REGION`, `AWS_PROFILE`, …). */
+/**
+ * Options of AWS clients; Region, credentials and endpoints come from the usual places (`AWS_REGION`, `AWS_PROFILE`,
+ * …).
+ */
 export interface ClientOptions {
   readonly region?: string;
 }
@@ -45,7 +48,7 @@ export async function readDeployment(stack: string, options: ClientOptions): Pro
   );
 }
 
-/** Where the audit lines of a function are. */
+/** The log group with the audit lines of a function. */
 export interface FunctionLogs {
   readonly name: FunctionName;
   readonly logGroup: string;

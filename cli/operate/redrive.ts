@@ -28,7 +28,10 @@ export interface RedriveOptions {
 
 export interface ParkedMessage {
   readonly id: string;
-  /** Why it is there: `reason` of a function, `ERROR_CODE` of EventBridge, or `TooManyReceives` when the inbox gave it up. */
+  /**
+   * The reason why it is there: `reason` of a function, `ERROR_CODE` of EventBridge, or `TooManyReceives` when the
+   * inbox gave it up.
+   */
   readonly reason: string;
   readonly body: string;
 }

@@ -26,7 +26,7 @@ export interface Switches {
   setEventSource(fn: DeployedFunction, on: boolean): Promise<boolean>;
 }
 
-/** How long Lambda may take; usually some seconds. */
+/** Time that Lambda may take; usually it takes some seconds. */
 const SETTLES_WITHIN = seconds(180);
 const LOOK_AGAIN_AFTER = seconds(2);
 

@@ -1,4 +1,6 @@
-/** Which finalizer the NodeClaims and Nodes of each NodePool carry, as the finalizer function will decide it. */
+/**
+ * Finds the finalizer that the NodeClaims and Nodes of each NodePool carry, as the finalizer function will decide it.
+ */
 import { effectiveTermination } from '../../functions/finalizer/explain.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';

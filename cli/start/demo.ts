@@ -19,7 +19,7 @@ const POLL = seconds(0.1);
 
 interface DemoEvents {
   readonly audits: AuditLine[];
-  /** When each NodeClaim's deletion was accepted, epoch ms, by name. */
+  /** Times at which the deletion of each NodeClaim was accepted, epoch ms, by name. */
   readonly deletions: Map<string, number>;
   readonly annotations: Map<string, string>;
   readonly problems: string[];
@@ -127,7 +127,7 @@ function find(core: LocalStack['cluster']['core'], name: string): KubernetesObje
   }
 }
 
-/** How the story went. */
+/** The end of the story, with all that happened. */
 interface DemoEnd {
   readonly happened: DemoEvents;
   /** In milliseconds since 1970. */

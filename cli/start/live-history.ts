@@ -10,7 +10,7 @@ import { withChange } from '../../packages/timeline/src/trace/merge-patch.ts';
 import type { Trace, TraceEntry } from '../../simulator/trace.ts';
 
 export interface LiveHistory {
-  /** When the lines begin. */
+  /** Time at which the lines begin. */
   readonly start: EpochMs;
   /** Lines that were there before the first that is kept. */
   readonly forgotten: number;

@@ -1,4 +1,4 @@
-/** Which files `curfew validate` looks at: those that are named, and in folders those that it knows. */
+/** Finds the files that `curfew validate` looks at: those that are named, and in folders those that it knows. */
 import { stat } from 'node:fs/promises';
 import { filesIn } from '../../simulator/scenario/folder.ts';
 import { messageOf } from '../../shared/errors.ts';

@@ -1,4 +1,7 @@
-/** Why an object would be refused: by its CustomResourceDefinition, as the API server does, and by what of Curfew's reads it. */
+/**
+ * Finds the reasons why an object would be refused: by its CustomResourceDefinition, as the API server does, and by the
+ * code of Curfew that reads it.
+ */
 import { z } from 'zod';
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { unwatchedTypes } from '../../functions/repair/explain.ts';

@@ -1,6 +1,6 @@
 /**
- * Which values a drain template prints without quotes: what a text says then decides what the YAML says. Found by rendering it for texts that
- * YAML takes for something else.
+ * Finds the values that a drain template prints without quotes: their text then decides how YAML reads them. It renders
+ * the template for texts that YAML takes for something else.
  */
 import * as gotemplate from '../../packages/gotemplate/src/index.ts';
 import type { HealthEvent } from '../../shared/domain/health-event.ts';

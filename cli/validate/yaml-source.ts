@@ -16,7 +16,7 @@ export interface SourceDocument {
 export interface YamlSource {
   /** Documents that can be read. */
   readonly documents: readonly SourceDocument[];
-  /** Why others cannot. */
+  /** Reasons why other documents cannot be read. */
   readonly findings: readonly Finding[];
 }
 

@@ -12,7 +12,7 @@ export const CLIENT_DEFAULTS = {
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
 } as const;
 
-/** How long a function that is invoked may take, connecting included, before its call is repeated with the same key. */
+/** Time that the call of a function may take, connecting included, before it is repeated with the same key. */
 export const INVOKE_TIMEOUT = seconds(15);
 
 /**

@@ -1,8 +1,8 @@
-/** How calls end early when the time of their run is over. */
+/** Ends calls early when the time of their run is over. */
 import type { HttpHandlerOptions } from '@smithy/types';
 import { OUT_OF_TIME } from '../errors.ts';
 
-/** When calls must end; undefined for no limit. Asked as each call begins. */
+/** Asked as each call begins for the signal that ends it; undefined: there is no limit. */
 export type EndOfCalls = () => AbortSignal | undefined;
 
 /** A call that was cut, or not begun, for want of time. */

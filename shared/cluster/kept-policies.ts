@@ -93,7 +93,7 @@ function readKept(kept: KeptPolicy, blocks: readonly BlockReader[]): Parsed<Kept
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-/** Which function keeps policies, and what of them. */
+/** A function that keeps policies, and the parts that it keeps. */
 export interface PolicyKeeper {
   readonly owner: FunctionName;
   readonly readers: readonly PolicyReader[];

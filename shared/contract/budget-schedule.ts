@@ -1,6 +1,7 @@
 /**
- * When a disruption budget of a NodePool is in force: its schedule is a cron expression in UTC, as Karpenter reads it, and it lasts for
- * `duration` from each hit on. The fields are read as Karpenter's own reader (robfig/cron) reads them; croner finds the hits.
+ * Tells when a disruption budget of a NodePool is in force: its schedule is a cron expression in UTC, as Karpenter
+ * reads it, and it lasts for `duration` from each hit on. The fields are read as Karpenter's own reader (robfig/cron)
+ * reads them; croner finds the hits.
  */
 import { Cron } from 'croner';
 import { toEpochMs, type DurationMs, type EpochMs } from '../domain/time.ts';

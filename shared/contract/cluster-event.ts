@@ -16,7 +16,7 @@ import type { BusEntry } from './envelope.ts';
 
 export const CLUSTER_EVENT_VERSION = 1;
 
-/** How the list-watch stands of the kind that a FinalizerRule, or `[customDrain]` in the configuration, names. */
+/** State of the list-watch of the kind that a FinalizerRule, or `[customDrain]` in the configuration, names. */
 export const kindWatchSchema = z.object({
   group: z.string(),
   version: z.string(),
@@ -66,8 +66,8 @@ export const clusterEventSchema = z.object({
   /** Equal for two publications of the same fact. */
   eventKey: z.string(),
   /**
-   * When the forwarder saw it, RFC 3339 with milliseconds: of several changes that waited together the first of the conditions, and
-   * after a time in which nothing was heard when that began.
+   * Time at which the forwarder saw the change, RFC 3339 with milliseconds. If several changes waited together, it is
+   * that of the first condition that changed; after a silence, it is when the silence began.
    */
   observedTime: z.string(),
   /**

@@ -37,7 +37,7 @@ const customDrain = z.madeOnce(() =>
       ),
       '',
     ),
-    /** Where NVSentinel mounts its template; here templates are keys of the ConfigMap. */
+    /** The folder in which NVSentinel mounts its template; here templates are keys of the ConfigMap. */
     templateMountPath: z.optional(text),
     templateFileName: z._default(matching(/^[-._a-zA-Z0-9]+$/, 'a key of a ConfigMap'), ''),
     namespace: z._default(matching(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'a namespace'), ''),

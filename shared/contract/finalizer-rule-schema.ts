@@ -91,7 +91,7 @@ const carriedSchema = z.madeOnce(() =>
   }),
 );
 
-/** Which finalizer a rule put on which kind, when nothing else of the rule can be read. */
+/** The finalizer of a rule and the kind that carries it, if nothing else of the rule can be read. */
 export interface CarriedFinalizer {
   readonly group: string;
   readonly version: string;

@@ -31,7 +31,10 @@ export interface HealthEventMessage {
   readonly recommendsNone: boolean;
   /** The clusters that the message says it is from: the detail's own `cluster`, the CloudEvent's `data.metadata.cluster` and `source`. */
   readonly clusters: readonly string[];
-  /** When NVSentinel stored it (`createdAt`), where the detail says so; of a custom resource when it was created. */
+  /**
+   * Time at which NVSentinel stored the event (`createdAt`), if the detail says so; of a custom resource the time of
+   * its creation.
+   */
   readonly createdTime?: EpochMs | undefined;
   /** The CloudEvent's `time`. */
   readonly exportedTime?: EpochMs | undefined;
@@ -95,7 +98,7 @@ interface Layers {
   readonly form: HealthEventForm;
   readonly event: unknown;
   readonly status: unknown;
-  /** Where the event is in the detail, for messages. */
+  /** Path of the event in the detail, for messages. */
   readonly path: string;
   /** The id under which the event is stored. */
   readonly storedId?: unknown;
@@ -186,7 +189,7 @@ function timeOf(value: unknown): EpochMs | undefined {
   return read !== undefined && read > 0 && read <= LATEST_TIME ? toEpochMs(read) : undefined;
 }
 
-/** When the monitor made it (`generatedTimestamp`), in whole milliseconds. */
+/** Time at which the monitor made the event (`generatedTimestamp`), in whole milliseconds. */
 export const generatedTimeOf = ({ generatedTimestamp }: Pick<HealthEvent, 'generatedTimestamp'>): EpochMs | undefined =>
   timeOf(generatedTimestamp);
 

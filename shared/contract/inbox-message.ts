@@ -37,9 +37,9 @@ export type InboxMessage =
   | {
       readonly kind: 'busEvent';
       readonly id: string | undefined;
-      /** When it was published, to the second; undefined: the envelope does not say. */
+      /** Time at which it was published, to the second; undefined: the envelope does not say. */
       readonly time?: EpochMs | undefined;
-      /** When this function received it for the first time: trying again does not change it, sending it again does. */
+      /** Time at which this function received it first: a redelivery does not change it, and sending it again does. */
       readonly receivedTime?: EpochMs | undefined;
       readonly source: string;
       readonly detailType: string;

@@ -9,8 +9,8 @@ export const METRIC_NAMESPACE = 'Curfew';
 
 export const METRICS = {
   /**
-   * How far the oldest due record is past its time, in milliseconds; written by the timer function at each sweep, 0 when nothing is
-   * overdue. No data means that the sweep does not run.
+   * Time by which the oldest due record is late, in milliseconds; written by the timer function at each sweep, 0 when
+   * nothing is overdue. No data means that the sweep does not run.
    */
   oldestOverdueTimer: 'OldestOverdueTimer',
   /** Messages that will be tried again, with the dimension `reason`, a `RetryReason`. */
@@ -28,7 +28,10 @@ export const METRICS = {
   recordsVanished: 'RecordsVanished',
 } as const;
 
-/** Why a message is tried again, as a dimension: a bounded set, whatever the other side called it. The log line has the other side's word. */
+/**
+ * The reason why a message is tried again, as a dimension: one of a bounded set, whatever the other side called it. The
+ * log line has the other side's word.
+ */
 export type RetryReason =
   | 'Unauthorized'
   | 'Forbidden'
@@ -61,7 +64,7 @@ export const GRACE_PERIOD_METRICS = {
   timeToNextExpiry: 'TimeToNextExpiry',
   /** Protections that ended. */
   elapsed: 'ElapsedProtections',
-  /** How long after its end a protection was found to have ended, in milliseconds. */
+  /** Time from the end of a protection until it was noticed, in milliseconds. */
   elapsedLateness: 'ElapsedLateness',
   /** Values that are neither `"true"` nor a positive Go duration, once each. */
   invalid: 'InvalidAnnotations',

@@ -10,7 +10,7 @@ import { atMost, LIMITS, parsed, positiveDuration, type Parsed } from './policy-
 const blockSchema = z.madeOnce(() =>
   z
     .strictObject({
-      /** Which rules read the annotation: those of the design, or those of Karpenter ≥ 1.12. */
+      /** The rules by which the annotation is read: those of the design, or those of Karpenter ≥ 1.12. */
       compatibility: z._default(z.enum(COMPATIBILITIES), 'Design'),
       /** No protection lasts longer than this from the pod's start. */
       // A cap of zero would take all protection away, which is not what a cap is for.

@@ -32,7 +32,7 @@ export const NODE_REQUESTS = [
     kind: 'ExternalRemediationRequest',
   },
 ] as const;
-/** Where the operators of medik8s keep their Leases on nodes. */
+/** Namespace in which the operators of medik8s keep their Leases on nodes. */
 export const MEDIK8S_LEASES = 'medik8s-leases';
 
 /** The kinds whose changes the forwarder publishes under their own names. A switch over them is exhaustive: none is dropped unsaid. */

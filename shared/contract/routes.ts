@@ -74,7 +74,7 @@ function changesOf(
   return published(typesOf(kinds), { $or: [...WHOLE_OBJECT, others, ...inPart] });
 }
 
-/** Which heartbeats count as those of the cluster's forwarder. */
+/** The heartbeats that count as those of the cluster's forwarder. */
 export const heartbeatPattern: Route['pattern'] = published([FORWARDER_HEARTBEAT]);
 
 /** True when an event is one that the pattern asks for; says what EventBridge would. */

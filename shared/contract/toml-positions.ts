@@ -1,4 +1,4 @@
-/** Where in a TOML text each key stands. smol-toml does not say. */
+/** Finds the position of each key in a TOML text, which smol-toml does not tell. */
 import { ParseError, parseTOML, type AST } from 'toml-eslint-parser';
 
 /** Parts that a dotted key may have; the configuration needs three. */

@@ -5,7 +5,9 @@
 import * as mini from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 
-/** Where nothing is given, zod says the same as of a value that is not one of those expected. */
+/**
+ * The message about a missing value. Without it, zod says the same as about a value that is not one of those expected.
+ */
 function ofMissingValue(issue: mini.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'invalid_value' || issue.input !== undefined) return undefined;
   const values = issue.values.map(value => JSON.stringify(value)).join(', ');

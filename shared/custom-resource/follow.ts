@@ -5,7 +5,10 @@
 import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 
-/** Where an object that a call did not find may be seen instead; none where its own version is served, or nothing of its kind is. */
+/**
+ * Other versions in which an object may be seen that a call did not find; none if its own version is served, or nothing
+ * of its kind is.
+ */
 async function otherVersionsOf(
   kubernetes: Pick<KubernetesApi, 'versionsOf'>,
   { group, version, resource }: ObjectRef['type'],
@@ -62,7 +65,7 @@ export interface KnownResource {
   readonly mark: Mark;
   /** The UID of the object that was made: it is ours also when somebody has removed its mark. */
   readonly uid: string | undefined;
-  /** Where it is known: by that the versions are looked up. */
+  /** Its kind, if known: the versions are looked up by it. */
   readonly kind?: string;
 }
 

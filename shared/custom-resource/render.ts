@@ -16,7 +16,7 @@ export interface ObjectTemplate {
   /** Its name in Go's error texts. */
   readonly name: string;
   readonly text: string;
-  /** Which fields the data has; undefined: maps, whose missing keys are nil. */
+  /** Type with the fields that the data has; undefined: maps, whose missing keys are nil. */
   readonly type?: gotemplate.GoType;
 }
 

@@ -3,7 +3,7 @@ import { resolveNodeCount, type NodeCount } from './repair-policy.ts';
 import type { DurationMs } from './time.ts';
 
 export const DRAIN_ON_DEADLINES = ['Fail', 'Force'] as const;
-/** How a drain ends at its deadline: it fails, or its unprotected pods are deleted in time first. */
+/** The end of a drain at its deadline: it fails, or its unprotected pods are deleted in time first. */
 export type DrainOnDeadline = (typeof DRAIN_ON_DEADLINES)[number];
 
 export interface DrainLimits {
@@ -28,6 +28,8 @@ export const NO_DRAIN_LIMITS: KnownLimits = {
   onDeadline: 'Fail',
 };
 
-/** How many of the `total` nodes of a pool may be drained at once: a percentage is rounded up, and one always may. */
+/**
+ * Number of the `total` nodes of a pool that may be drained at once: a percentage is rounded up, and one always may.
+ */
 export const placesOf = (maxConcurrent: NodeCount, total: number): number =>
   Math.max(1, resolveNodeCount(maxConcurrent, total));

@@ -1,6 +1,6 @@
 /**
- * How nodes are drained, as the configuration says (docs/configuration.md).
- * Patterns are kept as text that parsed; who matches compiles them.
+ * Settings of drains, from the configuration (docs/configuration.md). Patterns are kept as text that parsed; the code
+ * that matches compiles them.
  */
 import type { DurationMs } from './time.ts';
 
@@ -50,7 +50,7 @@ export interface CustomDrainSettings {
   readonly failedConditionType: string;
   /** The controller must change the custom resource at least this often; undefined: it need not. */
   readonly heartbeat: DurationMs | undefined;
-  /** How pods are drained when the custom drain fails; undefined: the drain fails. */
+  /** The mode in which pods are drained if the custom drain fails; undefined: the drain fails. */
   readonly fallbackMode: DrainMode | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface DrainSettings {
   readonly customDrain: CustomDrainSettings | undefined;
 }
 
-/** Which HealthEvents are news of this cluster. */
+/** Settings that tell which HealthEvents are news of this cluster. */
 export interface HealthEventSettings {
   /** Nothing begins for an older one, unless the Node shows that it still stands. */
   readonly maxEventAge: DurationMs;

@@ -1,6 +1,6 @@
 /**
- * Which pods of a node a drain counts, and in which order they go, as in Karpenter. Pure: Curfew's termination and its
- * drains share these answers.
+ * Tells which pods of a node a drain counts, and in which order they go, as in Karpenter. Pure: Curfew's termination
+ * and its drains share these answers.
  */
 import { isFinished, type PodView, type Toleration } from './pod.ts';
 import { addDuration, seconds, toDurationMs, type DurationMs, type EpochMs } from './time.ts';
@@ -19,7 +19,7 @@ export const gracePeriodOf = ({ terminationGracePeriod }: Pick<PodView, 'termina
 /** A pod whose grace period ended longer ago than this is not waited for: its kubelet does not answer. */
 const STUCK_AFTER = seconds(60);
 
-/** Why a drain passes a pod over. */
+/** The reason why a drain skips a pod. */
 export type SkipReason =
   /** Succeeded or Failed. */
   | 'Finished'
@@ -40,7 +40,7 @@ export type DrainGroup = (typeof DRAIN_GROUPS)[number];
 export type Drainability =
   { readonly kind: 'skipped'; readonly because: SkipReason } | { readonly kind: 'counts'; readonly group: DrainGroup };
 
-/** How a pod stands in a drain of its node at `now`. */
+/** Whether a drain counts a pod at `now`, and in which group it goes. */
 export function drainabilityOf(pod: PodView, now: EpochMs): Drainability {
   if (isFinished(pod)) return { kind: 'skipped', because: 'Finished' };
   if (isStatic(pod)) return { kind: 'skipped', because: 'Static' };
@@ -89,7 +89,7 @@ function isStuckTerminating({ deletionTime }: Pick<PodView, 'deletionTime'>, now
   return deletionTime !== undefined && now > addDuration(deletionTime, STUCK_AFTER);
 }
 
-/** When a pod that terminates now counts as stuck; undefined for one that does not terminate. */
+/** Time from which a pod that terminates now counts as stuck; undefined for one that does not terminate. */
 export function stuckTime({ deletionTime }: Pick<PodView, 'deletionTime'>): EpochMs | undefined {
   // The instant after: a pod is stuck strictly later than the end of its wait.
   return deletionTime === undefined ? undefined : addDuration(deletionTime, toDurationMs(STUCK_AFTER + 1));

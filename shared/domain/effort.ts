@@ -1,4 +1,7 @@
-/** How often something was put back that somebody keeps taking away, and when it may be put back again (I11). Pure. */
+/**
+ * Remembers how often something was put back that somebody keeps taking away, and tells when it may be put back again
+ * (I11). Pure.
+ */
 import { addDuration, doubledWait, isDue, minutes, toDurationMs, type EpochMs } from './time.ts';
 
 export interface Effort {

@@ -70,7 +70,7 @@ export function matchesFilePattern(pattern: FilePattern, name: string): boolean 
   const characters = Array.from(name);
   let token = 0;
   let at = 0;
-  /** Where to go on when the last `*` takes one more character. */
+  /** The place to go on from if the last `*` takes one more character. */
   let retry: { token: number; at: number } | undefined;
   while (at < characters.length) {
     const current = pattern[token];

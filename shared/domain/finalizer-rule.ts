@@ -12,7 +12,7 @@ export const RULE_ON_DEADLINES = ['Keep', 'Release'] as const;
 /** `Keep`: the object stays and is reported; `Release`: the finalizer goes, and what is left behind is noted as a possible orphan. */
 export type RuleOnDeadline = (typeof RULE_ON_DEADLINES)[number];
 
-/** How often a rule calls its clean-up, whatever fails. */
+/** The most calls of a rule's clean-up, whatever fails. */
 export interface RateLimit {
   readonly perSecond: number;
   /** Calls that are under way at the same time. */

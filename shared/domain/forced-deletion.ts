@@ -1,7 +1,8 @@
 /**
- * When a drain with a deadline deletes a pod instead of evicting it, and with how much grace (docs/terminations.md). The instant is the
- * deadline minus the pod's own grace period: the pod has its full grace and is gone at the deadline. Protection and PodDisruptionBudgets
- * do not count there (I2): the deadline is what the user set. Pure.
+ * Tells when a drain with a deadline deletes a pod instead of evicting it, and with how much grace
+ * (docs/terminations.md). The instant is the deadline minus the pod's own grace period: the pod has its full grace and
+ * is gone at the deadline. Protection and PodDisruptionBudgets do not count there (I2): the deadline is what the user
+ * set. Pure.
  *
  * Karpenter forces strictly later than `deadline - grace`; here that instant counts, as every due instant does.
  */

@@ -114,7 +114,7 @@ export const subjectOf = ({ kind, apiVersion, metadata: { namespace, name, uid }
   uid,
 });
 
-/** When the deletion of the object began; undefined: it lives. */
+/** Time at which the deletion of the object began; undefined: it lives. */
 export const deletionTimeOf = ({ metadata }: Pick<KubernetesObject, 'metadata'>): EpochMs | undefined =>
   metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp);
 

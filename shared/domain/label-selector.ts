@@ -19,7 +19,7 @@ export function selects(selector: LabelSelector, labels: Readonly<Record<string,
   return labelsMatch && (selector.matchExpressions ?? []).every(requirement => isMet(requirement, labels));
 }
 
-/** How specific a selector is: the number of its requirements. */
+/** Number of the requirements of a selector: the more it has, the more specific it is. */
 export function specificity(selector: LabelSelector): number {
   return Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions?.length ?? 0);
 }

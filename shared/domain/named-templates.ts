@@ -1,4 +1,4 @@
-/** Which keys of the ConfigMap an object names for templates. What is of another shape names none. */
+/** Finds the keys of the ConfigMap that an object names for templates. An object of another shape names none. */
 import { isJsonObject } from './json.ts';
 
 export interface NamedTemplate {

@@ -28,7 +28,7 @@ export interface NodeClaimView {
   readonly startupTaints?: readonly string[];
 }
 
-/** Which instance Karpenter has launched for a NodeClaim. */
+/** The providerID of the instance that Karpenter has launched for a NodeClaim. */
 export const providerIDOfClaim = ({ status }: KubernetesObject): string | undefined =>
   optionalText(status?.['providerID']);
 
@@ -58,7 +58,7 @@ export function endsBy({ annotations }: NodeClaimView, time: EpochMs): boolean {
 }
 
 /**
- * When a termination that begins now ends the remaining pods; undefined: never, it waits for them.
+ * Time at which a termination that begins now ends the remaining pods; undefined: never, it waits for them.
  *
  * @param bound how long they have at most; `Inherit`: as long as the NodeClaim itself gives them
  */

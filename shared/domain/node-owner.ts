@@ -1,6 +1,7 @@
 /**
- * Which NodeClaim a node belongs to. The NodeClaim decides whose pool a node is in: who may label nodes must not be able to switch
- * repair off. A Node that merely states another one's providerID must not have that one's NodeClaim deleted. Pure.
+ * Finds the NodeClaim that a node belongs to. The NodeClaim decides which pool a node is in: who may label nodes must
+ * not be able to switch repair off. A Node that merely states another one's providerID must not have that one's
+ * NodeClaim deleted. Pure.
  */
 import { listed } from './cut-text.ts';
 import type { NodeClaimView } from './node-claim.ts';

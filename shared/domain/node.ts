@@ -57,7 +57,7 @@ export interface NodeTaint {
   readonly value: string;
 }
 
-/** Which instance a Node is. */
+/** The providerID of a Node's instance. */
 export const providerIDOfNode = ({ spec }: KubernetesObject): string | undefined => optionalText(spec?.['providerID']);
 
 /** Reads a Node object. */

@@ -36,7 +36,7 @@ export interface PodView {
   readonly creationTime: EpochMs | undefined;
   /** `status.conditions` as they stand; absent: there are none. */
   readonly conditions?: readonly JsonObject[];
-  /** When the kubelet took the pod on (`status.startTime`). */
+  /** Time at which the kubelet accepted the pod (`status.startTime`). */
   readonly startTime: EpochMs | undefined;
   /** While the pod terminates: when its grace period ends, which is how Kubernetes writes `deletionTimestamp` of a pod. */
   readonly deletionTime: EpochMs | undefined;

@@ -17,7 +17,7 @@ import { DO_NOT_DISRUPT_ANNOTATION, isFinished, isTerminating, type PodView } fr
 import { addDuration, isDue, toDurationMs, type DurationMs, type EpochMs } from './time.ts';
 
 export const COMPATIBILITIES = ['Design', 'Karpenter'] as const;
-/** Which rule set reads the annotation. */
+/** The set of rules by which the annotation is read. */
 export type Compatibility = (typeof COMPATIBILITIES)[number];
 
 /** A protection as an annotation value asks for it. */

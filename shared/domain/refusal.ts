@@ -19,7 +19,7 @@ export interface Refusal {
   readonly count: number;
   readonly firstTime: EpochMs;
   readonly lastTime: EpochMs;
-  /** When it was said last. */
+  /** Time of the last report of it. */
   readonly saidTime?: EpochMs;
 }
 
@@ -98,7 +98,10 @@ const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, '
 const isRefusalReportDue = (refusal: Refusal, now: EpochMs, isReportedAtOnce = false): boolean =>
   (isReportedAtOnce || !isTransient(refusal)) && isReportDue(now, refusal.saidTime);
 
-/** How a refusal is reported: it is news, or still so; `elsewhere`: the same words stand there already, said of another change. */
+/**
+ * The kind of a report: `news`, or `again` if it is still so; `elsewhere`: the same words were already reported about
+ * another change.
+ */
 export type RefusalReport = 'news' | 'again' | 'elsewhere';
 
 /**

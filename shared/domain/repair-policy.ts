@@ -1,12 +1,13 @@
 /**
- * When a node condition counts as unhealthy, how long it is tolerated, and what a `repair` block says beside that. The provider's
- * statements are those of Karpenter's AWS provider and, as in the design's example, `NetworkUnavailable=True`.
+ * The content of a `repair` block: when a node condition counts as unhealthy, how long it is tolerated, and what is
+ * done then. The provider's statements are those of Karpenter's AWS provider and, as in the design's example,
+ * `NetworkUnavailable=True`.
  */
 import { isOwnCondition } from './node-drain-conditions.ts';
 import type { NodeCondition, NodeView } from './node.ts';
 import { hours, minutes, toDurationMs, type DurationMs } from './time.ts';
 
-/** How long the pods of a node have to leave once it is terminated; `Inherit`: as long as the NodeClaim says. */
+/** Time that the pods of a node have to leave once it is terminated; `Inherit`: as long as the NodeClaim says. */
 export type DrainBound = DurationMs | 'Inherit';
 
 /** Status check that EC2 must call impaired before an act on a node that is `Ready=Unknown`: of the instance, or of an application on it. */
@@ -90,7 +91,7 @@ export const REPAIR_ACTIONS = [
 
 interface ActionTerms {
   readonly timeout: DurationMs;
-  /** How often a node has this action at most, over all its incidents, … */
+  /** The most times that a node gets this action, over all its incidents, … */
   readonly attempts: number;
   /** … within so long. Neither bounds `Terminate`. */
   readonly within: DurationMs;
@@ -149,9 +150,9 @@ export interface RepairSettings {
 export const DEFAULT_MAX_UNHEALTHY: NodeCount = { percent: 20 };
 /** Kubernetes' own rule for a zone (`--unhealthy-zone-threshold`): more than two nodes, and 55 %. */
 export const DEFAULT_OUTAGE: OutageRule = { minNodes: 3, share: 55 };
-/** How long an action may take when the block does not say. */
+/** Time that an action may take if the block does not say. */
 export const DEFAULT_ACTION_TIMEOUT = minutes(10);
-/** How long a termination may take, from the deletion on, when the block does not say; past it the repair is stuck. */
+/** Time that a termination may take, from the deletion on, if the block does not say; past it the repair is stuck. */
 export const DEFAULT_TERMINATION_TIMEOUT = hours(1);
 /** Pods have no time at all: forceful. */
 const NO_DRAIN: DurationMs = toDurationMs(0);

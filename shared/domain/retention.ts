@@ -1,4 +1,4 @@
-/** How long messages are kept, and so how late one may come. */
+/** Retention of messages, and so how late one may come. */
 import { hours } from './time.ts';
 
 /** Days that a message waits in an inbox, at most. */

@@ -1,4 +1,4 @@
-/** When a run of a function is over for certain, whatever became of it. */
+/** The time after which a run of a function is certainly over, whatever became of it. */
 import { seconds } from './time.ts';
 
 /** Seconds that one run of a function may take. */

@@ -13,7 +13,7 @@ export const TERMINATION_FINALIZER_ANNOTATION = 'curfew.dev/termination-finalize
 export const DEFAULT_TERMINATION_FINALIZER = 'curfew.dev/termination';
 
 export const TERMINATION_SCOPES = ['NodeClaimAndNode', 'NodeOnly', 'None'] as const;
-/** Which objects get the finalizer. */
+/** The objects that get the finalizer. */
 export type TerminationScope = (typeof TERMINATION_SCOPES)[number];
 
 export const BUILTINS = ['Keep', 'Replace'] as const;
@@ -57,7 +57,7 @@ export function idleHooks(hooks: readonly Pick<TerminationHook, 'name' | 'at'>[]
   return idle.length === 0 ? undefined : idle.join(', ');
 }
 
-/** How long after the deletion a termination is forced, and which object says so, e.g. `NodePool default`. */
+/** Time from the deletion until a termination is forced, and the object that sets it, e.g. `NodePool default`. */
 export interface GracePeriod {
   readonly period: DurationMs;
   readonly source: string;
@@ -74,7 +74,7 @@ export interface TerminationSettings {
   readonly gracePeriod: GracePeriod | undefined;
 }
 
-/** When a termination is forced, and what set it. */
+/** Time at which a termination is forced, and what set it. */
 export interface Deadline {
   readonly time: EpochMs;
   readonly source: string;

@@ -39,14 +39,20 @@ export function addDuration(instant: EpochMs, duration: DurationMs): EpochMs {
   return (instant + duration) as EpochMs;
 }
 
-/** How long a try waits that follows so many in a row: `first`, then twice as long each time, `longest` at most. @param times from 1 */
+/**
+ * The wait before the next try after so many in a row: `first`, then twice as long each time, `longest` at most. @param
+ * times from 1
+ */
 export function doubledWait(first: DurationMs, times: number, longest: DurationMs): DurationMs {
   return Math.min(first * 2 ** Math.min(Math.max(times - 1, 0), MAX_DOUBLINGS), longest) as DurationMs;
 }
 
 const MAX_DOUBLINGS = 30;
 
-/** How long what failed and may soon succeed waits for its next try: 5 s, 10 s, 20 s … the longest. @param times that it failed, from 1 */
+/**
+ * The wait before the next try of something that failed and may soon succeed: 5 s, 10 s, 20 s … the longest. @param
+ * times that it failed, from 1
+ */
 export const retryWait = (times: number, longest = minutes(1)): DurationMs => doubledWait(seconds(5), times, longest);
 
 /** Time from `from` to `to`; negative when `to` is earlier. */

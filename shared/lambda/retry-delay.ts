@@ -1,4 +1,4 @@
-/** When a failed message is tried again. Pure, so that the Lambda wrapper and the local inbox agree. */
+/** Tells when a failed message is tried again. Pure, so that the Lambda wrapper and the local inbox agree. */
 import { doubledWait, seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
 
 /** Long enough for a conflict or a throttled API to pass. */

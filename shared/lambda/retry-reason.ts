@@ -1,4 +1,4 @@
-/** Why a message is tried again, as one of the few values that a metric may have. Pure. */
+/** Names the reason why a message is tried again, as one of the few values that a metric may have. Pure. */
 import { ACCESS_CODES, BUSY_CODES, MISSING_CODES, THROTTLING_CODES } from '../adapters/aws-errors.ts';
 import type { RetryReason } from '../contract/metrics.ts';
 

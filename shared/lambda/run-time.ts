@@ -1,6 +1,7 @@
 /**
- * How the time of one run is spent. Lambda ends what takes longer: the whole batch is then repeated, and the alarm on errors rings. So calls end before
- * the run does, whichever they are and however many, and a message is begun only while there is time for what it may have to wait for.
+ * Divides the time of one run. Lambda ends a run that takes longer: the whole batch is then repeated, and the alarm on
+ * errors rings. So all calls end before the run does, and a message is begun only while there is time for the longest
+ * call.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { INVOKE_TIMEOUT } from '../adapters/aws-errors.ts';
@@ -23,7 +24,7 @@ export const DEADLINE_RESERVE_WITH_HOOKS = toDurationMs(TIME_BEFORE_HOOK + INVOK
 /** Aborts when calls must end. Each run has its own: what thaws of an earlier one finds that it has ended. */
 const storage = new AsyncLocalStorage<AbortSignal>();
 
-/** When the calls of the run at work must end; undefined outside of one. */
+/** The signal that ends the calls of the run at work; undefined outside of a run. */
 export const endOfCalls = (): AbortSignal | undefined => storage.getStore();
 
 /** Runs `work`; calls that it makes, now or later, end with `signal`. */

@@ -1,4 +1,4 @@
-/** How a record is written down, and read. */
+/** Writes and reads the stored form of records. */
 import type { FunctionName } from '../contract/names.ts';
 import type * as z from '../contract/zod.ts';
 import { isJsonObject, toJson } from '../domain/json.ts';
@@ -6,7 +6,7 @@ import type { JsonObject } from '../domain/kubernetes-object.ts';
 import { RetryableError } from '../errors.ts';
 import type { StoredRecord } from '../ports/record-store.ts';
 
-/** How a concern's record is written down. One writer per record type: `owner`. */
+/** The stored form of a concern's record. One writer per record type: `owner`. */
 export interface RecordCodec<Value> {
   readonly owner: FunctionName;
   /** The version that this code writes; it reads all up to it. */

@@ -43,7 +43,7 @@ import { OutOfSight } from '../ports/read-answer.ts';
 import type { About, Reporter } from './reporter.ts';
 import { MAX_TURNS } from './settle.ts';
 
-/** Where a record keeps them. */
+/** The field of a record that keeps its refusals. */
 export const refusalsSchema = z.record(
   z.string(),
   z.object({
@@ -61,7 +61,7 @@ export const refusalsSchema = z.record(
 export interface Refused {
   readonly kind: 'refused';
   readonly message: string;
-  /** When to look again. */
+  /** Time of the next look. */
   readonly until: EpochMs;
   readonly error: Error;
   /** Set if the refusal may pass within seconds. It is thrown once the record is written, and the queue brings the message again. */
@@ -85,7 +85,7 @@ export interface RefusableChange {
   readonly deadline?: EpochMs | undefined;
   /** Refusals that may pass within minutes are reported at once, too. */
   readonly isReportedAtOnce?: boolean | undefined;
-  /** How many bytes of the message are kept, where one subject has hundreds of changes. */
+  /** The most bytes of the message that are kept, for a subject with hundreds of changes. */
   readonly maxBytes?: number | undefined;
   /** Reports the refusal. Absent: it is never reported. @param isRepeated as in `Report` */
   readonly report?: ((text: string, isRepeated: boolean) => Promise<void>) | undefined;

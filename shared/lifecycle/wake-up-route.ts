@@ -1,4 +1,4 @@
-/** Which part of a function a wake-up is for. */
+/** Routes a wake-up to the part of a function that it is for. */
 import { RESOURCES, type KnownKind } from '../contract/resources.ts';
 import type { Subject } from '../contract/subject.ts';
 import { parseApiVersion } from '../domain/kubernetes-object.ts';

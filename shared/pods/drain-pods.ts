@@ -72,7 +72,7 @@ export interface PodsToEnd<End extends PodEnd> {
   /** A deletion is only of what was looked at (I2); else of whatever the pod is by now. */
   readonly requiresUnchanged: boolean;
   readonly askedEvictions: AskedEvictions | undefined;
-  /** When it was looked at: each retry counts from then, or two runs would set two timers for one. */
+  /** Time of the look: each retry counts from it, or two runs would set two timers for one. */
   readonly now: EpochMs;
   readonly tries: Tries;
   /** The refusals in the record. */
@@ -224,7 +224,10 @@ export function withEvictionIntents(
   return intents.length === 0 ? before : { ...before, ...Object.fromEntries(intents) };
 }
 
-/** Which evictions are not asked for again for a moment. @param intents what the record has said since before these pods were tried */
+/**
+ * Lists the evictions that are not asked for again for a moment. @param intents what the record has said since before
+ * these pods were tried
+ */
 export function askedEvictionsAfter(
   before: AskedEvictions | undefined,
   ended: readonly EndedPod<PodEnd>[],
@@ -245,7 +248,7 @@ export function askedEvictionsAfter(
   return Object.fromEntries(next);
 }
 
-/** Why the pod is still there; undefined: nothing forbids its end. */
+/** The reason why the pod is still there; undefined: nothing forbids its end. */
 function messageOf(answer: PodAnswer): string | undefined {
   if (answer.kind === 'noSuchPod') return NO_SUCH_POD;
   return 'message' in answer ? answer.message : undefined;
@@ -255,11 +258,11 @@ function messageOf(answer: PodAnswer): string | undefined {
 export interface RemainingPods {
   /** Looks in a row at which a pod had changed, or its eviction was not granted. */
   readonly failures: number;
-  /** When something of it is tried again. */
+  /** Time at which a pod is tried again. */
   readonly retryTime: EpochMs | undefined;
   /** A pod changed between look and call: it is looked at again at once. */
   readonly retriesAtOnce: boolean;
-  /** Which pods must not go and why, in words that stay the same while nothing changes. */
+  /** The pods that must not go, and why, in words that stay the same while nothing changes. */
   readonly texts: readonly string[];
 }
 
@@ -295,7 +298,10 @@ export function remainingAfter(before: number, ended: readonly EndedPod<PodEnd>[
   return { failures, retryTime, retriesAtOnce: isChanged && failures === 1, texts };
 }
 
-/** Which pods must not go, and why; undefined: none. @param others those that no protection keeps, as `RemainingPods.texts` */
+/**
+ * Describes the pods that must not go, and why; undefined: none. @param others those that no protection keeps, as
+ * `RemainingPods.texts`
+ */
 export function describeBlockedPods(
   protectedPods: readonly { readonly pod: PodView; readonly until: EpochMs | undefined }[],
   others: readonly string[],

@@ -1,6 +1,7 @@
 /**
- * Which policy decides about one block of settings in one pool, and in which mode. A mode belongs to its block: a policy that states
- * some block says nothing about the others, and a policy that states none is the brake. Every concern asks here. Pure.
+ * Finds the policy that decides about one block of settings in one pool, and in which mode. A mode belongs to its
+ * block: a policy that states some block says nothing about the others, and a policy that states none is the brake.
+ * Every concern asks here. Pure.
  */
 import { type Mode, type Parsed, parsePolicyFrame } from '../contract/policy-schema.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
@@ -10,7 +11,7 @@ import { policiesFor, type PolicySet, type ReadPolicy } from './policy-set.ts';
 /** A key of a policy's `spec` that is a block. */
 export type Block = 'repair' | 'repairLimits' | 'drain' | 'termination' | 'protection';
 
-/** How a block is read. */
+/** A reader of one block. */
 export interface BlockReader {
   readonly block: Block;
   readonly parse: (block: unknown, path: string) => Parsed<unknown>;

@@ -1,7 +1,7 @@
 /**
- * Which `protection` block is in force for a pool: that of the most specific policy that states one in mode `Enforce`, ties by name. One
- * that is only observed changes no protection. A block that cannot be read never takes protection away: what either rule set protects
- * is protected, without caps. Pure.
+ * Finds the `protection` block that is in force for a pool: that of the most specific policy that states one in mode
+ * `Enforce`, ties by name. One that is only observed changes no protection. A block that cannot be read never takes
+ * protection away: what either rule set protects is protected, without caps. Pure.
  */
 import { parseProtectionBlock } from '../contract/protection-schema.ts';
 import { kindAndName, type KubernetesObject } from '../domain/kubernetes-object.ts';
@@ -12,7 +12,7 @@ import { unreadableFor, type PolicySet } from './policy-set.ts';
 /** Rules of protection, and whose they are. */
 export interface SourcedProtection {
   readonly policy: ProtectionPolicy;
-  /** Where the block stands, e.g. `NodeLifecyclePolicy batch`; undefined: the defaults apply. */
+  /** The object with the block, e.g. `NodeLifecyclePolicy batch`; undefined: the defaults apply. */
   readonly source: string | undefined;
 }
 
@@ -21,7 +21,6 @@ export interface EffectiveProtection extends SourcedProtection {
   readonly observed: SourcedProtection | undefined;
 }
 
-/** How a `protection` block is read. */
 export const PROTECTION: BlockReader = { block: 'protection', parse: parseProtectionBlock };
 
 const UNREADABLE: ProtectionPolicy = { ...DEFAULT_PROTECTION_POLICY, compatibility: 'Unknown' };

@@ -1,4 +1,4 @@
-/** Where a setting stands that decided, as audit lines say it in `details.decidedBy`. */
+/** Names the place of the setting that decided, as `details.decidedBy` of audit lines has it. */
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 
 /**

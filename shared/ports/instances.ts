@@ -14,7 +14,7 @@ export interface Instance {
 export interface LaunchedInstance {
   readonly providerID: string;
   readonly state: InstanceState;
-  /** When it started last. */
+  /** Time of its last start. */
   readonly launchTime: EpochMs;
 }
 

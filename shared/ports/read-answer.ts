@@ -23,7 +23,7 @@ export type ObjectAnswer =
 /** The answer of `list`: of a kind that is served all matching objects, none included. */
 export type ObjectsAnswer = { readonly kind: 'there'; readonly objects: readonly KubernetesObject[] } | NotServed;
 
-/** How the reader takes it that the kind is not served. */
+/** The meaning that a reader gives to a kind that is not served. */
 export interface NotServedMeaning {
   /**
    * `none`: nobody can have made such an object, or nothing that could be hurt depends on it. `notKnown`: there may be one out of sight,

@@ -17,7 +17,7 @@ export interface RecordKey {
 export interface StoredRecord extends RecordKey {
   /** Raised by one at each write. A new record starts anywhere above 0: deleted and created again, it is another record. */
   readonly version: number;
-  /** When the owner wants to look again; absent: no timer. */
+  /** Time at which the owner wants to look again; absent: no timer. */
   readonly nextWakeTime?: EpochMs;
   /** The owner sends a wake-up of its own for that time: the sweep steps in only when it is overdue. */
   readonly direct?: boolean;

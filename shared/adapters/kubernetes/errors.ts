@@ -170,7 +170,7 @@ const isRefusedByPolicy = (failure: ApiFailure): boolean =>
 const isAboutDisruptionBudget = (failure: ApiFailure): boolean =>
   failure.causes.some(cause => cause.reason === 'DisruptionBudget') || /disruption ?budget/i.test(failure.about.kind);
 
-/** How far a request got before the connection failed. */
+/** A failure of the connection, and how far the request had got by then. */
 export interface NetworkFailure {
   readonly error: Error;
   /** Bytes of the request may have reached the server. */

@@ -6,7 +6,7 @@ import { durationBetween, type DurationMs } from '../../domain/time.ts';
 import type { LimitClock, TimeLimit } from '../../ports/clock.ts';
 
 export interface ExchangeOptions {
-  /** Where to, how, and what: as `node:http` takes it. */
+  /** Host, path, method and headers, as `node:http` takes them. */
   readonly request: http.RequestOptions;
   readonly secure: boolean;
   /** As text, so that it leaves in one piece with the head. */

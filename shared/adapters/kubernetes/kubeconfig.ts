@@ -1,6 +1,7 @@
 /**
- * How to reach a cluster, out of a kubeconfig or from inside a pod: for the forwarder and the command line only. It loads
- * `@kubernetes/client-node` for its reading of kubeconfigs (credential plugins, tokens, certificates), which no function may carry.
+ * Connects to a cluster by a kubeconfig, or from inside a pod: for the forwarder and the command line only. It loads
+ * `@kubernetes/client-node` for its reading of kubeconfigs (credential plugins, tokens, certificates), which no
+ * function may carry.
  */
 import { X509Certificate } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Which release an API server is of, and whether Curfew is tested on it. */
+/** Reads the release of an API server, and warns of one on which Curfew is not tested. */
 import { isJsonObject, readJson } from '../../domain/json.ts';
 import type { Transport } from './transport.ts';
 

@@ -1,4 +1,4 @@
-/** How long a received message stays hidden before it is tried again. */
+/** `MessageVisibility` on SQS. */
 import { ChangeMessageVisibilityCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { MessageVisibility } from '../../ports/message-visibility.ts';
 import { fromAwsError } from '../aws-errors.ts';
