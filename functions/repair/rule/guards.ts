@@ -148,12 +148,7 @@ export interface Guards {
 
 export function createGuards(inputs: GuardInputs): Guards {
   const { now, nodes = [], statementsOf: statementsFor } = inputs;
-  const unhealthyByNode = new Map<NodeView, boolean>();
-  const isUnhealthy = (node: NodeView): boolean => {
-    const known = unhealthyByNode.get(node) ?? matchStatements(node, statementsFor(node)).length > 0;
-    unhealthyByNode.set(node, known);
-    return known;
-  };
+  const isUnhealthy = oncePerKey((node: NodeView) => matchStatements(node, statementsFor(node)).length > 0);
   const isReadyUnknown = (node: NodeView): boolean =>
     node.conditions.find(({ type }) => type === 'Ready')?.status === 'Unknown';
   const countedNodes = nodes.filter(
@@ -164,15 +159,10 @@ export function createGuards(inputs: GuardInputs): Guards {
   const repairableNodes = inputs.poolNodes.filter(node => mayBeRepaired(node, inputs, isUnhealthy));
   const nodesToCount = { countedNodes, repairableNodes };
   const blockerOf = blockersOf(inputs, nodesToCount, { isReadyUnknown, isUnhealthy });
-  const byWindow = new Map<DurationMs, (node: NodeView) => Blocker | undefined>();
+  const byWindow = oncePerKey(blockersWithRecovering);
   return {
     blockerOf,
-    withRecovering(node, toleration) {
-      const window = toDurationMs(Math.min(toleration, LONGEST_RECOVERING));
-      const found = byWindow.get(window) ?? blockersWithRecovering(window);
-      byWindow.set(window, found);
-      return found(node);
-    },
+    withRecovering: (node, toleration) => byWindow(toDurationMs(Math.min(toleration, LONGEST_RECOVERING)))(node),
   };
 
   function blockersWithRecovering(window: DurationMs): (node: NodeView) => Blocker | undefined {
@@ -192,6 +182,16 @@ export function createGuards(inputs: GuardInputs): Guards {
       return blocker && recoveringBlocker(blocker, window, addDuration(toEpochMs(firstReturn), window));
     };
   }
+}
+
+/** Asks once for each key, and gives the same answer again. */
+function oncePerKey<Key, Answer>(ask: (key: Key) => Answer): (key: Key) => Answer {
+  const known = new Map<Key, { readonly answer: Answer }>();
+  return key => {
+    const found = known.get(key) ?? { answer: ask(key) };
+    known.set(key, found);
+    return found.answer;
+  };
 }
 
 const recoveringBlocker = ({ setting, message }: GuardBlocker, window: DurationMs, until: EpochMs): Blocker => ({
@@ -217,14 +217,12 @@ function blockersOf(
     isUnhealthy,
   }: { readonly isReadyUnknown: (node: NodeView) => boolean; readonly isUnhealthy: (node: NodeView) => boolean },
 ): Guards['blockerOf'] {
-  const zones = new Map<string, GuardBlocker | undefined>();
+  const blockerOfZone = oncePerKey((zone: string) => zoneOutageBlocker(inputs, zone, countedNodes, isUnhealthy));
   const frozen = freezeBlocker(inputs, countedNodes, isReadyUnknown);
   const blocked = thresholdBlocker(inputs, repairableNodes, isUnhealthy);
   return ({ labels }) => {
     const zone = labels[ZONE_LABEL];
-    if (frozen !== undefined || zone === undefined) return frozen ?? blocked;
-    if (!zones.has(zone)) zones.set(zone, zoneOutageBlocker(inputs, zone, countedNodes, isUnhealthy));
-    return zones.get(zone) ?? blocked;
+    return frozen ?? (zone === undefined ? undefined : blockerOfZone(zone)) ?? blocked;
   };
 }
 

@@ -34,7 +34,7 @@ export function leftoversToTakeBack(
   { record: { leftovers = {}, attempt, incident }, claims, isGone = false }: RecordToCleanUp,
   now: EpochMs,
 ): RepairLeftovers | undefined {
-  const { annotation, requested, drain, maintenance, resources, mayHaveMade, replacement } = leftovers;
+  const { replacement } = leftovers;
   const unmarks = replacement && unmarkTime(replacement);
   const isUnused = unmarks === undefined && replacementOf(attempt) === undefined;
   const isDone = isGone || isUnused || (unmarks !== undefined && isDue(now, unmarks));
@@ -42,16 +42,17 @@ export function leftoversToTakeBack(
   // Once a node under termination is healthy, delete its remediations; keep the drain until its NodeClaim is gone.
   const isHelped = attempt?.action === 'Terminate' && incident?.healthySince !== undefined;
   const isClaimGone = isHelped && attempt.claim !== undefined && !claims.has(attempt.claim.uid);
-  const wanted: RepairLeftovers = {
-    ...(annotation && { annotation }),
-    ...(requested && isOver && { requested }),
-    ...(replacement && isDone && { replacement }),
-    ...(drain !== undefined && (isOver || isClaimGone) && { drain }),
-    ...(maintenance === true && !isRebootUnderWay(attempt, now) && { maintenance }),
-    ...(resources && (isOver || isHelped) && { resources }),
-    ...(mayHaveMade && (isOver || isHelped) && { mayHaveMade }),
-  };
-  return Object.keys(wanted).length === 0 ? undefined : wanted;
+  const isUnneeded: Readonly<Record<string, boolean>> = {
+    annotation: true,
+    requested: isOver,
+    replacement: isDone,
+    drain: isOver || isClaimGone,
+    maintenance: !isRebootUnderWay(attempt, now),
+    resources: isOver || isHelped,
+    mayHaveMade: isOver || isHelped,
+  } satisfies Record<keyof RepairLeftovers, boolean>;
+  const unneeded = Object.entries(leftovers).filter(([name, value]) => value !== undefined && isUnneeded[name]);
+  return unneeded.length === 0 ? undefined : Object.fromEntries(unneeded);
 }
 
 /** The record without the leftovers that were taken back. */
