@@ -13,7 +13,7 @@ import type { PassDeps, ActResult } from './context.ts';
 import { type PoolRecord, poolSchema } from './pool-record.ts';
 import { isRecordNeeded } from './rule/incident.ts';
 import { poolSubject } from './passes.ts';
-import { intendedResource } from './custom-resource.ts';
+import { intendedResource } from './actions/custom-resource.ts';
 import { withAcceptedAttempt, newNode } from './rule/attempt.ts';
 import { PASS_SPACING } from './decide.ts';
 import { type GrantedRepair, poolAfter, type PoolDecision } from './rule/pool-decision.ts';

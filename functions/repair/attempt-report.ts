@@ -5,7 +5,7 @@
 import { attemptDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { Attempt } from './attempt-record.ts';
-import type { End } from './replace.ts';
+import type { End } from './actions/replace.ts';
 import { aboutClaim, decidedBy, metricOf, originOf, OUTCOME_UNKNOWN, rankDetails, warning } from './report.ts';
 import type { NodeName } from './rule/verdict.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';

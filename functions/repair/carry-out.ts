@@ -3,12 +3,12 @@
  * is still wanted. Every call carries the UID, so it never reaches another object of that name (I10). A termination
  * needs no read of its NodeClaim: its first write has the listed version as a precondition (ADR 0023).
  */
-import type { ActionContext, ActionOutcome, MadeObjects } from './action.ts';
-import { createRemediation, endRemediations } from './custom-resource.ts';
-import { requestDrain } from './drain.ts';
-import { drainBeforeReboot, reboot } from './reboot.ts';
-import { launchReplacement } from './replace.ts';
-import { terminate } from './terminate.ts';
+import type { ActionContext, ActionOutcome, MadeObjects } from './actions/action.ts';
+import { createRemediation, endRemediations } from './actions/custom-resource.ts';
+import { requestDrain } from './actions/drain.ts';
+import { drainBeforeReboot, reboot } from './actions/reboot.ts';
+import { launchReplacement } from './actions/replace.ts';
+import { terminate } from './actions/terminate.ts';
 import { type StillWanted, stillWanted } from './decide.ts';
 import { judgeHealth } from './rule/health.ts';
 import type { ActResult, ActOutcome, PassDeps } from './context.ts';

@@ -1,5 +1,5 @@
 /** The context of a pass, and the outcome of an act. Types only. */
-import type { MadeObjects } from './action.ts';
+import type { MadeObjects } from './actions/action.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { PassAsk } from './rule/pool-facts.ts';
 import type { RULES } from './decide.ts';

@@ -24,8 +24,8 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import { termsOf } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, latest } from '../../shared/domain/time.ts';
 
-export { nodeOfRequest } from './drain.ts';
-export { endReplacement } from './replace.ts';
+export { nodeOfRequest } from './actions/drain.ts';
+export { endReplacement } from './actions/replace.ts';
 export { asOf } from './rule/next-action.ts';
 export { poolOf } from './decide.ts';
 export { readVeto } from './rule/vetoes.ts';

@@ -4,11 +4,11 @@
  */
 import { judgeTime } from './rule/attempt.ts';
 import type { PassDeps } from './context.ts';
-import { remediationAnswer } from './custom-resource.ts';
+import { remediationAnswer } from './actions/custom-resource.ts';
 import type { StoredNode } from './record.ts';
 import type { ActionAnswer } from './attempt-record.ts';
 import type { NodeRecord } from './node-record.ts';
-import { askForEnd } from './terminate.ts';
+import { askForEnd } from './actions/terminate.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { aboutNode, type NodeView } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';

@@ -3,7 +3,7 @@
  * Reservations, statuses and settings have timers of their own. For a healthy node that nobody knows, no nodes are
  * listed, unless something is held or in flight in its pool.
  */
-import { nodeOfRequest, parseDrainCompleted } from './drain.ts';
+import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
 import type { RepairDeps, Rules } from './context.ts';
 import { RULES } from './decide.ts';
 import { checkReservations, isReservations } from './reservations.ts';

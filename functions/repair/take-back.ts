@@ -4,9 +4,9 @@
  * waits for it (I8).
  */
 import type { DecisionOrigin, PassDeps } from './context.ts';
-import { NOT_PASSING } from './action.ts';
-import { deleteRemediations } from './custom-resource.ts';
-import { cancelDrain } from './drain.ts';
+import { NOT_PASSING } from './actions/action.ts';
+import { deleteRemediations } from './actions/custom-resource.ts';
+import { cancelDrain } from './actions/drain.ts';
 import {
   afterTakeBack,
   leftoversToTakeBack,
@@ -16,10 +16,10 @@ import {
 } from './decide.ts';
 import { reportCarriedOut, reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
-import { endMaintenance } from './reboot.ts';
+import { endMaintenance } from './actions/reboot.ts';
 import type { NodeRecord, RepairLeftovers } from './node-record.ts';
-import { endReplacement } from './replace.ts';
-import { takeBackAnnotation } from './terminate.ts';
+import { endReplacement } from './actions/replace.ts';
+import { takeBackAnnotation } from './actions/terminate.ts';
 import type { NodeName } from './rule/verdict.ts';
 import type { News, NodeFinding } from './rule/finding.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';

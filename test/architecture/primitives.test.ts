@@ -61,7 +61,7 @@ const PRIMITIVES: readonly Primitive[] = [
     does: /\bkubernetes\.create\(/,
     home: 'shared/custom-resource/request.ts',
     also: {
-      'functions/repair/replace.ts': 'a NodeClaim, which no template describes',
+      'functions/repair/actions/replace.ts': 'a NodeClaim, which no template describes',
       'shared/adapters/kubernetes/event-recorder.ts': 'Events, which no template describes',
     },
   },

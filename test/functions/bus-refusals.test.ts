@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { publishAnswers } from '../../functions/drain/drain-completed.ts';
 import type { FinishedDrain } from '../../functions/drain/request-record.ts';
-import { cancelDrain } from '../../functions/repair/drain.ts';
+import { cancelDrain } from '../../functions/repair/actions/drain.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
 import { retryReason } from '../../shared/lambda/retry-reason.ts';
 import type { EventBus } from '../../shared/ports/event-bus.ts';

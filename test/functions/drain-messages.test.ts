@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { parseDrainRequested } from '../../functions/drain/bus-event.ts';
 import { publishAnswers } from '../../functions/drain/drain-completed.ts';
 import type { FinishedDrain } from '../../functions/drain/request-record.ts';
-import { parseDrainCompleted } from '../../functions/repair/drain.ts';
+import { parseDrainCompleted } from '../../functions/repair/actions/drain.ts';
 import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { minutes, toEpochMs } from '../../shared/domain/time.ts';
 import type { EventBus } from '../../shared/ports/event-bus.ts';

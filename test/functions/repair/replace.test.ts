@@ -1,6 +1,6 @@
 /** What is done with the replacement of an unhealthy node, where another Node or NodeClaim has its name by now (I10). */
 import { describe, expect, it } from 'vitest';
-import { endReplacement, openReplacement } from '../../../functions/repair/replace.ts';
+import { endReplacement, openReplacement } from '../../../functions/repair/actions/replace.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';

@@ -1,15 +1,15 @@
 /** Input of an action of the ladder (`ActionContext`), and its outcome. */
-import type { AttemptOf, ActionType } from './attempt-record.ts';
-import type { roomOf } from './rule/replacement.ts';
-import type { Act, RepairLeftovers } from './node-record.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import type { NodeView } from '../../shared/domain/node.ts';
-import type { PodView } from '../../shared/domain/pod.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
-import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { InstanceOutcome, Instances } from '../../shared/ports/instances.ts';
+import type { AttemptOf, ActionType } from '../attempt-record.ts';
+import type { roomOf } from '../rule/replacement.ts';
+import type { Act, RepairLeftovers } from '../node-record.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import type { PodView } from '../../../shared/domain/pod.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
+import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import type { InstanceOutcome, Instances } from '../../../shared/ports/instances.ts';
 
 export type ActionDeps = Pick<FunctionDeps, 'kubernetes' | 'bus' | 'instances' | 'clock'>;
 

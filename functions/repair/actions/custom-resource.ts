@@ -7,37 +7,36 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ACTED, type ActionContext, type ActionDeps, type ActionOutcome, NOT_PASSING } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
-import type { PassDeps } from './context.ts';
-import type { GrantedRepair } from './rule/pool-decision.ts';
-import type { ActionAnswer } from './attempt-record.ts';
-import type { MadeResource, NodeRecord, RepairLeftovers } from './node-record.ts';
-import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
-import { ANNOTATIONS } from '../../shared/contract/names.ts';
-import { deleteExactly } from '../../shared/custom-resource/delete.ts';
+import type { GrantedRepair } from '../rule/pool-decision.ts';
+import type { ActionAnswer } from '../attempt-record.ts';
+import type { MadeResource, NodeRecord, RepairLeftovers } from '../node-record.ts';
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
+import { ANNOTATIONS } from '../../../shared/contract/names.ts';
+import { deleteExactly } from '../../../shared/custom-resource/delete.ts';
 import {
   type DrainTemplateData,
   podsToDrain,
   renderRepairObject,
-} from '../../shared/custom-resource/drain-template.ts';
-import { findInAnyVersion, type Mark } from '../../shared/custom-resource/follow.ts';
-import { isOutOfSight } from '../../shared/custom-resource/out-of-sight.ts';
-import { describedBy, type DescribedResource, makeResource } from '../../shared/custom-resource/request.ts';
-import type { HealthEvent } from '../../shared/domain/health-event.ts';
-import { textOrEmpty } from '../../shared/domain/json.ts';
+} from '../../../shared/custom-resource/drain-template.ts';
+import { findInAnyVersion, type Mark } from '../../../shared/custom-resource/follow.ts';
+import { isOutOfSight } from '../../../shared/custom-resource/out-of-sight.ts';
+import { describedBy, type DescribedResource, makeResource } from '../../../shared/custom-resource/request.ts';
+import type { HealthEvent } from '../../../shared/domain/health-event.ts';
+import { textOrEmpty } from '../../../shared/domain/json.ts';
 import {
   type KubernetesObject,
   type ObjectRef,
   refOf,
   type ResourceName,
   resourceNameOf,
-} from '../../shared/domain/kubernetes-object.ts';
-import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { type NodeView, readConditions } from '../../shared/domain/node.ts';
-import { notServed } from '../../shared/domain/not-served.ts';
-import { toTimestamp } from '../../shared/domain/time.ts';
-import { RetryableError, TerminalError } from '../../shared/errors.ts';
-import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
-import { orNotKnown } from '../../shared/ports/read-answer.ts';
+} from '../../../shared/domain/kubernetes-object.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { type NodeView, readConditions } from '../../../shared/domain/node.ts';
+import { notServed } from '../../../shared/domain/not-served.ts';
+import { toTimestamp } from '../../../shared/domain/time.ts';
+import { RetryableError, TerminalError } from '../../../shared/errors.ts';
+import { changeExactly, throwConflict } from '../../../shared/ports/exact-change.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 
 type Context = ActionContext<'CustomResource'>;
 
@@ -79,7 +78,7 @@ export async function createRemediation(context: Context, template: string): Pro
  * as they were if there is no such resource, or none can be told: the act itself says why.
  */
 export async function intendedResource(
-  deps: PassDeps,
+  deps: ActionDeps,
   { pool, claims }: Pick<Context, 'pool'> & { readonly claims: ReadonlyMap<string, NodeClaimView> },
   { attempt, action, finding: { node, verdict } }: GrantedRepair & { readonly type: 'CustomResource' },
   { leftovers }: NodeRecord,

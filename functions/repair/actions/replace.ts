@@ -4,24 +4,24 @@
  * and at the end its marks. A replacement that does not become ready is deleted.
  */
 import { type ActionContext, type ActionDeps, type ActionOutcome, CHANGED, type Changed, ACTED } from './action.ts';
-import { replacementClaim, roomFault, roomOf } from './rule/replacement.ts';
-import type { Replacement } from './attempt-record.ts';
-import { getNode, getNodeClaim } from '../../shared/cluster/lists.ts';
-import { ANNOTATIONS } from '../../shared/contract/names.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import { deleteExactly } from '../../shared/custom-resource/delete.ts';
-import { fieldsOf, listIn } from '../../shared/domain/json.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { replacementClaim, roomFault, roomOf } from '../rule/replacement.ts';
+import type { Replacement } from '../attempt-record.ts';
+import { getNode, getNodeClaim } from '../../../shared/cluster/lists.ts';
+import { ANNOTATIONS } from '../../../shared/contract/names.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { deleteExactly } from '../../../shared/custom-resource/delete.ts';
+import { fieldsOf, listIn } from '../../../shared/domain/json.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
 import {
   isReserved,
   POOL_HOLD_ANNOTATION,
   readNode,
   REPLACES_ANNOTATION,
   RESERVED_TAINT,
-} from '../../shared/domain/node.ts';
-import { DO_NOT_DISRUPT_ANNOTATION } from '../../shared/domain/pod.ts';
-import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
+} from '../../../shared/domain/node.ts';
+import { DO_NOT_DISRUPT_ANNOTATION } from '../../../shared/domain/pod.ts';
+import { changeExactly, throwConflict } from '../../../shared/ports/exact-change.ts';
 
 const unavailable = (message: string): ActionOutcome => ({ kind: 'failed', reason: 'ReplacementUnavailable', message });
 

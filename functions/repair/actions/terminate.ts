@@ -12,14 +12,14 @@ import {
   ACTED,
 } from './action.ts';
 import { openReplacement } from './replace.ts';
-import { annotationOf, replacementOf } from './rule/attempt.ts';
-import type { InstanceTermination } from './attempt-record.ts';
-import type { RepairLeftovers } from './node-record.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import { endsBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
-import { addDuration, minutes, parseTimestamp } from '../../shared/domain/time.ts';
-import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
-import { orNotKnown } from '../../shared/ports/read-answer.ts';
+import { annotationOf, replacementOf } from '../rule/attempt.ts';
+import type { InstanceTermination } from '../attempt-record.ts';
+import type { RepairLeftovers } from '../node-record.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { endsBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
+import { addDuration, minutes, parseTimestamp } from '../../../shared/domain/time.ts';
+import { changeExactly, throwConflict } from '../../../shared/ports/exact-change.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 
 export const terminate: Action<'Terminate'> = async context => {
   const { deps, attempt, claim } = context;

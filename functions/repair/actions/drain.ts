@@ -4,18 +4,18 @@
  * ended.
  */
 import { type ActionContext, type ActionDeps, type ActionOutcome, ACTED } from './action.ts';
-import type { EndedDrain } from './attempt-record.ts';
+import type { EndedDrain } from '../attempt-record.ts';
 import {
   DRAIN_MESSAGE_VERSION,
   drainCompletedSchema,
   MAX_REASON,
   type DrainRequested,
-} from '../../shared/contract/drain-messages.ts';
-import type { BusEntry } from '../../shared/contract/envelope.ts';
-import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../shared/contract/names.ts';
-import { type Parsed, parsed } from '../../shared/contract/policy-schema.ts';
-import { cutText } from '../../shared/domain/cut-text.ts';
-import { RetryableError, TerminalError } from '../../shared/errors.ts';
+} from '../../../shared/contract/drain-messages.ts';
+import type { BusEntry } from '../../../shared/contract/envelope.ts';
+import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../../shared/contract/names.ts';
+import { type Parsed, parsed } from '../../../shared/contract/policy-schema.ts';
+import { cutText } from '../../../shared/domain/cut-text.ts';
+import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 
 /** Asks the drain function to empty the node. @param options `allPods`: whatever configuration and limits say */
 export async function requestDrain(
@@ -97,5 +97,5 @@ export function parseDrainCompleted(detail: unknown): Parsed<EndedDrain | undefi
   };
 }
 
-/** The UID of the node that a request of this id is about: the id begins with it (`rule/attempt.ts`). */
+/** The UID of the node that a request of this id is about: the id begins with it (`../rule/attempt.ts`). */
 export const nodeOfRequest = (requestId: string): string | undefined => /^(.+)\.\d+$/.exec(requestId)?.[1];

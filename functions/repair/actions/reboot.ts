@@ -6,19 +6,19 @@
  */
 import { type Action, type ActionContext, callInstance, CHANGED, type Changed, NOT_PASSING, notYet } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
-import { isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from './rule/reboot-marks.ts';
-import type { Act } from './node-record.ts';
-import { ANNOTATIONS } from '../../shared/contract/names.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { OWN_REASON } from '../../shared/domain/node-drain-conditions.ts';
-import { CORDONED_BY_REPAIR_ANNOTATION, type NodeView, readConditions, readNode } from '../../shared/domain/node.ts';
-import { isQuarantinedByCordon } from '../../shared/domain/quarantine.ts';
-import { toTimestamp } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
-import { changeExactly, throwConflict } from '../../shared/ports/exact-change.ts';
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectOf } from '../../shared/ports/read-answer.ts';
+import { isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from '../rule/reboot-marks.ts';
+import type { Act } from '../node-record.ts';
+import { ANNOTATIONS } from '../../../shared/contract/names.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
+import { OWN_REASON } from '../../../shared/domain/node-drain-conditions.ts';
+import { CORDONED_BY_REPAIR_ANNOTATION, type NodeView, readConditions, readNode } from '../../../shared/domain/node.ts';
+import { isQuarantinedByCordon } from '../../../shared/domain/quarantine.ts';
+import { toTimestamp } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import { changeExactly, throwConflict } from '../../../shared/ports/exact-change.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 /** Prepares a reboot whose pods have time: cordons the Node, and asks for its drain. */
 export const drainBeforeReboot: Action<'Drain'> = async context => {
