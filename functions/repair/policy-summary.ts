@@ -7,7 +7,7 @@ import { repairBlockInForce } from './settings.ts';
 import type { ClusterFacts, PolicyFacts, PoolCounts } from './policy-facts.ts';
 import { poolsTerminatedByKarpenter, type PolicyCondition, warningsOf } from './policy-warnings.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { isJsonObject, listIn, textOrEmpty } from '../../shared/domain/json.ts';
+import { isJsonObject, listIn } from '../../shared/domain/json.ts';
 import { type JsonObject, kindAndName, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { specificity } from '../../shared/domain/label-selector.ts';
 import { type EpochMs, toTimestamp } from '../../shared/domain/time.ts';
@@ -95,11 +95,10 @@ function acceptedCondition({ fault, acceptedGeneration }: PolicyFacts): PolicyCo
   return { type: 'Accepted', status: 'False', reason: 'Invalid', message: `${fault}; ${kept}` };
 }
 
-/** The generation that stays in force, as the status of the policy says; undefined: it says none. */
+/** The generation that is in force, as the status of the policy says; undefined: it says none. */
 export function acceptedBefore({ status }: KubernetesObject): number | undefined {
-  const message = conditionsOf(status).find(({ type }) => type === 'Accepted')?.['message'];
-  const [, generation] = /generation (\d+), which was accepted last/.exec(textOrEmpty(message)) ?? [];
-  return generation === undefined ? undefined : Number(generation);
+  const generation = status?.['acceptedGeneration'];
+  return typeof generation === 'number' ? generation : undefined;
 }
 
 interface PolicyReach {
@@ -166,7 +165,7 @@ export function decideStatus(
 ): StatusDecision {
   const { object } = policy;
   const summary = summarize(policy, cluster);
-  const status = statusOf(object, summary, now);
+  const status = statusOf(policy, summary, now);
   if (status === undefined) return { kind: 'same' };
   if (!counts && differsByNumbers(object.status, status)) return { kind: 'later' };
   return { kind: 'write', status, warning: newWarning(object, summary) };
@@ -188,7 +187,7 @@ const SAID_HERE: readonly string[] = [EVENT_REASONS.hooksDoNotHold, EVENT_REASON
 
 /** The status to be written; undefined: it says so already. */
 function statusOf(
-  { metadata, status }: KubernetesObject,
+  { object: { metadata, status }, acceptedGeneration }: PolicyFacts,
   summary: PolicySummary,
   now: EpochMs,
 ): JsonObject | undefined {
@@ -199,8 +198,10 @@ function statusOf(
     const since = old?.['status'] === condition.status ? old['lastTransitionTime'] : undefined;
     return { ...condition, observedGeneration, lastTransitionTime: since ?? toTimestamp(now) };
   });
-  const next: JsonObject = { ...summary, pools: [...summary.pools], conditions, observedGeneration };
-  const isSame = Object.entries(next).every(([key, value]) => isDeepStrictEqual(status?.[key], value));
+  // Null stands for a field that is absent, and takes it away in a merge patch.
+  const own = { observedGeneration, acceptedGeneration: acceptedGeneration ?? null };
+  const next: JsonObject = { ...summary, pools: [...summary.pools], conditions, ...own };
+  const isSame = Object.entries(next).every(([key, value]) => isDeepStrictEqual(status?.[key] ?? null, value));
   return isSame ? undefined : next;
 }
 

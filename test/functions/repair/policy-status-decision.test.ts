@@ -1,7 +1,7 @@
 /** When the status of a policy is written, and what of it is kept. */
 import { describe, expect, it } from 'vitest';
 import { acceptedBefore, decideStatus } from '../../../functions/repair/policy-summary.ts';
-import type { ClusterFacts, PoolCounts } from '../../../functions/repair/policy-facts.ts';
+import type { ClusterFacts, PolicyFacts, PoolCounts } from '../../../functions/repair/policy-facts.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
@@ -31,13 +31,15 @@ interface Given {
   readonly minute?: number;
   readonly gateOpen?: boolean;
   readonly web?: Partial<PoolCounts>;
+  readonly accepted?: Omit<PolicyFacts, 'object'>;
 }
 
-function decided({ object, counts = false, minute = 0, gateOpen = true, web }: Given) {
+const VALID = { fault: undefined, acceptedGeneration: 3 };
+
+function decided({ object, counts = false, minute = 0, gateOpen = true, web, accepted = VALID }: Given) {
   const pools = [{ pool: WEB, nodes: 5, repairs: { held: 0, repairing: 1 }, claimsWithKarpenterFinalizer: 0, ...web }];
   const cluster: ClusterFacts = { gateOpen, inForce: readPolicies([object]), pools, templates: [] };
-  const about = { object, fault: undefined, acceptedGeneration: 3 };
-  return decideStatus(about, cluster, { counts, now: at(minute) });
+  return decideStatus({ object, ...accepted }, cluster, { counts, now: at(minute) });
 }
 
 /** What stands in the status after a look. */
@@ -57,6 +59,7 @@ const transitions = (status: JsonObject): readonly (readonly unknown[])[] =>
 describe('the status of a policy', () => {
   it('says what the policy selects, how it stands, and of which generation it is', () => {
     expect(BEFORE).toEqual({
+      acceptedGeneration: 3,
       nodePools: 1,
       nodes: 5,
       held: 0,
@@ -177,25 +180,24 @@ describe('the warning that Karpenter ends what the policy would', () => {
 });
 
 describe('the generation that was accepted last', () => {
-  const said = (type: string, message: string) =>
-    acceptedBefore(
-      policy(REPAIR, {
-        conditions: [
-          { type: 'Active', message: '' },
-          { type, message },
-        ],
-      }),
-    );
-
   it.each([
-    ['is read from what the status says of it', 'Accepted', 'a; generation 12, which was accepted last, stays', 12],
-    ['is none where none was', 'Accepted', 'a; no generation of it was ever accepted', undefined],
-    ['is none where another condition says so', 'Active', 'generation 12, which was accepted last', undefined],
-  ])('%s', (_, type, message, generation) => {
-    expect(said(type, message)).toBe(generation);
+    ['is what the status says', { acceptedGeneration: 12 }, 12],
+    ['is none where none was', { acceptedGeneration: null }, undefined],
+    ['is none where the status does not say it', { observedGeneration: 12 }, undefined],
+  ])('%s', (_, status, generation) => {
+    expect(acceptedBefore(policy(REPAIR, status))).toBe(generation);
   });
 
   it('is none of a policy without a status', () => {
     expect(acceptedBefore(policy(REPAIR))).toBeUndefined();
+  });
+
+  it('stands in the status, and goes from it where none is in force any more', () => {
+    const typo = policy({ repair: { typo: true } }, { acceptedGeneration: 2 });
+    const fault = 'spec.repair: bad';
+    expect(written({ object: typo, accepted: { fault, acceptedGeneration: 2 } })['acceptedGeneration']).toBe(2);
+    expect(
+      written({ object: typo, accepted: { fault, acceptedGeneration: undefined } })['acceptedGeneration'],
+    ).toBeNull();
   });
 });
