@@ -203,9 +203,10 @@ async function writePool(
   state: PoolRecord,
   wakeTime: EpochMs | undefined,
 ): Promise<void> {
-  const { inFlight, followed, holdingGuards, ramp, terminations, oldAttempts = [], counts } = state;
+  const { inFlight, followed, holdingGuards, ramp, launchPause, terminations, oldAttempts = [], counts } = state;
   const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, oldAttempts];
-  const isAnything = lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined;
+  const isAnything =
+    lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined || launchPause !== undefined;
   if (!isAnything && wakeTime === undefined) {
     await observed.timedPoolRecord.closeNow();
     return;

@@ -9,7 +9,7 @@ import { requestDrain } from './actions/drain.ts';
 import { drainBeforeReboot, reboot } from './actions/reboot.ts';
 import { launchReplacement } from './actions/replace.ts';
 import { terminate } from './actions/terminate.ts';
-import { type StillWanted, stillWanted } from './decide.ts';
+import { isWithin, type StillWanted, stillWanted } from './decide.ts';
 import { judgeHealth } from './rule/health.ts';
 import type { ActResult, ActOutcome, PassDeps } from './context.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
@@ -104,10 +104,11 @@ async function actOn(
   const wanted = judgeAgain(deps, observed, act, seen);
   if (wanted === 'readClaim') return undefined;
   if (wanted !== 'act') return { kind: wanted };
-  const { leftovers, acts } = record;
+  const { leftovers } = record;
   const ended = leftovers?.resources && (await endRemediations(deps, leftovers).catch(refusedBeforeAct));
   if (ended !== undefined && 'cause' in ended) return ended;
   const { now, node, claim, pods } = seen;
+  const acts = record.acts.filter(act => isWithin(act, action, now));
   const ofPool = { pool: observed.pool, nodePool: seen.poolSettings.nodePool };
   const { message } = finding.verdict;
   const outcome = await orRefusal(() =>

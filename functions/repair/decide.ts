@@ -8,6 +8,7 @@ import { withoutCalledOffAttempt, createAttempt, failureOf, newNode, withoutAtte
 import { budgetBlocker } from './rule/concurrency-limits.ts';
 import { futilityBlocker } from './rule/futility.ts';
 import { createGuards, type Guards, type GuardInputs, otherWorkBlocker, confirmationBlocker } from './rule/guards.ts';
+import { notHeldByRecovering } from './rule/incident.ts';
 import { isBeforeReboot } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampBlocker, countUndoneGrants, withoutUndoneGrants } from './rule/ramp.ts';
@@ -34,6 +35,7 @@ export {
 export { afterTakeBack, leftoversToTakeBack, recordWithLeftovers, withoutTakenBack } from './rule/leftovers.ts';
 export type { RecordToCleanUp } from './rule/leftovers.ts';
 export { joinAsks, type JudgedPool, judgePool, type NextRead, nextRead } from './rule/pool-verdict.ts';
+export { isWithin } from './rule/next-action.ts';
 export { afterRefusedAct, LOOK_AGAIN_AFTER, noteRefusedAct } from './rule/refused-act.ts';
 export type { NotedRefusal, RefusedAct } from './rule/refused-act.ts';
 export { decideNode, judgeNode, poolOf, type StillWanted, stillWanted } from './rule/node-verdict.ts';
@@ -254,23 +256,19 @@ export function observedNode(finding: DueFinding, now: EpochMs): PresentNode {
 
 /** Whether nodes that have just come back hold this one, and for how long they have done so in this incident. */
 function heldByRecovering(
-  { node, record, verdict: { dueCondition } }: DueFinding,
+  { node, record, verdict: { dueCondition, entryPolicy } }: DueFinding,
   guards: Guards,
   now: EpochMs,
 ): { readonly incident: Incident; readonly blocker?: Blocker } {
-  const { recovering: recoveringBefore, ...incident } = record?.incident ?? {
-    type: dueCondition.conditionType,
-    taken: [],
-  };
-  const { totalMs = 0, since } = recoveringBefore ?? {};
-  const spent = totalMs + (since === undefined ? 0 : now - since);
-  const toleration = toDurationMs(Math.max(0, dueCondition.dueTime - dueCondition.lastTransitionTime));
-  const blocker = spent >= LONGEST_HELD_BY_RECOVERING ? undefined : guards.withRecovering(node, toleration);
-  if (blocker === undefined)
-    return { incident: spent === 0 ? incident : { ...incident, recovering: { totalMs: spent } } };
+  const incident = record?.incident ?? { type: dueCondition.conditionType, taken: [] };
+  const notHeld = notHeldByRecovering(incident, now);
+  const spent = notHeld.recovering?.totalMs ?? 0;
+  const blocker = spent >= LONGEST_HELD_BY_RECOVERING ? undefined : guards.withRecovering(node, entryPolicy.toleration);
+  if (blocker === undefined) return { incident: notHeld };
+  const { totalMs = 0, since = now } = incident.recovering ?? {};
   const last = addDuration(now, toDurationMs(LONGEST_HELD_BY_RECOVERING - spent));
   return {
-    incident: { ...incident, recovering: { totalMs, since: since ?? now } },
+    incident: { ...incident, recovering: { totalMs, since } },
     blocker: { ...blocker, until: earliest(blocker.until, last) },
   };
 }

@@ -277,8 +277,7 @@ export async function countRepairs(
   if (changed.length === 0 || policies.policies.length + policies.faults.length === 0) return;
   const becameZero = (key: 'held' | 'repairing'): boolean =>
     changed.includes(key) && (countsBefore[key] === 0 || countsAfter[key] === 0);
-  const isZero = becameZero('held') || (countsBefore.held > 0 && countsAfter.held > 0 && becameZero('repairing'));
-  await repairsChanged(isZero ? 'zero' : 'count');
+  await repairsChanged(becameZero('held') || becameZero('repairing') ? 'zero' : 'count');
 }
 
 export const aboutClaim = ({ name, uid }: NodeName): About => ({

@@ -9,7 +9,9 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { MakeCheck } from './invariant.ts';
 import { REPLACES_ANNOTATION } from './ladder-acts.ts';
 import { claimOf } from './node-pool.ts';
+import { modeFor, repairBlockFor } from './policy-oracle.ts';
 import { annotationOf, dig, isReservedIn, listOf, nameOf, poolNameOf, textOf } from './reading.ts';
+import { isGateOpen } from './repair-oracle.ts';
 import { conditionOf, isUnhealthy } from './unhealthy-conditions.ts';
 
 /** What is due happens in five minutes; ms. */
@@ -42,6 +44,15 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
 
   const isWell = (node: KubernetesObject | undefined): boolean =>
     node !== undefined && !isUnhealthy(node) && !hasOwnConditions();
+
+  /** Whether nodes of its pool are repaired: gate, mode and block say so. */
+  const isRepaired = (claim: KubernetesObject): boolean => {
+    const config = [...mirror.all('configmaps').values()].find(({ metadata }) => metadata.name === 'curfew-config');
+    const pool = mirror.named('nodepools', poolNameOf(claim));
+    const policies = [...mirror.all('nodelifecyclepolicies').values()];
+    const isStated = repairBlockFor(pool, policies) !== undefined;
+    return isStated && isGateOpen(config) !== false && modeFor(pool, policies, 'repair') !== 'Observe';
+  };
 
   const judgeMade = (claim: KubernetesObject): void => {
     const uid = annotationOf(claim, REPLACES_ANNOTATION) ?? '';
@@ -81,8 +92,8 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
         // An open one is a node as any other, and may have to be repaired itself.
         if (isWell(nodeOf(claim))) violate('I7', `repair deletes ${nameOf(claim)}, which is open`);
       }
-      // Deleted although its node is still unhealthy: it did not become ready.
-      else if (unhealthy !== undefined && conditionOf(unhealthy, 'Ready')?.['status'] !== 'True')
+      // Deleted although its node is still unhealthy and to be repaired: it did not become ready.
+      else if (unhealthy !== undefined && conditionOf(unhealthy, 'Ready')?.['status'] !== 'True' && isRepaired(claim))
         failed.set(poolNameOf(claim) ?? '', now());
       return;
     }

@@ -23,7 +23,7 @@ export interface ActionContext<Type extends ActionType = ActionType> {
   readonly attempt: AttemptOf<Type>;
   /** Objects and marks that this repair has made so far. */
   readonly leftovers: RepairLeftovers | undefined;
-  /** Acts at this node that allowances count. */
+  /** Acts at this node that count against the allowance of this action. */
   readonly acts: readonly Act[];
   readonly node: NodeView;
   /** NodeClaim of the node; absent for a node that Karpenter does not manage. */

@@ -30,6 +30,7 @@ import {
   judgeWithoutAttempt,
   stuckBy,
 } from './attempt-end.ts';
+import { isStillUnhealthy } from './health.ts';
 import { judgeReplacing } from './replacing.ts';
 import { endsBy } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -177,8 +178,9 @@ function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Finding {
   const { context, node, isUnhealthy } = facts;
   if (!isUnhealthy && !awaitsReboot(attempt, node, context.now)) {
     const { incident: _, ...mended } = facts.record;
-    // A reboot that helped ends the incident at once.
-    const record = node.bootID === attempt.bootID ? facts.record : mended;
+    // A reboot that helped ends the incident at once. It has not helped if only the settings changed.
+    const hasHelped = node.bootID !== attempt.bootID && !isStillUnhealthy(node, facts.record);
+    const record = hasHelped ? mended : facts.record;
     return judgeRecovered({ ...facts, record }, attempt, rebootSeen(attempt, node));
   }
   return judgeWithoutNextAction(facts, attempt) ?? judgeNext(facts);

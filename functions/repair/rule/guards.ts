@@ -27,6 +27,7 @@ import {
 import {
   addDuration,
   type DurationMs,
+  earliest,
   type EpochMs,
   hours,
   isDue,
@@ -240,8 +241,11 @@ function returnOf(
   const firstOfEachType = node.conditions.filter(
     (each, at) => node.conditions.findIndex(({ type }) => type === each.type) === at,
   );
-  const returns = firstOfEachType.flatMap(({ type, lastTransitionTime: time }) => {
-    if (time === undefined || !types.has(type) || isDue(now, addDuration(time, window)) || time > now) return [];
+  const returns = firstOfEachType.flatMap(({ type, lastTransitionTime }) => {
+    if (lastTransitionTime === undefined || !types.has(type)) return [];
+    // A time in the future was written by a clock that is ahead: the node came back at the latest now.
+    const time = earliest(lastTransitionTime, now);
+    if (isDue(now, addDuration(time, window))) return [];
     const isOld = node.creationTime === undefined || isDue(time, addDuration(node.creationTime, OLD_ENOUGH));
     return isOld ? [{ type, time }] : [];
   });

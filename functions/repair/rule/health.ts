@@ -257,7 +257,7 @@ function statusStartOf(
   const ofStatus = keyOfStatement({ type, status });
   const starts = Object.entries(record?.onsets ?? {}).flatMap(([each, { start, stated, statusStart = start }]) => {
     const isSame = stated !== undefined && stated === condition.lastTransitionTime;
-    return isSame && each !== key && (each === ofStatus || each.startsWith(`${ofStatus}~`)) ? [statusStart] : [];
+    return isSame && each !== key && isOfStatus(each, ofStatus) ? [statusStart] : [];
   });
   return starts.reduce<EpochMs | undefined>(earliest, undefined);
 }
@@ -301,11 +301,16 @@ export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly str
 export const onsetsOf = (unhealthy: readonly UnhealthyStatement[]): NodeRecord['onsets'] =>
   Object.fromEntries(unhealthy.flatMap(({ key, onset }) => (onset === undefined ? [] : [[key, onset]])));
 
-/** Onsets whose conditions still have their status: all that can be said without settings. */
+/** Onsets whose conditions still have their status, whatever their reason: all that can be said without settings. */
 export const onsetsStill = ({ conditions }: NodeView, { onsets }: NodeRecord): NodeRecord['onsets'] =>
   Object.fromEntries(
-    Object.entries(onsets).filter(([key]) => conditions.some(({ type, status }) => key === `${type}=${status}`)),
+    Object.entries(onsets).filter(([key]) =>
+      conditions.some(({ type, status }) => isOfStatus(key, `${type}=${status}`)),
+    ),
   );
+
+/** Whether it is the key of a statement about this status, with a reason or without one. */
+const isOfStatus = (key: string, ofStatus: string): boolean => key === ofStatus || key.startsWith(`${ofStatus}~`);
 
 export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean => {
   const { conditionType, conditionStatus } = record.attempt?.dueCondition ?? {};

@@ -27,6 +27,13 @@ export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean,
   return healthySince === undefined ? { ...incident, healthySince: now } : incident;
 }
 
+/** The incident of a node that nodes which have just come back do not hold any more: the time for which they did is added up. */
+export function notHeldByRecovering(incident: Incident, now: EpochMs): Incident {
+  const { recovering, ...otherFields } = incident;
+  if (recovering?.since === undefined) return incident;
+  return { ...otherFields, recovering: { totalMs: recovering.totalMs + (now - recovering.since) } };
+}
+
 /** Whether a repair mended the node a moment ago: it did not come back by itself. */
 export const isMended = ({ incident }: Pick<NodeRecord, 'incident'>): boolean =>
   incident?.healthySince !== undefined && incident.taken.length > 0;

@@ -5,11 +5,19 @@
  */
 import type { Attempt } from '../attempt-record.ts';
 import type { Act, NodeRecord } from '../node-record.ts';
+import { earlierReplacement } from './earlier-replacement.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { GOES_ON_WITHIN, isRecordNeeded, readableSettings } from './incident.ts';
 import { DRAIN_BEFORE_REBOOT, isBeforeReboot, keyOf } from './ladder.ts';
 import type { NodeFacts } from './pool-facts.ts';
-import { BLOCKED_CHECK, type OwnDueVerdict, type EntryPolicy, type LadderAction, type OwnVerdict } from './verdict.ts';
+import {
+  BLOCKED_CHECK,
+  LAUNCH_CHECK,
+  type OwnDueVerdict,
+  type EntryPolicy,
+  type LadderAction,
+  type OwnVerdict,
+} from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { deadlineBy, endsBy, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {
@@ -110,10 +118,17 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
         const verdict = { kind: 'finishing', node, dueCondition, message } as const;
         return findingOf(record, verdict, addDuration(now, BLOCKED_CHECK));
       }
+      const isLaunch = action.type === 'Replace' && unfinished === undefined && context.repair.mode === 'Enforce';
+      const earlier = isLaunch ? earlierReplacement(record, keyOf(action), ladder, context) : undefined;
+      if (earlier?.kind === 'waits') {
+        const message = `${own.message}; ${earlier.message}`;
+        const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
+        return findingOf(record, verdict, addDuration(now, LAUNCH_CHECK));
+      }
       const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
       const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
-      return findingOf(begun, { ...own, node, action, laterActions, unfinished: same });
+      return findingOf(begun, { ...own, node, action: earlier?.action ?? action, laterActions, unfinished: same });
     }
     case 'refused': {
       const message = `${own.message}; refused: ${next.message}; ${againAt(next.until)}`;
@@ -140,6 +155,10 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
 /** Acts of one kind count against one allowance, whatever their timeout. */
 const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
 
+/** Whether the act counts against the allowance of an action that may be taken now. */
+export const isWithin = ({ time }: Act, { within }: LadderAction, now: EpochMs): boolean =>
+  !isDue(now, addDuration(time, within));
+
 /** The time at which the action may be taken again; undefined: now. */
 function allowanceReturns(action: LadderAction, acts: readonly Act[], now: EpochMs): EpochMs | undefined {
   if (action.type === 'Terminate') return undefined;
@@ -148,7 +167,7 @@ function allowanceReturns(action: LadderAction, acts: readonly Act[], now: Epoch
   const kinds = kind === DRAIN_BEFORE_REBOOT ? [kind, 'Reboot|'] : [kind];
   const times = kinds.flatMap(each => {
     const counted = acts
-      .filter(({ key, time }) => kindOf(key) === each && !isDue(now, addDuration(time, action.within)))
+      .filter(act => kindOf(act.key) === each && isWithin(act, action, now))
       .toSorted((a, b) => a.time - b.time);
     const first = counted.at(-action.attempts);
     return first === undefined ? [] : addDuration(first.time, action.within);

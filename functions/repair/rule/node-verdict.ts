@@ -196,8 +196,8 @@ export function decideNode({ now, node, owner, repair, health, otherRequest }: N
     const why = `${message}; somebody else is at work on the node: ${other.what}`;
     return { kind: 'blocked', reason: 'BeingDisrupted', dueCondition, message: why };
   }
-  const { priority = 0 } = entry.statement;
-  const entryPolicy: EntryPolicy = { priority, ...termsOf(settings, entry) };
+  const { priority = 0, toleration } = entry.statement;
+  const entryPolicy: EntryPolicy = { priority, toleration, ...termsOf(settings, entry) };
   const ladder = possibleOf(ladderOf(entryPolicy, claim?.terminationGracePeriod), claim);
   return { kind: 'due', dueCondition, claim, severity: unhealthy.length, entryPolicy, ladder, dueSince, message };
 }

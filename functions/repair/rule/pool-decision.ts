@@ -7,9 +7,10 @@ import type { PoolRecord } from '../pool-record.ts';
 import { replacementOf, terminationOf } from './attempt.ts';
 import { withState, type DueFinding, dueOf, hasTrait, type NodeFinding } from './finding.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
+import { notHeldByRecovering } from './incident.ts';
 import type { GuardInputs } from './guards.ts';
 import { unexpiredRamp, rampWakeTime, withoutUndoneGrants } from './ramp.ts';
-import { pauseAfterFailure, unexpiredPause } from './replacement.ts';
+import { pauseAfterFailure, pauseExpires, unexpiredPause } from './replacement.ts';
 import { type ActionAttempt, FOLLOW_CHECK, type Rank } from './verdict.ts';
 import type { RepairInForce } from './settings-in-force.ts';
 import type { RefusalCause } from '../../../shared/domain/refusal.ts';
@@ -76,9 +77,9 @@ export function nextPoolState(
   decided: PassDecision,
 ): PoolDecision {
   const { granted, inFlight, holdingGuards } = decided;
-  const findings = decided.findings.map(each =>
-    isLeftMarked(each) ? withState({ ...each, hasUselessLeftovers: true }) : each,
-  );
+  const findings = decided.findings
+    .map(each => (isLeftMarked(each) ? withState({ ...each, hasUselessLeftovers: true }) : each))
+    .map(each => withTimeHeld(each, now));
   const window = windowOf(repair);
   const since = (uid: string): EpochMs => poolRecord.inFlight[uid] ?? now;
   const nextInFlight = Object.fromEntries([
@@ -108,6 +109,7 @@ export function nextPoolState(
     Object.keys(nextInFlight).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
     oldest && window && addDuration(oldest.time, window),
     ramp && rampWakeTime(ramp, now),
+    pause && pauseExpires(pause),
   ];
   const isOutage =
     holdingGuards.some(guard => guard !== 'threshold') && findingsBefore.some(each => dueOf(each) !== undefined);
@@ -137,6 +139,14 @@ function withFindings(
     followed: findings.filter(each => isFollowed(each, inFlight)).map(({ node }) => node.uid),
     counts: { held, repairing: findings.filter(({ record }) => record?.attempt !== undefined).length },
   };
+}
+
+/** The finding, with the time in Settling added up unless nodes that have just come back hold the node in this pass, too. */
+function withTimeHeld(finding: NodeFinding, now: EpochMs): NodeFinding {
+  const { record, verdict } = finding;
+  const isHeld = verdict?.kind === 'notAllowed' && verdict.blocker.kind === 'recovering';
+  if (isHeld || record?.incident === undefined) return finding;
+  return { ...finding, record: { ...record, incident: notHeldByRecovering(record.incident, now) } };
 }
 
 /** Whether a refused attempt has left marks that nothing is about to use. */
@@ -196,5 +206,7 @@ export function poolAfter(
   const pause = hasFailedLaunch ? pauseAfterFailure(launchPause, now) : hasReplaced ? undefined : launchPause;
   const newTerminations = [...uncounted, ...terminated].filter(({ node }) => !countedUids.has(node));
   const terminations = [...state.terminations, ...newTerminations];
-  return withFindings({ ...state, terminations }, findings, { ramp, pause, inFlight, held: counts.held });
+  // A node whose act was refused waits for its next try.
+  const held = counts.held + resultsOf('refused').length;
+  return withFindings({ ...state, terminations }, findings, { ramp, pause, inFlight, held });
 }

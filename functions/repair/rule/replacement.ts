@@ -91,9 +91,12 @@ export function pauseAfterFailure(pause: LaunchPause | undefined, now: EpochMs):
   return { failures, until: addDuration(now, doubledWait(minutes(5), failures, hours(1))) };
 }
 
-/** The pause, until it is forgotten a day after its end; undefined: it is forgotten. */
+/** The time at which the pause is forgotten: a day after its end. */
+export const pauseExpires = ({ until }: LaunchPause): EpochMs => addDuration(until, hours(24));
+
+/** The pause; undefined: it is forgotten. */
 export const unexpiredPause = (pause: LaunchPause, now: EpochMs): LaunchPause | undefined =>
-  isDue(now, addDuration(pause.until, hours(24))) ? undefined : pause;
+  isDue(now, pauseExpires(pause)) ? undefined : pause;
 
 /** Labels copied from the unhealthy node. */
 const KEPT_LABELS = ['topology.kubernetes.io/zone', 'karpenter.sh/capacity-type', 'kubernetes.io/arch'];

@@ -7,7 +7,7 @@ import type { Veto } from './vetoes.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { ActionOf, termsOf } from '../../../shared/domain/repair-policy.ts';
-import { type EpochMs, minutes, seconds } from '../../../shared/domain/time.ts';
+import { type DurationMs, type EpochMs, minutes, seconds } from '../../../shared/domain/time.ts';
 
 /** A node with something under way is looked at this often. */
 export const FOLLOW_CHECK = minutes(5);
@@ -52,6 +52,7 @@ export type ActionAttempt = {
 /** The repair by the entry that decides: its actions, and which check of EC2 must fail before (`confirm`). */
 export interface EntryPolicy extends ReturnType<typeof termsOf> {
   readonly priority: number;
+  readonly toleration: DurationMs;
 }
 
 /** The verdict on a node that is due. */

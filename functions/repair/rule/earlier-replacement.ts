@@ -1,0 +1,35 @@
+/**
+ * A replacement that an earlier launch for the node has left. One in use stays, and takes the place of the node when it is unhealthy
+ * again; no other one is launched beside it. One that was not needed goes before another one is launched. Pure.
+ */
+import type { NodeRecord } from '../node-record.ts';
+import { terminationAfter } from './ladder.ts';
+import { type PoolObjects, replacementStatusOf } from './replacement.ts';
+import type { LadderAction, PossibleAction } from './verdict.ts';
+
+/** The use of an earlier replacement for a node that is to be replaced. */
+export type EarlierReplacement =
+  /** It is in use and ready: the unhealthy NodeClaim is terminated. */
+  | { readonly kind: 'ready'; readonly action: PossibleAction }
+  /** It is in use and not ready, or it is to be deleted. */
+  | { readonly kind: 'waits'; readonly message: string };
+
+/** @param key key of the action that would launch. @returns undefined: there is none, or its NodeClaim is gone */
+export function earlierReplacement(
+  { leftovers }: Pick<NodeRecord, 'leftovers'>,
+  key: string,
+  ladder: readonly LadderAction[],
+  objects: PoolObjects,
+): EarlierReplacement | undefined {
+  const replacement = leftovers?.replacement;
+  if (replacement === undefined) return undefined;
+  const { name, releasedTime } = replacement;
+  const status = replacementStatusOf(replacement, objects);
+  if (status.kind === 'gone') return undefined;
+  const isInUse = releasedTime !== undefined || ('isReleased' in status && status.isReleased);
+  if (!isInUse) return { kind: 'waits', message: `NodeClaim ${name} of an earlier launch is being deleted` };
+  const action = terminationAfter(key, ladder);
+  if (status.kind !== 'ready' || action === undefined)
+    return { kind: 'waits', message: `NodeClaim ${name}, which was launched for it before, is in use and not ready` };
+  return { kind: 'ready', action: { ...action, replacement: { ...replacement, node: status.node.name } } };
+}
