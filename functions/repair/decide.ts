@@ -35,7 +35,7 @@ export {
 export { afterTakeBack, leftoversToTakeBack, recordWithLeftovers, withoutTakenBack } from './rule/leftovers.ts';
 export type { RecordToCleanUp } from './rule/leftovers.ts';
 export { joinAsks, type JudgedPool, judgePool, type NextRead, nextRead } from './rule/pool-verdict.ts';
-export { isWithin } from './rule/next-action.ts';
+export { asOf, isWithin } from './rule/next-action.ts';
 export { afterRefusedAct, LOOK_AGAIN_AFTER, noteRefusedAct } from './rule/refused-act.ts';
 export type { NotedRefusal, RefusedAct } from './rule/refused-act.ts';
 export { decideNode, judgeNode, poolOf, type StillWanted, stillWanted } from './rule/node-verdict.ts';

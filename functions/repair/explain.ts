@@ -26,8 +26,7 @@ import { type EpochMs, latest } from '../../shared/domain/time.ts';
 
 export { nodeOfRequest } from './actions/drain.ts';
 export { endReplacement } from './actions/replace.ts';
-export { asOf } from './rule/next-action.ts';
-export { poolOf } from './decide.ts';
+export { asOf, poolOf } from './decide.ts';
 export { readVeto } from './rule/vetoes.ts';
 export { repairBlockInForce as effectiveRepair, unwatchedTypes } from './settings.ts';
 
