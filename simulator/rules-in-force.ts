@@ -5,7 +5,7 @@ import type { NodeCount } from '../shared/domain/repair-policy.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
 import { readPolicies } from '../shared/policies/policy-set.ts';
-import { effectiveRepair } from '../functions/repair/explain.ts';
+import { repairBlockInForce } from '../functions/repair/explain.ts';
 import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
 import { followKind } from './followed-kind.ts';
 import type { Trace } from './trace.ts';
@@ -32,7 +32,7 @@ export function recordRules(core: Pick<ApiServerCore, 'list' | 'watch'>, trace: 
 }
 
 function rulesOf(pool: KubernetesObject, policies: ReturnType<typeof readPolicies>, gateOpen: boolean): JsonObject {
-  const { settings, mode, source, limits } = effectiveRepair(pool, policies);
+  const { settings, mode, source, limits } = repairBlockInForce(pool, policies);
   const readable = settings === undefined || 'invalid' in settings ? undefined : settings;
   return {
     pool: pool.metadata.name,

@@ -1,6 +1,6 @@
 /** The rules in force for the nodes of a NodePool, whether it has any nodes or not. */
 import { effectiveTermination } from '../../functions/finalizer/explain.ts';
-import { effectiveRepair } from '../../functions/repair/explain.ts';
+import { repairBlockInForce } from '../../functions/repair/explain.ts';
 import { policiesFor } from '../../shared/policies/policy-set.ts';
 import { terminationText, type LifecycleCluster } from './lifecycle.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
@@ -25,7 +25,7 @@ export function rulesOfPool({ pools, policies, gateOpen }: LifecycleCluster, nam
   const protection = effectiveProtection(pool, policies);
   const by = termination.kind === 'none' ? '' : `, by ${termination.source}`;
   return {
-    repair: repairRule(effectiveRepair(pool, policies), gateOpen, observedBy(pool, 'repair', policies)),
+    repair: repairRule(repairBlockInForce(pool, policies), gateOpen, observedBy(pool, 'repair', policies)),
     termination: `${terminationText(termination)}${by}${termination.kind === 'custom' ? observedBy(pool, 'termination', policies) : ''}`,
     drain: drainsHeld(pool, policies) ?? 'enforced',
     protection: protectionText(protection),
@@ -35,7 +35,7 @@ export function rulesOfPool({ pools, policies, gateOpen }: LifecycleCluster, nam
 }
 
 function repairRule(
-  { settings, source, mode }: ReturnType<typeof effectiveRepair>,
+  { settings, source, mode }: ReturnType<typeof repairBlockInForce>,
   gateOpen: boolean,
   observed: string,
 ): string {

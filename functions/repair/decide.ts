@@ -26,16 +26,19 @@ import {
   toDurationMs,
 } from '../../shared/domain/time.ts';
 
-export {
-  CONFIRMED,
-  guardInputsOf,
-  nodesToConfirm as toBeConfirmed,
-  type NodeToConfirm as Unconfirmed,
-} from './rule/guards.ts';
+export { CONFIRMED, guardInputsOf, nodesToConfirm, type NodeToConfirm } from './rule/guards.ts';
 export { afterTakeBack, leftoversToTakeBack, recordWithLeftovers, withoutTakenBack } from './rule/leftovers.ts';
 export type { RecordToCleanUp } from './rule/leftovers.ts';
-export { joinAsks, type JudgedPool, judgePool, type NextRead, nextRead } from './rule/pool-verdict.ts';
 export { asOf, isWithin } from './rule/next-action.ts';
+export {
+  joinAsks,
+  type JudgedPool,
+  judgePool,
+  type NextRead,
+  nextRead,
+  nodesWithoutClaim,
+  ownsNode,
+} from './rule/pool-verdict.ts';
 export { afterRefusedAct, LOOK_AGAIN_AFTER, noteRefusedAct } from './rule/refused-act.ts';
 export type { NotedRefusal, RefusedAct } from './rule/refused-act.ts';
 export { decideNode, judgeNode, poolOf, type StillWanted, stillWanted } from './rule/node-verdict.ts';

@@ -28,7 +28,7 @@ export { nodeOfRequest } from './actions/drain.ts';
 export { endReplacement } from './actions/replace.ts';
 export { asOf, poolOf } from './decide.ts';
 export { readVeto } from './rule/vetoes.ts';
-export { repairBlockInForce as effectiveRepair, unwatchedTypes } from './settings.ts';
+export { repairBlockInForce, unwatchedTypes } from './settings.ts';
 
 /** A cluster, all of it read once. */
 export interface SeenCluster extends SettingsSources {

@@ -9,7 +9,7 @@ import { inquire } from './inquiry.ts';
 import type { ClusterNodes, DueFacts, PoolFacts, RepairAsks } from './rule/pool-facts.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import { isRequestFor, leaseHolder, requestedNode } from './rule/other-work.ts';
-import type { NextRead, Unconfirmed } from './decide.ts';
+import { type NextRead, type NodeToConfirm, nodesWithoutClaim, ownsNode } from './decide.ts';
 import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';
 import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
@@ -23,8 +23,7 @@ import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
-import { type NodeClaimView, readNodeClaim } from '../../shared/domain/node-claim.ts';
-import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
+import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import { matchStatements } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, isDue } from '../../shared/domain/time.ts';
@@ -134,7 +133,7 @@ export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextR
 export async function observeLimits(
   deps: PassDeps,
   { pool, poolSettings, dueFacts }: ObservedPool,
-  unconfirmed: readonly Unconfirmed[],
+  unconfirmed: readonly NodeToConfirm[],
 ): Promise<ObservedLimits | 'newer'> {
   const { limits } = poolSettings.repair;
   const cluster = dueFacts?.cluster;
@@ -145,39 +144,6 @@ export async function observeLimits(
   if (reserved === 'newer') return reserved;
   const now = deps.clock.now();
   return { now, reserved, answers: await askEc2(deps, unconfirmed) };
-}
-
-interface ClaimsAndRecords {
-  readonly claims: readonly NodeClaimView[];
-  readonly records: ReadonlyMap<string, StoredNode>;
-}
-
-/**
- * Nodes without a NodeClaim of the pool and without a record in the pool: a NodeClaim of another pool may name them.
- */
-function nodesWithoutClaim(
-  pool: string | undefined,
-  nodes: readonly NodeView[],
-  { claims, records }: ClaimsAndRecords,
-): readonly NodeView[] {
-  const index = indexOwners(nodes, claims);
-  return nodes.filter(node => {
-    const record = records.get(node.uid)?.value;
-    // A repair ends in the pool in which it began.
-    const isKnown = record !== undefined && (record.pool === pool || record.attempt !== undefined);
-    return !isKnown && node.providerID !== undefined && ownerOf(node, index).kind === 'none';
-  });
-}
-
-/**
- * Whether the pool owns the node: by its NodeClaim, or by its own label, which counts only while no other pool's
- * NodeClaim names it.
- */
-function ownsNode(node: NodeView, pool: string | undefined, claims: readonly NodeClaimView[]): boolean {
-  return (
-    nodePoolOf(node) === pool ||
-    claims.some(({ nodeName, providerID }) => nodeName === node.name && providerID === node.providerID)
-  );
 }
 
 /** The records of the nodes that are unhealthy, in flight, or asked for. */
@@ -296,7 +262,7 @@ async function loadOtherRequests(
 /** The answer of EC2 about each of these nodes, by UID. */
 async function askEc2(
   { instances }: Pick<FunctionDeps, 'instances'>,
-  nodes: readonly Unconfirmed[],
+  nodes: readonly NodeToConfirm[],
 ): Promise<ReadonlyMap<string, string>> {
   const answers = new Map<string, string>();
   await fewAtATime(nodes, async ({ node: { uid, providerID }, check }) => {

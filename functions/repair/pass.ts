@@ -11,7 +11,7 @@ import {
   nextRead,
   PASS_SPACING,
   spacingAfter,
-  toBeConfirmed,
+  nodesToConfirm,
 } from './decide.ts';
 import { observe, observeLimits, type ObservedPool, readOn } from './observe.ts';
 import { readAsks } from './passes.ts';
@@ -31,7 +31,7 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   const guardInputs = guardInputsOf(observed, judged);
   // No record and no findings: there is nothing to decide.
   const hasNothingToDo = !observed.hadPoolRecord && findings.length === 0;
-  const limits = hasNothingToDo ? undefined : await observeLimits(deps, observed, toBeConfirmed(judged, guardInputs));
+  const limits = hasNothingToDo ? undefined : await observeLimits(deps, observed, nodesToConfirm(judged, guardInputs));
   if (limits === 'newer') return leaveToNewer(pool, asks);
   for (const { pool: other, ...node } of nodesElsewhere) await deps.ask(other, { kind: 'node', ...node });
   if (limits === undefined) return spacingAfter(durationBetween(startTime, deps.clock.now()));

@@ -1,8 +1,8 @@
 /** Says which events and rounds ask for a pass, and for which nodes. */
 import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './passes.ts';
-import { isMarked } from './rule/reboot-marks.ts';
 import type { PassAsk } from './rule/pool-facts.ts';
 import { poolOf } from './decide.ts';
+import { isSuspicious } from './rule/health.ts';
 import { NODE_CODEC, nodeRecordId, OWNER } from './record.ts';
 import { OWN_BLOCKS } from './settings.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
@@ -16,7 +16,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '../../shared/domain/repair-policy.ts';
+import type { RepairStatement } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, parseTimestamp } from '../../shared/domain/time.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { throwIfNewer } from '../../shared/lifecycle/record-codec.ts';
@@ -48,15 +48,6 @@ async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<s
     .map(node => poolOf(node, ownerOf(node, owners)));
   return new Set(scopes === 'all' ? unhealthy : scopes);
 }
-
-/**
- * Whether a statement calls the node unhealthy: one of the provider, or one of these. A node that carries marks of a
- * repair counts, too: it has a record, or the table has lost it.
- */
-const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
-  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 ||
-  matchStatements(node, statements).length > 0 ||
-  isMarked(node);
 
 /** The policies as they are in force. If a policy cannot be read any more, its last version counts. */
 async function loadPolicies(deps: Pick<FunctionDeps, 'kubernetes' | 'records'>): Promise<readonly KubernetesObject[]> {

@@ -4,14 +4,17 @@
  */
 import { cumulativeDueTime } from './flapping.ts';
 import { readableSettings } from './incident.ts';
+import { isMarked } from './reboot-marks.ts';
 import type { RepairInForce } from './settings-in-force.ts';
 import type { DueCondition } from '../attempt-record.ts';
 import type { Episode, NodeRecord, Onset } from '../node-record.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import {
+  AWS_REPAIR_STATEMENTS,
   keyOfStatement,
   matchStatements,
+  type RepairStatement,
   statementsOf,
   type UnhealthyMatch,
 } from '../../../shared/domain/repair-policy.ts';
@@ -317,3 +320,12 @@ export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean =>
   const isOfAttempt = node.conditions.some(({ type, status }) => type === conditionType && status === conditionStatus);
   return isOfAttempt || Object.keys(onsetsStill(node, record)).length > 0;
 };
+
+/**
+ * Whether a statement calls the node unhealthy: one of the provider, or one of these. A node that carries marks of a
+ * repair counts, too: it has a record, or the table has lost it.
+ */
+export const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
+  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 ||
+  matchStatements(node, statements).length > 0 ||
+  isMarked(node);

@@ -1,5 +1,5 @@
 /**
- * Joins the requests for a pass, judges all nodes of its pool, and says what to read next. Facts that only due nodes
+ * Joins the requests for a pass, says which nodes are of its pool, judges them, and says what to read next. Facts that only due nodes
  * need are not read while none is due. Pure.
  */
 import { judgeGone } from './attempt-verdict.ts';
@@ -9,7 +9,8 @@ import type { judgeNode } from './node-verdict.ts';
 import type { EndedDrain } from '../attempt-record.ts';
 import type { DueFacts, JudgeContext, PassAsk, PoolFacts, RepairAsks } from './pool-facts.ts';
 import { type NodeName, REPORT_CODES } from './verdict.ts';
-import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { StoredNode } from '../record.ts';
+import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, seconds, toEpochMs } from '../../../shared/domain/time.ts';
@@ -20,6 +21,39 @@ export interface JudgedPool {
   readonly findings: readonly NodeFinding[];
   readonly owners: OwnerIndex;
   readonly otherRequests: DueFacts['otherRequests'];
+}
+
+interface ClaimsAndRecords {
+  readonly claims: readonly NodeClaimView[];
+  readonly records: ReadonlyMap<string, StoredNode>;
+}
+
+/**
+ * Nodes without a NodeClaim of the pool and without a record in the pool: a NodeClaim of another pool may name them.
+ */
+export function nodesWithoutClaim(
+  pool: string | undefined,
+  nodes: readonly NodeView[],
+  { claims, records }: ClaimsAndRecords,
+): readonly NodeView[] {
+  const index = indexOwners(nodes, claims);
+  return nodes.filter(node => {
+    const record = records.get(node.uid)?.value;
+    // A repair ends in the pool in which it began.
+    const isKnown = record !== undefined && (record.pool === pool || record.attempt !== undefined);
+    return !isKnown && node.providerID !== undefined && ownerOf(node, index).kind === 'none';
+  });
+}
+
+/**
+ * Whether the pool owns the node: by its NodeClaim, or by its own label, which counts only while no other pool's
+ * NodeClaim names it.
+ */
+export function ownsNode(node: NodeView, pool: string | undefined, claims: readonly NodeClaimView[]): boolean {
+  return (
+    node.labels[NODE_POOL_LABEL] === pool ||
+    claims.some(({ nodeName, providerID }) => nodeName === node.name && providerID === node.providerID)
+  );
 }
 
 /** Joins all requests for a pass. */
