@@ -172,6 +172,7 @@ function withOnset(match: UnhealthyMatch, node: JudgedNode, context: HealthConte
   if (sameOnset !== undefined) return { ...match, key, onset: sameOnset };
   const statusStart = statusStartOf(match, key, record);
   const { start, doubt } = startOf(match, node, context, { stated, statusStart });
+  const isKnownClock = kept !== undefined && isByClockOf(kept, stated, now);
   // Keep `first` only for a start that an event confirmed. Drop it if an event came before this transition: the node
   // may have been healthy in between.
   const mayHaveStayed = !isBefore(ownTime, stated);
@@ -182,10 +183,10 @@ function withOnset(match: UnhealthyMatch, node: JudgedNode, context: HealthConte
     stated,
     ...(first !== undefined && { first }),
     ...(isUnheard && { seenTime: now }),
-    ...clockOffsetAt(stated, ownTime, kept),
+    ...clockOffsetAt(stated, context, kept),
     ...(statusStart !== undefined && statusStart < start && { statusStart }),
   };
-  return { ...match, key, onset, doubt };
+  return { ...match, key, onset, doubt: isKnownClock ? undefined : doubt };
 }
 
 /**
@@ -233,14 +234,14 @@ function onsetAfter(kept: Onset, stated: EpochMs, context: HealthContext): Onset
 
 /**
  * The offset of the clock that wrote a transition, by the event of that transition. Without an event the known offset
- * stays: the event may still come.
+ * stays, since the event may still come; if none is known, a time in the future shows by how much the clock is ahead.
  */
 function clockOffsetAt(
   stated: EpochMs,
-  ownTime: EpochMs | undefined,
+  { now, ownTime }: Pick<HealthContext, 'now' | 'ownTime'>,
   kept: Onset | undefined,
 ): Pick<Onset, 'clockOffset'> {
-  const clockOffset = ownTime === undefined ? (kept?.clockOffset ?? 0) : stated - ownTime;
+  const clockOffset = ownTime === undefined ? (kept?.clockOffset ?? Math.max(0, stated - now)) : stated - ownTime;
   return Math.abs(clockOffset) > FRESH ? { clockOffset } : {};
 }
 

@@ -137,7 +137,7 @@ function withFindings(
     ...(pause && { launchPause: pause }),
     inFlight,
     followed: findings.filter(each => isFollowed(each, inFlight)).map(({ node }) => node.uid),
-    counts: { held, repairing: findings.filter(({ record }) => record?.attempt !== undefined).length },
+    counts: { held, repairing: findings.filter(isRepairing).length },
   };
 }
 
@@ -148,6 +148,10 @@ function withTimeHeld(finding: NodeFinding, now: EpochMs): NodeFinding {
   if (isHeld || record?.incident === undefined) return finding;
   return { ...finding, record: { ...record, incident: notHeldByRecovering(record.incident, now) } };
 }
+
+/** Whether a repair of the node is under way: an attempt whose time is over, after which nothing is left to try, is none. */
+const isRepairing = ({ record, verdict, course }: NodeFinding): boolean =>
+  record?.attempt !== undefined && !(course === 'timeIsOver' && hasTrait(verdict, 'held'));
 
 /** Whether a refused attempt has left marks that nothing is about to use. */
 const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>

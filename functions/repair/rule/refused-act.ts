@@ -56,7 +56,7 @@ export function noteRefusedAct(refused: RefusedAct): NotedRefusal {
   const { key } = attempt;
   const why = { cause, message, basis, now };
   const { refusal, reportKind } = noteRefusal(before.refusals, key, why, { isReportedAtOnce: isCertain });
-  const keepsTurn = isWaitedFor(refusal, action) && before.attempt === undefined;
+  const keepsTurn = isWaitedFor(refusal, action);
   const isSkipped = attempt.action === 'Replace' && !keepsTurn;
   const text = isSkipped ? message : (whatFollows(refused, keepsTurn) ?? textOfRefusal(refusal));
   return { refusals: { ...before.refusals, [key]: refusal }, reportKind, text, keepsTurn, isSkipped };

@@ -71,9 +71,9 @@ describe('a refusal', () => {
       { reportKind: undefined, keepsTurn: true },
     ],
     [
-      'that may pass keeps no turn after another attempt',
+      'that may pass keeps its turn after another attempt, too',
       refusedAct(TERMINATE, { cause: 'passing', before: { ...BEFORE, attempt: attemptOf(REBOOT) } }),
-      { keepsTurn: false },
+      { keepsTurn: true },
     ],
     [
       'that did not pass within five minutes keeps no turn',
