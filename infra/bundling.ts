@@ -13,6 +13,8 @@ export const BUNDLING = {
   minify: true,
   // Beside the bundle, not linked from it: reading a map at start-up would cost more than the whole import.
   sourcemap: 'external',
+  // The notices of licences are beside it, too: Node would read them at each start.
+  legalComments: 'external',
   metafile: true,
   format: 'esm',
   outExtension: { '.js': '.mjs' },
