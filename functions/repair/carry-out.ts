@@ -192,7 +192,6 @@ async function orRefusal(
   }
 }
 
-/** Carries a granted repair out, by the action that it is. */
 function perform(granted: GrantedRepair, context: Omit<ActionContext, 'attempt'>): Promise<ActionOutcome> {
   switch (granted.type) {
     case 'Terminate':

@@ -29,7 +29,6 @@ export type PassDeps = RepairDeps &
     readonly ask: (pool: string | undefined, ask: PassAsk) => Promise<void>;
   };
 
-/** Outcome of an act. */
 export type ActOutcome =
   /** The act was taken. @property pods the pods of the node, as far as they were looked up */
   | { readonly kind: 'accepted'; readonly pods: readonly PodView[]; readonly attempt: Attempt }
@@ -61,6 +60,5 @@ export interface ActResult {
 /** Origin of a decision: the pool, and the object that has the repair block. */
 export interface DecisionOrigin {
   readonly pool: string | undefined;
-  /** Object that has the repair block. */
   readonly source: string | undefined;
 }

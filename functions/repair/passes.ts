@@ -83,7 +83,6 @@ function parsePassAsk(ask: Ask): PassAsk {
   }
 }
 
-/** Reads all asks of a pass. */
 export const readAsks = (asks: readonly Ask[]): RepairAsks => joinAsks(asks.map(parsePassAsk));
 
 export interface Passes {

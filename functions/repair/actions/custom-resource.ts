@@ -206,7 +206,6 @@ async function throwIfDefined(deps: Api, name: Omit<MadeResource, 'uid'>): Promi
   if (await isOutOfSight(deps, type, type)) throw new RetryableError(notServed(type), { reason: NOT_PASSING });
 }
 
-/** Facts that describe the resource. */
 type Described = Pick<Context, 'attempt' | 'node' | 'claim' | 'pool' | 'pods' | 'message' | 'deps'>;
 
 /**

@@ -107,7 +107,6 @@ async function nodeOf(
   return object && readNode(object).providerID === providerID ? object : undefined;
 }
 
-/** End of a replacement. */
 export type End = 'deleted' | 'kept' | 'gone';
 
 /**

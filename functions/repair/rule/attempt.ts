@@ -37,7 +37,6 @@ export function judgeTime(attempt: Attempt): EpochMs {
   return askTime === undefined ? runOver : latest(runOver, askTime);
 }
 
-/** The request of a drain or custom resource. */
 const requestOf = (attempt: Attempt): string | undefined =>
   attempt.action === 'Drain' || attempt.action === 'CustomResource' ? attempt.requestId : undefined;
 
@@ -248,7 +247,6 @@ export function graceEnd(attempt: Attempt): EpochMs | undefined {
 /** Whether the termination waits for its pods, however long that takes. */
 export const isUnbounded = (attempt: Attempt): boolean => claimTerminationOf(attempt)?.pods.kind === 'unbounded';
 
-/** The first record of a node. */
 export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
   name,
   ...(pool !== undefined && { pool }),

@@ -94,7 +94,6 @@ export const isDueFinding = (finding: NodeFinding): finding is DueFinding =>
 export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueVerdict | undefined =>
   verdict?.kind === 'due' ? verdict : undefined;
 
-/** Whether the verdict has the trait. */
 export const hasTrait = (verdict: NodeFinding['verdict'], trait: VerdictTrait): boolean =>
   verdict !== undefined && VERDICT_TRAITS[verdict.kind].includes(trait);
 

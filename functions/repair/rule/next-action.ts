@@ -98,7 +98,6 @@ function judgeNotDue(
   return findingOf(kept, wasUnhealthy ? verdict : undefined, time, more);
 }
 
-/** Judges a due node: which action of its ladder is next, or why none is. */
 function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfinished: Attempt | undefined): Finding {
   const { now, launchPause } = context;
   const { dueCondition, ladder, claim } = own;

@@ -56,7 +56,6 @@ export function ownsNode(node: NodeView, pool: string | undefined, claims: reado
   );
 }
 
-/** Joins all requests for a pass. */
 export function joinAsks(asks: readonly PassAsk[]): RepairAsks {
   const uids = new Set<string>();
   const observedTimes = new Map<string, EpochMs>();

@@ -7,7 +7,6 @@ import { begunTime, type NodeFinding } from './finding.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 
-/** Length of one step. */
 const STEP = minutes(1);
 
 /** A ramp of which nobody made use for this long is over. */

@@ -16,7 +16,6 @@ interface LastReboot {
   readonly bootID: string | undefined;
 }
 
-/** The value of the annotation. */
 export const lastRebootText = (acts: readonly Act[], now: EpochMs, bootID: string | undefined): string =>
   JSON.stringify({
     time: toIsoText(now),

@@ -198,7 +198,6 @@ export type DueVerdict = Extract<Verdict, { kind: 'due' }>;
 /** The verdict as it is reported: of a node that is due only once the pool has decided. */
 export type ReportedVerdict = Exclude<Verdict, DueVerdict>;
 
-/** Traits of a verdict. */
 export type VerdictTrait =
   /** The node counts among those of its pool that are due and not repaired. */
   | 'held'
