@@ -3,6 +3,8 @@ import type { PoolDecision, PoolObservation } from '../../functions/repair/rule/
 import { failureOf } from '../../functions/repair/rule/attempt.ts';
 import type { DueCondition } from '../../functions/repair/attempt-record.ts';
 import type { PoolRecord } from '../../functions/repair/pool-record.ts';
+import type { NodeCondition } from '../../shared/domain/node.ts';
+import { addDuration, minutes, toDurationMs } from '../../shared/domain/time.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { withoutEvents } from './denials.ts';
 import { type Mutant, withRecords, withRepairRules } from './mutant.ts';
@@ -75,6 +77,51 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     breaks: ['I3'],
     scenario: 'repair-settling.yaml#repair-settling-nodes-that-come-back',
     mutation: guardsSeeing(guardInputs => ({ ...guardInputs, isActedUpon: () => true })),
+  },
+  {
+    name: 'settling-by-clocks-that-are-right',
+    mistake: 'does not count a node as coming back while its clock is ahead',
+    breaks: ['I3'],
+    scenario: 'repair-settling.yaml#repair-settling-clocks-ahead',
+    mutation: guardsSeeing(guardInputs => {
+      const isAhead = ({ lastTransitionTime: time }: NodeCondition): boolean => (time ?? 0) > guardInputs.now;
+      return {
+        ...guardInputs,
+        isActedUpon: node => guardInputs.isActedUpon(node) || node.conditions.some(isAhead),
+      };
+    }),
+  },
+  {
+    name: 'settling-takes-other-holds-for-its-own',
+    mistake: 'counts the time of a zone outage towards the longest time of settling',
+    breaks: ['I3'],
+    scenario: 'repair-settling.yaml#repair-settling-counts-its-own-time',
+    mutation: remembering((held, now) => {
+      const { incident } = held;
+      if (incident?.recovering === undefined || incident.recovering.since !== undefined) return held;
+      const since = addDuration(now, toDurationMs(-incident.recovering.totalMs - minutes(15)));
+      return { ...held, incident: { ...incident, recovering: { totalMs: 0, since } } };
+    }),
+  },
+  {
+    name: 'replacement-in-use-forgotten',
+    mistake: 'launches a second replacement beside the one that is in use',
+    breaks: ['I10', 'I7'],
+    scenario: 'repair-replaces-twice.yaml#repair-replaces-by-the-one-in-use',
+    mutation: remembering(held => {
+      if (held.attempt !== undefined || held.leftovers?.replacement === undefined) return held;
+      const { replacement: _, ...leftovers } = held.leftovers;
+      return { ...held, leftovers };
+    }),
+  },
+  {
+    name: 'launch-pause-ends-with-the-repair',
+    mistake: 'launches a replacement right after a failed launch when nothing else of the pool is remembered',
+    breaks: ['I11'],
+    scenario: 'repair-replaces-twice.yaml#repair-replaces-pause-outlives-the-repair',
+    mutation: remembersOfPool(({ poolRecord: { launchPause, followed, inFlight } }) =>
+      followed.length === 0 && Object.keys(inFlight).length === 0 && launchPause ? { launchPause: undefined } : {},
+    ),
   },
   {
     name: 'settling-without-an-end',

@@ -9,7 +9,7 @@ export const MUTANTS_DOCUMENT = fileURLToPath(new URL('../../docs/internals/muta
 const isGap = ({ seed, property }: Mutant): boolean => seed === undefined && property === undefined;
 
 /** Cells that can be read. */
-const inRows = (names: readonly string[], size = 20): readonly (readonly string[])[] =>
+const inRows = (names: readonly string[], size = 25): readonly (readonly string[])[] =>
   names.length <= size ? [names] : [names.slice(0, size), ...inRows(names.slice(size), size)];
 
 /** Markdown. */
