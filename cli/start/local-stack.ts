@@ -28,7 +28,6 @@ import { createTempFolder } from './temp-folder.ts';
 import { synthesize } from './synthesize.ts';
 
 export const CLUSTER_NAME = 'local';
-/** As in `deploy/forwarder`. */
 
 export interface LocalStack {
   readonly cluster: EmbeddedCluster;

@@ -4,10 +4,11 @@
  * whole: a mode that was edited together with a broken block never meets the block of before. One record per policy and block.
  */
 import type { FunctionName } from '../contract/names.ts';
+import { jsonObject } from '../contract/json-object.ts';
 import type { Parsed } from '../contract/policy-schema.ts';
 import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
-import { subjectOf, type JsonObject, type KubernetesObject } from '../domain/kubernetes-object.ts';
+import { subjectOf, type KubernetesObject } from '../domain/kubernetes-object.ts';
 import { addDuration, hours } from '../domain/time.ts';
 import { lastGood } from './last-good.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
@@ -20,7 +21,7 @@ import { OutOfSight } from '../ports/read-answer.ts';
 import { inParallel } from './in-parallel.ts';
 import { listPolicies } from './node-pool.ts';
 
-const schema = z.object({ generation: z.number(), spec: z.custom<JsonObject>(value => typeof value === 'object') });
+const schema = z.object({ generation: z.number(), spec: jsonObject });
 type KeptPolicy = Readonly<z.output<typeof schema>>;
 
 /** One for each function that reads policies. */

@@ -40,8 +40,8 @@ export function addDuration(instant: EpochMs, duration: DurationMs): EpochMs {
 }
 
 /**
- * The wait before the next try after so many in a row: `first`, then twice as long each time, `longest` at most. @param
- * times from 1
+ * The wait before the next try after so many in a row: `first`, then twice as long each time, `longest` at most.
+ * @param times from 1
  */
 export function doubledWait(first: DurationMs, times: number, longest: DurationMs): DurationMs {
   return Math.min(first * 2 ** Math.min(Math.max(times - 1, 0), MAX_DOUBLINGS), longest) as DurationMs;
@@ -50,8 +50,8 @@ export function doubledWait(first: DurationMs, times: number, longest: DurationM
 const MAX_DOUBLINGS = 30;
 
 /**
- * The wait before the next try of something that failed and may soon succeed: 5 s, 10 s, 20 s … the longest. @param
- * times that it failed, from 1
+ * The wait before the next try of something that failed and may soon succeed: 5 s, 10 s, 20 s … the longest.
+ * @param times that it failed, from 1
  */
 export const retryWait = (times: number, longest = minutes(1)): DurationMs => doubledWait(seconds(5), times, longest);
 

@@ -57,7 +57,7 @@ export function checkedCodec<Value>(
   };
 }
 
-/** The codec of a record some of whose fields stand in the store under the names that released versions gave them: name → stored name. */
+/** The codec of a record some of whose fields stand in the store under the names that earlier versions gave them: name → stored name. */
 export function storedUnder<Value>(
   names: Readonly<Partial<Record<keyof Value & string, string>>>,
   codec: RecordCodec<Value>,

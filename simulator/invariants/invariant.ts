@@ -1,6 +1,6 @@
 /**
- * The invariants I1 to I12 (ARCHITECTURE.md), checked while a scenario runs. A check reads raw objects and the calls that functions make; it shares
- * no code with the rules that it watches over. Its instants are milliseconds since 1970 and its durations milliseconds, as plain numbers.
+ * The invariants I1 to I11 (ARCHITECTURE.md), checked while a scenario runs; what is forgotten (I12) breaks one of them. A check reads raw objects
+ * and the calls that functions make; it shares no rule with what it watches. Its instants are milliseconds since 1970 and its durations milliseconds, as plain numbers.
  */
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';

@@ -45,8 +45,8 @@ export async function isInstanceMissing(context: TerminationContext, step?: stri
 }
 
 /**
- * Whether the instance of a Node that no NodeClaim stands for is about to end, or has. One that EC2 refuses for good is known by nobody. @param
- * step that asks
+ * Whether the instance of a Node that no NodeClaim stands for is about to end, or has. One that EC2 refuses for good is known by nobody.
+ * @param step that asks
  */
 export async function isInstanceEnding(context: TerminationContext, step?: string): Promise<boolean> {
   const { providerID } = context.observed;

@@ -205,10 +205,10 @@ export type VerdictTrait =
   | 'awaitsNoRun'
   /** The next attempt uses what an earlier one has left. */
   | 'reuses'
-  /** `Finding.state` follows from this trait. */
+  /** `FindingWithState.state` follows from this trait. */
   | 'inFlight'
   | 'followed'
-  /** `Finding.needsCleanUp` follows from this trait. */
+  /** `FindingWithState.needsCleanUp` follows from this trait. */
   | 'needsCleanUp';
 
 export const VERDICT_TRAITS: Readonly<Record<Verdict['kind'], readonly VerdictTrait[]>> = {

@@ -12,23 +12,23 @@ import {
 } from '../../../shared/contract/metrics.ts';
 import type { FunctionName } from '../../../shared/contract/names.ts';
 import type { FunctionWithInbox } from './function-with-inbox.ts';
-import type { CountDeed } from './deeds.ts';
+import type { CountOutcome } from './outcome-metrics.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
 
 export interface Shown {
   readonly cluster: string;
-  readonly count: CountDeed;
+  readonly count: CountOutcome;
   readonly functions: readonly FunctionWithInbox[];
   readonly overdue: Metric;
   readonly heartbeat: Metric;
 }
 
 export function createDashboard(scope: Construct, shown: Shown): void {
-  new Dashboard(scope, 'Dashboard', { widgets: [...deeds(shown), ...plumbing(shown)] });
+  new Dashboard(scope, 'Dashboard', { widgets: [...outcomes(shown), ...plumbing(shown)] });
 }
 
-function deeds({ cluster, count }: Shown): GraphWidget[][] {
+function outcomes({ cluster, count }: Shown): GraphWidget[][] {
   const ofFunction = (functionName: FunctionName, metricName: string, statistic: string = Stats.SUM): Metric =>
     new Metric({
       namespace: METRIC_NAMESPACE,

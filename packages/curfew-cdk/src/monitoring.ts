@@ -11,8 +11,8 @@ import { Alarms, SILENT_MINUTES } from './alarms.ts';
 import type { CurfewCluster, CurfewProps } from './props.ts';
 import type { FunctionWithInbox } from './function-with-inbox.ts';
 import { createDashboard } from './dashboard.ts';
-import { watchDeeds } from './deed-alarms.ts';
-import { countDeeds } from './deeds.ts';
+import { watchOutcomes } from './outcome-alarms.ts';
+import { countOutcomes } from './outcome-metrics.ts';
 import { watchFunction } from './function-alarms.ts';
 import { ForwarderHeartbeat } from './forwarder-heartbeat.ts';
 import { metricNameOfRule } from './rule-name.ts';
@@ -92,8 +92,8 @@ export class Monitoring extends Construct {
       runbook: 'Forwarder silent',
     });
     for (const fn of functions) watchFunction(this.alarms, fn, { cluster: this.cluster, state });
-    const count = countDeeds(this, functions, name);
-    watchDeeds(this.alarms, { cluster: this.cluster, count, terminationsPerHour });
+    const count = countOutcomes(this, functions, name);
+    watchOutcomes(this.alarms, { cluster: this.cluster, count, terminationsPerHour });
     this.watchDelivery(rules, state);
     this.alarms.addComposite({
       says: 'Curfew cannot do its work, or not in time: the alarms that ring with this one say why.',

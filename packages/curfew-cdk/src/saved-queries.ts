@@ -1,7 +1,7 @@
 /** Queries of CloudWatch Logs Insights that somebody who is on call finds by name: about audit lines, and about what is tried again. */
 import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { REFUSALS } from './deeds.ts';
+import { REFUSALS } from './outcome-metrics.ts';
 import { toConstructId } from './construct-id.ts';
 
 const STORY = 'fields @timestamp, function, decision, reason, kind, namespace, name, message';

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-ec2';
 import { CLUSTER_TAGS } from '../../contract/tags.ts';
 import { toEpochMs } from '../../domain/time.ts';
-import { messageOf, TerminalError } from '../../errors.ts';
+import { messageOf, RetryableError, TerminalError } from '../../errors.ts';
 import type { InstanceOutcome, Instances, InstanceState, LaunchedInstance } from '../../ports/instances.ts';
 import { awsErrorCode, fromAwsError } from '../aws-errors.ts';
 
@@ -72,8 +72,10 @@ export function createInstances({
         const answer = await ec2.send(new DescribeInstancesCommand({ InstanceIds: [instanceId] }));
         const instances = (answer.Reservations ?? []).flatMap(reservation => reservation.Instances ?? []);
         const instance = instances.find(({ InstanceId }) => InstanceId === instanceId);
-        const state = STATES.find(known => known === instance?.State?.Name);
-        if (state === undefined) return undefined;
+        const said = instance?.State?.Name;
+        const state = STATES.find(known => known === said);
+        // EC2 says of an instance that it does not know by an error. Anything else is no answer, and must not be taken for its end (I6).
+        if (state === undefined) throw new RetryableError(`EC2 says ${said ?? 'nothing'} of instance ${instanceId}`);
         const group = instance?.Tags?.find(({ Key }) => Key === AUTO_SCALING_GROUP_TAG)?.Value;
         return { state, ...(group !== undefined && { autoScalingGroup: group }) };
       } catch (error) {

@@ -5,6 +5,7 @@ import { startEc2, type LocalEc2 } from '../../../../packages/local-aws/src/ec2/
 import { FAKE_CREDENTIALS } from '../../../../packages/local-aws/src/fake-credentials.ts';
 import { createInstances, parseProviderID } from '../../../../shared/adapters/ec2/instances.ts';
 import { addDuration, hours, minutes, seconds, toEpochMs } from '../../../../shared/domain/time.ts';
+import { fakeClient } from '../fake-client.ts';
 import { defineInstancesContract } from '../../../contract/instances.contract.ts';
 
 const ID = 'aws:///us-west-2a/i-0abc';
@@ -139,6 +140,16 @@ describe('Instances on EC2', () => {
         reason: 'InvalidInstanceID.Malformed',
       });
     }
+  });
+
+  it.each([
+    ['no instance at all', []],
+    ['no state', [{ Instances: [{ InstanceId: 'i-0abc' }] }]],
+    ['a state that nobody knows', [{ Instances: [{ InstanceId: 'i-0abc', State: { Name: 'hibernating' } }] }]],
+  ])('I6: does not take an answer with %s for the end of the instance', async (_what, Reservations) => {
+    const ec2Client = fakeClient<EC2Client>(() => ({ Reservations })).client;
+    const instances = createInstances({ ...clients, ec2: ec2Client, clusterName: 'prod' });
+    await expect(instances.describe(ID)).rejects.toMatchObject({ name: 'RetryableError' });
   });
 
   it.each([

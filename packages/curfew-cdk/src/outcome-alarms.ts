@@ -8,22 +8,22 @@ import {
   TERMINATION_METRICS,
 } from '../../../shared/contract/metrics.ts';
 import type { Alarms } from './alarms.ts';
-import type { CountDeed } from './deeds.ts';
+import type { CountOutcome } from './outcome-metrics.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
 const ONE_HOUR = Duration.hours(1);
 /** A pool whose repairs are held is looked at every 5 minutes: a period has one look at least, also where one was late. */
 const HELD_PERIOD = Duration.minutes(10);
 
-export interface DeedWatching {
+export interface OutcomeWatching {
   /** Its name is a dimension of every metric of the functions. */
   readonly cluster: string;
-  readonly count: CountDeed;
+  readonly count: CountOutcome;
   /** That end within an hour: from so many nodes somebody is paged. */
   readonly terminationsPerHour: number;
 }
 
-export function watchDeeds(alarms: Alarms, { cluster, count, terminationsPerHour }: DeedWatching): void {
+export function watchOutcomes(alarms: Alarms, { cluster, count, terminationsPerHour }: OutcomeWatching): void {
   // A repair that ends a node also forces its termination where the NodeClaim has a finalizer of ours: the sum would count it twice.
   const terminations = new MathExpression({
     expression: 'MAX([FILL(repairs, 0), FILL(forced, 0)])',

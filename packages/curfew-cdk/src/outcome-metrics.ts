@@ -12,7 +12,7 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { toConstructId } from './construct-id.ts';
 import type { FunctionWithInbox } from './function-with-inbox.ts';
 
-interface Deed {
+interface OutcomeMetric {
   /** In whose log groups. */
   readonly of: readonly FunctionName[];
   /** Of JSON lines, as CloudWatch Logs writes it. */
@@ -25,11 +25,11 @@ const { nodeChangeRefused, changeRefused, instanceTerminationFailed } = EVENT_RE
 /** The last one is that of an action of repair, which has no Event of this name. */
 export const REFUSALS = [nodeChangeRefused, changeRefused, instanceTerminationFailed, 'ActionRefused'] as const;
 
-/** Why a node is not repaired, where no guard holds it: somebody has exempted it, no action can be taken, or another deed counts it. */
+/** Why a node is not repaired, where no guard holds it: somebody has exempted it, no action can be taken, or another metric counts it. */
 const NO_GUARD = ['DoNotRepair', 'NoNodeClaim', 'ActionRefused', 'ActionsExhausted'] as const;
 
 /** By the name of their metric. */
-export const DEEDS = {
+export const OUTCOMES = {
   /** Repairs that end a node. */
   TerminatingRepairs: { of: ['repair'], pattern: `{ $.${REPAIR_METRICS.started} >= 1 && $.action = "Terminate" }` },
   /** Nodes that a guard holds back. */
@@ -61,20 +61,24 @@ export const DEEDS = {
     pattern: `{ $.audit IS TRUE && $.reason = "${EVENT_REASONS.nodesNotReplaced}" }`,
   },
   HooksTimedOut: { of: ['finalizer'], pattern: `{ $.${TERMINATION_METRICS.hookTimedOut} >= 1 }` },
-} as const satisfies Readonly<Record<string, Deed>>;
-export type DeedName = keyof typeof DEEDS;
+} as const satisfies Readonly<Record<string, OutcomeMetric>>;
+export type OutcomeName = keyof typeof OUTCOMES;
 
-/** A deed's count in a period. */
-export type CountDeed = (name: DeedName, period: Duration, statistic?: string) => Metric;
+/** The count of an outcome in a period. */
+export type CountOutcome = (name: OutcomeName, period: Duration, statistic?: string) => Metric;
 
 /**
  * Filters take dimensions out of the line alone, and no line says which deployment it is of: the namespace does.
  *
  * @param deployment its name, one in an account and Region
  */
-export function countDeeds(scope: Construct, functions: readonly FunctionWithInbox[], deployment: string): CountDeed {
+export function countOutcomes(
+  scope: Construct,
+  functions: readonly FunctionWithInbox[],
+  deployment: string,
+): CountOutcome {
   const metricNamespace = `${METRIC_NAMESPACE}/${deployment}`;
-  for (const [metricName, { of, pattern, value = '1' }] of Object.entries<Deed>(DEEDS)) {
+  for (const [metricName, { of, pattern, value = '1' }] of Object.entries<OutcomeMetric>(OUTCOMES)) {
     for (const { functionName, logGroup } of functions.filter(fn => of.includes(fn.functionName))) {
       new MetricFilter(scope, `${metricName}Of${toConstructId(functionName)}`, {
         logGroup,

@@ -2,7 +2,7 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { toConstructId } from '../../packages/curfew-cdk/src/construct-id.ts';
-import { DEEDS, type DeedName } from '../../packages/curfew-cdk/src/deeds.ts';
+import { OUTCOMES, type OutcomeName } from '../../packages/curfew-cdk/src/outcome-metrics.ts';
 import { SAVED_QUERIES } from '../../packages/curfew-cdk/src/saved-queries.ts';
 import { createAuditLog } from '../../shared/adapters/log/audit-log.ts';
 import { createMetricSink } from '../../shared/adapters/log/metrics.ts';
@@ -63,8 +63,8 @@ const started = (action: string) => metricLine(REPAIR_METRICS.started, { nodePoo
 const held = (reason: string, nodes = 3) => metricLine(REPAIR_METRICS.held, { nodePool: 'web', reason }, nodes);
 const timedOut = metricLine(TERMINATION_METRICS.hookTimedOut, { onTimeout: 'Abort' });
 
-describe('a deed is counted', () => {
-  it.each<[DeedName, Line | Promise<Line>, boolean]>([
+describe('an outcome is counted', () => {
+  it.each<[OutcomeName, Line | Promise<Line>, boolean]>([
     ['TerminatingRepairs', started('Terminate'), true],
     ['TerminatingRepairs', started('Reboot'), false],
     ['TerminatingRepairs', auditLine({ details: { action: 'Terminate' } }), false],
@@ -94,18 +94,18 @@ describe('a deed is counted', () => {
     ['HooksTimedOut', timedOut, true],
     ['HooksTimedOut', auditLine({ decision: 'hookTimedOut' }), false],
   ])('%s', async (name, line, expected) => {
-    expect(takes(DEEDS[name].pattern, await line)).toBe(expected);
+    expect(takes(OUTCOMES[name].pattern, await line)).toBe(expected);
   });
 
   it('with the number that the line has, where one line says several', () => {
-    expect(valueAt(held('RampUp', 7), DEEDS.RepairsHeld.value.replace('$.', ''))).toBe(7);
+    expect(valueAt(held('RampUp', 7), OUTCOMES.RepairsHeld.value.replace('$.', ''))).toBe(7);
   });
 
   it('in the log groups of the functions that say it, under a namespace of the deployment', () => {
     const filters = Object.values(
       synthesize({ name: 'Staging' }).functionsTemplate.findResources('AWS::Logs::MetricFilter'),
     ).map(({ Properties }) => Properties);
-    for (const [name, { of }] of Object.entries(DEEDS)) {
+    for (const [name, { of }] of Object.entries(OUTCOMES)) {
       const own = filters.filter(({ MetricTransformations: [{ MetricName }] }) => MetricName === name);
       expect(new Set(own.map(({ LogGroupName }) => LogGroupName.Ref.replace(/Logs\w+$/, '')))).toEqual(
         new Set(of.map(toConstructId)),
