@@ -4,7 +4,7 @@
  */
 import type { NodeRecord } from '../node-record.ts';
 import { terminationAfter } from './ladder.ts';
-import { type PoolObjects, replacementStatusOf } from './replacement.ts';
+import { isInUse, type PoolObjects, replacementStatusOf } from './replacement.ts';
 import type { LadderAction, PossibleAction } from './verdict.ts';
 
 /** The use of an earlier replacement for a node that is to be replaced. */
@@ -23,11 +23,11 @@ export function earlierReplacement(
 ): EarlierReplacement | undefined {
   const replacement = leftovers?.replacement;
   if (replacement === undefined) return undefined;
-  const { name, releasedTime } = replacement;
+  const { name } = replacement;
   const status = replacementStatusOf(replacement, objects);
   if (status.kind === 'gone') return undefined;
-  const isInUse = releasedTime !== undefined || ('isReleased' in status && status.isReleased);
-  if (!isInUse) return { kind: 'waits', message: `NodeClaim ${name} of an earlier launch is being deleted` };
+  if (!isInUse(replacement, status))
+    return { kind: 'waits', message: `NodeClaim ${name} of an earlier launch is being deleted` };
   const action = terminationAfter(key, ladder);
   if (status.kind !== 'ready' || action === undefined)
     return { kind: 'waits', message: `NodeClaim ${name}, which was launched for it before, is in use and not ready` };

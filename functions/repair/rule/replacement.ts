@@ -54,6 +54,10 @@ export function replacementStatusOf(replacement: Replacement, { claims, nodesByN
   return { kind: isReady ? 'ready' : 'unready', node, isReleased };
 }
 
+/** Whether pods may run on the replacement: its taint is off, or has been. */
+export const isInUse = ({ releasedTime }: Replacement, status: ReplacementStatus): boolean =>
+  releasedTime !== undefined || ('isReleased' in status && status.isReleased);
+
 /**
  * The NodeClaim of the replacement. It is found by its UID once that is recorded, before that by its name and
  * annotation.

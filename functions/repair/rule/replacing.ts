@@ -8,7 +8,7 @@ import type { NodeFacts } from './pool-facts.ts';
 import { againAt, judgeByLadder, refusedUntil } from './next-action.ts';
 import { type Finding, findingUnderWay } from './finding.ts';
 import { isWanted, judgeWithoutAttempt, judgeRecovered } from './attempt-end.ts';
-import { pauseAfterFailure, replacementStatusOf } from './replacement.ts';
+import { isInUse, pauseAfterFailure, replacementStatusOf } from './replacement.ts';
 import { allActionsOf, terminationAfter } from './ladder.ts';
 import { withSkipped } from './incident.ts';
 import { withoutTakenBackLaunch, withoutAttempt } from './attempt.ts';
@@ -24,7 +24,7 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
   const replacement = facts.record.leftovers?.replacement ?? attempt.replacement;
   const { name } = replacement;
   const status = replacementStatusOf(replacement, context);
-  const isReleased = replacement.releasedTime !== undefined || ('isReleased' in status && status.isReleased);
+  const isReleased = isInUse(replacement, status);
   const record = { ...facts.record, attempt };
   const current = { ...facts, record };
   const isPoolGone = context.isPoolGone === true && !isReleased;
