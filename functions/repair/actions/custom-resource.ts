@@ -60,12 +60,11 @@ export async function createRemediation(context: Context, template: string): Pro
     case 'created':
       remember(context, ref, outcome.object.metadata.uid);
       return ACTED;
+    // Somebody else's remediation of this node has the time of this action.
     case 'foreign': {
-      const message = `${ref.type.resource} ${ref.name} is there already, and was made by`;
-      // Ours stays until the end of the repair. That of somebody else has the time of this action.
-      return outcome.object && isOfNode(outcome.object, context.node)
-        ? { kind: 'failed', reason: 'ActionRefused', message: `${message} an action before this one` }
-        : { kind: 'notYet', on: `${message} somebody else` };
+      const who =
+        outcome.object && isOfNode(outcome.object, context.node) ? 'an action before this one' : 'somebody else';
+      return { kind: 'notYet', on: `${ref.type.resource} ${ref.name} is there already, and was made by ${who}` };
     }
     case 'refused': {
       const { reason, message } = outcome;
