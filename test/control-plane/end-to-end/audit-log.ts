@@ -57,7 +57,8 @@ export interface AuditedRequest {
  */
 export function readAuditLog(path: string, from = 0): readonly AuditedRequest[] {
   const lines = readFileSync(path).subarray(from).toString().split('\n');
-  return lines.flatMap(line => {
+  // The last one is not written to its end yet, or is empty.
+  return lines.slice(0, -1).flatMap(line => {
     if (line === '') return [];
     // An API server that was killed may have written half a line: the next one goes on in it.
     const event = eventSchema.parse(JSON.parse(line.slice(line.lastIndexOf(BEGIN))));
