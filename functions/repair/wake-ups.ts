@@ -138,7 +138,7 @@ async function isConcerned(
     return isSuspicious(node, ownStatements([...policies, ...nodePools]));
   } catch (error) {
     if (!(error instanceof OutOfSight)) throw error;
-    if (isSuspicious(node, ownStatements(await loadPools(deps, pools)))) return true;
+    if (isSuspicious(node, []) || isSuspicious(node, ownStatements(await loadPools(deps, pools)))) return true;
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL, type DrainConfig } from './drain-oracle.ts';
 import type { DrainRequests } from './drain-requests.ts';
 import { LONGEST_DELAY, type Check, type CheckContext } from './invariant.ts';
+import { configurationIn } from './mirror.ts';
 import { annotationOf, dig, instantOf, labelOf, nameOf } from './reading.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
@@ -37,9 +38,7 @@ export function checkDrainEnd(context: CheckContext, requests: DrainRequests): P
       const draining = [...mirror.all('nodes').values()].filter(node => labelOf(node, STATE_LABEL) === 'draining');
       const resources = context.objects('drainrequests.nvsentinel.nvidia.com').filter(isOurs);
       if (draining.length + resources.length === 0) return free.clear();
-      const config = drainConfig(
-        [...mirror.all('configmaps').values()].find(({ metadata }) => metadata.name === 'curfew-config'),
-      );
+      const config = drainConfig(configurationIn(mirror));
       const denialOf = ({ metadata }: KubernetesObject): number => context.lastDenial('drainrequests', metadata);
       for (const node of draining) {
         // What it has asked a controller for goes first: two never drain one node.

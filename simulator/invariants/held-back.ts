@@ -7,6 +7,7 @@ import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { drainConfig, isDrainable, STATE_LABEL, type DrainConfig } from './drain-oracle.ts';
 import { isOurFinalizer } from './finalizers.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
+import { configurationIn } from './mirror.ts';
 import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
 import { dig, instanceOfNode, nameOf, poolNameOf } from './reading.ts';
 import { classOf, countsForDrain, terminationPlan } from './termination-oracle.ts';
@@ -75,8 +76,7 @@ function isEnding(node: KubernetesObject, { mirror, instanceState }: CheckContex
 function drainedBy(node: KubernetesObject, { mirror }: CheckContext): DrainConfig | undefined {
   if (node.metadata.deletionTimestamp !== undefined || node.metadata.labels?.[STATE_LABEL] !== 'draining')
     return undefined;
-  const map = [...mirror.all('configmaps').values()].find(({ metadata }) => metadata.name === 'curfew-config');
-  const config = drainConfig(map);
+  const config = drainConfig(configurationIn(mirror));
   return config?.custom === undefined ? config : undefined;
 }
 

@@ -1,5 +1,6 @@
 /** I7: what repair has made goes once the node is well: drains are called off, custom resources deleted. */
 import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
+import { configurationIn } from './mirror.ts';
 import { wasDone, wasRefused, type Act } from './ladder-acts.ts';
 import { createClimbers, type Climb, type Climbers } from './ladder.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
@@ -24,7 +25,7 @@ function lookForLeft(context: CheckContext, climbers: Climbers): () => void {
   const unneeded = new Map<string, number>();
   return () => {
     const quiet = quietSince();
-    const config = [...mirror.all('configmaps').values()].find(({ metadata }) => metadata.name === 'curfew-config');
+    const config = configurationIn(mirror);
     if (quiet === undefined || isGateOpen(config) !== true) return unneeded.clear();
     const complain = (key: string, uid: string, why: string, denied = -Infinity): void => {
       if (isNeeded(uid, climbers.get(uid), context)) return void unneeded.delete(key);

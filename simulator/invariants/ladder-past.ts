@@ -8,7 +8,7 @@ import { actOf, isRefused, type ActKind, type ActSeen } from './ladder-acts.ts';
 import { poolOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { dig, millisecondsOf, textOf } from './reading.ts';
-import type { Mirror } from './mirror.ts';
+import { configurationIn, type Mirror } from './mirror.ts';
 import { unhealthyStatementsOf, profileOf, statementsOf, type Statement } from './statements.ts';
 
 const ENDS_AFTER = 5 * 60_000;
@@ -143,12 +143,7 @@ export interface Rung {
 }
 
 /** The profile that the configuration of the cluster names. */
-export const profileIn = (mirror: Mirror): string | undefined =>
-  profileOf(
-    [...mirror.all('configmaps').values()].find(
-      ({ metadata }) => metadata.namespace === 'curfew' && metadata.name === 'curfew-config',
-    ),
-  );
+export const profileIn = (mirror: Mirror): string | undefined => profileOf(configurationIn(mirror));
 
 /** The list that holds for what the node is unhealthy with; undefined: one of several, and which one depends on the past. */
 export function ladderOf(node: KubernetesObject, statements: readonly Statement[]): readonly Rung[] | undefined {

@@ -105,3 +105,9 @@ export function createMirror(core: ApiServerCore): Mirror {
 }
 
 const isMirrored = (resource: string): resource is Mirrored => resource in TYPES;
+
+/** The ConfigMap with the configuration of Curfew; undefined: there is none. */
+export const configurationIn = (mirror: Mirror): KubernetesObject | undefined =>
+  [...mirror.all('configmaps').values()].find(
+    ({ metadata }) => metadata.namespace === 'curfew' && metadata.name === 'curfew-config',
+  );

@@ -1,6 +1,7 @@
 /** Since when a node could be repaired (I5), by the cluster as it is. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext, PortCall } from './invariant.ts';
+import { configurationIn } from './mirror.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { ConditionHistory } from './condition-history.ts';
 import { isSurelyDoubted } from './confirmed.ts';
@@ -66,10 +67,7 @@ export function factsOf(
 ): Omit<ClusterFacts, 'busy' | 'repaired' | 'ended' | 'past' | 'wasActedOn'> {
   const { mirror, instanceState } = context;
   const nodes = [...mirror.all('nodes').values()];
-  const configMaps = [...mirror.all('configmaps').values()];
-  const config = configMaps.find(
-    ({ metadata }) => metadata.namespace === 'curfew' && metadata.name === 'curfew-config',
-  );
+  const config = configurationIn(mirror);
   return {
     mirror,
     isDoubted: node => isSurelyDoubted(node, context),

@@ -7,6 +7,7 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { MakeCheck } from './invariant.ts';
+import { configurationIn } from './mirror.ts';
 import { REPLACES_ANNOTATION } from './ladder-acts.ts';
 import { claimOf } from './node-pool.ts';
 import { modeFor, repairBlockFor } from './policy-oracle.ts';
@@ -47,7 +48,7 @@ export const checkReplacement: MakeCheck = ({ mirror, now, quietSince, violate }
 
   /** Whether nodes of its pool are repaired: gate, mode and block say so. */
   const isRepaired = (claim: KubernetesObject): boolean => {
-    const config = [...mirror.all('configmaps').values()].find(({ metadata }) => metadata.name === 'curfew-config');
+    const config = configurationIn(mirror);
     const pool = mirror.named('nodepools', poolNameOf(claim));
     const policies = [...mirror.all('nodelifecyclepolicies').values()];
     const isStated = repairBlockFor(pool, policies) !== undefined;

@@ -125,7 +125,13 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
       set('configmaps', {
         apiVersion: 'v1',
         kind: 'ConfigMap',
-        metadata: { name: 'curfew-config', uid: 'config', resourceVersion: '1', creationTimestamp: stamp(-500) },
+        metadata: {
+          namespace: 'curfew',
+          name: 'curfew-config',
+          uid: 'config',
+          resourceVersion: '1',
+          creationTimestamp: stamp(-500),
+        },
         data: { 'config.toml': toml },
       }),
     /** A custom resource that a repair of the node makes. */

@@ -3,7 +3,7 @@
  * again; no other one is launched beside it. One that was not needed goes before another one is launched. Pure.
  */
 import type { NodeRecord } from '../node-record.ts';
-import { terminationAfter } from './ladder.ts';
+import { terminationOfReplaced } from './ladder.ts';
 import { isInUse, type PoolObjects, replacementStatusOf } from './replacement.ts';
 import type { LadderAction, PossibleAction } from './verdict.ts';
 
@@ -14,11 +14,10 @@ export type EarlierReplacement =
   /** It is in use and not ready, or it is to be deleted. */
   | { readonly kind: 'waits'; readonly message: string };
 
-/** @param key key of the action that would launch. @returns undefined: there is none, or its NodeClaim is gone */
+/** @param action the launch that would follow. @returns undefined: there is none, or its NodeClaim is gone */
 export function earlierReplacement(
   { leftovers }: Pick<NodeRecord, 'leftovers'>,
-  key: string,
-  ladder: readonly LadderAction[],
+  action: LadderAction,
   objects: PoolObjects,
 ): EarlierReplacement | undefined {
   const replacement = leftovers?.replacement;
@@ -28,8 +27,8 @@ export function earlierReplacement(
   if (status.kind === 'gone') return undefined;
   if (!isInUse(replacement, status))
     return { kind: 'waits', message: `NodeClaim ${name} of an earlier launch is being deleted` };
-  const action = terminationAfter(key, ladder);
-  if (status.kind !== 'ready' || action === undefined)
+  if (status.kind !== 'ready')
     return { kind: 'waits', message: `NodeClaim ${name}, which was launched for it before, is in use and not ready` };
-  return { kind: 'ready', action: { ...action, replacement: { ...replacement, node: status.node.name } } };
+  const ready = { ...replacement, node: status.node.name };
+  return { kind: 'ready', action: { ...terminationOfReplaced(action), replacement: ready } };
 }

@@ -91,8 +91,16 @@ export const keyOf = (action: Keyed<LadderAction>): string =>
 
 type Termination = LadderAction & { readonly type: 'Terminate' };
 
-/** The termination that follows once a replacement is ready; undefined: the list no longer has that action. */
+/** The termination that follows once the replacement of this action is ready. */
+export const terminationOfReplaced = (action: LadderAction): Termination => ({
+  ...action,
+  type: 'Terminate',
+  timeout: STUCK_AFTER,
+  key: keyOf(action),
+});
+
+/** The termination after the action of this key; undefined: the list no longer has that action. */
 export function terminationAfter(key: string, ladder: readonly LadderAction[]): Termination | undefined {
   const action = ladder.find(each => keyOf(each) === key);
-  return action && { ...action, type: 'Terminate', timeout: STUCK_AFTER, key };
+  return action && terminationOfReplaced(action);
 }

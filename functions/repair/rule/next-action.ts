@@ -118,7 +118,7 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
         return findingOf(record, verdict, addDuration(now, BLOCKED_CHECK));
       }
       const isLaunch = action.type === 'Replace' && unfinished === undefined && context.repair.mode === 'Enforce';
-      const earlier = isLaunch ? earlierReplacement(record, keyOf(action), ladder, context) : undefined;
+      const earlier = isLaunch ? earlierReplacement(record, action, context) : undefined;
       if (earlier?.kind === 'waits') {
         const message = `${own.message}; ${earlier.message}`;
         const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
