@@ -9,11 +9,8 @@ import type { InstanceState } from '../../../shared/ports/instances.ts';
 export const providerIDOf = (object: KubernetesObject): string | undefined =>
   object.kind === 'Node' ? providerIDOfNode(object) : providerIDOfClaim(object);
 
-/** `notFoundYet`: EC2 knows no such instance, which says nothing while it is younger than `KNOWN_AFTER`. */
-export type KnownState = InstanceState | 'notFoundYet';
-
 /** Whether the instance is gone; `undefined`: the cloud knows no such instance. */
-export const isGone = (state: KnownState | undefined): boolean => state === undefined || state === 'terminated';
+export const isGone = (state: InstanceState | undefined): boolean => state === undefined || state === 'terminated';
 
 /** Age from which EC2 knows an instance: before that, answers come from a copy of its data that may be behind (its API is eventually consistent). */
 const KNOWN_AFTER = minutes(5);

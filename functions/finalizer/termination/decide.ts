@@ -24,6 +24,10 @@ export { type HookOwner, nextAtPoint, ownerByNode, unawaitedNews, type Unawaited
 export {
   afterRefusedCall,
   endingClaim,
+  hasReadyNode,
+  isEnding,
+  isMissing,
+  needsAnswer,
   nextForInstance,
   precedesDestructiveCall,
   shareOf,

@@ -3,16 +3,15 @@
  * ended with one of them.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isGone, isUnknownYet, unknownUntil, type KnownState } from '../common/instances.ts';
+import { isGone, isUnknownYet, unknownUntil } from '../common/instances.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { type EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
+import type { InstanceState } from '../../../shared/ports/instances.ts';
 import type { Step, StepOutcome } from './steps.ts';
 import { showProgress } from './conditions.ts';
 import { isKarpenters, launchTimeOf } from './rule/objects.ts';
-import type { ObservedTermination } from './observe.ts';
 import { lastReportOf, withReport, type CallAttempt } from './record.ts';
 import { afterRefusedCall, type InstanceLook, nextForInstance, shareOf } from './decide.ts';
 import { lookAgain, stepDone, waitFor, type TerminationContext } from './context.ts';
@@ -25,23 +24,23 @@ export const terminateInstance: Step<TerminationContext> = {
   async run(context) {
     const { claim, providerID } = context.observed;
     if (claim === undefined || providerID === undefined || shareOf(context.observed) !== 'ours') return stepDone;
-    const state = await lookAtInstance(context, providerID, terminateInstance.name);
-    return await carryOut(context, claim, providerID, state);
+    const look = await lookAtInstance(context, providerID, terminateInstance.name);
+    return await carryOut(context, claim, providerID, look);
   },
 };
 
-/** Asks the rule what is next, and does that. @param state undefined: the cloud knows no such instance */
+/** Asks the rule what is next, and does that. */
 async function carryOut(
   context: TerminationContext,
   claim: KubernetesObject,
   providerID: string,
-  state: KnownState | undefined,
+  look: InstanceLook,
 ): Promise<StepOutcome> {
-  const { observed, run, now, deadline, isForced } = context;
+  const { run, now, deadline, isForced } = context;
   const effect = nextForInstance({
     now,
     providerID,
-    look: lookOf(state, unknownUntil(launchTimeOf(observed)) ?? now),
+    look,
     isKarpenters: isKarpenters(claim),
     deletion: deletionTimeOf(claim) ?? now,
     deadline: deadline?.time,
@@ -63,24 +62,23 @@ async function carryOut(
   }
 }
 
-/** The look at an instance by its state. @param knownFrom from when on EC2 knows the instance for certain */
-function lookOf(state: KnownState | undefined, knownFrom: EpochMs): InstanceLook {
-  if (state === 'notFoundYet') return { kind: 'tooYoung', until: knownFrom };
-  return { kind: isGone(state) ? 'gone' : state === 'shutting-down' ? 'shuttingDown' : 'here' };
+/** The look at the instance as EC2 answers now. Throws where EC2 does not say, and reports nothing. */
+export async function lookUnreported(context: TerminationContext, providerID: string): Promise<InstanceLook> {
+  return toLook(context, (await context.deps.instances.describe(providerID))?.state);
 }
 
-/** The state now; undefined: the cloud knows no such instance. Throws where it does not say. */
-export async function instanceStateOf(
-  { deps, observed, now }: TerminationContext,
-  providerID: string,
-): Promise<KnownState | undefined> {
-  const found = await deps.instances.describe(providerID);
-  return found === undefined ? stateUnknown(observed, now) : found.state;
+/** The look by a state. @param state undefined: EC2 knows no such instance */
+function toLook(
+  { observed, now }: Pick<TerminationContext, 'observed' | 'now'>,
+  state: InstanceState | undefined,
+): InstanceLook {
+  const launchTime = launchTimeOf(observed);
+  if (state === undefined && isUnknownYet(launchTime, now))
+    return { kind: 'tooYoung', until: unknownUntil(launchTime) ?? now };
+  if (isGone(state)) return { kind: 'gone' };
+  if (state === 'stopped') return { kind: 'stopped' };
+  return { kind: state === 'shutting-down' ? 'shuttingDown' : 'here' };
 }
-
-/** The state of an instance that EC2 does not know. */
-const stateUnknown = (observed: ObservedTermination, now: EpochMs): 'notFoundYet' | undefined =>
-  isUnknownYet(launchTimeOf(observed), now) ? 'notFoundYet' : undefined;
 
 /**
  * Looks at the instance. If EC2 does not answer, the instance is not ended (I6). Curfew reports that once, and the message goes back to the
@@ -92,10 +90,10 @@ export async function lookAtInstance(
   context: TerminationContext,
   providerID: string,
   step: string | undefined,
-): Promise<KnownState | undefined> {
+): Promise<InstanceLook> {
   const { isForced } = context;
   try {
-    return await instanceStateOf(context, providerID);
+    return await lookUnreported(context, providerID);
   } catch (error) {
     const { refusals = {} } = context.state();
     const isSaid = step !== undefined && refusals[step]?.saidTime !== undefined;
@@ -145,7 +143,7 @@ async function callTerminate(
   providerID: string,
   attempt: CallAttempt,
 ): Promise<StepOutcome> {
-  const { deps, run, observed, now } = context;
+  const { deps, run, now } = context;
   const outcome = await run.tries.make(terminateChange(context, providerID), async () => {
     try {
       const answer = await deps.instances.terminate(providerID);
@@ -165,7 +163,7 @@ async function callTerminate(
     return waitFor(`instance ${providerID} could not be ended: ${message}`, next.until);
   }
   if (outcome.kind === 'unknown') throw outcome.error;
-  if (outcome.kind === 'notFound') return await carryOut(context, claim, providerID, stateUnknown(observed, now));
+  if (outcome.kind === 'notFound') return await carryOut(context, claim, providerID, toLook(context, undefined));
   await context.saveState({ instance: { ...attempt, phase: 'accepted' } });
   run.ownAttempt = undefined;
   await reportOnAll(context, {

@@ -1,8 +1,9 @@
 /**
- * The rule of the instance: whose it is, and how it ends. One call, whose intent is in the record before it, then looks until it is gone (I4).
+ * The rule of the instance: whose it is, whether it still runs, and how it ends. One call, whose intent is in the record before it, then looks until it is gone (I4).
  * Where Karpenter's finalizer is next to ours, Karpenter ends it, and the deadline is a promise all the same (I5). Pure: no I/O, no clock.
  */
 import { deletionTimeOf, type KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../../../shared/domain/node.ts';
 import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
 import {
   addDuration,
@@ -88,7 +89,57 @@ export const precedesDestructiveCall = (
 
 /** State of the instance as it was seen. `until`: EC2 does not know it, which is no answer before then. */
 export type InstanceLook =
-  { readonly kind: 'gone' | 'shuttingDown' | 'here' } | { readonly kind: 'tooYoung'; readonly until: EpochMs };
+  | { readonly kind: 'gone' | 'shuttingDown' | 'stopped' | 'here' }
+  | { readonly kind: 'tooYoung'; readonly until: EpochMs };
+
+/** Facts that say whether an instance counts as missing, beside the look at it: without one nothing runs on the Node, as in Karpenter. */
+interface Surroundings {
+  /** A Node of it is Ready: then a kubelet speaks. */
+  readonly hasReadyNode: boolean;
+  /** The deadline has come. */
+  readonly isForced: boolean;
+}
+
+/** Whether one of the Nodes is Ready. */
+export const hasReadyNode = (nodes: readonly KubernetesObject[]): boolean => nodes.some(isReady);
+
+const isReady = ({ status }: KubernetesObject): boolean =>
+  readConditions(status?.['conditions']).some(({ type, status: state }) => type === 'Ready' && state === 'True');
+
+/** Whether the step waits for EC2's answer. It does not where a kubelet speaks, nor at the deadline. */
+export const needsAnswer = (around: Surroundings): boolean => !around.hasReadyNode && !around.isForced;
+
+/**
+ * Whether the instance is stopped or gone. A stopped instance runs nothing, whatever its Node still says. One that is gone counts so only while
+ * no Node of it is Ready. Do not drain again once EC2 was asked to terminate the instance, and it goes. Whether a NodeClaim still stands for
+ * the instance does not matter.
+ *
+ * @param look undefined: not known, so the Node is emptied like any other
+ * @param attempt the call of this termination that ends the instance
+ */
+export function isMissing(
+  look: InstanceLook | undefined,
+  around: Surroundings,
+  attempt: Pick<CallAttempt, 'phase'> | undefined,
+): boolean {
+  const isEndedByUs = !around.isForced && attempt?.phase === 'accepted';
+  switch (look?.kind) {
+    case 'stopped':
+      return true;
+    case 'gone':
+      return isEndedByUs || !around.hasReadyNode;
+    case 'shuttingDown':
+      return isEndedByUs;
+    case 'here':
+    case 'tooYoung':
+    case undefined:
+      return false;
+  }
+}
+
+/** Whether the instance is about to end, or has. @param look undefined: not known */
+export const isEnding = (look: InstanceLook | undefined): boolean =>
+  look?.kind === 'gone' || look?.kind === 'shuttingDown';
 
 export interface InstanceObservation {
   readonly now: EpochMs;
