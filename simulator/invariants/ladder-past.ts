@@ -9,6 +9,7 @@ import { poolOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { dig, millisecondsOf, textOf } from './reading.ts';
 import { configurationIn, type Mirror } from './mirror.ts';
+import { conditionOf } from './unhealthy-conditions.ts';
 import { unhealthyStatementsOf, profileOf, statementsOf, type Statement } from './statements.ts';
 
 const ENDS_AFTER = 5 * 60_000;
@@ -32,10 +33,14 @@ export interface Taken {
   readonly isInterrupted?: true;
 }
 
+type Illness = ReadonlyMap<string, unknown>;
+
 interface Patient {
   readonly acts: readonly Taken[];
   readonly incident: number;
   readonly wellSince: number | undefined;
+  /** The transition times of the unhealthy conditions that its Node showed last, by type and status. */
+  readonly illness: Illness;
   /** It is not certain whether the incident of the last act has ended. */
   readonly isUnclear: boolean;
 }
@@ -51,7 +56,13 @@ export interface LadderPast {
 export function createLadderPast({ mirror, now, quietSince }: CheckContext): LadderPast {
   const began = now();
   const patients = new Map<string, Patient>();
-  const isUnhealthy = (node: KubernetesObject): boolean => unhealthyStatementsOf(node, statementsFor(node)).length > 0;
+  const illnessOf = (node: KubernetesObject): Illness =>
+    new Map(
+      unhealthyStatementsOf(node, statementsFor(node)).map(({ type, status }) => [
+        `${type}=${status}`,
+        conditionOf(node, type)?.['lastTransitionTime'],
+      ]),
+    );
   const statementsFor = (node: KubernetesObject): readonly Statement[] =>
     statementsOf(blockOf(node), profileIn(mirror));
   const blockOf = (node: KubernetesObject): unknown => {
@@ -64,17 +75,23 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
     const patient = resource === 'nodes' ? patients.get(uid) : undefined;
     if (patient === undefined) return;
     if (object === undefined) return void patients.delete(uid);
-    patients.set(uid, seen(patient, isUnhealthy(object), bootOf(object)));
+    patients.set(uid, seen(patient, illnessOf(object), bootOf(object)));
   });
 
   /** A patient by what its Node shows now. */
-  function seen(patient: Patient, isIllNow: boolean, bootID: string | undefined): Patient {
+  function seen(patient: Patient, illness: Illness, bootID: string | undefined): Patient {
     const { wellSince, incident, isUnclear } = patient;
     const last = patient.acts.at(-1);
+    const isIllNow = illness.size > 0;
     if (!isIllNow && wellSince !== undefined) return patient;
-    if (!isIllNow) return { ...patient, wellSince: now(), acts: patient.acts.map(each => interrupted(each, now())) };
-    if (wellSince === undefined) return patient;
-    const again = { ...patient, wellSince: undefined };
+    const acts = patient.acts.map(each => interrupted(each, now()));
+    if (!isIllNow) return { ...patient, wellSince: now(), acts };
+    // Only times have moved, and all of them: it was well in between, and nobody was shown it.
+    const wasWell = [...illness].every(
+      ([what, time]) => patient.illness.has(what) && patient.illness.get(what) !== time,
+    );
+    if (wellSince === undefined) return { ...patient, illness, ...(wasWell && { acts }) };
+    const again = { ...patient, illness, wellSince: undefined };
     // It may have helped, and a short time in which it was well may not have been seen.
     if (last?.kind === 'Reboot' && last.bootID !== bootID)
       return { ...again, incident: incident + 1, isUnclear: isUnclear || now() - wellSince < SLACK };
@@ -98,7 +115,7 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
       if (act === undefined) return;
       const { kind, id, node } = act;
       const { uid } = node.metadata;
-      const patient = patients.get(uid) ?? { acts: [], incident: 0, wellSince: undefined, isUnclear: false };
+      const patient = patients.get(uid) ?? NEW_PATIENT;
       const { acts, incident } = patient;
       const last = acts.at(-1);
       if (isAgain(act) && last !== undefined)
@@ -117,10 +134,12 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
       const isCertain = ((quietSince() ?? Infinity) <= began && !goesOn) || rungs.length === 1;
       const timeout = isCertain || left.length === 0 ? (rungs[nth] ?? rungs[0])?.timeout : Math.min(...left);
       const next: Taken = { kind, id, incident, timeout, bootID: bootOf(node), calls: [call] };
-      patients.set(uid, { ...patient, acts: [...acts, next] });
+      patients.set(uid, { ...patient, illness: illnessOf(node), acts: [...acts, next] });
     },
   };
 }
+
+const NEW_PATIENT: Patient = { acts: [], incident: 0, wellSince: undefined, illness: new Map(), isUnclear: false };
 
 const interrupted = (act: Taken, now: number): Taken =>
   now < (act.calls[0]?.time ?? now) + (act.timeout ?? 0) ? { ...act, isInterrupted: true } : act;

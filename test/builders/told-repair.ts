@@ -197,6 +197,17 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
       ),
     reboot: (name: string, value: unknown = { kind: 'ok' }, zone = 'a'): unknown =>
       call('instances', 'reboot', [`aws:///${zone}/i-${name}`], value),
+    /** A custom resource is made for the node. */
+    ask: (name: string): unknown =>
+      call(
+        'kubernetes',
+        'create',
+        [
+          { group: 'ops.example.com', version: 'v1', resource: 'nodefixes' },
+          { metadata: { name, annotations: { 'curfew.dev/repair': `node-${name}.${now}` } } },
+        ],
+        { kind: 'ok' },
+      ),
     say: (name: string, decision: string, reason: string): void =>
       check.onAudit?.({ function: 'repair', decision, reason, message: '', kind: 'Node', name }),
     /** @param isRecorded the run that says it writes its record afterwards, and does not die before */

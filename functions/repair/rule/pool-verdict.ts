@@ -39,8 +39,8 @@ export function nodesWithoutClaim(
   const index = indexOwners(nodes, claims);
   return nodes.filter(node => {
     const record = records.get(node.uid)?.value;
-    // A repair ends in the pool in which it began.
-    const isKnown = record !== undefined && (record.pool === pool || record.attempt !== undefined);
+    // What another pool remembers is its own as long as its NodeClaim names the node, a repair under way above all.
+    const isKnown = record !== undefined && record.pool === pool;
     return !isKnown && node.providerID !== undefined && ownerOf(node, index).kind === 'none';
   });
 }

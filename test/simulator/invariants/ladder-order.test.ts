@@ -107,6 +107,22 @@ describe('the actions of an incident', () => {
     ).toEqual([]);
   });
 
+  it('are begun again where the times of all conditions have moved: the node was well in between', () => {
+    const ask = { actions: [{ type: 'CustomResource', template: 'fix.yaml', timeout: '10m' }, { type: 'Terminate' }] };
+    const askedTwice = (moved: NodeTold['conditions']): readonly string[] =>
+      day(told => {
+        told.at(1);
+        told.ask('n');
+        told.node({ name: 'n', conditions: moved ?? UNHEALTHY });
+        told.at(3);
+        told.ask('n');
+      }, ask);
+    expect(askedTwice([['Ready', 'False', 1]])).toEqual([]);
+    const others = [['Ready', 'Unknown', 1]] as const;
+    const more = [...UNHEALTHY, ['KernelReady', 'False', 1]] as const;
+    for (const goesOn of [others, more]) expect(askedTwice(goesOn)).toEqual([expect.stringMatching(/^I4/)]);
+  });
+
   it('go on where a termination was called off before anything of it was carried out', () => {
     const first = { actions: [{ type: 'Terminate', timeout: '10m' }, { type: 'Reboot' }] };
     const terminatedThenRebooted = (claim: NonNullable<NodeTold['claim']>): readonly string[] =>
