@@ -15,6 +15,7 @@ import { addDuration, earliest, isDue, parseTimestamp, type EpochMs } from '../.
 import type { TerminatedClaim, TerminatedObject } from './rule/objects.ts';
 import type { SettingsOfPool } from './rule/settings-in-force.ts';
 
+export { attachmentsOf, blockingAttachments, podsThatStay } from './rule/drain-plan.ts';
 export { type DrainPlan, isDrained, planDrain, type PodStep } from './rule/drain-plan.ts';
 export { afterAnswer, hookTimeoutTime, nextTimeout, progressOf } from './rule/hook-progress.ts';
 export { withAnswers, withCalls, withLaterCalls } from './rule/hook-progress.ts';

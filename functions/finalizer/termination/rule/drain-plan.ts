@@ -1,6 +1,6 @@
 /**
  * Plan of a drain for the pods of a node, as in Karpenter: protection first, then PodDisruptionBudgets, group by group; at a deadline whatever
- * is left. Pure: the API server's answers to evictions are the caller's.
+ * is left. After it, the volumes that must be detached before the instance ends. Pure: the API server's answers to evictions are the caller's.
  */
 import {
   DRAIN_GROUPS,
@@ -11,6 +11,8 @@ import {
   type SkipReason,
 } from '../../../../shared/domain/drainable-pod.ts';
 import { forcedGraceSeconds, forceTime, isForced } from '../../../../shared/domain/forced-deletion.ts';
+import { objectIn, optionalText } from '../../../../shared/domain/json.ts';
+import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { isTerminating, type PodView } from '../../../../shared/domain/pod.ts';
 import {
   isActive,
@@ -19,7 +21,7 @@ import {
   type Protection,
   type ProtectionPolicy,
 } from '../../../../shared/domain/protection.ts';
-import { earliest, isDue, type EpochMs } from '../../../../shared/domain/time.ts';
+import { earliest, isDue, parseTimestamp, type EpochMs } from '../../../../shared/domain/time.ts';
 
 export interface DrainSituation {
   readonly now: EpochMs;
@@ -146,3 +148,46 @@ export function isDrained(
     ({ pod }) => unawaited.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
   );
 }
+
+/** A VolumeAttachment with its PersistentVolume. */
+interface Attachment {
+  readonly name: string;
+  readonly volume: string;
+}
+
+/** The attachments of PersistentVolumes to these Nodes, and not to earlier ones of their names (I10). Volumes that are inline do not count. */
+export function attachmentsOf(
+  nodes: readonly KubernetesObject[],
+  attachments: readonly KubernetesObject[],
+): readonly Attachment[] {
+  const nodeByName = new Map(nodes.map(node => [node.metadata.name, node]));
+  return attachments.flatMap(attachment => {
+    const node = nodeByName.get(optionalText(attachment.spec?.['nodeName']) ?? '');
+    const volume = optionalText(objectIn(attachment.spec, 'source')['persistentVolumeName']);
+    if (node === undefined || volume === undefined || isOlder(attachment, node)) return [];
+    return [{ name: attachment.metadata.name, volume }];
+  });
+}
+
+/** Whether an attachment was made for an earlier Node of that name. A time that cannot be read says nothing. */
+function isOlder(attachment: KubernetesObject, node: KubernetesObject): boolean {
+  const [attached, begun] = [attachment, node].map(({ metadata }) => parseTimestamp(metadata.creationTimestamp));
+  return attached !== undefined && begun !== undefined && attached < begun;
+}
+
+/** The pods that the drain passes over, whose volumes stay attached. Those of finished pods are detached. */
+export const podsThatStay = (pods: readonly PodView[], now: EpochMs): readonly PodView[] =>
+  pods.filter(pod => {
+    const drainability = drainabilityOf(pod, now);
+    return drainability.kind === 'skipped' && drainability.because !== 'Finished';
+  });
+
+/** Names of the attachments that are waited for, in order. @param staying PersistentVolumes of the pods that stay */
+export const blockingAttachments = (
+  attachments: readonly Attachment[],
+  staying: readonly (string | undefined)[],
+): readonly string[] =>
+  attachments
+    .filter(({ volume }) => !staying.includes(volume))
+    .map(({ name }) => name)
+    .toSorted();
