@@ -11,24 +11,30 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
 
-/**
- * Moves what the pool's record knew of its nodes into their records; answers what stays, for want of readable settings.
- */
+/** The records of nodes, and what stays in the pool's record. */
+export interface CarriedOver {
+  readonly records: ReadonlyMap<string, StoredNode>;
+  readonly oldAttempts: PoolRecord['oldAttempts'];
+}
+
+/** Puts what the pool's record knew of its nodes into their records. All stays where it is for want of readable settings. */
 export function carryOver(
   carried: readonly CarriedAttempt[],
-  records: Map<string, StoredNode>,
+  stored: ReadonlyMap<string, StoredNode>,
   nodes: readonly NodeView[],
   settings: RepairSettings | undefined,
-): PoolRecord['oldAttempts'] {
+): CarriedOver {
   const present = new Set(nodes.map(({ uid }) => uid));
   const stillCarried = carried.filter(each => !isNothingLeft(each, present));
-  if (settings === undefined) return stillCarried.length === 0 ? undefined : stillCarried;
+  if (settings === undefined)
+    return { records: stored, oldAttempts: stillCarried.length === 0 ? undefined : stillCarried };
+  const records = new Map(stored);
   for (const each of stillCarried) {
     const { uid, name } = each.node;
     const known = records.get(uid)?.value ?? newNode(name, undefined);
     records.set(uid, { value: intoNode(known, each, ladderOf(settings)), needsRewrite: true });
   }
-  return undefined;
+  return { records, oldAttempts: undefined };
 }
 
 /**

@@ -18,22 +18,23 @@ import { createTries, isRefusal } from '../../shared/lifecycle/refusals.ts';
 /** Key of the refusal to read the answer of a custom resource. */
 const ANSWER = 'answer';
 
-/** Asks about each open attempt, and puts the answer into its record. @param nodes the nodes of the pool */
-export async function inquire(
+/** Asks about each open attempt. Answers the records with what it learned. @param nodes the nodes of the pool */
+export async function withAnswers(
   deps: PassDeps,
-  records: Map<string, StoredNode>,
+  stored: ReadonlyMap<string, StoredNode>,
   nodes: readonly NodeView[],
-): Promise<void> {
+): Promise<ReadonlyMap<string, StoredNode>> {
+  const records = new Map(stored);
   const providerIDs = new Map(nodes.map(({ uid, providerID }) => [uid, providerID]));
-  await fewAtATime([...records], async ([uid, stored]) => {
-    const { attempt } = stored.value;
+  await fewAtATime([...stored], async ([uid, record]) => {
+    const { value } = record;
+    const { attempt } = value;
     const update = (change: Partial<NodeRecord>): void =>
-      void records.set(uid, { ...stored, value: { ...stored.value, ...change } });
+      void records.set(uid, { ...record, value: { ...value, ...change } });
     if (attempt?.action === 'CustomResource' && attempt.phase === 'accepted' && attempt.answer === undefined) {
-      const { answer, refusals } = await readAnswer(deps, uid, stored.value);
+      const { answer, refusals } = await readAnswer(deps, uid, value);
       if (answer !== undefined) update({ attempt: { ...attempt, answer } });
-      else if (refusals !== stored.value.refusals)
-        records.set(uid, { value: { ...stored.value, refusals }, needsRewrite: true });
+      else if (refusals !== value.refusals) records.set(uid, { value: { ...value, refusals }, needsRewrite: true });
       return;
     }
     const isOpen = attempt?.phase === 'intended' && isDue(deps.clock.now(), judgeTime(attempt));
@@ -42,6 +43,7 @@ export async function inquire(
     const inquired = await askForEnd(deps, attempt, providerID);
     if (inquired !== undefined) update({ attempt: inquired });
   });
+  return records;
 }
 
 /** Reads the answer of an attempt's custom resource, or remembers why it cannot be read. */

@@ -2,10 +2,10 @@
  * Reads all that a pass needs: the record and the settings of the pool, its nodes with their records, and what only due
  * nodes need. All reads are live. What is found of the nodes says what to read next (`rule/pool-verdict.ts`).
  */
-import { carryOver } from './carried-attempts.ts';
+import { carryOver, type CarriedOver } from './carried-attempts.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
 import { readableSettings } from './rule/incident.ts';
-import { inquire } from './inquiry.ts';
+import { withAnswers } from './inquiry.ts';
 import type { ClusterNodes, DueFacts, PoolFacts, RepairAsks } from './rule/pool-facts.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import { isRequestFor, leaseHolder, requestedNode } from './rule/other-work.ts';
@@ -25,7 +25,7 @@ import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
-import { matchStatements } from '../../shared/domain/repair-policy.ts';
+import { matchStatements, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, isDue } from '../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { openRecord, openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
@@ -71,11 +71,9 @@ export async function observe(
   const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
   const opened = openRecords(deps, NODE_CODEC);
   const timedNodeRecord = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
-  const records = await readNodes(deps, timedNodeRecord, nodes, { unhealthy, state, asks });
-  if (records === 'newer') return 'newer';
-  const oldAttempts = state.oldAttempts && carryOver(state.oldAttempts, records, nodes, settings);
-  const open = [...records].filter(([, { value }]) => value.attempt !== undefined);
-  if (open.length > 0) await inquire(deps, records, nodes);
+  const stored = await readNodes(deps, timedNodeRecord, nodes, { unhealthy, state, asks });
+  if (stored === 'newer') return 'newer';
+  const { records, oldAttempts } = await completeRecords(deps, stored, { nodes, settings, old: state.oldAttempts });
   const found = nodes.filter(node => records.has(node.uid) || unhealthy.includes(node) || asks.uids.has(node.uid));
   const withoutClaim = nodesWithoutClaim(pool, found, { claims: view.claims, records });
   const others = withoutClaim.length === 0 ? NONE_ELSEWHERE : await readOtherPools(deps, pool, withoutClaim, asks);
@@ -156,7 +154,7 @@ async function readNodes(
     state,
     asks,
   }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: RepairAsks },
-): Promise<Map<string, StoredNode> | 'newer'> {
+): Promise<ReadonlyMap<string, StoredNode> | 'newer'> {
   const { inFlight, followed, oldAttempts = [] } = state;
   const wanted = new Set([
     ...unhealthy.map(({ uid }) => uid),
@@ -178,6 +176,26 @@ async function readNodes(
     records.set(uid, { value: { ...loaded.value, name: names.get(uid) ?? subject.name }, needsRewrite });
   });
   return isNewer ? 'newer' : records;
+}
+
+/** Completes the records of nodes by attempts that the pool's record still has, and by answers about attempts under way. */
+async function completeRecords(
+  deps: PassDeps,
+  stored: ReadonlyMap<string, StoredNode>,
+  {
+    nodes,
+    settings,
+    old,
+  }: {
+    readonly nodes: readonly NodeView[];
+    readonly settings: RepairSettings | undefined;
+    readonly old: PoolRecord['oldAttempts'];
+  },
+): Promise<CarriedOver> {
+  const carried =
+    old === undefined ? { records: stored, oldAttempts: undefined } : carryOver(old, stored, nodes, settings);
+  const hasOpenAttempt = [...carried.records.values()].some(({ value }) => value.attempt !== undefined);
+  return hasOpenAttempt ? { ...carried, records: await withAnswers(deps, carried.records, nodes) } : carried;
 }
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
