@@ -16,7 +16,7 @@ import { poolSubject } from './passes.ts';
 import { intendedResource } from './actions/custom-resource.ts';
 import { withAcceptedAttempt, newNode } from './rule/attempt.ts';
 import { PASS_SPACING } from './decide.ts';
-import { type GrantedRepair, poolAfter, type PoolDecision } from './rule/pool-decision.ts';
+import { type GrantedRepair, isWorthKeeping, poolAfter, type PoolDecision } from './rule/pool-decision.ts';
 import { allActionsOf, isBeforeReboot } from './rule/ladder.ts';
 import { giveBack, type OpenReservations } from './reservations.ts';
 import { afterActNotAccepted, type FindingChange } from './act-not-accepted.ts';
@@ -203,11 +203,7 @@ async function writePool(
   state: PoolRecord,
   wakeTime: EpochMs | undefined,
 ): Promise<void> {
-  const { inFlight, followed, holdingGuards, ramp, launchPause, terminations, oldAttempts = [], counts } = state;
-  const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, oldAttempts];
-  const isAnything =
-    lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined || launchPause !== undefined;
-  if (!isAnything && wakeTime === undefined) {
+  if (!isWorthKeeping(state) && wakeTime === undefined) {
     await observed.timedPoolRecord.closeNow();
     return;
   }

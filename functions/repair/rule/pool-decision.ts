@@ -214,3 +214,10 @@ export function poolAfter(
   const held = counts.held + resultsOf('refused').length;
   return withFindings({ ...state, terminations }, findings, { ramp, pause, inFlight, held });
 }
+
+/** Whether the record of the pool says something that the next pass must know. */
+export function isWorthKeeping(state: PoolRecord): boolean {
+  const { inFlight, followed, holdingGuards, ramp, launchPause, terminations, oldAttempts = [], counts } = state;
+  const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, oldAttempts];
+  return lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined || launchPause !== undefined;
+}

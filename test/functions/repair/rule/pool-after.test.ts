@@ -1,7 +1,7 @@
 /** What a pool remembers of a pass, and when it is looked at again. */
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../functions/repair/decide.ts';
-import { poolAfter } from '../../../../functions/repair/rule/pool-decision.ts';
+import { isWorthKeeping, poolAfter } from '../../../../functions/repair/rule/pool-decision.ts';
 import { NEW_POOL, type PoolRecord, type Ramp } from '../../../../functions/repair/pool-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
@@ -367,5 +367,25 @@ describe('after its acts', () => {
     const state = { ...NEW_POOL, inFlight: { 'uid-n2': NOW }, counts: { held: 7, repairing: 7 } };
     const after = poolAfter(state, [], findings, NOW);
     expect(after).toMatchObject({ followed: ['uid-n1'], counts: { held: 7, repairing: 2 } });
+  });
+});
+
+describe('the record of a pool', () => {
+  const CARRIED = {} as NonNullable<PoolRecord['oldAttempts']>[number];
+  it.each<[string, boolean, Partial<PoolRecord>]>([
+    ['is kept for a node in flight', true, { inFlight: { 'uid-n1': NOW } }],
+    ['is kept for a node that is followed', true, { followed: ['uid-n1'] }],
+    ['is kept for a guard that holds', true, { holdingGuards: ['threshold'] }],
+    ['is kept for a ramp', true, { ramp: { step: 0, stepTime: NOW, granted: 0 } }],
+    ['is kept for a pause of launches', true, { launchPause: { failures: 1, until: NOW } }],
+    ['is kept for terminations', true, { terminations: [{ condition: 'Ready', time: NOW }] }],
+    ['is kept for attempts that no node has yet', true, { oldAttempts: [CARRIED] }],
+    ['is kept for held repairs', true, { counts: { held: 1, repairing: 0 } }],
+    ['goes where there is nothing', false, {}],
+    ['goes where only the number of running repairs is left', false, { counts: { held: 0, repairing: 1 } }],
+    ['goes where only the time of a report is left', false, { missingTime: NOW }],
+    ['goes where a list is empty', false, { oldAttempts: [] }],
+  ])('%s', (_, expected, state) => {
+    expect(isWorthKeeping({ ...NEW_POOL, ...state })).toBe(expected);
   });
 });
