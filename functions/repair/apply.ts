@@ -9,11 +9,11 @@ import { carryOut } from './carry-out.ts';
 import { type NodeFinding, verdictOf } from './rule/finding.ts';
 import { type NodeRecord, nodeSchema } from './node-record.ts';
 import type { ObservedPool } from './observe.ts';
-import type { PassDeps, ActResult } from './context.ts';
+import type { PassDeps, ActResult, IntendedAct } from './context.ts';
 import { type PoolRecord, poolSchema } from './pool-record.ts';
 import { isRecordNeeded } from './rule/incident.ts';
 import { poolSubject } from './passes.ts';
-import { intendedResource } from './actions/custom-resource.ts';
+import { planResource, withPlanned } from './actions/custom-resource.ts';
 import { withAcceptedAttempt, newNode } from './rule/attempt.ts';
 import { PASS_SPACING } from './decide.ts';
 import { type GrantedRepair, isWorthKeeping, poolAfter, type PoolDecision } from './rule/pool-decision.ts';
@@ -86,13 +86,13 @@ async function act(
   await savePool(observed, { ...poolRecord, ramp, counts, oldAttempts }, { wakeTime, punctual: false });
   const wanted = granted.map(({ finding }) => finding.node);
   const hasSlots = (await reserved?.reserve(inFlight, wanted)) ?? true;
-  const intended = new Map<GrantedRepair, NodeRecord>();
+  const intended = new Map<GrantedRepair, IntendedAct>();
   await fewAtATime(hasSlots ? granted : [], async each => {
     const { node } = each.finding;
     const planned = findings.find(({ node: { uid } }) => uid === node.uid)?.record;
     if (planned === undefined) return;
-    const recordWithIntent = await withIntent(deps, observed, each, planned);
-    if (await saveNode(deps, observed, node, normalNode(recordWithIntent))) intended.set(each, recordWithIntent);
+    const act = await withIntent(deps, observed, each, planned);
+    if (await saveNode(deps, observed, node, normalNode(act.record))) intended.set(each, act);
   });
   const results = await carryOut(deps, observed, intended, reserved !== undefined);
   // Another pass was faster, or the limits are full.
@@ -113,19 +113,21 @@ async function withIntent(
   observed: ObservedPool,
   granted: GrantedRepair,
   record: NodeRecord,
-): Promise<NodeRecord> {
+): Promise<IntendedAct> {
+  const { leftovers } = record;
   switch (granted.type) {
     case 'Replace':
-      return { ...record, leftovers: { ...record.leftovers, replacement: granted.attempt.replacement } };
+      return { record: { ...record, leftovers: { ...leftovers, replacement: granted.attempt.replacement } } };
     case 'CustomResource': {
-      const leftovers = await intendedResource(deps, observed, granted, record);
-      return { ...record, ...(leftovers && { leftovers }) };
+      const planned = await planResource(deps, observed, granted);
+      const withIt = withPlanned(leftovers, planned);
+      return { record: { ...record, ...(withIt && { leftovers: withIt }) }, planned };
     }
     case 'Reboot':
     case 'Drain':
     case 'Terminate': {
       const maintains = granted.type === 'Reboot' || isBeforeReboot(granted.attempt);
-      return maintains ? { ...record, leftovers: { ...record.leftovers, maintenance: true } } : record;
+      return { record: maintains ? { ...record, leftovers: { ...leftovers, maintenance: true } } : record };
     }
   }
 }

@@ -11,11 +11,10 @@ import { launchReplacement } from './actions/replace.ts';
 import { terminate } from './actions/terminate.ts';
 import { isWithin, type StillWanted, stillWanted } from './decide.ts';
 import { judgeHealth } from './rule/health.ts';
-import type { ActResult, ActOutcome, PassDeps } from './context.ts';
+import type { ActResult, ActOutcome, IntendedAct, PassDeps } from './context.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import { isBeforeReboot } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
-import type { NodeRecord } from './node-record.ts';
 import { reportUntold } from './attempt-report.ts';
 import { loadPoolSettings, type PoolSettings } from './pool-settings.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
@@ -38,7 +37,7 @@ import { causeOf } from '../../shared/lifecycle/refusals.ts';
 export async function carryOut(
   deps: PassDeps,
   observed: ObservedPool,
-  intended: ReadonlyMap<GrantedRepair, NodeRecord>,
+  intended: ReadonlyMap<GrantedRepair, IntendedAct>,
   isCounted: boolean,
 ): Promise<readonly ActResult[]> {
   if (intended.size === 0) return [];
@@ -46,7 +45,7 @@ export async function carryOut(
   const poolSettings = loadPoolSettings(deps, observed.pool, observed.poolSettings);
   const launches = [...intended.keys()].filter(({ attempt }) => attempt.action === 'Replace');
   const results: ActResult[] = [];
-  await fewAtATime([...intended], async ([granted, record]) => {
+  await fewAtATime([...intended], async ([granted, intendedAct]) => {
     let made: MadeObjects = {};
     const recordMade: ActionContext['recordMade'] = change => {
       made = change;
@@ -55,7 +54,8 @@ export async function carryOut(
     const { attempt } = granted;
     const listedClaim =
       attempt.action === 'Terminate' && attempt.claim ? observed.claims.get(attempt.claim.uid) : undefined;
-    const grantedAct = { granted, record, poolSettings, isCounted, recordMade, launchRoom };
+    const { record } = intendedAct;
+    const grantedAct = { ...intendedAct, granted, poolSettings, isCounted, recordMade, launchRoom };
     try {
       const byListedClaim = listedClaim && (await actOn(deps, observed, grantedAct, listedClaim));
       const outcome = byListedClaim ?? (await actOn(deps, observed, grantedAct)) ?? { kind: 'calledOff' };
@@ -67,9 +67,8 @@ export async function carryOut(
   return results;
 }
 
-interface GrantedAct extends Pick<ActionContext, 'recordMade' | 'launchRoom'> {
+interface GrantedAct extends IntendedAct, Pick<ActionContext, 'recordMade' | 'launchRoom'> {
   readonly granted: GrantedRepair;
-  readonly record: NodeRecord;
   readonly poolSettings: Promise<PoolSettings>;
   readonly isCounted: boolean;
 }
@@ -112,7 +111,7 @@ async function actOn(
   const ofPool = { pool: observed.pool, nodePool: seen.poolSettings.nodePool };
   const { message } = finding.verdict;
   const outcome = await orRefusal(() =>
-    perform(granted, { deps, now, leftovers, acts, node, claim, ...ofPool, launchRoom, pods, message, recordMade }),
+    perform(act, { deps, now, leftovers, acts, node, claim, ...ofPool, launchRoom, pods, message, recordMade }),
   );
   switch (outcome.kind) {
     case 'done':
@@ -192,7 +191,10 @@ async function orRefusal(
   }
 }
 
-function perform(granted: GrantedRepair, context: Omit<ActionContext, 'attempt'>): Promise<ActionOutcome> {
+function perform(
+  { granted, planned }: Pick<GrantedAct, 'granted' | 'planned'>,
+  context: Omit<ActionContext, 'attempt'>,
+): Promise<ActionOutcome> {
   switch (granted.type) {
     case 'Terminate':
       return terminate({ ...context, attempt: granted.attempt });
@@ -206,6 +208,7 @@ function perform(granted: GrantedRepair, context: Omit<ActionContext, 'attempt'>
     case 'Replace':
       return launchReplacement({ ...context, attempt: granted.attempt });
     case 'CustomResource':
-      return createRemediation({ ...context, attempt: granted.attempt }, granted.action.template);
+      if (planned === undefined) throw new TypeError('a custom resource is made without a plan of it');
+      return createRemediation({ ...context, attempt: granted.attempt }, planned);
   }
 }

@@ -1,5 +1,6 @@
 /** The context of a pass, and the outcome of an act. Types only. */
 import type { MadeObjects } from './actions/action.ts';
+import type { PlannedResource } from './actions/custom-resource.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { PassAsk } from './rule/pool-facts.ts';
 import type { RULES } from './decide.ts';
@@ -46,6 +47,12 @@ export interface Failure {
   readonly message: string;
   readonly cause: RefusalCause;
   readonly reason: string;
+}
+
+/** The record with the intent of an act. `planned`: the custom resource that it is going to make. */
+export interface IntendedAct {
+  readonly record: NodeRecord;
+  readonly planned?: PlannedResource;
 }
 
 /** An act of a pass, with its outcome. */

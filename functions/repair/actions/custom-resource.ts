@@ -5,11 +5,11 @@
  * healthy or gone.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { ACTED, type ActionContext, type ActionDeps, type ActionOutcome, NOT_PASSING } from './action.ts';
+import { ACTED, type ActionContext, type ActionDeps, type ActionOutcome, NOT_PASSING, notYet } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import type { GrantedRepair } from '../rule/pool-decision.ts';
 import type { ActionAnswer } from '../attempt-record.ts';
-import type { MadeResource, NodeRecord, RepairLeftovers } from '../node-record.ts';
+import type { MadeResource, RepairLeftovers } from '../node-record.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { deleteExactly } from '../../../shared/custom-resource/delete.ts';
@@ -40,22 +40,23 @@ import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 
 type Context = ActionContext<'CustomResource'>;
 
+/** The resource that an act is going to make; `unread`: what it takes to tell could not be read, and nothing is made. */
+export type PlannedResource = DescribedResource | { readonly kind: 'unread'; readonly error: unknown };
+
 /**
  * Makes the custom resource. If another made an object of its name, that is left alone, and waited for until the time
  * of the action is over.
  *
- * @param template key of the template in the ConfigMap
+ * @param planned what was recorded before: the template is not read again, as the settings may have changed since
+ * @throws {TerminalError} where what it takes to tell is refused for good
  */
-export async function createRemediation(context: Context, template: string): Promise<ActionOutcome> {
-  const { kubernetes } = context.deps;
-  const wanted = await renderManifest(context, template);
-  if (wanted.kind === 'failed') return wanted;
+export async function createRemediation(context: Context, planned: PlannedResource): Promise<ActionOutcome> {
+  if (planned.kind === 'unread') return notYet(planned.error);
+  if (planned.kind === 'failed') return planned;
   // Until somebody installs what is missing, or the time of the action is over.
-  if (wanted.kind === 'notServed') return { kind: 'notYet', on: wanted.message };
-  const { ref, manifest } = wanted;
-  if (!isIntended(context.leftovers, resourceNameOf(ref)))
-    return { kind: 'notYet', on: `${manifest.kind} ${ref.name} has yet to be recorded` };
-  const outcome = await makeResource(kubernetes, ref, manifest, markOf(context));
+  if (planned.kind === 'notServed') return { kind: 'notYet', on: planned.message };
+  const { ref, manifest } = planned;
+  const outcome = await makeResource(context.deps.kubernetes, ref, manifest, markOf(context));
   switch (outcome.kind) {
     case 'created':
       remember(context, ref, outcome.object.metadata.uid);
@@ -73,33 +74,33 @@ export async function createRemediation(context: Context, template: string): Pro
   }
 }
 
-/**
- * The leftovers of the repair, with the resource that it is going to make, to be recorded before that (I7). They stay
- * as they were if there is no such resource, or none can be told: the act itself says why.
- */
-export async function intendedResource(
+/** Renders the resource that the act is going to make. */
+export async function planResource(
   deps: ActionDeps,
   { pool, claims }: Pick<Context, 'pool'> & { readonly claims: ReadonlyMap<string, NodeClaimView> },
   { attempt, action, finding: { node, verdict } }: GrantedRepair & { readonly type: 'CustomResource' },
-  { leftovers }: NodeRecord,
-): Promise<RepairLeftovers | undefined> {
+): Promise<PlannedResource> {
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   try {
     const pods = await loadPodsOnNode(deps, node.name);
-    const wanted = await renderManifest(
-      { deps, attempt, node, claim, pool, pods, message: verdict.message },
-      action.template,
-    );
-    if (wanted.kind !== 'served') return leftovers;
-    const name = resourceNameOf(wanted.ref);
-    return isIntended(leftovers, name)
-      ? leftovers
-      : { ...leftovers, mayHaveMade: [...(leftovers?.mayHaveMade ?? []), name] };
+    return await renderManifest({ deps, attempt, node, claim, pool, pods, message: verdict.message }, action.template);
   } catch (error) {
-    // The act itself meets the same failure, and makes nothing that is not recorded. Any other error is a mistake of ours.
+    // Any other error is a mistake of ours.
     if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
-    return leftovers;
+    return { kind: 'unread', error };
   }
+}
+
+/** The leftovers of the repair with the resource that it is going to make, to be recorded before that (I7). */
+export function withPlanned(
+  leftovers: RepairLeftovers | undefined,
+  planned: PlannedResource,
+): RepairLeftovers | undefined {
+  if (planned.kind !== 'served') return leftovers;
+  const name = resourceNameOf(planned.ref);
+  return isIntended(leftovers, name)
+    ? leftovers
+    : { ...leftovers, mayHaveMade: [...(leftovers?.mayHaveMade ?? []), name] };
 }
 
 const isIntended = (leftovers: RepairLeftovers | undefined, name: ResourceName): boolean =>

@@ -16,10 +16,10 @@ const THEN_TERMINATE: Actions = [
   { type: 'Terminate' },
 ];
 
-function dueWorld(actions = THEN_TERMINATE) {
+function dueWorld(actions = THEN_TERMINATE, onUse: (permission: string) => void = () => undefined) {
   const { kubernetes } = PERMISSIONS.repair;
   const permissions = { ...PERMISSIONS.repair, kubernetes: [...kubernetes, GRANT] };
-  const world = createRepairWorld({ ...deployedIdentity('repair'), permissions });
+  const world = createRepairWorld({ ...deployedIdentity('repair'), permissions, onUse });
   seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5'], {
     policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }],
     actions,
@@ -87,6 +87,17 @@ it('I7: is deleted wherever the run ended', async () => {
     }
   }
   expect({ calls, left }).toEqual({ calls, left: [] });
+});
+
+it('I3: no settings are read between the last look at the node and the act, for they could forbid it', async () => {
+  const used: string[] = [];
+  const world = dueWorld(THEN_TERMINATE, permission => used.push(permission));
+  await world.look('n1');
+  expect(used).toContain('create nodefixes.ops.example.com');
+  const act = used.indexOf('create nodefixes.ops.example.com');
+  expect(used.lastIndexOf('get configmaps curfew-config in curfew', act)).toBeLessThan(
+    used.lastIndexOf('get nodes', act),
+  );
 });
 
 const ADMISSION = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name: 'keep' } };
