@@ -10,7 +10,7 @@ import { DRAIN_IN_PROGRESS, DRAINED, isOwnCondition, OWN_REASON } from '../../sh
 import { readConditions, type NodeCondition } from '../../shared/domain/node.ts';
 import { DRAIN_STATES, isDrainState, REMEDIATING, stateWithoutDrain } from '../../shared/domain/quarantine.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { changeExactly } from '../../shared/ports/exact-change.ts';
+import { changeExactly, changeNodeConditions } from '../../shared/ports/exact-change.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { requestedId, describeUnderWay } from './rule/node-annotations.ts';
 import type { DrainConditionState } from './rule/observation.ts';
@@ -161,7 +161,6 @@ export async function showDrain(
   shown: DrainConditionState,
   { message, now }: { readonly message: string; readonly now: EpochMs },
 ): Promise<KubernetesObject | undefined> {
-  const { name, uid, resourceVersion } = node.metadata;
   const storedConditions = readConditions(node.status?.['conditions']);
   if (readShownDrain(storedConditions) === shown) return node;
   const time = toTimestamp(now);
@@ -185,9 +184,7 @@ export async function showDrain(
     ...is(DRAIN_IN_PROGRESS, shown === 'inProgress', 'Draining'),
     ...is(DRAINED, shown === 'drained', 'Drained'),
   ];
-  const body = { metadata: { uid, resourceVersion }, status: { conditions } };
-  const ref = { type: RESOURCES.Node, name };
-  const outcome = await kubernetes.patch(ref, { type: 'strategic', body }, { subresource: 'status' });
+  const outcome = await changeNodeConditions(kubernetes, node.metadata, conditions);
   if (outcome.kind !== 'ok') return undefined;
   return { ...node, metadata: { ...node.metadata, resourceVersion: outcome.object.metadata.resourceVersion } };
 }

@@ -38,6 +38,7 @@ import {
   type UsedWakeUp,
 } from '../../shared/lifecycle/timed-record.ts';
 import type { WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import { changeStatus } from '../../shared/ports/exact-change.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { orRefused, type RefusedCall } from '../../shared/ports/read-answer.ts';
 
@@ -214,6 +215,5 @@ async function writeStatus(
   const { uid, name } = object.metadata;
   const ref = { type: RESOURCES.NodeLifecyclePolicy, name };
   // One that was replaced by another of its name has an event of its own.
-  const body = { metadata: { uid }, status };
-  return orRefused(kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' }));
+  return orRefused(changeStatus(kubernetes, ref, { uid }, status));
 }

@@ -9,6 +9,7 @@ import type { PodView } from '../domain/pod.ts';
 import { toDurationMs, toTimestamp, type DurationMs } from '../domain/time.ts';
 import { RetryableError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
+import { changeStatus } from '../ports/exact-change.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { orNotKnown } from '../ports/read-answer.ts';
 
@@ -98,15 +99,12 @@ const DISRUPTION_TARGET = { type: 'DisruptionTarget', status: 'True', reason: 'D
  * the pod is deleted all the same. Answers the pod's version afterwards.
  */
 async function markDisrupted({ kubernetes, clock }: PodDeps, pod: PodView): Promise<string> {
-  const { uid, resourceVersion, conditions = [] } = pod;
+  const { resourceVersion, conditions = [] } = pod;
   const isIts = (condition: JsonObject): boolean => condition['type'] === DISRUPTION_TARGET.type;
   if (conditions.some(each => isIts(each) && each['status'] === DISRUPTION_TARGET.status)) return resourceVersion;
   const message = 'the node is emptied, and the time for the pod to end by itself is over';
   const written = { ...DISRUPTION_TARGET, message, lastTransitionTime: toTimestamp(clock.now()) };
-  const body = {
-    metadata: { uid, resourceVersion },
-    status: { conditions: [...conditions.filter(each => !isIts(each)), written] },
-  };
-  const outcome = await orNotKnown(kubernetes.patch(refOf(pod), { type: 'merge', body }, { subresource: 'status' }));
+  const status = { conditions: [...conditions.filter(each => !isIts(each)), written] };
+  const outcome = await orNotKnown(changeStatus(kubernetes, refOf(pod), pod, status));
   return outcome.kind === 'ok' ? outcome.object.metadata.resourceVersion : resourceVersion;
 }

@@ -91,12 +91,13 @@ const PRIMITIVES: readonly Primitive[] = [
     name: 'a change of exactly what was read',
     does: /type: 'merge',\s*body/,
     home: 'shared/ports/exact-change.ts',
-    also: {
-      'functions/finalizer/common/set-condition.ts': 'a status',
-      'functions/repair/policy-status.ts': 'a status',
-      'shared/pods/eviction.ts': 'a status',
-      'shared/adapters/kubernetes/event-recorder.ts': 'Events',
-    },
+    also: { 'shared/adapters/kubernetes/event-recorder.ts': 'Events' },
+  },
+  {
+    name: 'a change of a status',
+    does: /subresource: 'status'/,
+    home: 'shared/ports/exact-change.ts',
+    also: { 'shared/contract/permissions.ts': 'grants, and no changes' },
   },
   {
     name: 'what follows from the judgement of a node',

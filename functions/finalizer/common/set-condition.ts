@@ -3,6 +3,7 @@ import { fieldsOf, isJsonObject, listIn, textOrEmpty } from '../../../shared/dom
 import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { changeExactly, changeStatus } from '../../../shared/ports/exact-change.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { orRefused, type RefusedCall } from '../../../shared/ports/read-answer.ts';
 
@@ -48,7 +49,7 @@ export async function setConditions(
   const isSame = Object.entries(fields).every(([key, value]) => object.status?.[key] === value);
   if (changed.length === 0 && isSame) return 'ok';
   const types = new Set(changed.map(({ type }) => type));
-  const { uid, resourceVersion, generation } = object.metadata;
+  const { generation } = object.metadata;
   const written = changed.flatMap((change): JsonObject[] => {
     if (change.status === 'absent') return [];
     const old = storedConditions.find(({ type }) => type === change.type);
@@ -58,11 +59,10 @@ export async function setConditions(
     return [{ ...change, lastTransitionTime: toTimestamp(since ?? now), ...observed }];
   });
   const kept = listIn(object.status, 'conditions').filter(condition => !types.has(typeOf(condition)));
-  const body = { metadata: { uid, resourceVersion }, status: { ...fields, conditions: [...kept, ...written] } };
-  const patch = { type: 'merge', body } as const;
-  const first = await orRefused(kubernetes.patch(ref, patch, { subresource: 'status' }));
+  const status = { ...fields, conditions: [...kept, ...written] };
+  const first = await orRefused(changeStatus(kubernetes, ref, object.metadata, status));
   const isElsewhere = first.kind === 'notFound' && mayLackSubresource;
-  const outcome = isElsewhere ? await orRefused(kubernetes.patch(ref, patch)) : first;
+  const outcome = isElsewhere ? await orRefused(changeExactly(kubernetes, ref, object.metadata, { status })) : first;
   if (outcome.kind === 'refused') return outcome;
   return outcome.kind === 'conflict' ? 'changed' : 'ok';
 }

@@ -16,7 +16,7 @@ import { CORDONED_BY_REPAIR_ANNOTATION, type NodeView, readConditions, readNode 
 import { isQuarantinedByCordon } from '../../../shared/domain/quarantine.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { changeExactly, throwConflict } from '../../../shared/ports/exact-change.ts';
+import { changeExactly, changeNodeConditions, throwConflict } from '../../../shared/ports/exact-change.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
@@ -69,9 +69,7 @@ async function setMaintenance(
     message: status === 'True' ? 'a repair reboots the machine' : 'the reboot is over',
     lastTransitionTime: time,
   };
-  const body = { metadata: { uid }, status: { conditions: [condition] } };
-  const ref = { type: RESOURCES.Node, name };
-  const outcome = await kubernetes.patch(ref, { type: 'strategic', body }, { subresource: 'status' });
+  const outcome = await changeNodeConditions(kubernetes, { name, uid }, [condition]);
   throwConflict(`${MAINTENANCE} of ${name}`, outcome);
 }
 
