@@ -22,8 +22,6 @@ import {
   type DrainOutcome,
 } from './request-record.ts';
 
-const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.array(schema));
-
 const storedCordon = z.object({ quarantined: z.boolean(), cordon: z.enum(['own', 'other', 'none']) });
 
 /** The cordon that keeps new pods away while a drain is under way; when that is taken back, the drain is cancelled. */
@@ -61,7 +59,7 @@ export type PodReturn = Readonly<z.output<typeof comeBack>>;
 const storedActive = z.object({
   id: z.string(),
   /** Requests that this drain answers. */
-  requests: list(requestSchema),
+  requests: z.list(requestSchema),
   scope: scopeSchema,
   startTime: instant,
   force: z.boolean(),
@@ -69,11 +67,11 @@ const storedActive = z.object({
   /** The Node's resourceVersion when the drain prepared it: an event of this version says nothing new. */
   nodeVersion: z.exactOptional(z.string()),
   /** UIDs of pods that are still there, and whose owners were warned of the deletion. */
-  warned: list(z.string()),
+  warned: z.list(z.string()),
   /** Time at which pods are deleted. If it comes nearer, owners are warned again. Absent until the first plan of pods, and in older records. */
   deleteTime: z.exactOptional(instant),
   /** UIDs of pods that it has set out to evict or delete, and that are still there. Noted before the act: no run that is overtaken goes uncounted. */
-  tried: z.exactOptional(list(z.string())),
+  tried: z.exactOptional(z.list(z.string())),
   /** The stored name of `goneCount`. */
   gone: z.exactOptional(z.number()),
   /** Number of pods that are gone, or about to go. */
@@ -89,12 +87,12 @@ const storedActive = z.object({
   /** The fewest pods that were left, and since when; `saidTime`: the last report that nothing moves. Absent until pods were planned for. */
   progress: z.exactOptional(z.object({ pods: z.number(), time: instant, saidTime: z.exactOptional(instant) })),
   /** Pods that came back onto the node. */
-  returns: z.exactOptional(list(comeBack)),
+  returns: z.exactOptional(z.list(comeBack)),
   queue: z.exactOptional(z.object({ since: instant, takes: z.boolean() })),
   custom: z.exactOptional(custom),
   fellBack: z.exactOptional(z.string()),
   end: z.exactOptional(z.extend(outcomeSchema, { time: instant })),
-  over: z.exactOptional(list(z.string())),
+  over: z.exactOptional(z.list(z.string())),
 });
 type StoredActive = Readonly<z.output<typeof storedActive>>;
 
@@ -199,17 +197,17 @@ function toStoredPhase(phase: DrainPhase): Pick<StoredActive, OfPhase> {
 const schema = z.object({
   active: z.exactOptional(active),
   /** Requests that wait for the active drain to end, or for a configuration. */
-  requests: list(requestSchema),
+  requests: z.list(requestSchema),
   /** Ends of requests, newest last. */
-  finished: list(finishedSchema),
+  finished: z.list(finishedSchema),
   /** Requests that ended before the ones in `finished`, newest last. Absent in older records. */
-  answered: z.exactOptional(list(answeredSchema)),
+  answered: z.exactOptional(z.list(answeredSchema)),
   /** The last report about a drain that is paused. */
   reported: z.exactOptional(z.string()),
   /** Time since which drains are paused: their time-outs stand still. */
   pausedSince: z.exactOptional(instant),
   quarantineEnd: z.exactOptional(quarantineEndSchema),
-  recoveries: z.exactOptional(list(recoverySchema)),
+  recoveries: z.exactOptional(z.list(recoverySchema)),
   /** Time of the last Warning on the Node that an event is too old. */
   staleSaid: z.exactOptional(instant),
   /** Refused changes of Node, custom resource and pods. */

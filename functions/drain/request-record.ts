@@ -15,7 +15,6 @@ const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>
     z.nullable(schema),
     z.transform((value: z.output<Schema> | null) => value ?? undefined),
   );
-const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.array(schema));
 
 const overrides = z.object({ force: z.boolean(), skip: z.boolean() });
 const event: z.ZodMiniType<HealthEvent> = z.object({
@@ -88,7 +87,7 @@ export const outcomeSchema = z.object({
   reason: z.string(),
   message: z.string(),
   /** Pods that should have gone and were not waited for, as `namespace/name (why)`. */
-  left: list(z.string()),
+  left: z.list(z.string()),
 });
 export type DrainOutcome = Readonly<z.output<typeof outcomeSchema>>;
 
@@ -97,9 +96,9 @@ const faultSchema = z.object({
   componentClass: z.string(),
   checkName: z.string(),
   /** Entities as `type/value`; empty: the whole check. */
-  entities: list(z.string()),
+  entities: z.list(z.string()),
   /** Error codes; empty: all of the check. Absent in older records: any. */
-  codes: z.exactOptional(list(z.string())),
+  codes: z.exactOptional(z.list(z.string())),
 });
 /** A fault as monitors identify it; its recovery names it alike. */
 export type NodeFault = Readonly<z.output<typeof faultSchema>>;

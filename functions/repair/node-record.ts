@@ -8,8 +8,6 @@ import * as z from '../../shared/contract/zod.ts';
 import { storedName } from '../../shared/custom-resource/stored-name.ts';
 import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 
-export const list = <Schema extends z.ZodMiniType>(schema: Schema) => z.readonly(z.array(schema));
-
 export const madeResource = z.extend(storedName, { uid: z.string() });
 
 export type MadeResource = Readonly<z.output<typeof madeResource>>;
@@ -29,7 +27,7 @@ const episode = z.object({
   startTime: instant,
   endTime: z.optional(instant),
   /** The conditions that the episode began with. */
-  began: z.optional(list(z.object({ type: z.string(), status: z.string() }))),
+  began: z.optional(z.list(z.object({ type: z.string(), status: z.string() }))),
 });
 
 /** A time in which the node was unhealthy; one without an end goes on. */
@@ -43,11 +41,11 @@ const leftovers = z.object({
    * (I4).
    */
   requested: z.optional(z.object({ key: z.string(), requestId: z.string() })),
-  resources: z.optional(list(madeResource)),
+  resources: z.optional(z.list(madeResource)),
   /**
    * Custom resources that a run set out to make, written before. If the run ended in between, they can be found (I7).
    */
-  mayHaveMade: z.optional(list(storedName)),
+  mayHaveMade: z.optional(z.list(storedName)),
   /** The cordon and the condition of a reboot. */
   maintenance: z.optional(z.literal(true)),
   /** The replacement of `ReplaceThenTerminate`, recorded before it is made. */
@@ -63,9 +61,9 @@ const incident = z.object({
   /** Condition type of the entry that decided last. */
   type: z.string(),
   /** Actions that were accepted, by their keys. */
-  taken: list(z.string()),
+  taken: z.list(z.string()),
   /** Keys of actions whose replacement did not become ready: not taken, and skipped if another action follows. */
-  skipped: z.optional(list(z.string())),
+  skipped: z.optional(z.list(z.string())),
   /** Time since which no statement has called the node unhealthy. */
   healthySince: z.optional(instant),
   /** The action that still had time when the node was well again. It counts as not taken once the node is unhealthy again. */
@@ -106,14 +104,14 @@ export const nodeSchema = z.object({
   /** The previous incident: its condition type, and the action that was taken last. */
   lastIncident: z.optional(z.object({ type: z.string(), key: z.optional(z.string()), time: instant })),
   /** Acts of the last day, or of as long as an allowance counts them. */
-  acts: list(act),
+  acts: z.list(act),
   number: z.int(),
   /** Number of replacements that were asked for, by which their names differ. */
   launched: z.optional(z.int()),
   attempt: z.optional(attempt),
   refusals: z.optional(refusalsSchema),
   leftovers: z.optional(leftovers),
-  episodes: list(episode),
+  episodes: z.list(episode),
   /** The other controller at work on it, and when that was first seen. */
   otherWork: z.optional(z.object({ what: z.string(), time: instant })),
   /** The code that was reported last, with its time, and the times of all codes of the last hour. */

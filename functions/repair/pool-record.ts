@@ -1,5 +1,4 @@
 /** The record of a pool: which of its nodes are in flight, and what its guards remember. The schema is the type. */
-import { list } from './node-record.ts';
 import { carriedAttempt } from './records-of-before.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
@@ -35,20 +34,20 @@ export const poolSchema = z.object({
    * UIDs of nodes with a repair that is not over although nobody waits for it: stuck ones, and those whose Nodes are
    * gone.
    */
-  followed: z._default(list(z.string()), []),
+  followed: z._default(z.list(z.string()), []),
   /** Guards that held a due repair in the last pass that looked: `cluster`, `zone/<name>`, `threshold`. */
-  holdingGuards: list(z.string()),
+  holdingGuards: z.list(z.string()),
   ramp: z.optional(ramp),
   /** Pause after a replacement that did not become ready. */
   launchPause: z.optional(launchPause),
   /** Terminations that were accepted in the last day, or in the window of `futility` if that is longer. */
-  terminations: list(termination),
+  terminations: z.list(termination),
   /** Number of held and of running repairs, for the status of policies. */
   counts: z.object({ held: z.int(), repairing: z.int() }),
   /** Time of the last report of how many nodes were not replaced. */
   missingTime: z.optional(instant),
   /** Attempts in the layout of an earlier version: each goes into the record of its node. */
-  oldAttempts: z.optional(list(carriedAttempt)),
+  oldAttempts: z.optional(z.list(carriedAttempt)),
 });
 
 export type PoolRecord = Readonly<z.output<typeof poolSchema>>;

@@ -3,7 +3,7 @@
  * as versions 1 and 2 did.
  */
 import { actionType, answer, dueCondition, named } from './attempt-record.ts';
-import { list, madeResource } from './node-record.ts';
+import { madeResource } from './node-record.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { storedName } from '../../shared/custom-resource/stored-name.ts';
@@ -27,8 +27,8 @@ export const carriedAttempt = z.object({
   previousTimestamp: z.optional(z.string()),
   bootID: z.optional(z.string()),
   requestId: z.optional(z.string()),
-  resources: z.optional(list(madeResource)),
-  mayHaveMade: z.optional(list(storedName)),
+  resources: z.optional(z.list(madeResource)),
+  mayHaveMade: z.optional(z.list(storedName)),
   /** The repair is over, and this could not be taken back. */
   isLeft: z.optional(z.literal(true)),
 });

@@ -161,7 +161,7 @@ export const PERMISSIONS: Readonly<Record<Component, Permissions>> = {
       on('Pod', ['list']),
       on('NodePool', ['get']),
       on('NodeLifecyclePolicy', ['get', 'list']),
-      on('Event', ['get', 'create', 'patch']),
+      EVENTS,
     ],
     records: ['grace-period'],
     readsKnownPools: true,

@@ -18,6 +18,9 @@ mini.config({ ...en(), customError: ofMissingValue });
 
 export * from 'zod/mini';
 
+/** An array that nobody changes. */
+export const list = <Schema extends mini.ZodMiniType>(schema: Schema) => mini.readonly(mini.array(schema));
+
 /** Checks of a length look at texts and lists only: JSON may have an object whose own `length` cannot be compared. */
 function ofTextsAndLists<Check extends ReturnType<typeof mini.minLength> | ReturnType<typeof mini.maxLength>>(
   check: Check,

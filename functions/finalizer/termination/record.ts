@@ -100,7 +100,7 @@ const schema = z.object({
   reported: z.exactOptional(z.string()),
   /** The settings when they were last valid: they stay in force when NodePool and policy go, or become unreadable. */
   settings: z.exactOptional(
-    z.object({ finalizerName: z.string(), scope: z.enum(TERMINATION_SCOPES), hooks: z.readonly(z.array(hook)) }),
+    z.object({ finalizerName: z.string(), scope: z.enum(TERMINATION_SCOPES), hooks: z.list(hook) }),
   ),
   /** The report that the termination is past its time was made. */
   overdue: z.exactOptional(z.boolean()),
@@ -111,7 +111,7 @@ const schema = z.object({
   /** No finalizer of ours is left while somebody else's keeps the object: kept for the instance, and that was said. */
   finalizerGone: z.exactOptional(z.boolean()),
   /** Failed steps that were skipped past the deadline, and whose skipping was reported. */
-  skippedSteps: z.exactOptional(z.readonly(z.array(z.string()))),
+  skippedSteps: z.exactOptional(z.list(z.string())),
   /** The value of the deadline annotation that could not be read, as it was said. */
   badTimestamp: z.exactOptional(z.string()),
   /** Nothing has begun, for the settings cannot be read: the report of that, and its time. */
