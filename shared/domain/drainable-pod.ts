@@ -3,7 +3,7 @@
  * and its drains share these answers.
  */
 import { isFinished, type PodView, type Toleration } from './pod.ts';
-import { addDuration, seconds, toDurationMs, type DurationMs, type EpochMs } from './time.ts';
+import { addDuration, rightAfter, seconds, type DurationMs, type EpochMs } from './time.ts';
 
 /** The taint that keeps new pods away from a node that is terminated (Karpenter's name). */
 export const DISRUPTED_TAINT = { key: 'karpenter.sh/disrupted', effect: 'NoSchedule' } as const;
@@ -91,6 +91,6 @@ function isStuckTerminating({ deletionTime }: Pick<PodView, 'deletionTime'>, now
 
 /** Time from which a pod that terminates now counts as stuck; undefined for one that does not terminate. */
 export function stuckTime({ deletionTime }: Pick<PodView, 'deletionTime'>): EpochMs | undefined {
-  // The instant after: a pod is stuck strictly later than the end of its wait.
-  return deletionTime === undefined ? undefined : addDuration(deletionTime, toDurationMs(STUCK_AFTER + 1));
+  // A pod is stuck strictly later than the end of its wait.
+  return deletionTime === undefined ? undefined : rightAfter(addDuration(deletionTime, STUCK_AFTER));
 }

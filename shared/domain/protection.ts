@@ -14,7 +14,7 @@
  */
 import { nanosecondsToDuration, parseGoDuration } from './go-duration.ts';
 import { DO_NOT_DISRUPT_ANNOTATION, isFinished, isTerminating, type PodView } from './pod.ts';
-import { addDuration, isDue, toDurationMs, type DurationMs, type EpochMs } from './time.ts';
+import { addDuration, isDue, rightAfter, type DurationMs, type EpochMs } from './time.ts';
 
 export const COMPATIBILITIES = ['Design', 'Karpenter'] as const;
 /** The set of rules by which the annotation is read. */
@@ -106,8 +106,6 @@ export function isActive(protection: Protection, now: EpochMs): boolean {
   return protection.kind === 'indefinite';
 }
 
-const AN_INSTANT = toDurationMs(1);
-
 /**
  * Until when a pod that has to go is left alone; undefined: it may go now. `until` is an instant after the end of its protection: the Event
  * that says so comes first, since there is nobody to say it of once the pod has gone. An absent `until`: without end.
@@ -118,7 +116,7 @@ export function protectedWait(
 ): { readonly until: EpochMs | undefined } | undefined {
   if (protection.kind === 'none') return undefined;
   if (protection.kind === 'indefinite') return { until: undefined };
-  const until = addDuration(protection.expiry, AN_INSTANT);
+  const until = rightAfter(protection.expiry);
   return isDue(now, until) ? undefined : { until };
 }
 

@@ -39,6 +39,9 @@ export function addDuration(instant: EpochMs, duration: DurationMs): EpochMs {
   return (instant + duration) as EpochMs;
 }
 
+/** The first time after `instant`. */
+export const rightAfter = (instant: EpochMs): EpochMs => addDuration(instant, toDurationMs(1));
+
 /**
  * The wait before the next try after so many in a row: `first`, then twice as long each time, `longest` at most.
  * @param times from 1

@@ -14,6 +14,7 @@ import {
   earliest,
   isDue,
   latest,
+  rightAfter,
   seconds,
   minutes,
   type DurationMs,
@@ -127,8 +128,8 @@ function planPod(pod: PodView, situation: PlanSituation, returnOf: ReturnType<ty
   }
   const { until } = drainability;
   const forced = forcedEnd(pod, situation);
-  // One millisecond later, because `podDrainability` compares strictly.
-  const change = until === undefined ? undefined : addDuration(until, AN_INSTANT);
+  // Right after it, because `podDrainability` compares strictly.
+  const change = until === undefined ? undefined : rightAfter(until);
   const times = [change, forced?.next];
   if (forced?.act !== undefined) return { isAwaited: true, acts: [forced.act], times };
   if (isTerminating(pod)) return { isAwaited: true, waits: [{ pod, because: 'Terminating', until }], times };
@@ -169,8 +170,6 @@ function forcedEnd(
   const gracePeriodSeconds = forcedGraceSeconds(pod, forcedEndTime, now);
   return { act: { kind: 'delete', pod, gracePeriodSeconds, overriddenProtection }, next };
 }
-
-const AN_INSTANT = seconds(0.001);
 
 function actsOn(pod: PodView, mode: DrainMode, situation: PlanSituation): readonly (PodAct | PodWait)[] {
   const { now, deleteTime, evictionGracePeriod } = situation;
