@@ -19,7 +19,7 @@ import type { DrainDecision } from './rule/decision.ts';
 import { forget, hasNoEndInForce, withoutEndsInForce } from './rule/history.ts';
 import { pauseWhileActive, pauseBeforeBegin } from './rule/pauses.ts';
 import { rememberEnds, withEnds } from './rule/late-events.ts';
-import { cordonFor, isPrepared, sinceOf } from './rule/node-annotations.ts';
+import { cordonFor, hasStaleCordonMark, isPrepared, sinceOf } from './rule/node-annotations.ts';
 import type { IncomingMessage, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
 import { openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
@@ -246,9 +246,7 @@ function decideIdle(observation: DrainObservation): DrainDecision {
   if (isCordonLeftOver && mayUncordon(observation)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
   if (node.shownDrain === 'inProgress' || (node.shownDrain === 'drained' && !node.unschedulable))
     return { kind: 'hide' };
-  return node.cordonMark === undefined || node.unschedulable
-    ? decideNothingUnderWay(observation)
-    : { kind: 'disownCordon' };
+  return hasStaleCordonMark(node) ? { kind: 'disownCordon' } : decideNothingUnderWay(observation);
 }
 
 /** Marks ended drains as over once somebody has uncordoned the node: the next cordon, also of a drain that has begun, is about something else. */

@@ -79,12 +79,11 @@ export function finishNode(
   node: KubernetesObject,
   { status, uncordon, ended }: NodeEnd,
 ): Promise<NodeChange> {
-  // Once somebody has uncordoned the node, the next cordon is not ours.
-  const isMarkStale = node.metadata.annotations?.[ANNOTATIONS.cordonedByDrain] !== undefined && !isCordoned(node);
   return change(deps, node, {
     annotations: {
       [ANNOTATIONS.watchPods]: withoutWaiter(node, OWNER),
-      ...((uncordon || isMarkStale) && { [ANNOTATIONS.cordonedByDrain]: null }),
+      ...(uncordon && { [ANNOTATIONS.cordonedByDrain]: null }),
+      ...withoutStaleMarks(node),
       [ANNOTATIONS.drainUnderWay]: null,
       ...answerTo(node, ended),
     },
@@ -95,10 +94,16 @@ export function finishNode(
   });
 }
 
-/** Takes the mark of our cordon off a node that somebody has uncordoned since, and nothing else. */
+/** Takes the marks of our cordons off a node that somebody has uncordoned since, and nothing else. */
 export function disownCordon(deps: Deps, node: KubernetesObject): Promise<NodeChange> {
-  const annotations = { [ANNOTATIONS.cordonedByDrain]: null };
-  return change(deps, node, { annotations, state: stateOf(node), unschedulable: undefined });
+  return change(deps, node, { annotations: withoutStaleMarks(node), state: stateOf(node), unschedulable: undefined });
+}
+
+/** Once somebody has uncordoned the node, the next cordon is not ours: neither that of a drain, nor that of a repair. */
+function withoutStaleMarks(node: KubernetesObject): Readonly<Record<string, null>> {
+  const marks = [ANNOTATIONS.cordonedByDrain, ANNOTATIONS.cordonedByRepair];
+  const stale = isCordoned(node) ? [] : marks.filter(mark => node.metadata.annotations?.[mark] !== undefined);
+  return Object.fromEntries(stale.map(mark => [mark, null]));
 }
 
 const isCordoned = ({ spec }: KubernetesObject): boolean => spec?.['unschedulable'] === true;

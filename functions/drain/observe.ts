@@ -30,7 +30,7 @@ import { isSentBefore } from './bus-event.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
 import { toDrainedNode } from './drained-node.ts';
-import { requestOnNode } from './rule/node-annotations.ts';
+import { hasStaleCordonMark, requestOnNode } from './rule/node-annotations.ts';
 import type { IncomingMessage, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
 import { askedIn, goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
 import { NO_DRAINS, OWNER, type DrainRecord } from './record.ts';
@@ -124,8 +124,12 @@ export async function observe(
 }
 
 /** Whether the Node carries marks of a drain that has ended. If nothing took them off, they would use a place of the pool for ever. */
-const isLeftOver = ({ shownDrain, unschedulable, underWay, isWatched }: DrainedNode): boolean =>
-  underWay !== undefined || isWatched || shownDrain === 'inProgress' || (shownDrain === 'drained' && !unschedulable);
+const isLeftOver = (node: DrainedNode): boolean =>
+  node.underWay !== undefined ||
+  node.isWatched ||
+  node.shownDrain === 'inProgress' ||
+  (node.shownDrain === 'drained' && !node.unschedulable) ||
+  hasStaleCordonMark(node);
 
 async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<ObservedDrain> {
   const { object, record, now } = base;

@@ -125,6 +125,10 @@ export function cordonFor(active: ActiveDrain, node: DrainedNode): Cordon {
 }
 
 /** Whether the drain needs a cordon mark of its own: a repair opens the node at its end, and somebody else asks for the drain, too. */
+/** Whether somebody has uncordoned the node since a drain or a repair of ours cordoned it. */
+export const hasStaleCordonMark = ({ cordonMark, isCordonedByRepair, unschedulable }: DrainedNode): boolean =>
+  !unschedulable && (cordonMark !== undefined || isCordonedByRepair === true);
+
 const needsOwnCordon = ({ requests }: ActiveDrain, { isCordonedByRepair, cordonMark }: DrainedNode): boolean =>
   isCordonedByRepair === true && cordonMark === undefined && !requests.every(isAskedByRepair);
 

@@ -48,7 +48,9 @@ async function begin(
   const ref = { type: RESOURCES.Node, name: node.name };
   // A cordon that somebody sets meanwhile is theirs, and a node that is well meanwhile is not rebooted.
   const isOpen = node.unschedulable !== true;
-  const annotations = { ...marks, ...(isOpen && { [CORDONED_BY_REPAIR_ANNOTATION]: 'true' }) };
+  // The cordon of a drain is ours as well. Whichever ends last opens the node.
+  const isOurs = isOpen || node.annotations[ANNOTATIONS.cordonedByDrain] !== undefined;
+  const annotations = { ...marks, ...(isOurs && { [CORDONED_BY_REPAIR_ANNOTATION]: 'true' }) };
   const change = { annotations, ...(isOpen && { spec: { unschedulable: true } }) };
   const outcome = await changeExactly(kubernetes, ref, node, change);
   if (outcome.kind !== 'ok') return CHANGED;

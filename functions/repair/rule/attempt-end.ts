@@ -79,6 +79,12 @@ export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain'
   return judgeRecovered({ ...facts, record }, attempt, '', `during ${attempt.action}`);
 }
 
+/** Calls off an attempt that the settings no longer want. It uses up none of its allowance. */
+export function stopAndJudge(facts: NodeFacts, attempt: Attempt): Finding {
+  const acts = facts.record.acts.filter(({ key, time }) => key !== attempt.key || time !== attempt.time);
+  return callOffAndJudge({ ...facts, record: { ...facts.record, acts } }, attempt);
+}
+
 /** Calls the attempt off: it counts as not taken, and begins again when it may. */
 export function callOffAndJudge(facts: NodeFacts, attempt: Attempt): Finding {
   return judgeWithoutAttempt(facts, withoutCalledOffAttempt({ ...facts.record, attempt }, attempt));

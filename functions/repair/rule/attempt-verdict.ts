@@ -28,6 +28,7 @@ import {
   judgeRecovered,
   judgeRecoveredEarly,
   judgeWithoutAttempt,
+  stopAndJudge,
   stuckBy,
 } from './attempt-end.ts';
 import { isStillUnhealthy } from './health.ts';
@@ -188,7 +189,7 @@ function judgeReboot(facts: NodeFacts, attempt: AttemptOf<'Reboot'>): Finding {
 
 function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): Finding {
   if (!facts.isUnhealthy) return judgeRecoveredEarly(facts, attempt);
-  if (!isWanted(facts)) return callOffAndJudge(facts, attempt);
+  if (!isWanted(facts)) return stopAndJudge(facts, attempt);
   return judgeWithoutNextAction(facts, attempt) ?? judgeRebootNext(facts, attempt);
 }
 
@@ -199,7 +200,7 @@ function judgeDrainBeforeReboot(facts: NodeFacts, attempt: AttemptOf<'Drain'>): 
 function judgeRequest(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Finding {
   if (!facts.isUnhealthy) return judgeRecoveredEarly(facts, attempt);
   if (!isWanted(facts) && attempt.action === 'Drain' && hasTime(attempt, facts.context.now))
-    return callOffAndJudge(facts, attempt);
+    return stopAndJudge(facts, attempt);
   return judgeWithoutNextAction(facts, attempt) ?? judgeNext(facts);
 }
 

@@ -38,7 +38,7 @@ export function ladderOf(
       case 'DrainThenTerminate':
         return [
           { ...action, type: 'Drain' },
-          { ...action, type: 'Terminate', timeout: STUCK_AFTER },
+          { ...action, type: 'Terminate', timeout: STUCK_AFTER, isAfterDrain: true },
         ];
       case 'ReplaceThenTerminate':
         return [{ ...action, type: 'Replace' }];

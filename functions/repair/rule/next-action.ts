@@ -176,27 +176,25 @@ function allowanceReturns(action: LadderAction, acts: readonly Act[], now: Epoch
 
 /**
  * Actions that count as taken when an incident begins. If the last incident was of the same condition type and is less
- * than a day old, the ladder resumes at its last action, or after it while that action has no attempt left.
+ * than a day old, the ladder resumes at its last action. That is passed over while it has no attempt left.
  */
 export function takenBefore(
-  { lastIncident: last, acts }: Pick<NodeRecord, 'lastIncident' | 'acts'>,
+  { lastIncident: last }: Pick<NodeRecord, 'lastIncident'>,
   type: string,
   ladder: readonly LadderAction[],
   now: EpochMs,
 ): readonly string[] {
   if (last?.type !== type || last.key === undefined || isDue(now, addDuration(last.time, GOES_ON_WITHIN))) return [];
   const index = ladder.findIndex(action => keyOf(action) === last.key);
-  const action = ladder[index];
-  if (action === undefined) return [];
-  const mayRepeat = action.type === 'Terminate' || allowanceReturns(action, acts, now) === undefined;
+  if (index < 0) return [];
   const previous = ladder[index - 1];
   const first = previous !== undefined && isBeforeReboot({ key: keyOf(previous) }) ? index - 1 : index;
-  return ladder.slice(0, mayRepeat ? first : index + 1).map(keyOf);
+  return ladder.slice(0, first).map(keyOf);
 }
 
 /**
- * The first time at which an action that counts as taken since an earlier incident may be taken again. The last action
- * returns with its allowance. Earlier ones also need that incident to be a day old.
+ * The first time at which an action that counts as taken since an earlier incident may be taken again: it needs an
+ * attempt, and that incident to be a day old.
  */
 function carriedReturns(
   { lastIncident, acts }: Pick<NodeRecord, 'lastIncident' | 'acts'>,
@@ -207,10 +205,7 @@ function carriedReturns(
   const over = lastIncident === undefined ? now : addDuration(lastIncident.time, GOES_ON_WITHIN);
   const times = ladder
     .filter(action => taken.includes(keyOf(action)))
-    .map(action => {
-      const allowed = allowanceReturns(action, acts, now) ?? now;
-      return keyOf(action) === taken.at(-1) ? allowed : latest(allowed, over);
-    });
+    .map(action => latest(allowanceReturns(action, acts, now) ?? now, over));
   return times.reduce<EpochMs | undefined>(earliest, undefined);
 }
 
@@ -245,17 +240,17 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
   let isUndrained = false;
   for (const action of ladder) {
     const key = keyOf(action);
-    const isReboot = action.type === 'Reboot' && isUndrained;
+    const isSecondHalf = isUndrained && (action.type === 'Reboot' || action.isAfterDrain === true);
     isUndrained = false;
-    // Without an attempt for the drain, skip its reboot: pods would get no time to leave.
-    if (taken.includes(key) || isReboot) continue;
+    // Without an attempt for the drain, skip what follows it: pods would get no time to leave.
+    if (taken.includes(key) || isSecondHalf) continue;
     const chance = chanceOf(state, action, now);
     switch (chance.kind) {
       case 'now':
         return { kind: 'next', action };
       case 'returns':
         returns = earliest(returns, chance.time);
-        isUndrained = isBeforeReboot({ key });
+        isUndrained = action.type === 'Drain';
         break;
       case 'lastResort':
         launch ??= action;

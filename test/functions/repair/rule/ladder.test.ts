@@ -114,7 +114,7 @@ describe('an incident of the same condition within a day', () => {
     lastIncident: { type, key, time: at(time) },
     acts: done,
   });
-  it.each<[string, Parameters<typeof takenBefore>[0], string]>([
+  it.each<[string, ReturnType<typeof before> | { readonly lastIncident: undefined; readonly acts: [] }, string]>([
     ['begins at the last action taken', before('Ready', FIX, -60, acts(FIX, -60)), FIX],
     ['begins after it where it has no attempt left', before('Ready', REBOOT, -60, acts(REBOOT, -90, -60)), FIX],
     ['begins at a termination again', before('Ready', TERMINATE, -60, acts(TERMINATE, -90, -60)), TERMINATE],
@@ -299,10 +299,31 @@ describe('a reboot whose pods have time', () => {
   });
 
   it('comes with its drain again in the next incident, while it has an attempt left', () => {
-    const lastIncident = { type: 'Ready', key: reboot, time: at(0) };
-    const next = (times: readonly number[]): readonly string[] =>
-      takenBefore({ lastIncident, acts: acts(reboot, ...times) }, 'Ready', ladder, at(60));
-    expect(next([0])).toEqual([]);
-    expect(next([-5, 0])).toEqual([drain, reboot]);
+    const next = (key: string, times: readonly number[]): string => {
+      const taken = takenBefore({ lastIncident: { type: 'Ready', key, time: at(0) } }, 'Ready', ladder, at(60));
+      return turn({ ladder, taken, acts: acts(key, ...times) });
+    };
+    expect(next(reboot, [-30])).toBe(drain);
+    expect(next(reboot, [-60, -30])).toBe(end);
+    // Without its drain no machine is rebooted.
+    expect(next(drain, [-60, -30])).toBe(end);
+  });
+});
+
+describe('a termination after its drain', () => {
+  const own = ladder({ type: 'DrainThenTerminate', timeout: '10m' });
+  const [drain, end] = own.map(keyOf) as [string, string];
+  const next = (...times: readonly number[]): string => {
+    const taken = takenBefore({ lastIncident: { type: 'Ready', key: drain, time: at(-30) } }, 'Ready', own, at(0));
+    return turn({ ladder: own, taken, acts: acts(drain, ...times) });
+  };
+
+  it('follows the drain', () => {
+    expect(turn({ ladder: own, taken: [drain] })).toBe(end);
+    expect(next(-30)).toBe(drain);
+  });
+
+  it('is passed over with a drain that has no attempt left: pods would get no time to leave', () => {
+    expect(next(-60, -30)).toMatch(/^exhausted/);
   });
 });

@@ -347,12 +347,7 @@ describe('the turn', () => {
   it('begins with nothing taken where the incident before left nothing that the list has', () => {
     const own = ladder('reboot terminate');
     const of = (type: string, key: string | undefined, time: number) =>
-      takenBefore(
-        { lastIncident: { type, ...(key !== undefined && { key }), time: at(time) }, acts: [] },
-        'Ready',
-        own,
-        NOW,
-      );
+      takenBefore({ lastIncident: { type, ...(key !== undefined && { key }), time: at(time) } }, 'Ready', own, NOW);
     expect(of('Disk', TERMINATE, -1)).toEqual([]);
     expect(of('Ready', undefined, -1)).toEqual([]);
     expect(of('Ready', FIX, -1)).toEqual([]);
