@@ -30,12 +30,19 @@ import { isSentBefore } from './bus-event.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
 import { toDrainedNode } from './drained-node.ts';
-import { hasStaleCordonMark, requestOnNode } from './rule/node-annotations.ts';
-import type { IncomingMessage, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
+import { hasStaleCordonMark, requestOnNode, sinceOf } from './rule/node-annotations.ts';
+import type {
+  IncomingMessage,
+  DrainedNode,
+  DrainObservation,
+  DrainConfiguration,
+  PoolDrains,
+} from './rule/observation.ts';
 import { askedIn, goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
-import { NO_DRAINS, OWNER, type DrainRecord } from './record.ts';
+import { goesBefore, mustWait } from './rule/queue.ts';
+import { NO_DRAINS, OWNER, type ActiveDrain, type DrainRecord } from './record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
-import { readPoolDrains } from './wake-ups.ts';
+import { readPoolDrains, withoutSkippedTurns } from './wake-ups.ts';
 
 export type DrainDeps = Pick<
   FunctionDeps,
@@ -141,7 +148,9 @@ async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<O
   const isOfAllPods = goesForAllPods({ requests: asked, phase: record.active?.phase });
   const configuration = isOfAllPods ? ALL_PODS : config.drain && configurationOf(config.drain);
   const { active } = record;
-  const poolDrains = active && isWaiting(active) ? await readPoolDrains(deps, base.node, pool) : undefined;
+  const limits = typeof inForce === 'string' ? base.limits : inForce.limits;
+  const poolDrains =
+    active && isWaiting(active) ? await drainsAround(deps, { node: base.node, limits, pool }, active) : undefined;
   const isCustom = configuration !== undefined && active !== undefined && isCustomDrain(active, configuration, view);
   const found = isCustom
     ? await orNotKnown(findResource(deps, configuration.settings.customDrain, active, view.name))
@@ -164,6 +173,18 @@ async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<O
     ...(typeof inForce === 'string' ? { outOfSight: inForce } : inForce),
     ...(isOfAllPods && asked.every(isForAllPods) && { limits: NO_DRAIN_LIMITS }),
   };
+}
+
+/** Reads the other drains of the pool. Of those that wait, an older one that passes its turn is left out. */
+async function drainsAround(
+  deps: DrainDeps,
+  { node, limits, pool }: Pick<ObservedDrain, 'node' | 'limits'> & { readonly pool: string | undefined },
+  active: ActiveDrain,
+): Promise<PoolDrains> {
+  const drains = await readPoolDrains(deps, node, pool);
+  if (!mustWait(limits, active.requests)) return drains;
+  const self = { uid: node.uid, since: sinceOf(active) };
+  return withoutSkippedTurns(deps, drains, limits.maxConcurrent, drain => goesBefore(drain, self));
 }
 
 /** Reads what the NodePool and the policies say. @throws {OutOfSight} where a kind is not served that may say something */

@@ -2,17 +2,18 @@
 import { listNodes } from '../../shared/cluster/lists.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { NVSENTINEL, ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
-import { placesOf } from '../../shared/domain/drain-limits.ts';
+import { placesOf, type DrainLimits } from '../../shared/domain/drain-limits.ts';
 import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { DRAIN_STATES } from '../../shared/domain/quarantine.ts';
 import { seconds, toDurationMs } from '../../shared/domain/time.ts';
+import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { OWNER } from './record.ts';
+import { DRAIN_CODEC, OWNER, recordIdOf } from './record.ts';
 import { readUnderWay } from './rule/node-annotations.ts';
 import type { DrainObservation, PoolDrains, WaitingDrain } from './rule/observation.ts';
-import { nextOf } from './rule/queue.ts';
+import { inTurn, nextOf, skipsItsTurn } from './rule/queue.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -81,17 +82,40 @@ export async function readPoolDrains(
   return { total: others.length + 1, drainingCount, waiters };
 }
 
+/**
+ * Leaves out older drains that pass their turn. While places are free, records are read, the oldest first, of as many drains as have one of
+ * those places.
+ *
+ * @param isOlder whether a drain has its turn before the one in question
+ */
+export async function withoutSkippedTurns<Drains extends PoolDrains>(
+  deps: Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>,
+  drains: Drains,
+  maxConcurrent: NonNullable<DrainLimits['maxConcurrent']>,
+  isOlder: (drain: WaitingDrain) => boolean = () => true,
+): Promise<Drains> {
+  const passed = new Set<string>();
+  let free = placesOf(maxConcurrent, drains.total) - drains.drainingCount;
+  for (const { uid } of inTurn(drains.waiters.filter(isOlder))) {
+    if (free <= 0) break;
+    const loaded = await openRecord(deps, DRAIN_CODEC, recordIdOf(uid)).load();
+    if (loaded.kind === 'known' && skipsItsTurn(loaded.value, deps.clock.now())) passed.add(uid);
+    else free -= 1;
+  }
+  return { ...drains, waiters: drains.waiters.filter(({ uid }) => !passed.has(uid)) };
+}
+
 /** Wakes the drains whose turn it may be, because the place of one that has ended is free. */
 export async function wakeNext(
-  deps: Pick<FunctionDeps, 'kubernetes' | 'wakeUps' | 'clock'>,
+  deps: Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>,
   { limits, node }: Pick<DrainObservation, 'limits' | 'node'>,
 ): Promise<void> {
   if (limits.kind === 'unreadable' || limits.maxConcurrent === undefined) return;
   const pool = node.labels[KARPENTER.nodePoolLabel];
-  const { total, drainingCount, waiters } = await readPoolDrains(deps, node, pool);
-  const uids = new Set(nextOf(waiters, drainingCount, placesOf(limits.maxConcurrent, total)).map(({ uid }) => uid));
+  const drains = await withoutSkippedTurns(deps, await readPoolDrains(deps, node, pool), limits.maxConcurrent);
+  const next = nextOf(drains.waiters, drains.drainingCount, placesOf(limits.maxConcurrent, drains.total));
   await wakeNow(
     deps,
-    waiters.filter(({ uid }) => uids.has(uid)).map(({ node: each }) => each),
+    next.map(({ node: each }) => each),
   );
 }

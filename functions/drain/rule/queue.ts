@@ -23,11 +23,13 @@ import {
   earliest,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
+import { retryNotBefore } from '../../../shared/domain/refusal.ts';
 import type { DrainDecision } from './decision.ts';
 import { cordonFor, isPrepared, NODE_ANNOTATION, sinceOf } from './node-annotations.ts';
 import type { DrainObservation, PoolDrains, WaitingDrain } from './observation.ts';
+import { isEnding } from './phase.ts';
 import { withTimeLeft } from './progress.ts';
-import type { ActiveDrain, OpenPhase } from '../record.ts';
+import type { ActiveDrain, DrainRecord, OpenPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
 /** Limits of a policy that says how many nodes are drained at once. */
@@ -77,14 +79,31 @@ export function queuePlaceOf(
 }
 
 /** Orders by age, and drains of the same age by UID, which is the same for all. */
-function goesBefore(one: WaitingDrain, other: WaitingDrain): boolean {
+export function goesBefore(one: WaitingDrain, other: WaitingDrain): boolean {
   return one.since < other.since || (one.since === other.since && one.uid < other.uid);
 }
 
+/** The drains that wait, the oldest first. */
+export const inTurn = <Each extends WaitingDrain>(waiting: readonly Each[]): readonly Each[] =>
+  waiting.toSorted((a, b) => (goesBefore(a, b) ? -1 : 1));
+
 /** Drains that may begin now, the oldest first. @param waiting all that wait */
-export function nextOf(waiting: readonly WaitingDrain[], draining: number, places: number): readonly WaitingDrain[] {
-  const free = Math.max(0, places - draining);
-  return waiting.toSorted((a, b) => (goesBefore(a, b) ? -1 : 1)).slice(0, free);
+export const nextOf = <Each extends WaitingDrain>(
+  waiting: readonly Each[],
+  draining: number,
+  places: number,
+): readonly Each[] => inTurn(waiting).slice(0, Math.max(0, places - draining));
+
+/** Keys of the refused changes by which a drain marks its Node, or takes the mark off. */
+const MARKS = ['prepare', 'finish'] as const;
+
+/** Whether a drain that waits passes its turn to the next one: its end is decided, or its Node must not be marked until that is tried again. */
+export function skipsItsTurn({ active, refusals }: DrainRecord, now: EpochMs): boolean {
+  if (active !== undefined && isEnding(active)) return true;
+  return MARKS.some(key => {
+    const refusal = refusals?.[key];
+    return refusal !== undefined && retryNotBefore(refusal, { basis: refusal.basis, now }) !== undefined;
+  });
 }
 
 /** The instant until which a drain may wait; undefined: there is no deadline. */
@@ -92,13 +111,15 @@ function waitsUntil(since: EpochMs, { pausedFor }: ActiveDrain, limits: DrainLim
   return limits.deadline && addDuration(addDuration(since, limits.deadline), pausedFor);
 }
 
-/** The outcome of a drain that never got a place. */
-const WAITED_TOO_LONG: DrainOutcome = {
-  status: 'Failed',
-  reason: 'DrainWaitedTooLong',
-  message: 'its turn did not come within drain.deadline: other nodes of the pool are drained all the time',
-  left: [],
-};
+/** The outcome of a drain that never began. */
+function waitedTooLong({ refusals }: DrainRecord): DrainOutcome {
+  const refused = refusals?.[MARKS[0]]?.message;
+  const message =
+    refused === undefined
+      ? 'its turn did not come within drain.deadline: other nodes of the pool are drained all the time'
+      : `it did not begin within drain.deadline; a change of its Node was refused: ${refused}`;
+  return { status: 'Failed', reason: 'DrainWaitedTooLong', message, left: [] };
+}
 
 /** Decides about a drain that waits, cordoned, until fewer nodes of its pool are drained. */
 export function decideQueued(observation: DrainObservation, active: ActiveDrain, phase: Waiting): DrainDecision {
@@ -112,26 +133,18 @@ export function decideQueued(observation: DrainObservation, active: ActiveDrain,
   if (!mustWait(limits, active.requests)) return start;
   const latestTime = waitsUntil(phase.since, active, limits);
   if (latestTime !== undefined && isDue(now, latestTime))
-    return { kind: 'finish', active, outcome: WAITED_TOO_LONG, plan: undefined };
+    return { kind: 'finish', active, outcome: waitedTooLong(record), plan: undefined };
+  const self = { uid: node.uid, since: sinceOf(active), takes: phase.takes };
+  const place = poolDrains && queuePlaceOf(self, poolDrains, limits.maxConcurrent, now);
+  // Decided first: where the Node must not be marked, its record says what it would be marked as.
+  const takes = place?.kind === 'take' || place?.kind === 'begin';
+  if (active.cordon !== undefined && place !== undefined && takes !== phase.takes)
+    return { kind: 'note', record: { ...record, active: { ...active, phase: { ...phase, takes } } } };
   if (!isPrepared(observation, active, false)) {
     const cordon = cordonFor(active, node);
     return { kind: 'prepare', active, cordon, showDraining: false, plan: undefined };
   }
-  invariant(poolDrains !== undefined, 'the other nodes of the pool are read for a drain that may have to wait');
-  const self = { uid: node.uid, since: sinceOf(active), takes: phase.takes };
-  const place = queuePlaceOf(self, poolDrains, limits.maxConcurrent, now);
-  switch (place.kind) {
-    case 'begin':
-      return start;
-    case 'take':
-    case 'giveBack':
-      return {
-        kind: 'note',
-        record: { ...record, active: { ...active, phase: { ...phase, takes: place.kind === 'take' } } },
-      };
-    case 'wait': {
-      const until = earliest(place.until, latestTime);
-      return { kind: 'queue', active, message: place.message, until };
-    }
-  }
+  invariant(place !== undefined, 'the other nodes of the pool are read for a drain that may have to wait');
+  if (place.kind !== 'wait') return start;
+  return { kind: 'queue', active, message: place.message, until: earliest(place.until, latestTime) };
 }

@@ -5,10 +5,13 @@ import {
   decideQueued,
   mustWait,
   nextOf,
+  skipsItsTurn,
   queuePlaceOf,
   waitsForNobody,
 } from '../../../../functions/drain/rule/queue.ts';
 import type { PoolDrains } from '../../../../functions/drain/rule/observation.ts';
+import { NO_DRAINS } from '../../../../functions/drain/record.ts';
+import type { Refusals } from '../../../../shared/domain/refusal.ts';
 import { NO_DRAIN_LIMITS, placesOf } from '../../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { active, modes, NOW, observation, prepared, request } from '../observations.ts';
@@ -108,6 +111,31 @@ it('wakes the oldest that may have their turn', () => {
   expect(nextOf(waiting, 6, 5)).toEqual([]);
 });
 
+describe('a turn is passed on', () => {
+  const waits = active({ phase: { kind: 'waiting', since: NOW, takes: true } });
+  const refusal = { message: 'no', basis: '', count: 2, firstTime: addDuration(NOW, minutes(-1)), lastTime: NOW };
+  const refused = { ...refusal, cause: 'request' } as const;
+  const passes = (refusals: Refusals, minutesLater = 0) =>
+    skipsItsTurn({ ...NO_DRAINS, active: waits, refusals }, addDuration(NOW, minutes(minutesLater)));
+
+  it('while the mark on its Node is refused, until that is tried again', () => {
+    expect([0, 1, 2].map(later => passes({ prepare: refused }, later))).toEqual([true, true, false]);
+    expect([0, 1, 2].map(later => passes({ finish: refused }, later))).toEqual([true, true, false]);
+    expect(passes({ show: refused, 'evict/p1': refused })).toBe(false);
+    expect(passes({})).toBe(false);
+  });
+
+  it('not by a failure that may pass within seconds', () => {
+    expect(passes({ prepare: { ...refusal, cause: 'passing' } })).toBe(false);
+  });
+
+  it('once the end of the drain is decided', () => {
+    const outcome = { status: 'Failed', reason: 'DrainWaitedTooLong', message: '', left: [], time: NOW } as const;
+    const phase = { kind: 'ending', outcome, over: [], before: { kind: 'waiting', since: NOW, takes: false } } as const;
+    expect(skipsItsTurn({ ...NO_DRAINS, active: active({ phase }) }, NOW)).toBe(true);
+  });
+});
+
 it('lets a drain begin at once that repair, a termination or a person asks for', () => {
   const limits = { ...NO_DRAIN_LIMITS, maxConcurrent: { count: 1 } };
   const asked = (requestedBy: string) => ({ ...request('e1'), requestedBy });
@@ -200,6 +228,25 @@ describe('a drain that waits for its turn', () => {
       until: addDuration(NOW, seconds(1)),
     });
     expect(on({ limits: { ...limits, deadline: undefined } }, late)).toMatchObject({ kind: 'queue' });
+  });
+
+  it('says where it waited too long that its Node must not be changed', () => {
+    const late = active({ ...waiting, phase: { ...phase, since: addDuration(NOW, minutes(-30)) } });
+    const refusal = { cause: 'request', message: 'denied by x', basis: '', count: 1 } as const;
+    const refusals = { prepare: { ...refusal, firstTime: NOW, lastTime: NOW } };
+    expect(on({ record: { active: late, refusals } }, late)).toMatchObject({
+      outcome: { message: 'it did not begin within drain.deadline; a change of its Node was refused: denied by x' },
+    });
+  });
+
+  it('gives up a place that it could not mark its Node for, and takes it without a mark that is there already', () => {
+    const node = { ...prepared(waiting), labels: {} };
+    const marked = active({ ...waiting, phase: { ...phase, takes: true } });
+    const noted = (takes: boolean): unknown => ({ kind: 'note', record: { active: { phase: { ...phase, takes } } } });
+    expect(on({ node }, marked)).toMatchObject(noted(false) as object);
+    expect(on({ node, poolDrains: around({}) }, marked)).toMatchObject({ kind: 'prepare', active: marked });
+    const markedNode = { ...prepared(marked), labels: {} };
+    expect(on({ node: markedNode, poolDrains: around({}) })).toMatchObject(noted(true) as object);
   });
 
   it('has its node cordoned first, which shows no drain', () => {
