@@ -6,7 +6,7 @@
 import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
 import type { RepairDeps, Rules } from './context.ts';
 import { RULES } from './decide.ts';
-import { checkReservations, isReservations } from './reservations.ts';
+import { checkReservations, isReservations } from './reservation-record.ts';
 import { runPass } from './pass.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
 import { OWNER } from './record.ts';

@@ -1,8 +1,7 @@
 /**
- * Reservations for `repairLimits`, which say how many repairs may run in a zone or in the cluster, over all pools. One
- * record has a reservation for each repair in flight. A pass reserves before it writes the intents of its nodes, and
- * releases what has ended. A pass that finds a limit full looks again later. While no policy states a limit, the record
- * is not even read.
+ * Reservations as a pass works with them, for `repairLimits`, which say how many repairs may run in a zone or in the
+ * cluster, over all pools. A pass reserves before it writes the intents of its nodes, and releases what has ended. A pass
+ * that finds a limit full looks again later.
  */
 import {
   createConcurrencyLimits,
@@ -10,61 +9,22 @@ import {
   type CountedLimits,
   type ZonedNode,
 } from './rule/concurrency-limits.ts';
-import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
-import type { PoolRecord } from './pool-record.ts';
+import {
+  loadInFlight,
+  type Reservation,
+  type ReservationDeps,
+  type Reservations,
+  RESERVATIONS,
+  RESERVATIONS_CODEC,
+  RESERVATIONS_ID,
+  runOverTime,
+  writeReservations,
+} from './reservation-record.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
-import { instant } from '../../shared/contract/instant.ts';
-import type { Subject } from '../../shared/contract/subject.ts';
-import * as z from '../../shared/contract/zod.ts';
-import { fieldsOf, listIn } from '../../shared/domain/json.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { ZONE_LABEL } from '../../shared/domain/node.ts';
-import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
-import { addDuration, type EpochMs, hours, isDue } from '../../shared/domain/time.ts';
-import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
-import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
-import { DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
-import { doneIfWritten, openRecord, type TimedRecord, updateRecord } from '../../shared/lifecycle/timed-record.ts';
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-
-const reservation = z.object({
-  uid: z.string(),
-  zone: z.exactOptional(z.string()),
-  /** The pool of the node; undefined: the nodes without a NodePool. */
-  pool: z.exactOptional(z.string()),
-  since: instant,
-});
-
-/** The slot of a node whose repair is in flight, or about to be. */
-export type Reservation = Readonly<z.output<typeof reservation>>;
-
-const schema = z.object({ basis: z.string(), reservations: z.array(reservation) });
-
-type Reservations = Readonly<z.output<typeof schema>>;
-
-/** The state without reservations of mode `Observe`, which earlier versions made and which limit nothing. */
-const withoutObserved = (state: JsonObject): JsonObject => ({
-  ...state,
-  reservations: listIn(state, 'reservations').filter(each => fieldsOf(each)['observed'] !== true),
-});
-
-export const RESERVATIONS_CODEC: RecordCodec<Reservations> = checkedCodec(OWNER, schema, 2, withoutObserved);
-
-/** The time by which the run that made a reservation is over. */
-const runOverTime = (since: EpochMs): EpochMs => addDuration(since, RUN_ENDS_WITHIN);
-
-const RESERVATIONS_ID = 'concurrent-repairs';
-
-const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name: RESERVATIONS_ID };
-/** Whether a wake-up with this subject is about the reservations. */
-export const isReservations = ({ kind, name }: Subject): boolean => kind === ROUND_KIND && name === RESERVATIONS_ID;
-
-/** A record that nobody writes is looked at after this long. */
-const CHECK = hours(1);
-
-const RESERVATIONS = 'the reservations of repairs';
-
-type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
+import { type EpochMs, isDue } from '../../shared/domain/time.ts';
+import { DONE, settle } from '../../shared/lifecycle/settle.ts';
+import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 
 /** The reservations of all pools, as one pass works with them. `newer`: a later version of this function keeps them. */
 export interface OpenReservations {
@@ -82,7 +42,10 @@ interface ReservationContext extends CountedLimits {
   readonly pools: readonly (string | undefined)[];
 }
 
-export async function openReservations(deps: Deps, context: ReservationContext): Promise<OpenReservations | 'newer'> {
+export async function openReservations(
+  deps: ReservationDeps,
+  context: ReservationContext,
+): Promise<OpenReservations | 'newer'> {
   const { pool, limits, nodes } = context;
   const record = openRecord(deps, RESERVATIONS_CODEC, RESERVATIONS_ID);
   const loaded = await record.load();
@@ -165,7 +128,7 @@ function createReservations(nodes: readonly ZonedNode[]) {
  * `newer`: one of these records cannot be read, and nothing else says what its pool has in flight.
  */
 async function reservationsOfOtherPools(
-  deps: Deps,
+  deps: ReservationDeps,
   { pool, limits, pools }: ReservationContext,
   current: Reservations | undefined,
   reservationOf: ReturnType<typeof createReservations>,
@@ -193,63 +156,4 @@ async function reservationsOfOtherPools(
     }
   });
   return isUnknown ? 'newer' : [...found.values()];
-}
-
-/**
- * Reads the nodes that the pool has in flight: since when, by UID. `newer`: a later version of this function keeps the
- * pool.
- */
-async function loadInFlight(deps: Deps, pool: string | undefined): Promise<PoolRecord['inFlight'] | 'newer'> {
-  const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();
-  if (loaded.kind === 'newer') return loaded.kind;
-  return loaded.kind === 'known' ? loaded.value.inFlight : {};
-}
-
-/** Gives back the slots of repairs that the pool no longer has in flight, after a pass that needed no limits. */
-export const giveBack = (deps: Deps, pool: string | undefined, own: Pick<PoolRecord, 'inFlight'>): Promise<void> =>
-  keepReservations(deps, async all => all.filter(({ pool: other, uid }) => other !== pool || uid in own.inFlight));
-
-/** Drops reservations that no pool has in flight any more, and arms the record's timer again. */
-export const checkReservations = (deps: Deps): Promise<void> =>
-  keepReservations(
-    deps,
-    async all => {
-      const now = deps.clock.now();
-      const kept: Reservation[] = [];
-      for (const [name, own] of Map.groupBy(all, each => each.pool)) {
-        const inFlight = await loadInFlight(deps, name);
-        const isKept = ({ uid, since }: Reservation): boolean =>
-          inFlight === 'newer' || uid in inFlight || !isDue(now, runOverTime(since));
-        kept.push(...own.filter(isKept));
-      }
-      return kept;
-    },
-    { isTimer: true },
-  );
-
-/** Keeps some reservations of the record, which ends with the last one. */
-async function keepReservations(
-  deps: Deps,
-  choose: (all: readonly Reservation[]) => Promise<readonly Reservation[]>,
-  { isTimer = false }: { readonly isTimer?: boolean } = {},
-): Promise<void> {
-  const record = openRecord(deps, RESERVATIONS_CODEC, RESERVATIONS_ID);
-  await updateRecord(RESERVATIONS, record, async loaded => {
-    if (loaded.kind !== 'known') return DONE;
-    const { basis, reservations } = loaded.value;
-    const kept = await choose(reservations);
-    const isSame = kept.length > 0 && kept.length === reservations.length;
-    return isSame && !isTimer ? DONE : writeReservations(deps, record, { basis, reservations: [...kept] });
-  });
-}
-
-/** Writes the reservations with the time of the next look; the record ends with the last one. */
-async function writeReservations(
-  { clock }: Pick<Deps, 'clock'>,
-  record: TimedRecord<Reservations>,
-  value: Reservations,
-): Promise<Turn> {
-  if (value.reservations.length === 0) return record.closeNow();
-  const wakeTime = addDuration(clock.now(), CHECK);
-  return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime, punctual: false }));
 }

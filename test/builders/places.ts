@@ -1,10 +1,6 @@
 /** The record of the places in zone and cluster, with the records of pools, for tests that ask it without a pass. */
-import {
-  openReservations,
-  type Reservation,
-  RESERVATIONS_CODEC,
-  type OpenReservations,
-} from '../../functions/repair/reservations.ts';
+import { type Reservation, RESERVATIONS_CODEC } from '../../functions/repair/reservation-record.ts';
+import { openReservations, type OpenReservations } from '../../functions/repair/reservations.ts';
 import { POOL_CODEC, poolRecordId } from '../../functions/repair/record.ts';
 import { NEW_POOL } from '../../functions/repair/pool-record.ts';
 import { createMemoryRecordStore, type MemoryRecordStore } from '../../runtime/memory/record-store.ts';

@@ -4,10 +4,10 @@ import {
   checkReservations,
   giveBack,
   isReservations,
-  openReservations,
   type Reservation,
   RESERVATIONS_CODEC,
-} from '../../../functions/repair/reservations.ts';
+} from '../../../functions/repair/reservation-record.ts';
+import { openReservations } from '../../../functions/repair/reservations.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { aWorld, BASIS, ID, NODES, NOW, of, opened, ours, SUBJECT, type World } from '../../builders/places.ts';
 

@@ -1,6 +1,7 @@
 /** The one record of the places in zone and cluster: whom it counts, and who may write it. */
 import { describe, expect, it } from 'vitest';
-import { openReservations, type Reservation, type OpenReservations } from '../../../functions/repair/reservations.ts';
+import type { Reservation } from '../../../functions/repair/reservation-record.ts';
+import { openReservations, type OpenReservations } from '../../../functions/repair/reservations.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import type { RecordStore } from '../../../shared/ports/record-store.ts';
 import {
