@@ -54,7 +54,7 @@ const COINED = [
 ] as const;
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-const PRODUCT = sources.filter(file => /^(functions|shared|forwarder|runtime)\//.test(file));
+const PRODUCT = sources.filter(file => /^(functions|shared|forwarder|runtime|packages\/curfew-cdk\/src)\//.test(file));
 
 /** `createPauseOutOfSight` ▶ create, pause, out, of, sight. */
 const wordsOf = (name: string): readonly string[] =>
