@@ -16,12 +16,12 @@ import {
 } from './rule/cancellation.ts';
 import { decideCustom } from './rule/custom-drain.ts';
 import type { DrainDecision } from './rule/decision.ts';
-import { forget, hasNoEndInForce, withoutEndsInForce } from './rule/history.ts';
+import { forget, hasNoEndInForce, withoutEndsInForce, withUncordonedMark } from './rule/history.ts';
 import { pauseWhileActive, pauseBeforeBegin } from './rule/pauses.ts';
 import { rememberEnds, withEnds } from './rule/late-events.ts';
-import { cordonFor, hasStaleCordonMark, isPrepared, sinceOf } from './rule/node-annotations.ts';
+import { cordonFor, hasStaleCordonMark, isPrepared, sinceOf, uncordonedMarkOf } from './rule/node-annotations.ts';
 import type { IncomingMessage, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
-import { openPhaseOf } from './rule/phase.ts';
+import { isEnding, openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
 import type { DrainPodRules } from './rule/pods.ts';
 import {
@@ -40,7 +40,7 @@ import type { DrainOutcome } from './request-record.ts';
 
 /** Decides one thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(observed: DrainObservation): DrainDecision {
-  const observation = withLateEnds(withEnds(forgetEndsAfterUncordon(observed)));
+  const observation = withLateEnds(withEnds(noteUncordon(observed)));
   const { record, incoming, configuration } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? admitNow(observation, incoming) : decideEnd(observation, incoming);
@@ -48,7 +48,8 @@ export function decide(observed: DrainObservation): DrainDecision {
   }
   const { active } = record;
   const isIdle = active === undefined && record.requests.length === 0;
-  if (record !== observed.record && !isIdle) return { kind: 'note', record };
+  const isNews = record.uncordonedMark !== observed.record.uncordonedMark && record.uncordonedMark !== undefined;
+  if (record !== observed.record && (!isIdle || isNews)) return { kind: 'note', record };
   if (active === undefined) {
     if (record.requests.length === 0) return decideIdle(observation);
     const pause = pauseBeforeBegin(observation);
@@ -249,12 +250,17 @@ function decideIdle(observation: DrainObservation): DrainDecision {
   return hasStaleCordonMark(node) ? { kind: 'disownCordon' } : decideNothingUnderWay(observation);
 }
 
-/** Marks ended drains as over once somebody has uncordoned the node: the next cordon, also of a drain that has begun, is about something else. */
-function forgetEndsAfterUncordon(observed: DrainObservation): DrainObservation {
+/**
+ * Notes that somebody has uncordoned the node, before anything of it is changed: a change may be refused until there is another cordon, which is
+ * about something else (I7). Ended drains are over then. A drain that has cordoned the node ends for it, and is recorded as ending first.
+ */
+function noteUncordon(observed: DrainObservation): DrainObservation {
   const { node, record } = observed;
-  const hasCordoned = record.active?.cordon !== undefined;
-  const isOpened = !node.unschedulable && !hasCordoned && !hasNoEndInForce(record);
-  return isOpened ? { ...observed, record: withoutEndsInForce(record) } : observed;
+  const isOpened = !node.unschedulable && (record.active?.cordon === undefined || isEnding(record.active));
+  const noted = withUncordonedMark(record, isOpened ? uncordonedMarkOf(node) : node.uncordonedMark);
+  const endsNone = !isOpened || record.active?.cordon !== undefined || hasNoEndInForce(record);
+  const next = endsNone ? noted : withoutEndsInForce(noted);
+  return next === record ? observed : { ...observed, record: next };
 }
 
 function toTidy(observation: DrainObservation): DrainDecision {

@@ -15,8 +15,8 @@ import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { toFinished } from './rule/admission.ts';
 import { isCordonKnown } from './rule/cancellation.ts';
 import type { DecisionOf } from './rule/decision.ts';
-import { endOf, hasNoEndInForce, remember } from './rule/history.ts';
-import { readUnderWay } from './rule/node-annotations.ts';
+import { endOf, hasNoEndInForce, remember, withUncordonedMark } from './rule/history.ts';
+import { readUnderWay, uncordonedMarkOf } from './rule/node-annotations.ts';
 import { endingBy, isWaiting, recordedResource } from './rule/phase.ts';
 import { FULL } from './rule/pods.ts';
 import { saveForSweep, withSaved } from './save.ts';
@@ -38,7 +38,8 @@ export async function finish(
   const ended = { ...active, drained: active.drained + (result?.drainedCount ?? 0), phase: ending };
   // Requests that end with it no longer wait.
   const requests = observed.record.requests.filter(({ id }) => !ended.requests.some(each => each.id === id));
-  const record = { ...observed.record, requests, active: ended };
+  // Before the Node is changed, which may be refused until somebody else has cordoned it.
+  const record = withUncordonedMark({ ...observed.record, requests, active: ended }, uncordonedMarkOf(observed.node));
   const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
   context.run.endedDrainId = active.id;

@@ -8,7 +8,7 @@ import { kubeletSilentSince, readConditions } from '../../shared/domain/node.ts'
 import { faultOf } from './rule/faults.ts';
 import { readAnswer, requestedId } from './rule/node-annotations.ts';
 import { readShownDrain } from './node.ts';
-import { OWNER } from './record.ts';
+import { OWNER, type DrainRecord } from './record.ts';
 import type { DrainedNode } from './rule/observation.ts';
 import type { NodeFault } from './request-record.ts';
 
@@ -36,10 +36,14 @@ export function listedFaults(text: string | undefined): readonly NodeFault[] {
 }
 
 /** The fields of a Node that the rule reads. */
-export function toDrainedNode(object: KubernetesObject): DrainedNode {
+export function toDrainedNode(
+  object: KubernetesObject,
+  { uncordonedMark }: Pick<DrainRecord, 'uncordonedMark'>,
+): DrainedNode {
   const { metadata, spec, status } = object;
   const conditions = readConditions(status?.['conditions']);
   const annotations = metadata.annotations ?? {};
+  const mark = annotations[ANNOTATIONS.cordonedByDrain];
   const text = annotations[NVSENTINEL.quarantineAnnotation];
   return {
     name: metadata.name,
@@ -48,7 +52,8 @@ export function toDrainedNode(object: KubernetesObject): DrainedNode {
     shownDrain: readShownDrain(conditions),
     labels: metadata.labels ?? {},
     unschedulable: spec?.['unschedulable'] === true,
-    cordonMark: annotations[ANNOTATIONS.cordonedByDrain],
+    cordonMark: mark === uncordonedMark ? undefined : mark,
+    uncordonedMark: mark === uncordonedMark ? mark : undefined,
     isCordonedByRepair: annotations[ANNOTATIONS.cordonedByRepair] !== undefined,
     quarantine: text === undefined || text === '' ? undefined : quarantineIds(text),
     quarantineFaults: () => listedFaults(text),

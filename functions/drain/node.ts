@@ -96,7 +96,8 @@ export function finishNode(
 
 /** Takes the marks of our cordons off a node that somebody has uncordoned since, and nothing else. */
 export function disownCordon(deps: Deps, node: KubernetesObject): Promise<NodeChange> {
-  return change(deps, node, { annotations: withoutStaleMarks(node), state: stateOf(node), unschedulable: undefined });
+  const annotations = { [ANNOTATIONS.cordonedByDrain]: null, ...withoutStaleMarks(node) };
+  return change(deps, node, { annotations, state: stateOf(node), unschedulable: undefined });
 }
 
 /** Once somebody has uncordoned the node, the next cordon is not ours: neither that of a drain, nor that of a repair. */

@@ -102,7 +102,7 @@ export async function observe(
   const { object, record: store, loaded } = found;
   if (isSentBefore(object, target)) return { kind: 'nothing' };
   const record = loaded.kind === 'known' ? loaded.value : NO_DRAINS;
-  const node = toDrainedNode(object);
+  const node = toDrainedNode(object, record);
   const asked = incoming ?? requestOnNode(node, record);
   if (loaded.kind === 'none' && asked === undefined && !isLeftOver(node)) return { kind: 'nothing' };
   const base = {

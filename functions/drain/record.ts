@@ -210,6 +210,8 @@ const schema = z.object({
   recoveries: z.exactOptional(z.list(recoverySchema)),
   /** Time of the last Warning on the Node that an event is too old. */
   staleSaid: z.exactOptional(instant),
+  /** The mark of our cordon on a Node that somebody has uncordoned since: any cordon beside it is not ours. Absent once the mark is off. */
+  uncordonedMark: z.exactOptional(z.string()),
   /** Refused changes of Node, custom resource and pods. */
   refusals: z.exactOptional(refusalsSchema),
 });

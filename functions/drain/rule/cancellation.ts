@@ -170,7 +170,7 @@ export function quarantineEndOf(
 }
 
 /** The early end of a drain whose cordon or quarantine was taken back; undefined: it goes on. */
-export function earlyEndOf({ cordon, requests }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
+export function earlyEndOf({ id, cordon, requests }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
   if (cordon === undefined) return undefined;
   const cancelled = (reason: string, message: string): DrainOutcome => ({
     status: 'Cancelled',
@@ -183,7 +183,7 @@ export function earlyEndOf({ cordon, requests }: ActiveDrain, node: DrainedNode)
     if (!node.isReleased) return cancelled('UnQuarantined', 'the quarantine is over');
     return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
   }
-  if (cordon.by === 'none' || node.unschedulable) return undefined;
+  if (cordon.by === 'none' || (node.unschedulable && node.uncordonedMark !== id)) return undefined;
   // A cordon that the drain found may be that of the repair which asked for it.
   return cancelled(UNCORDONED, cordon.by === 'own' ? 'somebody uncordoned the node' : 'the node was uncordoned');
 }

@@ -43,6 +43,12 @@ export const withoutEndsInForce = (record: DrainRecord): DrainRecord => ({
   finished: record.finished.map(each => (isEndInForce(each) ? { ...each, recovered: true } : each)),
 });
 
+/** The record with the mark that is left of our cordon on a node that somebody has uncordoned; undefined: none is. */
+export function withUncordonedMark(record: DrainRecord, mark: string | undefined): DrainRecord {
+  const { uncordonedMark: known, ...fields } = record;
+  return mark === known ? record : { ...fields, ...(mark !== undefined && { uncordonedMark: mark }) };
+}
+
 const isListedOnNode = (id: string, { quarantine }: Pick<NodeMarks, 'quarantine'>): boolean =>
   quarantine === 'unreadable' || quarantine?.includes(id) === true;
 

@@ -124,11 +124,20 @@ export function cordonFor(active: ActiveDrain, node: DrainedNode): Cordon {
   return { quarantined: quarantine !== undefined, by: isOthers ? 'other' : 'own' };
 }
 
-/** Whether the drain needs a cordon mark of its own: a repair opens the node at its end, and somebody else asks for the drain, too. */
 /** Whether somebody has uncordoned the node since a drain or a repair of ours cordoned it. */
-export const hasStaleCordonMark = ({ cordonMark, isCordonedByRepair, unschedulable }: DrainedNode): boolean =>
-  !unschedulable && (cordonMark !== undefined || isCordonedByRepair === true);
+export const hasStaleCordonMark = ({
+  cordonMark,
+  uncordonedMark,
+  isCordonedByRepair,
+  unschedulable,
+}: DrainedNode): boolean =>
+  uncordonedMark !== undefined || (!unschedulable && (cordonMark !== undefined || isCordonedByRepair === true));
 
+/** The mark that is left of our cordon if somebody has uncordoned the node. */
+export const uncordonedMarkOf = ({ cordonMark, uncordonedMark, unschedulable }: DrainedNode): string | undefined =>
+  unschedulable ? uncordonedMark : (cordonMark ?? uncordonedMark);
+
+/** Whether the drain needs a cordon mark of its own: a repair opens the node at its end, and somebody else asks for the drain, too. */
 const needsOwnCordon = ({ requests }: ActiveDrain, { isCordonedByRepair, cordonMark }: DrainedNode): boolean =>
   isCordonedByRepair === true && cordonMark === undefined && !requests.every(isAskedByRepair);
 

@@ -27,6 +27,8 @@ export interface DrainedNode {
   readonly unschedulable: boolean;
   /** Our mark beside a cordon: the id of the drain that cordoned. */
   readonly cordonMark: string | undefined;
+  /** Such a mark that is left over: somebody has uncordoned the node since. The cordon beside it is not ours. */
+  readonly uncordonedMark?: string | undefined;
   /** A repair has cordoned it, and opens it at its end. */
   readonly isCordonedByRepair?: boolean;
   /** Ids that NVSentinel's quarantine annotation lists; undefined: there is no such annotation. */

@@ -25,7 +25,11 @@ describe('a node that nothing is drained on', () => {
     ['shows no drain under way', { shownDrain: 'inProgress' }, { kind: 'hide' }],
     ['shows no ended drain once it is open', { shownDrain: 'drained' }, { kind: 'hide' }],
     ['shows its ended drain while it is cordoned', { shownDrain: 'drained', unschedulable: true }, { kind: 'idle' }],
-    ['loses our mark of a cordon once it is open', { cordonMark: 'e1' }, { kind: 'disownCordon' }],
+    [
+      'is noted as opened before anything else',
+      { cordonMark: 'e1' },
+      { kind: 'note', record: { uncordonedMark: 'e1' } },
+    ],
     ['keeps our cordon for a drain that nobody remembers', { cordonMark: 'e1', unschedulable: true }, { kind: 'idle' }],
     [
       'has what an overtaken run has left taken back',
@@ -50,6 +54,22 @@ describe('a node that nothing is drained on', () => {
     expect(decide(observation({ node, record: { finished: [finished('e1', { recovered })] } }))).toMatchObject(
       expected,
     );
+  });
+
+  it.each([
+    ['loses our mark of a cordon once it is open', false, 'disownCordon'],
+    ['loses our mark beside a cordon of somebody else', true, 'disownCordon'],
+  ] as const)('%s', (_, unschedulable, kind) => {
+    const node = { uncordonedMark: 'e1', unschedulable };
+    const record = { uncordonedMark: 'e1', finished: [finished('e1', { recovered: true })] };
+    expect(decide(observation({ node, record }))).toMatchObject({ kind });
+  });
+
+  it('is not known as opened any more once the mark is off', () => {
+    expect(decide(observation({ record: { uncordonedMark: 'e1' } }))).toMatchObject({
+      kind: 'idle',
+      record: expect.not.objectContaining({ uncordonedMark: 'e1' }) as object,
+    });
   });
 
   it('shows how its last drain ended that was one', () => {
