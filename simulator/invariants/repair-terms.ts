@@ -134,12 +134,22 @@ export const checkRepairTerms: MakeCheck = context => {
       const deciding = decidingOf(node) ?? [];
       if (deciding.length === 0) return;
       const own = millisecondsOf(dig(before, 'spec', 'terminationGracePeriod'));
-      const isRight = deciding.some(({ bound }) => isDeadlineRight(bound, own, old, set.get(uid) === old));
+      const isRight = deciding.some(
+        ({ bound, actions }) =>
+          isDeadlineRight(bound, own, old, set.get(uid) === old) || isWithinDrain(actions, own, old),
+      );
       if (isRight) return;
       const bounds = deciding.map(({ bound }) => bound).join(', ');
       violate('I1', `repair deletes ${nameOf(before)} with deadline ${String(old)}: its bound is ${bounds} (ms)`);
     },
   };
+
+  /** The pods have the time of a drain before their termination that was not done, or has failed. */
+  function isWithinDrain(actions: unknown, own = Infinity, deadline: string | undefined): boolean {
+    const drain = rungsOf({ actions, bound: 0 }).find(({ kind }) => kind === 'Drain');
+    const time = instantOf(deadline) ?? Infinity;
+    return drain !== undefined && time > now() && time <= now() + Math.min(drain.timeout, own) + tolerance;
+  }
 
   /** What somebody else had set may be nearer. */
   function isDeadlineRight(

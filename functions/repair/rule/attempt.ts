@@ -180,24 +180,43 @@ export function createAttempt(finding: DueFinding, now: EpochMs): ActionAttempt 
  * The time that the pods have, with the annotation that the termination sets for it and the value that the annotation
  * replaces.
  */
-function podsTimeOf(
-  { record, verdict: { unfinished, entryPolicy } }: DueFinding,
-  claim: NodeClaimView,
-  now: EpochMs,
-): ClaimTermination['pods'] {
+function podsTimeOf(finding: DueFinding, claim: NodeClaimView, now: EpochMs): ClaimTermination['pods'] {
+  const { record, verdict } = finding;
+  const { unfinished, entryPolicy } = verdict;
   const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
   const deadlineInForce = set === undefined ? undefined : parseTimestamp(set);
   // The annotation of an earlier attempt is still ours, and so is the value that it replaced.
   const known = [annotationOf(unfinished ?? record?.attempt), record?.leftovers?.annotation];
   const ourAnnotation = set === undefined ? undefined : known.find(each => each?.set === set);
   const previous = ourAnnotation === undefined ? set : ourAnnotation.previous;
-  const wanted = deadlineBy(claim, entryPolicy.drainBound, now);
+  const bound = deadlineBy(claim, entryPolicy.drainBound, now);
+  const drained = drainEnd(finding, ourAnnotation, now);
+  // The NodeClaim's own time bounds any other.
+  const wanted = bound && drained ? latest(bound, earliest(drained, deadlineBy(claim, 'Inherit', now))) : bound;
   const isLater = wanted !== undefined && (deadlineInForce === undefined || deadlineInForce > wanted);
   const timestamp = isLater ? toTimestamp(wanted) : ourAnnotation?.set;
   const time = earliest(deadlineInForce, wanted);
   if (time === undefined) return { kind: 'unbounded' };
   const annotation = timestamp === undefined ? undefined : { set: timestamp, previous };
   return { kind: 'until', time, annotation };
+}
+
+/**
+ * The time that the pods have by the drain before their termination, if that drain failed or could not be asked for: it
+ * was to be the time in which they leave. undefined: they have had it, or there is no drain before it.
+ * @param ours the annotation that an earlier try of this termination has set
+ */
+function drainEnd(
+  { record, verdict: { action } }: DueFinding,
+  ours: ReturnType<typeof annotationOf>,
+  now: EpochMs,
+): EpochMs | undefined {
+  if (action.drain === undefined) return undefined;
+  if (ours !== undefined) return parseTimestamp(ours.set);
+  const { key, timeout } = action.drain;
+  if (record?.incident?.taken.includes(key) !== true) return addDuration(now, timeout);
+  const { attempt } = record;
+  return attempt?.key === key && answerOf(attempt)?.kind === 'failed' ? attempt.until : undefined;
 }
 
 /** Describes an act at its beginning. @param isObserved the mode is `Observe`: what would be done */

@@ -35,11 +35,11 @@ export function ladderOf(
         const key = `${DRAIN_BEFORE_REBOOT}|${action.timeout}`;
         return timeout > 0 ? [{ ...action, type: 'Drain', timeout, key }, action] : [action];
       }
-      case 'DrainThenTerminate':
-        return [
-          { ...action, type: 'Drain' },
-          { ...action, type: 'Terminate', timeout: STUCK_AFTER, isAfterDrain: true },
-        ];
+      case 'DrainThenTerminate': {
+        const drain: LadderAction = { ...action, type: 'Drain' };
+        const { timeout } = drain;
+        return [drain, { ...action, type: 'Terminate', timeout: STUCK_AFTER, drain: { key: keyOf(drain), timeout } }];
+      }
       case 'ReplaceThenTerminate':
         return [{ ...action, type: 'Replace' }];
       case 'CustomResource':

@@ -240,17 +240,17 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
   let isUndrained = false;
   for (const action of ladder) {
     const key = keyOf(action);
-    const isSecondHalf = isUndrained && (action.type === 'Reboot' || action.isAfterDrain === true);
+    const isReboot = action.type === 'Reboot' && isUndrained;
     isUndrained = false;
-    // Without an attempt for the drain, skip what follows it: pods would get no time to leave.
-    if (taken.includes(key) || isSecondHalf) continue;
+    // Without an attempt for the drain, skip its reboot: pods would get no time to leave.
+    if (taken.includes(key) || isReboot) continue;
     const chance = chanceOf(state, action, now);
     switch (chance.kind) {
       case 'now':
         return { kind: 'next', action };
       case 'returns':
         returns = earliest(returns, chance.time);
-        isUndrained = action.type === 'Drain';
+        isUndrained = isBeforeReboot({ key });
         break;
       case 'lastResort':
         launch ??= action;

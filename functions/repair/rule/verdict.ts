@@ -28,8 +28,8 @@ export const REPORT_CODES = {
 export type LadderAction = ActionOf<ActionType> & {
   /** Key that replaces the usual one (`keyOf`), for a drain or termination that is one half of an action. */
   readonly key?: string | undefined;
-  /** The termination that follows its drain. */
-  readonly isAfterDrain?: true;
+  /** The drain that comes before, for the termination that is the second half of `DrainThenTerminate`. */
+  readonly drain?: { readonly key: string; readonly timeout: DurationMs };
 };
 
 /**

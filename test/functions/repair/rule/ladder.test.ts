@@ -323,7 +323,7 @@ describe('a termination after its drain', () => {
     expect(next(-30)).toBe(drain);
   });
 
-  it('is passed over with a drain that has no attempt left: pods would get no time to leave', () => {
-    expect(next(-60, -30)).toMatch(/^exhausted/);
+  it('comes at once where the drain has no attempt left', () => {
+    expect(next(-60, -30)).toBe(end);
   });
 });
