@@ -18,7 +18,14 @@ import type { DecisionOf, DrainDecision, Preparation } from './rule/decision.ts'
 import { isWaiting } from './rule/phase.ts';
 import { formatScope } from './rule/pods.ts';
 import { save, saveForSweep, withSaved } from './save.ts';
-import { endUnchangedTurn, okUnlessTransient, showOnNode, tryChange, type UnmadeChange } from './try-change.ts';
+import {
+  endUnchangedTurn,
+  okUnlessTransient,
+  showOnNode,
+  tryChange,
+  tryShow,
+  type UnmadeChange,
+} from './try-change.ts';
 
 /** Carries a decision out. Where a drain begins, its record is written first; where one ends, last. `again` where somebody else wrote meanwhile. */
 export async function apply(context: DrainContext, decision: DrainDecision, observed: ObservedDrain): Promise<Turn> {
@@ -30,7 +37,7 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
     case 'tidy':
       return tidy(context, decision, observed);
     case 'hide': {
-      const shown = await showOnNode(context, observed, 'nothing', '');
+      const shown = await tryShow(context, observed, 'nothing', '');
       return shown === undefined || isRefusal(shown) ? endUnchangedTurn(observed, shown) : PROGRESSED;
     }
     case 'disownCordon': {

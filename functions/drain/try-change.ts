@@ -7,6 +7,7 @@ import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { showDrain, type NodeChange } from './node.ts';
 import type { ObservedDrain } from './observe.ts';
+import { NO_DRAINS } from './record.ts';
 import type { DrainConditionState } from './rule/observation.ts';
 import { withSafetyNet } from './rule/progress.ts';
 import { save } from './save.ts';
@@ -29,6 +30,17 @@ export function tryChange<Outcome>(
 export const okUnlessTransient = <Outcome>(changed: Outcome | Refused): Outcome | { readonly kind: 'ok' } | Refused =>
   isRefusal(changed) && causeOf(changed.error) !== 'passing' ? { kind: 'ok' } : changed;
 
+/** Shows the drain on the Node. */
+export const tryShow = (
+  context: DrainContext,
+  observed: ObservedDrain,
+  shown: DrainConditionState,
+  message: string,
+): ReturnType<typeof showOnNode> =>
+  tryChange(context, observed, 'show', () =>
+    showDrain(context.deps, observed.object, shown, { message, now: observed.now }),
+  );
+
 /** Shows the drain on the Node, where that is let. @returns the Node, or why the turn ends */
 export async function showOnNode(
   context: DrainContext,
@@ -36,9 +48,7 @@ export async function showOnNode(
   shown: DrainConditionState,
   message: string,
 ): Promise<KubernetesObject | Refused | undefined> {
-  const node = await tryChange(context, observed, 'show', () =>
-    showDrain(context.deps, observed.object, shown, { message, now: observed.now }),
-  );
+  const node = await tryShow(context, observed, shown, message);
   return isRefusal(node) && node.redeliveryError === undefined ? observed.object : node;
 }
 
@@ -57,7 +67,9 @@ export async function endUnchangedTurn(
 ): Promise<Turn> {
   if (!isRefusal(changed)) return again(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
   const loaded = await observed.store.load();
-  if (isForMessage || loaded.kind !== 'known') throw changed.redeliveryError ?? new RetryableError(changed.message);
+  if (isForMessage || loaded.kind === 'newer') throw changed.redeliveryError ?? new RetryableError(changed.message);
   const { until, redeliveryError } = changed;
-  return save(observed, loaded.value, withSafetyNet(observed, until), { redeliveryError });
+  // What an earlier record has left on the Node needs one for its refusal: otherwise nothing spaces the tries (I11).
+  const value = loaded.kind === 'known' ? loaded.value : NO_DRAINS;
+  return save(observed, value, withSafetyNet(observed, until), { redeliveryError });
 }

@@ -195,3 +195,39 @@ it('does not wait for a condition that must not be written', async () => {
   expect(drain.evictions()).toBe(1);
   expect(drain.refusalsSaid()).toEqual([]);
 });
+
+describe('what is left on a Node of a drain without a record', () => {
+  const SCHEDULE = [0, 1, 3, 7, 15, 31, 63, 123];
+  const denied: Refuse = () => {
+    throw new TerminalError('Forbidden', 'a policy says no');
+  };
+  const withoutRequest = { 'curfew.dev/drain-requested': null };
+
+  it('is taken off after 1, 2, 4 … 60 minutes', async () => {
+    const drain = refusedDrain(denied);
+    const underWay = '{"id":"m1","since":"2024-11-01T15:00:00Z"}';
+    const annotations = { ...withoutRequest, 'curfew.dev/drain': underWay, 'curfew.dev/watch-pods': 'drain' };
+    drain.core.patch(NODE, { type: 'merge', body: { metadata: { annotations } } });
+    const thrown = await drain.lookFor(3 * 60);
+    expect(drain.tries).toEqual(SCHEDULE);
+    expect(thrown.every(error => error === undefined)).toBe(true);
+    expect(drain.refusalsSaid()).toHaveLength(3);
+    expect(await drain.nextTime()).toBeDefined();
+    drain.allow();
+    await drain.lookFor(5);
+    expect(await drain.nextTime()).toBeUndefined();
+  });
+
+  it('is taken off so if it is a condition', async () => {
+    const drain = refusedDrain(denied);
+    drain.core.patch(NODE, { type: 'merge', body: { metadata: { annotations: withoutRequest } } });
+    const condition = { type: 'DrainInProgress', status: 'True', reason: 'CurfewDraining' };
+    drain.core.patch(
+      NODE,
+      { type: 'strategic', body: { status: { conditions: [condition] } } },
+      { subresource: 'status' },
+    );
+    await drain.lookFor(3 * 60);
+    expect(drain.tries).toEqual(SCHEDULE);
+  });
+});
