@@ -27,7 +27,7 @@ import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
 
 const KEEPER = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
 
-/** Other rules than the real ones, for proofs of what a mistake in them would do. */
+/** The rules of the concern. Mutants put mistakes in their place. */
 export interface Rules {
   readonly decide: typeof decide;
 }
@@ -39,7 +39,7 @@ interface ReconcileContext extends Rules {
   readonly drains: Rounds;
 }
 
-/** @param rules mistakes put in place of the real rules, for proofs only */
+/** @param rules put in place of the real rules, by mutants only */
 export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): Reconcile {
   const context: ReconcileContext = {
     deps,

@@ -38,7 +38,7 @@ import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 /** Owner and blocks of the policies that a termination goes by. */
 const KEEPER = { owner: OWNER, readers: [TERMINATION_BLOCK, PROTECTION] } as const;
 
-/** Other rules than the real ones, for proofs of what a mistake in them would do. */
+/** The rules of the concern. Mutants put mistakes in their place. */
 export interface Rules {
   readonly decide: typeof decide;
   readonly steps: readonly Step<TerminationContext>[];
@@ -50,7 +50,7 @@ type ReconcileContext = TargetContext &
   Pick<Rules, 'decideObject' | 'takeCallSlot'> &
   Readonly<Record<'terminations' | 'rules', Rounds>> & { readonly settings: SettingsRounds };
 
-/** @param rules mistakes put in place of the real rules and steps, for proofs only */
+/** @param rules put in place of the real rules and steps, by mutants only */
 export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}): Reconcile {
   const reporter = createReporter(OWNER, deps);
   const context: ReconcileContext = {

@@ -25,7 +25,7 @@ import { settingsRounds } from './wake-ups.ts';
 
 const KEEPER = { owner: OWNER, readers: [PROTECTION] } as const;
 
-/** Other rules than the real ones, for proofs of what a mistake in them would do. */
+/** The rules of the concern. Mutants put mistakes in their place. */
 export interface Rules {
   readonly decide: typeof decide;
 }
@@ -37,7 +37,7 @@ interface ReconcileContext extends Rules {
   readonly pauseOutOfSight: PauseOutOfSight;
 }
 
-/** @param rules mistakes put in place of the real rules, for proofs only */
+/** @param rules put in place of the real rules, by mutants only */
 export function createReconciler(deps: GracePeriodDeps, rules: Partial<Rules> = {}): Reconcile {
   const reporter = createReporter(OWNER, deps);
   const context: ReconcileContext = {

@@ -17,7 +17,7 @@ export type RepairDeps = Pick<
   'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
 >;
 
-/** The rules of repair. Mutation tests replace some of them. */
+/** The rules of the concern. Mutants put mistakes in their place. */
 export type Rules = typeof RULES;
 
 /** Ports, rules and helpers of a pass. */

@@ -27,7 +27,7 @@ import type { Reconcile } from '../../shared/ports/function-deps.ts';
 type Deps = RepairDeps & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: SettingsRounds };
 type MessageOf<Kind> = Extract<InboxMessage, { readonly kind: Kind }>;
 
-/** Creates the reconciler of repair. @param rules replaced in mutation tests */
+/** Creates the reconciler of repair. @param rules put in place of the real rules, by mutants only */
 export function createReconciler(ports: RepairDeps, rules: Partial<Rules> = {}): Reconcile {
   const reporter = createReporter(OWNER, ports);
   const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>

@@ -4,7 +4,7 @@ import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { decide, takeCallSlot } from './decide.ts';
 
-/** Context with the rules: a proof may put mistakes in their place. */
+/** Context with the rules. Mutants put mistakes in their place. */
 export interface ObjectContext extends FinalizerContext {
   readonly decideObject: typeof decide;
   readonly takeCallSlot: typeof takeCallSlot;

@@ -14,7 +14,7 @@ import type { ObservedTermination } from './observe.ts';
 import { isLive } from './rule/objects.ts';
 import type { KeptSettings, TerminationRecord } from './record.ts';
 
-/** Context of runs about terminations. A proof may put mistakes in the place of rule and steps. */
+/** Context of runs about terminations. Mutants put mistakes in the place of rule and steps. */
 export interface TargetContext extends FinalizerContext {
   readonly pauseOutOfSight: PauseOutOfSight;
   readonly hints: ClaimHints;
