@@ -29,7 +29,7 @@ import { decide as decideObject, takeCallSlot } from './objects/decide.ts';
 import { reconcileObject } from './objects/reconcile.ts';
 import { reconcileOtherRules, reconcileRule } from './rules/reconcile.ts';
 import { ruleRounds } from './rules/wake-ups.ts';
-import type { TargetContext, TerminationContext } from './termination/context.ts';
+import type { TerminationContext, StepContext } from './termination/context.ts';
 import { TERMINATION_STEPS } from './termination/terminate.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { settingsRounds, terminationRounds } from './wake-ups.ts';
@@ -41,12 +41,12 @@ const KEEPER = { owner: OWNER, readers: [TERMINATION_BLOCK, PROTECTION] } as con
 /** The rules of the concern. Mutants put mistakes in their place. */
 export interface Rules {
   readonly decide: typeof decide;
-  readonly steps: readonly Step<TerminationContext>[];
+  readonly steps: readonly Step<StepContext>[];
   readonly decideObject: typeof decideObject;
   readonly takeCallSlot: typeof takeCallSlot;
 }
 
-type ReconcileContext = TargetContext &
+type ReconcileContext = TerminationContext &
   Pick<Rules, 'decideObject' | 'takeCallSlot'> &
   Readonly<Record<'terminations' | 'rules', Rounds>> & { readonly settings: SettingsRounds };
 

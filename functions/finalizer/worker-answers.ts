@@ -9,14 +9,14 @@ import { listNodes } from '../../shared/cluster/lists.ts';
 import type { TerminationSubject } from './termination/observe.ts';
 import { claimUnderWay } from './termination/hook-owner.ts';
 import { hookOwnerUidOf, openTermination, type TerminationRecord } from './termination/record.ts';
-import type { TargetContext } from './termination/context.ts';
+import type { TerminationContext } from './termination/context.ts';
 import { reconcileTarget } from './termination/reconcile.ts';
 import { LEDGER_CODEC } from './objects/record.ts';
 import type { ObjectContext } from './objects/context.ts';
 import { reconcileObject } from './objects/reconcile.ts';
 
 /** Handles a change of a hook's custom resource. @param key of its call */
-export async function reconcileHook(context: TargetContext, key: string): Promise<void> {
+export async function reconcileHook(context: TerminationContext, key: string): Promise<void> {
   const [uid = ''] = key.split('/');
   const nothing = new Map<string, HookAnswer>();
   if (!(await reconcileTermination(context, uid, nothing))) await reconcileLeftNodes(context, uid, nothing);
@@ -24,7 +24,7 @@ export async function reconcileHook(context: TargetContext, key: string): Promis
 
 /** Looks at the termination of this object. False: there is none. */
 async function reconcileTermination(
-  context: TargetContext,
+  context: TerminationContext,
   uid: string,
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
@@ -41,7 +41,7 @@ async function reconcileTermination(
 
 /** Looks at the Nodes that this NodeClaim, which went, has left with its hooks. False: there are none. */
 async function reconcileLeftNodes(
-  context: TargetContext,
+  context: TerminationContext,
   uid: string,
   answers: ReadonlyMap<string, HookAnswer>,
 ): Promise<boolean> {
@@ -52,7 +52,7 @@ async function reconcileLeftNodes(
 
 /** The Nodes that a NodeClaim which went has left with its hooks. */
 async function leftNodesOf(
-  { deps }: TargetContext,
+  { deps }: TerminationContext,
   uid: string,
   isOnlyCopy: boolean,
 ): Promise<readonly TerminationSubject[]> {
@@ -69,7 +69,7 @@ async function leftNodesOf(
 
 /** The subject in whose termination the hooks are called: that of the record, or the NodeClaim that goes on with the calls of its Node. */
 async function callerOf(
-  { deps }: Pick<TargetContext, 'deps'>,
+  { deps }: Pick<TerminationContext, 'deps'>,
   value: TerminationRecord,
   target: TerminationSubject,
 ): Promise<TerminationSubject> {
@@ -85,7 +85,7 @@ const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly TerminationSubje
  * is a failure of its hook or clean-up; without a key nobody can be told, and `TerminalError` parks the message.
  */
 export async function reconcileAnswer(
-  context: TargetContext & ObjectContext,
+  context: TerminationContext & ObjectContext,
   detail: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { key } = detail;

@@ -1,7 +1,7 @@
 /** Mistakes about what is there and what is not when a node ends, who calls hooks, and what rules leave behind. */
 import { decide } from '../../functions/finalizer/termination/decide.ts';
 import { decide as decideObject } from '../../functions/finalizer/objects/decide.ts';
-import type { TerminationContext } from '../../functions/finalizer/termination/context.ts';
+import type { StepContext } from '../../functions/finalizer/termination/context.ts';
 import { hooksAt } from '../../functions/finalizer/termination/hooks.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
 import { parseJsonObject } from '../../shared/domain/json.ts';
@@ -26,7 +26,7 @@ import {
 } from './mutant.ts';
 
 /** The hooks of each point see another context than the other steps. */
-const hooksSeeing = (change: (context: TerminationContext) => TerminationContext): Mutation =>
+const hooksSeeing = (change: (context: StepContext) => StepContext): Mutation =>
   withFinalizerRules({
     steps: TERMINATION_STEPS.map(step => {
       const point = HOOK_POINTS.find(at => hooksAt(at).name === step.name);

@@ -4,7 +4,7 @@ import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
-import type { TerminationRunState, TargetContext } from './context.ts';
+import type { TerminationRunState, TerminationContext } from './context.ts';
 import { type TerminationDecision, withAnswers } from './decide.ts';
 import { closeWithoutFinalizer, hasLostFinalizer, closeUnneeded } from './end.ts';
 import { rememberPool } from './known-pools.ts';
@@ -21,7 +21,7 @@ import { awaitSettings } from './unreadable-settings.ts';
 const OBSERVED_CHECK = hours(24);
 
 /** Context that a turn acts with. */
-type ApplyContext = Pick<TargetContext, 'deps' | 'reporter' | 'steps'> & { readonly run: TerminationRunState };
+type ApplyContext = Pick<TerminationContext, 'deps' | 'reporter' | 'steps'> & { readonly run: TerminationRunState };
 
 export async function apply(
   context: ApplyContext,

@@ -6,7 +6,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { setConditions, type Condition } from '../common/set-condition.ts';
-import type { TerminationContext } from './context.ts';
+import type { StepContext } from './context.ts';
 import { isKarpenters } from './rule/objects.ts';
 import { messageOfWait, type StepWait } from './report.ts';
 import { orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
@@ -15,7 +15,7 @@ import { orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts'
 export const TERMINATING_CONDITION = 'curfew.dev/Terminating';
 
 /** Writes how far the steps have come, when that has changed. */
-export async function showProgress(context: TerminationContext, outcome: StepWait): Promise<void> {
+export async function showProgress(context: StepContext, outcome: StepWait): Promise<void> {
   const { claim, nodes } = context.observed;
   const message = messageOfWait(outcome);
   const own: Condition = { type: TERMINATING_CONDITION, status: 'True', reason: reasonOf(outcome.step), message };
@@ -54,7 +54,7 @@ function karpenterConditions(step: string, message: string): readonly Condition[
 }
 
 /** Shows volumes that are still attached at the deadline, as Karpenter says it: nobody waits for them. */
-export async function showVolumesLeft(context: TerminationContext, message: string): Promise<void> {
+export async function showVolumesLeft(context: StepContext, message: string): Promise<void> {
   const { claim } = context.observed;
   if (claim === undefined || isKarpenters(claim)) return;
   await writeConditions(context, claim, [
@@ -66,7 +66,7 @@ export async function showVolumesLeft(context: TerminationContext, message: stri
 const TRIES = 3;
 
 async function writeConditions(
-  context: TerminationContext,
+  context: StepContext,
   seen: KubernetesObject,
   shown: readonly Condition[],
 ): Promise<void> {
@@ -90,7 +90,7 @@ async function writeConditions(
 
 /** Reports conditions that could not be written. They only inform: nothing waits for them. */
 async function reportUnwritten(
-  { reporter }: TerminationContext,
+  { reporter }: StepContext,
   about: KubernetesObject,
   shown: readonly Condition[],
   { error }: NotKnown,

@@ -1,4 +1,4 @@
-/** Context that the steps of a termination share: the look that they stand on, the record, and how it is written. */
+/** Contexts of terminations: that of all runs, that of the steps of one turn, and the memory of one run. */
 import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Deadline } from '../../../shared/domain/termination.ts';
@@ -15,14 +15,15 @@ import { isLive } from './rule/objects.ts';
 import type { KeptSettings, TerminationRecord } from './record.ts';
 
 /** Context of runs about terminations. Mutants put mistakes in the place of rule and steps. */
-export interface TargetContext extends FinalizerContext {
+export interface TerminationContext extends FinalizerContext {
   readonly pauseOutOfSight: PauseOutOfSight;
   readonly hints: ClaimHints;
   readonly decide: typeof decide;
-  readonly steps: readonly Step<TerminationContext>[];
+  readonly steps: readonly Step<StepContext>[];
 }
 
-export interface TerminationContext {
+/** Context that the steps of one turn share: the look that they stand on, the record, and how it is written. */
+export interface StepContext {
   readonly deps: FinalizerDeps;
   readonly observed: ObservedTermination;
   readonly now: EpochMs;
@@ -42,6 +43,7 @@ export interface TerminationContext {
   saveState(change: Partial<TerminationRecord>): Promise<boolean>;
 }
 
+/** Memory of one run, shared by all of its turns. */
 export interface TerminationRunState {
   /** Number of the attempt on the instance that this run recorded. */
   ownAttempt: number | undefined;
@@ -76,7 +78,7 @@ const LOST_RACES = 3;
  * @throws {RetryableError} `Contended` after three lost races, so that the step counts as failed
  */
 export function lookAgainAfter(
-  context: TerminationContext,
+  context: StepContext,
   write: { readonly kind: 'ok' | 'notFound' | 'conflict' },
   because: string,
 ): StepOutcome {
@@ -92,7 +94,7 @@ const SAFETY_LOOKS = { least: minutes(1), most: minutes(5) };
  * Time when a step that waits for an event of the cluster looks without one, should it be lost: after a minute, and the longer the termination
  * takes the later, up to five minutes (I5).
  */
-export function safetyLook({ now, observed }: TerminationContext): EpochMs {
+export function safetyLook({ now, observed }: StepContext): EpochMs {
   const begin = deletionTimeOf(observed.object) ?? now;
   return nextLook(begin, now, SAFETY_LOOKS);
 }
@@ -105,5 +107,5 @@ export const claimAndNodes = ({
 }): readonly KubernetesObject[] => (claim === undefined ? nodes : [claim, ...nodes]);
 
 /** The Nodes that go. Those of a NodeClaim that never registered, or that shares its instance, are left alone. */
-export const terminatingNodes = ({ observed }: TerminationContext): readonly KubernetesObject[] =>
+export const terminatingNodes = ({ observed }: StepContext): readonly KubernetesObject[] =>
   observed.nodes.filter(node => !isLive(node));

@@ -9,7 +9,7 @@ import { toTimestamp } from '../../../shared/domain/time.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { FROM_NODE_CLAIM } from './decide.ts';
-import type { TerminationContext } from './context.ts';
+import type { StepContext } from './context.ts';
 
 const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
 
@@ -17,7 +17,7 @@ const ANNOTATION = KARPENTER.terminationTimestampAnnotation;
  * Writes the deadline, and answers whether the NodeClaim was written, or has changed: the next look starts from there. An annotation that has a
  * value keeps it, whatever it is. Where it cannot be written, the deadline holds without it.
  */
-export async function writeDeadline(context: TerminationContext): Promise<boolean> {
+export async function writeDeadline(context: StepContext): Promise<boolean> {
   const { deps, observed, run, deadline, isForced } = context;
   const { claim } = observed;
   if (claim?.metadata.deletionTimestamp === undefined || isForced || deadline?.source !== FROM_NODE_CLAIM) return false;

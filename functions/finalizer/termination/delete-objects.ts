@@ -8,9 +8,9 @@ import type { Step, StepOutcome } from './steps.ts';
 import { setFinalizers } from './finalizers.ts';
 import { nextDeletion } from './decide.ts';
 import { isLive, toTerminatedClaim, toTerminatedObject } from './rule/objects.ts';
-import { claimAndNodes, lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
+import { claimAndNodes, lookAgainAfter, stepDone, type StepContext } from './context.ts';
 
-export const deleteObjects: Step<TerminationContext> = {
+export const deleteObjects: Step<StepContext> = {
   name: 'DeleteObjects',
   role: 'deletion',
   async run(context) {
@@ -36,7 +36,7 @@ export const deleteObjects: Step<TerminationContext> = {
  * Deletes a NodeClaim that no finalizer of ours or Karpenter's holds (scope NodeOnly), once its instance has ended: before that it would be gone
  * at once, and nobody would end its instance.
  */
-export const deleteClaimWithoutFinalizer: Step<TerminationContext> = {
+export const deleteClaimWithoutFinalizer: Step<StepContext> = {
   name: 'DeleteNodeClaim',
   role: 'end',
   async run(context) {
@@ -47,7 +47,7 @@ export const deleteClaimWithoutFinalizer: Step<TerminationContext> = {
 };
 
 /** Deletes the object in the version that was looked at: nothing is deleted twice (I4), nor if it changed in between. */
-async function deleteObject(context: TerminationContext, object: KubernetesObject): Promise<StepOutcome> {
+async function deleteObject(context: StepContext, object: KubernetesObject): Promise<StepOutcome> {
   const { kind, metadata } = object;
   const { name, uid, resourceVersion } = metadata;
   const type = kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim;
@@ -61,7 +61,7 @@ async function deleteObject(context: TerminationContext, object: KubernetesObjec
 }
 
 async function addNodeFinalizer(
-  context: TerminationContext,
+  context: StepContext,
   node: KubernetesObject,
   finalizerName: string,
 ): Promise<StepOutcome> {

@@ -25,13 +25,13 @@ import {
   type AskedEvictions,
 } from '../../../shared/pods/drain-pods.ts';
 import { type DrainPlan, isDrained, planDrain, type PodStep } from './decide.ts';
-import { terminatingNodes, lookAgain, safetyLook, stepDone, type TerminationContext } from './context.ts';
+import { terminatingNodes, lookAgain, safetyLook, stepDone, type StepContext } from './context.ts';
 import { reportOnAll } from './report.ts';
 
 type PodEndStep = Exclude<PodStep, { kind: 'wait' }>;
 type EndedPods = readonly EndedPod<PodEndStep>[];
 
-export const drainNodes: Step<TerminationContext> = {
+export const drainNodes: Step<StepContext> = {
   name: 'Drain',
   refusedReason: EVENT_REASONS.failedDraining,
   async run(context) {
@@ -73,7 +73,7 @@ type NodeDrain =
       readonly until: EpochMs | undefined;
     };
 
-async function drainNode(context: TerminationContext, node: KubernetesObject): Promise<NodeDrain> {
+async function drainNode(context: StepContext, node: KubernetesObject): Promise<NodeDrain> {
   const { deps, now, deadline, observed } = context;
   const pods = await loadPodsOnNode(deps, node.metadata.name);
   const plan = planDrain({ now, pods, deadline: deadline?.time, protection: observed.protection.policy });
@@ -99,7 +99,7 @@ async function drainNode(context: TerminationContext, node: KubernetesObject): P
 
 /** Ends the pods of these steps. `isReportRepeated`: that an eviction is refused is to be said once more. @param askedEvictions before this run */
 export async function carryOutSteps(
-  context: TerminationContext,
+  context: StepContext,
   node: KubernetesObject,
   steps: readonly PodStep[],
   askedEvictions?: AskedEvictions,
@@ -131,7 +131,7 @@ export async function carryOutSteps(
 }
 
 /** Time when the first of the pods that were just evicted counts as stuck: nothing else tells when one does not go. */
-function firstStuckTime({ now }: TerminationContext, ended: EndedPods): EpochMs | undefined {
+function firstStuckTime({ now }: StepContext, ended: EndedPods): EpochMs | undefined {
   return ended
     .filter(({ answer }) => answer.kind === 'evicted')
     .map(({ end }) => stuckTime({ deletionTime: latestDeletionTime(end, now) }))
@@ -155,7 +155,7 @@ function waitOf(
 }
 
 /** Records the Event of the wait again: the API server forgets Events after an hour. */
-const reportAgain = (context: TerminationContext, message: string): Promise<void> =>
+const reportAgain = (context: StepContext, message: string): Promise<void> =>
   reportOnAll(context, {
     decision: 'wait',
     reason: EVENT_REASONS.failedDraining,
@@ -166,7 +166,7 @@ const reportAgain = (context: TerminationContext, message: string): Promise<void
 
 /** Reports on the Pod that it is not deleted, where no wait of the drain says it. */
 function reportNotDeleted(
-  { reporter }: TerminationContext,
+  { reporter }: StepContext,
   { name, namespace, uid }: PodView,
   text: string,
   isRepeated: boolean,
@@ -183,7 +183,7 @@ function reportNotDeleted(
 
 /** Words the report of a pod that was evicted or deleted. */
 function describeEnd(
-  { deadline }: TerminationContext,
+  { deadline }: StepContext,
   { metadata: { name: node } }: KubernetesObject,
   step: PodEndStep,
 ): Omit<Report, 'about' | 'reason' | 'metric'> {

@@ -7,7 +7,7 @@ import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepsOutcome } from './steps.ts';
 import { remainingAfter } from '../../../shared/pods/drain-pods.ts';
 import { planDrain } from './decide.ts';
-import { terminatingNodes, type TerminationContext } from './context.ts';
+import { terminatingNodes, type StepContext } from './context.ts';
 import { deleteObjects } from './delete-objects.ts';
 import { carryOutSteps } from './drain.ts';
 import { hooksAt } from './hooks.ts';
@@ -25,7 +25,7 @@ const BEFORE_DRAIN: readonly string[] = [
 ];
 
 /** Deletes the pods that must go by now. Answers when the next one must; undefined: none, or the drain deletes it. */
-export async function deleteDuePods(context: TerminationContext, outcome: StepsOutcome): Promise<EpochMs | undefined> {
+export async function deleteDuePods(context: StepContext, outcome: StepsOutcome): Promise<EpochMs | undefined> {
   const { deadline, now, isForced, deps, observed } = context;
   if (deadline === undefined || isForced || outcome.kind === 'done' || !BEFORE_DRAIN.includes(outcome.step))
     return undefined;

@@ -8,7 +8,7 @@ import type { Subject } from '../../../shared/contract/subject.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
 import { EMPTY_TERMINATION, hookOwnerUidOf, openTermination, type TerminationRecord } from './record.ts';
-import type { TerminationContext } from './context.ts';
+import type { StepContext } from './context.ts';
 import { type HookOwner, ownerByNode } from './decide.ts';
 
 /** Time between looks at a Node that lives on, should the event of its end be lost. */
@@ -30,7 +30,7 @@ export async function claimUnderWay(deps: FinalizerDeps, uid: string): Promise<S
 }
 
 /** Makes this termination the one that calls the hooks, where none has. Asked before its first call. */
-export async function takeHookOwnership(context: TerminationContext): Promise<HookOwner> {
+export async function takeHookOwnership(context: StepContext): Promise<HookOwner> {
   const { deps, observed, finalizerNames, settings } = context;
   const { claim, nodes, stored } = observed;
   const { hooks } = context.state();

@@ -23,12 +23,12 @@ import type { HookTarget, TerminationHook } from '../../../shared/domain/termina
 import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
 import type { ResourceAnswer } from './decide.ts';
 import type { HookProgress } from './record.ts';
-import type { TerminationContext } from './context.ts';
+import type { StepContext } from './context.ts';
 
 type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
 
 /** The key of a hook: equal for all calls about it in one termination, also when a NodeClaim that went has left it to its Node. */
-export const keyOfHook = (context: TerminationContext, { name }: TerminationHook): string =>
+export const keyOfHook = (context: StepContext, { name }: TerminationHook): string =>
   `${context.state().hookKeyUid ?? context.observed.object.metadata.uid}/${name}`;
 
 /**
@@ -36,7 +36,7 @@ export const keyOfHook = (context: TerminationContext, { name }: TerminationHook
  * asked
  */
 export async function makeHookResource(
-  context: TerminationContext,
+  context: StepContext,
   hook: TerminationHook & { readonly target: ByResource },
   { firstInvokedTime, unawaited }: HookProgress,
 ): Promise<ResourceAnswer> {
@@ -78,14 +78,14 @@ const asJson = (object: KubernetesObject | undefined): JsonObject | null =>
   object === undefined ? null : toJson(object);
 
 /** The mark of the hook and termination that a custom resource was made for. */
-const markOf = (context: TerminationContext, hook: TerminationHook): Mark => ({
+const markOf = (context: StepContext, hook: TerminationHook): Mark => ({
   annotation: ANNOTATIONS.terminationHook,
   value: keyOfHook(context, hook),
 });
 
 /** Reads the custom resource. One of its name that was not made for this hook says nothing (I10). */
 export async function followResource(
-  context: TerminationContext,
+  context: StepContext,
   hook: TerminationHook & { readonly target: ByResource },
   known: NonNullable<HookProgress['resource']>,
 ): Promise<ResourceAnswer> {

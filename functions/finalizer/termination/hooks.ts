@@ -25,23 +25,23 @@ import {
   unawaitedNews,
 } from './decide.ts';
 import { reportHook, reportOnAll, reportUnawaitedHooks } from './report.ts';
-import { lookAgain, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
+import { lookAgain, safetyLook, stepDone, waitFor, type StepContext } from './context.ts';
 
 const stepAt = (point: HookPoint): string => `Hooks:${point}`;
 
 /** The step that runs the hooks of one point. */
-export const hooksAt = (point: HookPoint): Step<TerminationContext> => ({
+export const hooksAt = (point: HookPoint): Step<StepContext> => ({
   name: stepAt(point),
   refusedReason: EVENT_REASONS.terminationHookFailed,
   timeoutTime: context => nextTimeout(hooksOf(context, point), context.state().hooks),
   run: context => runPoint(context, point),
 });
 
-const hooksOf = ({ settings }: TerminationContext, point: HookPoint): readonly TerminationHook[] =>
+const hooksOf = ({ settings }: StepContext, point: HookPoint): readonly TerminationHook[] =>
   settings?.hooks.filter(({ at }) => at === point) ?? [];
 
 /** Runs the hooks of one point. @param isEnding of an instance that no NodeClaim has, once that was looked at */
-async function runPoint(context: TerminationContext, point: HookPoint, isEnding?: boolean): Promise<StepOutcome> {
+async function runPoint(context: StepContext, point: HookPoint, isEnding?: boolean): Promise<StepOutcome> {
   const { observed, isForced, hookOwner: owner } = context;
   const hooks = hooksOf(context, point);
   const share = shareOf(observed);
@@ -90,7 +90,7 @@ interface KnownHook {
 
 /** Asks the rule what is next, and does that. */
 async function runHook(
-  context: TerminationContext,
+  context: StepContext,
   hook: TerminationHook,
   mode: HookObservation['mode'],
   known?: KnownHook,
@@ -148,12 +148,12 @@ async function runHook(
   }
 }
 
-const saveProgress = (context: TerminationContext, { name }: TerminationHook, progress: HookProgress) =>
+const saveProgress = (context: StepContext, { name }: TerminationHook, progress: HookProgress) =>
   context.saveState({ hooks: { ...context.state().hooks, [name]: progress } });
 
 /** Stores the answer to a hook that is waited for, reports it, and goes on from there. */
 async function saveAnswer(
-  context: TerminationContext,
+  context: StepContext,
   hook: TerminationHook,
   before: HookProgress,
   answer: ResourceAnswer,
@@ -170,7 +170,7 @@ async function saveAnswer(
 
 /** Calls the hook; a call that is refused, or whose outcome is not known, is a failure. @param within nobody waits for the work, and the call takes this long at most */
 async function callFor(
-  context: TerminationContext,
+  context: StepContext,
   hook: TerminationHook,
   progress: HookProgress,
   within?: DurationMs,
@@ -185,7 +185,7 @@ async function callFor(
 }
 
 async function invoke(
-  context: TerminationContext,
+  context: StepContext,
   hook: TerminationHook,
   progress: HookProgress,
   within: DurationMs | undefined,

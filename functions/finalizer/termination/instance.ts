@@ -14,10 +14,10 @@ import { showProgress } from './conditions.ts';
 import { isKarpenters, launchTimeOf } from './rule/objects.ts';
 import { lastReportOf, withReport, type CallAttempt } from './record.ts';
 import { afterRefusedCall, type InstanceLook, nextForInstance, shareOf } from './decide.ts';
-import { lookAgain, stepDone, waitFor, type TerminationContext } from './context.ts';
+import { lookAgain, stepDone, waitFor, type StepContext } from './context.ts';
 import { reportOnAll } from './report.ts';
 
-export const terminateInstance: Step<TerminationContext> = {
+export const terminateInstance: Step<StepContext> = {
   name: 'TerminateInstance',
   role: 'instance',
   refusedReason: EVENT_REASONS.instanceTerminationFailed,
@@ -31,7 +31,7 @@ export const terminateInstance: Step<TerminationContext> = {
 
 /** Asks the rule what is next, and does that. */
 async function carryOut(
-  context: TerminationContext,
+  context: StepContext,
   claim: KubernetesObject,
   providerID: string,
   look: InstanceLook,
@@ -63,13 +63,13 @@ async function carryOut(
 }
 
 /** The look at the instance as EC2 answers now. Throws where EC2 does not say, and reports nothing. */
-export async function lookUnreported(context: TerminationContext, providerID: string): Promise<InstanceLook> {
+export async function lookUnreported(context: StepContext, providerID: string): Promise<InstanceLook> {
   return toLook(context, (await context.deps.instances.describe(providerID))?.state);
 }
 
 /** The look by a state. @param state undefined: EC2 knows no such instance */
 function toLook(
-  { observed, now }: Pick<TerminationContext, 'observed' | 'now'>,
+  { observed, now }: Pick<StepContext, 'observed' | 'now'>,
   state: InstanceState | undefined,
 ): InstanceLook {
   const launchTime = launchTimeOf(observed);
@@ -87,7 +87,7 @@ function toLook(
  * @param step that asks: once its refusal was said, this is not; undefined: none
  */
 export async function lookAtInstance(
-  context: TerminationContext,
+  context: StepContext,
   providerID: string,
   step: string | undefined,
 ): Promise<InstanceLook> {
@@ -117,7 +117,7 @@ export async function lookAtInstance(
 }
 
 /** The call as the schedule of refusals knows it. */
-function terminateChange(context: TerminationContext, providerID: string): RefusableChange {
+function terminateChange(context: StepContext, providerID: string): RefusableChange {
   const { observed, settings, deadline } = context;
   return {
     key: `terminate ${providerID}`,
@@ -138,7 +138,7 @@ function terminateChange(context: TerminationContext, providerID: string): Refus
 }
 
 async function callTerminate(
-  context: TerminationContext,
+  context: StepContext,
   claim: KubernetesObject,
   providerID: string,
   attempt: CallAttempt,

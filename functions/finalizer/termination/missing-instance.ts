@@ -3,11 +3,11 @@ import { RetryableError } from '../../../shared/errors.ts';
 import { orNotKnown, orRefused } from '../../../shared/ports/read-answer.ts';
 import type { Step } from './steps.ts';
 import { hasReadyNode, isEnding, isMissing, needsAnswer } from './decide.ts';
-import { stepDone, type TerminationContext } from './context.ts';
+import { stepDone, type StepContext } from './context.ts';
 import { lookAtInstance, lookUnreported } from './instance.ts';
 
 /** The step, done at once where the instance is stopped or gone. */
-export function unlessInstanceGone(step: Step<TerminationContext>): Step<TerminationContext> {
+export function unlessInstanceGone(step: Step<StepContext>): Step<StepContext> {
   return {
     ...step,
     run: async context => ((await isInstanceMissing(context, step.name)) ? stepDone : step.run(context)),
@@ -15,7 +15,7 @@ export function unlessInstanceGone(step: Step<TerminationContext>): Step<Termina
 }
 
 /** Whether the instance is stopped or gone. @param step that asks */
-export async function isInstanceMissing(context: TerminationContext, step?: string): Promise<boolean> {
+export async function isInstanceMissing(context: StepContext, step?: string): Promise<boolean> {
   const { nodes, providerID } = context.observed;
   if (providerID === undefined) return false;
   const around = { hasReadyNode: hasReadyNode(nodes), isForced: context.isForced };
@@ -29,7 +29,7 @@ export async function isInstanceMissing(context: TerminationContext, step?: stri
 }
 
 /** Whether the instance of a Node that no NodeClaim stands for is about to end, or has. @param step that asks */
-export async function isInstanceEnding(context: TerminationContext, step?: string): Promise<boolean> {
+export async function isInstanceEnding(context: StepContext, step?: string): Promise<boolean> {
   const { providerID } = context.observed;
   if (providerID === undefined) return false;
   const look = await orRefused(lookAtInstance(context, providerID, step));

@@ -8,7 +8,7 @@ import type { FinalizerDeps } from '../common/context.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from './steps.ts';
-import { safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
+import { safetyLook, stepDone, waitFor, type StepContext } from './context.ts';
 import { hookCallsOf, hookNoteOf } from './hook-owner.ts';
 import { otherClaimsOf } from './instance-sharing.ts';
 import { isLive, isManaged } from './rule/objects.ts';
@@ -18,7 +18,7 @@ import { withCalls } from './decide.ts';
 /** Waits for the other NodeClaim's termination, but no longer than its own deadline, which is a promise all the same (I5). */
 export const awaitOtherClaim = {
   name: 'AwaitOtherNodeClaim',
-  run(context: TerminationContext): Promise<StepOutcome> {
+  run(context: StepContext): Promise<StepOutcome> {
     const { endedWith } = context.observed;
     if (endedWith === undefined || context.isForced) return Promise.resolve(stepDone);
     const on = `its instance is ended in the termination of NodeClaim ${endedWith.name}`;

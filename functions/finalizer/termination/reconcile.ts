@@ -7,7 +7,7 @@ import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import { again, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { apply } from './apply.ts';
-import type { TerminationRunState, TargetContext } from './context.ts';
+import type { TerminationRunState, TerminationContext } from './context.ts';
 import type { TerminationDecision } from './decide.ts';
 import { closeGone, handOverToNodes } from './end.ts';
 import { claimUnderWay } from './hook-owner.ts';
@@ -37,7 +37,7 @@ const CLAIM_CHECK = minutes(1);
  * @returns false: there is no such object, and nothing is remembered of it
  */
 export async function reconcileTarget(
-  context: TargetContext,
+  context: TerminationContext,
   target: TerminationSubject,
   wakeUp: UsedWakeUp | undefined,
   answers: ReadonlyMap<string, HookAnswer> = new Map(),
@@ -107,7 +107,7 @@ const awaitedFirst = (
  * ended. The NodeClaim may have gone without anybody having heard of it: then its record is closed first, and the Node gets what was promised.
  * undefined: there is none to wait for.
  */
-async function awaitClaim(context: TargetContext, observed: ObservedTermination): Promise<Turn | undefined> {
+async function awaitClaim(context: TerminationContext, observed: ObservedTermination): Promise<Turn | undefined> {
   const { object, stored, record, claim } = observed;
   if (claim !== undefined || stored?.standing.kind !== 'hookNote') return undefined;
   const { claimUid: uid } = stored.standing;

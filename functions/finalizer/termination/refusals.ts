@@ -8,21 +8,17 @@ import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
 import { runSteps, type Step, type StepOutcome, type StepsOutcome } from './steps.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
-import { claimAndNodes, stepDone, type TerminationContext } from './context.ts';
+import { claimAndNodes, stepDone, type StepContext } from './context.ts';
 import { reportOnAll } from './report.ts';
 import { afterFailedStep } from './decide.ts';
 
 /** Event reason for a step that is refused. For hooks it is the same at every point: they change nothing of the Node. */
-const reasonOf = ({ refusedReason = EVENT_REASONS.nodeChangeRefused }: Step<TerminationContext>): string =>
-  refusedReason;
+const reasonOf = ({ refusedReason = EVENT_REASONS.nodeChangeRefused }: Step<StepContext>): string => refusedReason;
 
 /** Runs the steps in their order up to the first that is not done, or that is refused or fails and is not passed over. */
-export function runRefusableSteps(
-  steps: readonly Step<TerminationContext>[],
-  context: TerminationContext,
-): Promise<StepsOutcome> {
+export function runRefusableSteps(steps: readonly Step<StepContext>[], context: StepContext): Promise<StepsOutcome> {
   let failureAtEnd: (() => StepOutcome) | undefined;
-  const asAnswer = (step: Step<TerminationContext>): Step<TerminationContext> => ({
+  const asAnswer = (step: Step<StepContext>): Step<StepContext> => ({
     ...step,
     async run(): Promise<StepOutcome> {
       if (step.role === 'end' && failureAtEnd !== undefined) return failureAtEnd();
@@ -49,7 +45,7 @@ export function runRefusableSteps(
   return runSteps(steps.map(asAnswer), context);
 }
 
-function tryStep(context: TerminationContext, step: Step<TerminationContext>) {
+function tryStep(context: StepContext, step: Step<StepContext>) {
   const { run, settings, isForced, deadline } = context;
   const { refusals, hooks } = context.state();
   const change = {
@@ -71,7 +67,7 @@ function tryStep(context: TerminationContext, step: Step<TerminationContext>) {
 }
 
 /** Reports a step that was skipped past the deadline, once for each step. */
-async function reportSkippedStep(context: TerminationContext, step: string, message: string): Promise<void> {
+async function reportSkippedStep(context: StepContext, step: string, message: string): Promise<void> {
   const { skippedSteps = [] } = context.state();
   if (skippedSteps.includes(step)) return;
   await reportOnAll(context, {

@@ -5,9 +5,9 @@ import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
 import { setFinalizers } from './finalizers.ts';
 import { isLive } from './rule/objects.ts';
 import { handHooksOn } from './other-claims.ts';
-import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
+import { lookAgainAfter, stepDone, type StepContext } from './context.ts';
 
-export const releaseObjects: Step<TerminationContext> = {
+export const releaseObjects: Step<StepContext> = {
   name: 'Release',
   role: 'end',
   async run(context) {
@@ -34,7 +34,7 @@ export const releaseObjects: Step<TerminationContext> = {
 
 /** Takes our finalizer off one object; undefined: nothing of ours is on it. */
 async function release(
-  { deps, finalizerNames }: TerminationContext,
+  { deps, finalizerNames }: StepContext,
   object: KubernetesObject,
 ): Promise<WriteOutcome | undefined> {
   const { finalizers = [] } = object.metadata;

@@ -7,7 +7,7 @@ import { toTimestamp } from '../../../shared/domain/time.ts';
 import type { Report } from '../../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from './steps.ts';
 import { progressOf, shareOf, type TerminationDecision, type UnawaitedNews } from './decide.ts';
-import { claimAndNodes, type TerminationContext } from './context.ts';
+import { claimAndNodes, type StepContext } from './context.ts';
 import type { ObservedTermination } from './observe.ts';
 import type { HookProgress, TerminationRecord } from './record.ts';
 
@@ -33,7 +33,7 @@ export type StepWait = Exclude<StepsOutcome, { kind: 'done' | 'progressed' }>;
 export const messageOfWait = (outcome: StepWait): string => (outcome.kind === 'notYet' ? outcome.on : outcome.message);
 
 /** Reports the start once; after a run that died before this was recorded, again (I9). */
-export async function reportStart(context: TerminationContext): Promise<void> {
+export async function reportStart(context: StepContext): Promise<void> {
   const { deadline } = context;
   const end =
     deadline === undefined ? 'without a deadline' : `until ${toTimestamp(deadline.time)} (${deadline.source})`;
@@ -48,7 +48,7 @@ export async function reportStart(context: TerminationContext): Promise<void> {
 }
 
 /** Reports a deadline annotation that cannot be read. @param shown the annotation's value */
-export async function reportBadTimestamp(context: TerminationContext, shown: string): Promise<void> {
+export async function reportBadTimestamp(context: StepContext, shown: string): Promise<void> {
   const { deadline } = context;
   const end = deadline === undefined ? 'there is no deadline' : `the deadline is ${toTimestamp(deadline.time)}`;
   await reportOnAll(context, {
@@ -60,7 +60,7 @@ export async function reportBadTimestamp(context: TerminationContext, shown: str
 }
 
 /** Reports that the deadline has come: once, or again as in `reportStart`. */
-export async function reportForce(context: TerminationContext): Promise<void> {
+export async function reportForce(context: StepContext): Promise<void> {
   const { deadline } = context;
   const which = deadline === undefined ? '' : ` ${toTimestamp(deadline.time)} (${deadline.source})`;
   await reportOnAll(context, {
@@ -73,24 +73,24 @@ export async function reportForce(context: TerminationContext): Promise<void> {
 }
 
 /** Words for the hooks that are not called yet, which have Events of their own. Where no instance ends with it, none is called. */
-function uncalledHooksText(context: TerminationContext): string {
+function uncalledHooksText(context: StepContext): string {
   const hookNames = uncalledHooks(context);
   if (hookNames.length === 0 || shareOf(context.observed) !== 'ours') return '';
   return `; ${hookNames.join(', ')} ${hookNames.length === 1 ? 'is' : 'are'} ${leftToOther(context) ?? 'called now'}`;
 }
 
 /** The hooks of its policy that were not called in this termination. */
-function uncalledHooks(context: TerminationContext): readonly string[] {
+function uncalledHooks(context: StepContext): readonly string[] {
   const { hooks } = context.state();
   return (context.settings?.hooks ?? []).filter(({ name }) => !Object.hasOwn(hooks, name)).map(({ name }) => name);
 }
 
 /** Words for the NodeClaim whose termination calls the hooks; undefined: no other NodeClaim of the instance has them called. */
-const leftToOther = ({ observed: { endedWith } }: TerminationContext): string | undefined =>
+const leftToOther = ({ observed: { endedWith } }: StepContext): string | undefined =>
   endedWith && `left to the termination of NodeClaim ${endedWith.name}`;
 
 /** Reports a wait. A refusal was reported when the step was tried. */
-export async function reportWait(context: TerminationContext, outcome: StepWait): Promise<void> {
+export async function reportWait(context: StepContext, outcome: StepWait): Promise<void> {
   if (outcome.kind === 'failed') return;
   const { step, until, on: message, isBlocked = false } = outcome;
   const reason = REASONS[step] ?? 'Waiting';
@@ -110,7 +110,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Reports a termination that takes too long. @param waitsOn the step that is not done, in words */
-export async function reportOverdue(context: TerminationContext, waitsOn: string): Promise<void> {
+export async function reportOverdue(context: StepContext, waitsOn: string): Promise<void> {
   const { deadline } = context;
   const since =
     deadline === undefined ? 'for a day without a deadline' : `long past its deadline ${toTimestamp(deadline.time)}`;
@@ -124,7 +124,7 @@ export async function reportOverdue(context: TerminationContext, waitsOn: string
 }
 
 /** Reports a Node that went while its termination was under way: only the end of its finalizer lets it. */
-export async function reportStripped(context: TerminationContext, names: readonly string[]): Promise<void> {
+export async function reportStripped(context: StepContext, names: readonly string[]): Promise<void> {
   await reportOnAll(context, {
     decision: 'stripped',
     reason: EVENT_REASONS.finalizerStripped,
@@ -136,7 +136,7 @@ export async function reportStripped(context: TerminationContext, names: readonl
 }
 
 /** Reports the end, when our finalizer is off every object. `forced` in the audit line says that the deadline did it (I1). */
-export async function reportFinish(context: TerminationContext): Promise<void> {
+export async function reportFinish(context: StepContext): Promise<void> {
   const { observed, finalizerNames } = context;
   const found = claimAndNodes(context);
   // A run that took over finds none: whichever it was is off.
@@ -156,14 +156,14 @@ export async function reportFinish(context: TerminationContext): Promise<void> {
   });
 }
 
-function endOfHooksText(context: TerminationContext): string {
+function endOfHooksText(context: StepContext): string {
   const hookNames = uncalledHooks(context);
   if (hookNames.length === 0) return '';
   return `; hooks ${hookNames.join(', ')} were ${leftToOther(context) ?? 'not called: no instance ended with it'}`;
 }
 
 /** The Nodes that go with it, those that are gone too: one that nothing holds is gone without a line of its own. */
-const nodesOf = (context: TerminationContext): readonly string[] =>
+const nodesOf = (context: StepContext): readonly string[] =>
   Object.values(context.state().nodes ?? {}).map(({ name }) => name);
 
 /** Reports a deletion in mode Observe once, when it is first seen. */
@@ -231,7 +231,7 @@ export async function reportAnswers(
 
 /** Reports which hooks of the point were called, and which were not. */
 export async function reportUnawaitedHooks(
-  context: TerminationContext,
+  context: StepContext,
   at: HookPoint,
   { how, called, uncalled }: UnawaitedNews,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import { withAnswers } from './decide.ts';
 import { launchTimeOf } from './rule/objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
-import type { TerminationContext, TerminationRunState } from './context.ts';
+import type { StepContext, TerminationRunState } from './context.ts';
 
 export interface StateWriter {
   /** The record as it was last read or written. */
@@ -60,7 +60,7 @@ const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined 
   armed !== undefined && armed > now ? armed : undefined;
 
 /** The record with the intents of this turn. */
-export function withTurnIntent(before: TerminationRecord, context: TerminationContext): TerminationRecord {
+export function withTurnIntent(before: TerminationRecord, context: StepContext): TerminationRecord {
   const { observed, run, deadline, finalizerNames, settings } = context;
   const launchTime = launchTimeOf(observed);
   const nodes = Object.fromEntries(observed.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));

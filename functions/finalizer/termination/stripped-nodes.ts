@@ -4,10 +4,10 @@ import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { isRegistered } from './rule/objects.ts';
 import type { StateWriter } from './state-writer.ts';
 import { reportStripped } from './report.ts';
-import type { TerminationContext } from './context.ts';
+import type { StepContext } from './context.ts';
 
 /** Reports Nodes that went while there is still something to do before they may: nobody but us releases them. */
-export async function reportStrippedNodes(context: TerminationContext, writer: StateWriter): Promise<SaveOutcome> {
+export async function reportStrippedNodes(context: StepContext, writer: StateWriter): Promise<SaveOutcome> {
   const { observed } = context;
   const value = writer.value();
   const isShared = observed.claim === undefined || observed.sharedWith.length > 0 || !isRegistered(observed.claim);

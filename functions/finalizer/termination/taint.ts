@@ -11,13 +11,13 @@ import type { StepOutcome } from './steps.ts';
 import { isLive } from './rule/objects.ts';
 import { changeExactly, type Change } from '../../../shared/ports/exact-change.ts';
 import type { WriteOutcome } from '../../../shared/ports/kubernetes-api.ts';
-import { lookAgainAfter, stepDone, type TerminationContext } from './context.ts';
+import { lookAgainAfter, stepDone, type StepContext } from './context.ts';
 
 const EXCLUDE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
 
 export const taintNodes = {
   name: 'Taint',
-  async run(context: TerminationContext): Promise<StepOutcome> {
+  async run(context: StepContext): Promise<StepOutcome> {
     const { nodes } = context.observed;
     const writes: WriteOutcome[] = [];
     const leaves = nodes.filter(each => !isLive(each));

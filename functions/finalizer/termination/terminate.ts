@@ -36,7 +36,7 @@ import {
   type StepWait,
 } from './report.ts';
 import { reportStrippedNodes } from './stripped-nodes.ts';
-import type { TerminationRunState, TerminationContext } from './context.ts';
+import type { TerminationRunState, StepContext } from './context.ts';
 import { deleteObjects, deleteClaimWithoutFinalizer } from './delete-objects.ts';
 import { drainNodes } from './drain.ts';
 import { deleteDuePods } from './due-pods.ts';
@@ -50,7 +50,7 @@ import { taintNodes } from './taint.ts';
 import { awaitVolumes } from './volumes.ts';
 
 /** The order that docs/terminations.md promises. */
-export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [
+export const TERMINATION_STEPS: readonly Step<StepContext>[] = [
   awaitOtherClaim,
   deleteObjects,
   taintNodes,
@@ -68,7 +68,7 @@ export interface TerminateOptions {
   readonly deps: FinalizerDeps;
   readonly reporter: Reporter;
   readonly run: TerminationRunState;
-  readonly steps: readonly Step<TerminationContext>[];
+  readonly steps: readonly Step<StepContext>[];
 }
 
 type Terminate = Extract<TerminationDecision, { kind: 'terminate' }>;
@@ -82,7 +82,7 @@ export async function terminate(
   const { deadline, isForced, finalizerNames } = decision;
   const writer = openStateWriter(observed, run);
   const storedRecord = writer.value();
-  const context: TerminationContext = {
+  const context: StepContext = {
     deps,
     hookOwner: { kind: 'ours' },
     observed,
@@ -133,7 +133,7 @@ export async function terminate(
 const SHOWN_CHARS = 64;
 
 /** Makes the announcement, and answers the record with it. */
-async function announce(context: TerminationContext, news: Announcement): Promise<TerminationRecord> {
+async function announce(context: StepContext, news: Announcement): Promise<TerminationRecord> {
   switch (news.kind) {
     case 'start':
       await reportStart(context);
@@ -152,7 +152,7 @@ async function announce(context: TerminationContext, news: Announcement): Promis
  * afterwards. If the run dies in between, the next one repeats it (I9).
  */
 async function waitForStep(
-  context: TerminationContext,
+  context: StepContext,
   outcome: StepWait,
   writer: StateWriter,
   podsDue: EpochMs | undefined,

@@ -13,10 +13,10 @@ import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { attachmentsOf, blockingAttachments, podsThatStay } from './decide.ts';
 import { showVolumesLeft } from './conditions.ts';
-import { terminatingNodes, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
+import { terminatingNodes, safetyLook, stepDone, waitFor, type StepContext } from './context.ts';
 import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 
-export const awaitVolumes: Step<TerminationContext> = {
+export const awaitVolumes: Step<StepContext> = {
   name: 'DetachVolumes',
   refusedReason: EVENT_REASONS.awaitingVolumeDetachment,
   async run(context) {
@@ -32,7 +32,7 @@ export const awaitVolumes: Step<TerminationContext> = {
 };
 
 /** Names the attachments that keep the Nodes; undefined: none. */
-async function describeAttached(context: TerminationContext): Promise<string | undefined> {
+async function describeAttached(context: StepContext): Promise<string | undefined> {
   const { deps, now } = context;
   const nodes = terminatingNodes(context);
   const answer = await deps.kubernetes.list(RESOURCES.VolumeAttachment);

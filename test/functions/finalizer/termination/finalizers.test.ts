@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { showProgress } from '../../../../functions/finalizer/termination/conditions.ts';
 import { setFinalizers } from '../../../../functions/finalizer/termination/finalizers.ts';
-import type { TerminationContext } from '../../../../functions/finalizer/termination/context.ts';
+import type { StepContext } from '../../../../functions/finalizer/termination/context.ts';
 import type { KubernetesObject, ObjectRef } from '../../../../shared/domain/kubernetes-object.ts';
 import { toEpochMs } from '../../../../shared/domain/time.ts';
 import type { KubernetesApi, ObjectPatch, WriteOutcome } from '../../../../shared/ports/kubernetes-api.ts';
@@ -60,7 +60,7 @@ describe('conditions', () => {
       deps: { kubernetes },
       observed: { claim, nodes: [] },
       now: toEpochMs(0),
-    } as unknown as TerminationContext;
+    } as unknown as StepContext;
     await showProgress(context, { kind: 'notYet', step: 'Drain', until: toEpochMs(0), on: 'pods are stopping' });
     expect(patches).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EMPTY_TERMINATION } from '../../../../functions/finalizer/termination/record.ts';
 import { isInstanceEnding, isInstanceMissing } from '../../../../functions/finalizer/termination/missing-instance.ts';
-import type { TerminationContext } from '../../../../functions/finalizer/termination/context.ts';
+import type { StepContext } from '../../../../functions/finalizer/termination/context.ts';
 import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { toEpochMs } from '../../../../shared/domain/time.ts';
 import { TerminalError } from '../../../../shared/errors.ts';
@@ -27,7 +27,7 @@ interface Given {
 }
 
 /** What a step sees of the termination, as far as the instance goes. */
-function context(given: Given): TerminationContext {
+function context(given: Given): StepContext {
   const { nodes = [], isForced = false, instance = 'running', ownEnd } = given;
   const providerID = 'providerID' in given ? given.providerID : 'aws:///a/i-1';
   const observed = { nodes, providerID };
