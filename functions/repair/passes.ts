@@ -8,7 +8,7 @@ import { joinAsks, PASS_SPACING } from './decide.ts';
 import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
 import type { PassAsk, RepairAsks } from './rule/pool-facts.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
-import { createSayOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { createReportOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import * as z from '../../shared/contract/zod.ts';
@@ -115,7 +115,7 @@ export function createPasses(
   deps: Omit<PassDeps, 'ask'>,
   run: (deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) => Promise<DurationMs>,
 ): Passes {
-  const sayOutOfSight = createSayOutOfSight(deps);
+  const reportOutOfSight = createReportOutOfSight(deps);
   /**
    * Runs a pass. If a kind that it needs is not served, the same asks run again in a minute: their messages are already
    * acknowledged.
@@ -126,7 +126,10 @@ export function createPasses(
     } catch (error) {
       if (!(error instanceof OutOfSight)) throw error;
       if (await wouldPassAct(deps, pool))
-        await sayOutOfSight(pool === undefined ? definitionOf(error.type) : poolSubject(pool), textOutOfSight(error));
+        await reportOutOfSight(
+          pool === undefined ? definitionOf(error.type) : poolSubject(pool),
+          textOutOfSight(error),
+        );
       return { askAgainAfter: OUT_OF_SIGHT_CHECK };
     }
   };

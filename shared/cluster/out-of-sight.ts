@@ -38,14 +38,14 @@ export function textOutOfSight(error: unknown): string {
   return `${what}; nothing is done meanwhile, and it is looked at again every minute`;
 }
 
-/** Says of a subject that it is out of sight, where it is time to. */
-export type SayOutOfSight = (subject: Subject, text: string) => Promise<void>;
+/** Reports that a subject is out of sight, where it is time to. */
+export type ReportOutOfSight = (subject: Subject, text: string) => Promise<void>;
 
 /**
  * Remembers in this process what was reported, until it is due again. A new process repeats it, which counts up the
  * same Event.
  */
-export function createSayOutOfSight({ clock, reporter }: OutOfSightDeps): SayOutOfSight {
+export function createReportOutOfSight({ clock, reporter }: OutOfSightDeps): ReportOutOfSight {
   const reportTimes = new Map<string, EpochMs>();
   return async (subject, text) => {
     const now = clock.now();
@@ -66,7 +66,7 @@ export function createSayOutOfSight({ clock, reporter }: OutOfSightDeps): SayOut
 /** Arms the subject's record for the next look, and says why. Throws what is another error, and for a request the same again. */
 export function createPauseOutOfSight(deps: OutOfSightDeps): PauseOutOfSight {
   const { clock } = deps;
-  const say = createSayOutOfSight(deps);
+  const report = createReportOutOfSight(deps);
   return async (work, { openedRecord, firstState, isRequest = false }) => {
     try {
       return await work();
@@ -83,7 +83,7 @@ export function createPauseOutOfSight(deps: OutOfSightDeps): PauseOutOfSight {
       const wanted = addDuration(now, OUT_OF_SIGHT_CHECK);
       const armed = loaded?.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
       const wakeTime = armed !== undefined && armed > now && armed < wanted ? armed : wanted;
-      await say(subject, text);
+      await report(subject, text);
       await record.save({ subject, value, wakeTime });
       if (isRequest) throw error;
     }
