@@ -15,15 +15,15 @@ import { type HookOwner, ownerByNode } from './decide.ts';
 export const NODE_RECORD_CHECK = hours(24);
 
 /** Whether the record of a Node says no more than that its hooks are called in the termination of this NodeClaim. */
-export const isHookNoteOf = ({ standing }: TerminationRecord, claimUid: string | undefined): boolean =>
-  standing.kind === 'hookNote' && standing.claimUid === claimUid;
+export const isHookNoteOf = ({ reportState }: TerminationRecord, claimUid: string | undefined): boolean =>
+  reportState.kind === 'hookNote' && reportState.claimUid === claimUid;
 
 /** The NodeClaim with this UID while its termination is under way; undefined: it has ended, or never was. */
 export async function claimUnderWay(deps: FinalizerDeps, uid: string): Promise<Subject | undefined> {
   const loaded = await openTermination(deps, 'NodeClaim', uid).load();
   const isUnderWay =
     loaded.kind === 'known' &&
-    loaded.value.standing.kind !== 'hookNote' &&
+    loaded.value.reportState.kind !== 'hookNote' &&
     loaded.value.orphanedTime === undefined &&
     loaded.value.finalizerGone !== true;
   return isUnderWay ? loaded.stored.subject : undefined;
@@ -50,7 +50,7 @@ export async function takeHookOwnership(context: StepContext): Promise<HookOwner
     const loaded = await record.load();
     const value = loaded.kind === 'known' ? loaded.value : EMPTY_TERMINATION;
     const isCalled = Object.keys(value.hooks).length > 0;
-    const isReported = value.standing.kind === 'reported';
+    const isReported = value.reportState.kind === 'reported';
     const verdict = ownerByNode({ ownerUid: hookOwnerUidOf(value), isReported, isCalled }, claim.metadata.uid);
     if (verdict.kind === 'elsewhere') {
       const other = await claimUnderWay(deps, verdict.ownerUid);
@@ -60,7 +60,7 @@ export async function takeHookOwnership(context: StepContext): Promise<HookOwner
     if (verdict.notes) {
       const wakeTime = addDuration(observed.now, NODE_RECORD_CHECK);
       const own = verdict.goesOn ? { ...hookCallsOf(value), hookKeyUid: value.hookKeyUid ?? metadata.uid } : value;
-      const noted: TerminationRecord = { ...own, standing: { kind: 'hookNote', claimUid: claim.metadata.uid } };
+      const noted: TerminationRecord = { ...own, reportState: { kind: 'hookNote', claimUid: claim.metadata.uid } };
       const saved = await record.save({ subject: subjectOf(node), value: noted, wakeTime, punctual: false });
       if (!saved.written) return { kind: 'changed' };
     }
@@ -81,7 +81,7 @@ export async function takeHookOwnership(context: StepContext): Promise<HookOwner
 /** The record of a NodeClaim that lives, and for whose instance hooks were called. */
 export const hookNoteOf = (value: TerminationRecord, claimUid: string): TerminationRecord => ({
   ...hookCallsOf(value),
-  standing: { kind: 'hookNote', claimUid },
+  reportState: { kind: 'hookNote', claimUid },
 });
 
 /** The hook calls in a record: all that another termination needs to go on with them. */

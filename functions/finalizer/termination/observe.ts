@@ -159,7 +159,7 @@ export function toObservation({
     settings: termination,
     storedDeadline: stored?.deadline,
     isDeadlineTakenBack,
-    isStartReported: stored?.standing.kind === 'reported',
+    isStartReported: stored?.reportState.kind === 'reported',
     storedNames: stored?.finalizerNames ?? [],
   };
 }

@@ -109,8 +109,8 @@ const awaitedFirst = (
  */
 async function awaitClaim(context: TerminationContext, observed: ObservedTermination): Promise<Turn | undefined> {
   const { object, stored, record, claim } = observed;
-  if (claim !== undefined || stored?.standing.kind !== 'hookNote') return undefined;
-  const { claimUid: uid } = stored.standing;
+  if (claim !== undefined || stored?.reportState.kind !== 'hookNote') return undefined;
+  const { claimUid: uid } = stored.reportState;
   const other = await claimUnderWay(context.deps, uid);
   if (other === undefined) return undefined;
   await reconcileTarget(context, { kind: 'NodeClaim', name: other.name, uid }, undefined);

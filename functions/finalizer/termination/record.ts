@@ -140,8 +140,8 @@ export interface LastReport {
   readonly text: string;
 }
 
-/** Reports about its own termination, as the record knows them. */
-export type Standing =
+/** Whether its own termination was reported, and how, as the record knows it. */
+export type ReportState =
   /** Nothing was said of it yet. */
   | { readonly kind: 'unreported' }
   /**
@@ -159,7 +159,7 @@ export interface TerminationRecord extends Omit<
 > {
   /** Waits, one of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hookNote`). */
   readonly waits: readonly Wait[];
-  readonly standing: Standing;
+  readonly reportState: ReportState;
 }
 export type CallAttempt = z.output<typeof attempt>;
 /** Settings that a termination holds on to; its deadline stands beside them. */
@@ -172,7 +172,7 @@ export const EMPTY_TERMINATION: TerminationRecord = {
   hooks: {},
   refusedEvictions: 0,
   waits: [],
-  standing: { kind: 'unreported' },
+  reportState: { kind: 'unreported' },
 };
 
 const CODEC = storedUnder(
@@ -217,10 +217,10 @@ function fromStored({
   if (observed === true) waits.push({ kind: 'observed' });
   if (refused !== undefined) waits.push({ kind: 'refused', message: refused });
   if (unreadable !== undefined) waits.push({ kind: 'unreadable', ...unreadable });
-  return { ...rest, waits, standing: standingOf(reported, hookOwnerUid) };
+  return { ...rest, waits, reportState: reportStateOf(reported, hookOwnerUid) };
 }
 
-function standingOf(reported: string | undefined, hookOwnerUid: string | undefined): Standing {
+function reportStateOf(reported: string | undefined, hookOwnerUid: string | undefined): ReportState {
   if (reported === undefined) {
     return hookOwnerUid === undefined ? { kind: 'unreported' } : { kind: 'hookNote', claimUid: hookOwnerUid };
   }
@@ -228,10 +228,10 @@ function standingOf(reported: string | undefined, hookOwnerUid: string | undefin
   return reportedAs({ isForced, text: isForced ? reported.slice(FORCED.length) : reported }, hookOwnerUid);
 }
 
-const reportedAs = (last: LastReport, hookOwnerUid: string | undefined): Standing =>
+const reportedAs = (last: LastReport, hookOwnerUid: string | undefined): ReportState =>
   hookOwnerUid === undefined ? { kind: 'reported', last } : { kind: 'reported', last, hookOwnerUid };
 
-function toStored({ waits, standing, ...rest }: TerminationRecord): StoredTermination {
+function toStored({ waits, reportState, ...rest }: TerminationRecord): StoredTermination {
   const stored: StoredTermination = { ...rest };
   for (const wait of waits) {
     switch (wait.kind) {
@@ -246,9 +246,9 @@ function toStored({ waits, standing, ...rest }: TerminationRecord): StoredTermin
         break;
     }
   }
-  const hookOwnerUid = hookOwnerUidOf({ standing });
+  const hookOwnerUid = hookOwnerUidOf({ reportState });
   if (hookOwnerUid !== undefined) stored.hookOwnerUid = hookOwnerUid;
-  const last = lastReportOf({ standing });
+  const last = lastReportOf({ reportState });
   if (last !== undefined) stored.reported = `${last.isForced ? FORCED : ''}${last.text}`;
   return stored;
 }
@@ -267,27 +267,27 @@ export const waitOf = <Kind extends Wait['kind']>(
   value?.waits.find((wait): wait is Extract<Wait, { readonly kind: Kind }> => wait.kind === kind);
 
 /** The last audit line; undefined: nothing was said yet. */
-export const lastReportOf = ({ standing }: Pick<TerminationRecord, 'standing'>): LastReport | undefined =>
-  standing.kind === 'reported' ? standing.last : undefined;
+export const lastReportOf = ({ reportState }: Pick<TerminationRecord, 'reportState'>): LastReport | undefined =>
+  reportState.kind === 'reported' ? reportState.last : undefined;
 
 /** The UID of the NodeClaim whose termination calls or called the hooks of the Node whose record this is. */
-export function hookOwnerUidOf({ standing }: Pick<TerminationRecord, 'standing'>): string | undefined {
-  switch (standing.kind) {
+export function hookOwnerUidOf({ reportState }: Pick<TerminationRecord, 'reportState'>): string | undefined {
+  switch (reportState.kind) {
     case 'unreported':
       return undefined;
     case 'hookNote':
-      return standing.claimUid;
+      return reportState.claimUid;
     case 'reported':
-      return standing.hookOwnerUid;
+      return reportState.hookOwnerUid;
   }
 }
 
 /** The record after this audit line. */
 export const withReport = (value: TerminationRecord, last: LastReport): TerminationRecord => ({
   ...value,
-  standing: reportedAs(last, hookOwnerUidOf(value)),
+  reportState: reportedAs(last, hookOwnerUidOf(value)),
 });
 
 /** Whether a termination is under way: it waits for nobody, and it is no mere note of another one's hooks. */
 export const hasBegun = (value: TerminationRecord): boolean =>
-  value.waits.length === 0 && value.standing.kind !== 'hookNote';
+  value.waits.length === 0 && value.reportState.kind !== 'hookNote';

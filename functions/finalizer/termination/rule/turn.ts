@@ -23,11 +23,11 @@ export type Announcement =
 
 /** The next report before the steps, one at a time: each is in the record before the next. undefined: nothing is new. */
 export function nextAnnouncement(
-  { standing, badTimestamp }: Pick<TerminationRecord, 'standing' | 'badTimestamp'>,
+  { reportState, badTimestamp }: Pick<TerminationRecord, 'reportState' | 'badTimestamp'>,
   { isForced, shown }: { readonly isForced: boolean; readonly shown: string | undefined },
 ): Announcement | undefined {
-  if (standing.kind !== 'reported') return { kind: 'start', report: { isForced: false, text: 'started' } };
-  if (isForced && !standing.last.isForced) return { kind: 'force', report: { isForced, text: '' } };
+  if (reportState.kind !== 'reported') return { kind: 'start', report: { isForced: false, text: 'started' } };
+  if (isForced && !reportState.last.isForced) return { kind: 'force', report: { isForced, text: '' } };
   return shown === undefined || shown === badTimestamp ? undefined : { kind: 'badTimestamp', shown };
 }
 
@@ -49,7 +49,7 @@ export interface WaitObservation {
   readonly deletion: EpochMs | undefined;
   readonly deadline: Deadline | undefined;
   readonly isForced: boolean;
-  readonly record: Pick<TerminationRecord, 'standing' | 'overdue'>;
+  readonly record: Pick<TerminationRecord, 'reportState' | 'overdue'>;
   readonly step: string;
   /** The reason of the wait, in words. */
   readonly on: string;
@@ -70,9 +70,10 @@ export interface TurnWait {
 const SAFETY_NET = minutes(5);
 
 export function waitOfTurn({ now, deletion, deadline, isForced, record, ...wait }: WaitObservation): TurnWait {
-  const { standing, overdue } = record;
+  const { reportState, overdue } = record;
   const text = `${wait.step}: ${wait.on}`;
-  const isSaid = standing.kind === 'reported' && standing.last.isForced === isForced && standing.last.text === text;
+  const isSaid =
+    reportState.kind === 'reported' && reportState.last.isForced === isForced && reportState.last.text === text;
   const atDeadline = deadline !== undefined && deadline.time > now ? deadline.time : undefined;
   return {
     wakeTime: earliest(earliest(wait.until, atDeadline), addDuration(now, SAFETY_NET)),

@@ -18,38 +18,38 @@ const EMPTY: JsonObject = { finalizerNames: [], nodes: {}, hooks: {}, refusedEvi
 const UNREADABLE = { kind: 'unreadable', message: 'x', saidTime: T } as const;
 
 describe('the record of a termination', () => {
-  it.each<[string, JsonObject, Pick<TerminationRecord, 'waits' | 'standing'>, boolean]>([
-    ['nothing was said of', {}, { waits: [], standing: { kind: 'unreported' } }, true],
-    ['is under way', { reported: 'Drain p' }, { waits: [], standing: reported('Drain p', false) }, true],
-    ['is forced', { reported: 'forced Drain p' }, { waits: [], standing: reported('Drain p', true) }, true],
+  it.each<[string, JsonObject, Pick<TerminationRecord, 'waits' | 'reportState'>, boolean]>([
+    ['nothing was said of', {}, { waits: [], reportState: { kind: 'unreported' } }, true],
+    ['is under way', { reported: 'Drain p' }, { waits: [], reportState: reported('Drain p', false) }, true],
+    ['is forced', { reported: 'forced Drain p' }, { waits: [], reportState: reported('Drain p', true) }, true],
     [
       'is only observed',
       { observed: true },
-      { waits: [{ kind: 'observed' }], standing: { kind: 'unreported' } },
+      { waits: [{ kind: 'observed' }], reportState: { kind: 'unreported' } },
       false,
     ],
     [
       'is refused',
       { refused: 'no' },
-      { waits: [{ kind: 'refused', message: 'no' }], standing: { kind: 'unreported' } },
+      { waits: [{ kind: 'refused', message: 'no' }], reportState: { kind: 'unreported' } },
       false,
     ],
     [
       'cannot be read, after it was observed',
       { observed: true, unreadable: { message: 'x', saidTime: T } },
-      { waits: [{ kind: 'observed' }, UNREADABLE], standing: { kind: 'unreported' } },
+      { waits: [{ kind: 'observed' }, UNREADABLE], reportState: { kind: 'unreported' } },
       false,
     ],
     [
       'notes that the hooks of its Node are called elsewhere',
       { hooksOf: 'uid-nc' },
-      { waits: [], standing: { kind: 'hookNote', claimUid: 'uid-nc' } },
+      { waits: [], reportState: { kind: 'hookNote', claimUid: 'uid-nc' } },
       false,
     ],
     [
       'goes on at a Node whose hooks were left to a NodeClaim',
       { hooksOf: 'uid-nc', reported: 'Drain p' },
-      { waits: [], standing: { ...reported('Drain p', false), hookOwnerUid: 'uid-nc' } },
+      { waits: [], reportState: { ...reported('Drain p', false), hookOwnerUid: 'uid-nc' } },
       true,
     ],
   ])('of one that %s is read, and stored as it was', (_, stored, expected, begun) => {
@@ -69,7 +69,7 @@ describe('the record of a termination', () => {
   });
 
   it('remembers, after an audit line, whose hooks it was about', () => {
-    const noted: TerminationRecord = { ...EMPTY_TERMINATION, standing: { kind: 'hookNote', claimUid: 'uid-nc' } };
+    const noted: TerminationRecord = { ...EMPTY_TERMINATION, reportState: { kind: 'hookNote', claimUid: 'uid-nc' } };
     const said = withReport(noted, { isForced: true, text: 'Drain p' });
     expect(hookOwnerUidOf(said)).toBe('uid-nc');
     expect(lastReportOf(said)).toEqual({ isForced: true, text: 'Drain p' });

@@ -7,18 +7,20 @@ import {
   type Announcement,
   type WaitObservation,
 } from '../../../../../functions/finalizer/termination/rule/turn.ts';
-import type { Standing } from '../../../../../functions/finalizer/termination/record.ts';
+import type { ReportState } from '../../../../../functions/finalizer/termination/record.ts';
 import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../../../shared/domain/time.ts';
 import { at } from '../../../../builders/repair.ts';
 
 const NOW = at('2024-11-01T15:00:00Z');
 const later = (count: number): EpochMs => addDuration(NOW, seconds(count));
-const said = (text: string, isForced = false): Standing => ({ kind: 'reported', last: { isForced, text } });
+const said = (text: string, isForced = false): ReportState => ({ kind: 'reported', last: { isForced, text } });
 
 describe('before its steps a turn', () => {
   const start = { kind: 'start', report: { isForced: false, text: 'started' } } as const;
   const force = { kind: 'force', report: { isForced: true, text: '' } } as const;
-  it.each<[string, Standing, { isForced?: boolean; shown?: string; badTimestamp?: string }, Announcement | undefined]>([
+  it.each<
+    [string, ReportState, { isForced?: boolean; shown?: string; badTimestamp?: string }, Announcement | undefined]
+  >([
     ['says that it has begun', { kind: 'unreported' }, {}, start],
     ['says so, too, of a Node whose hooks were left to a NodeClaim', { kind: 'hookNote', claimUid: 'u' }, {}, start],
     ['says that first', { kind: 'unreported' }, { isForced: true, shown: 'soon' }, start],
@@ -28,8 +30,8 @@ describe('before its steps a turn', () => {
     ['shows what it cannot read', said(''), { shown: 'soon' }, { kind: 'badTimestamp', shown: 'soon' }],
     ['shows that once', said(''), { shown: 'soon', badTimestamp: 'soon' }, undefined],
     ['shows another one', said(''), { shown: 'later', badTimestamp: 'soon' }, { kind: 'badTimestamp', shown: 'later' }],
-  ])('%s', (_, standing, { isForced = false, shown, badTimestamp }, news) => {
-    const record = { standing, ...(badTimestamp !== undefined && { badTimestamp }) };
+  ])('%s', (_, reportState, { isForced = false, shown, badTimestamp }, news) => {
+    const record = { reportState, ...(badTimestamp !== undefined && { badTimestamp }) };
     expect(nextAnnouncement(record, { isForced, shown })).toEqual(news);
   });
 });
@@ -55,7 +57,7 @@ describe('a turn whose steps wait', () => {
     deletion: NOW,
     deadline: undefined,
     isForced: false,
-    record: { standing: said('started') },
+    record: { reportState: said('started') },
     step: 'Drain',
     on: 'pods are stopping',
     until: later(60),
@@ -75,20 +77,20 @@ describe('a turn whose steps wait', () => {
 
   it.each<[string, Partial<WaitObservation>, boolean]>([
     ['that is new', {}, true],
-    ['once', { record: { standing: said('Drain: pods are stopping') } }, false],
+    ['once', { record: { reportState: said('Drain: pods are stopping') } }, false],
     [
       'again when its deadline has come',
-      { record: { standing: said('Drain: pods are stopping') }, isForced: true },
+      { record: { reportState: said('Drain: pods are stopping') }, isForced: true },
       true,
     ],
-    ['again for another step', { record: { standing: said('Taint: pods are stopping') } }, true],
+    ['again for another step', { record: { reportState: said('Taint: pods are stopping') } }, true],
   ])('says what it waits on %s', (_, fields, isNews) => {
     const turn = waitOfTurn(seen(fields));
     expect(turn.isNews).toBe(isNews);
     expect(turn.report).toEqual({ isForced: fields.isForced ?? false, text: 'Drain: pods are stopping' });
   });
 
-  const reported = { standing: said('') };
+  const reported = { reportState: said('') };
   it.each<[string, Partial<WaitObservation>, boolean]>([
     [
       'not yet a quarter of an hour after a deadline that was before its deletion',
