@@ -1,11 +1,10 @@
 /** How a pod is drained, told from the configuration's text: an answer of its own to what `functions/drain` decides (docs/drain.md). */
 import { RE2JS } from 're2js';
-import { parse as parseToml } from 'smol-toml';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { configurationOf, DRAIN_MODES } from './configuration.ts';
 import { annotationOf, dig, instantOf, listOf, millisecondsOf, textOf } from './reading.ts';
 
 export const STATE_LABEL = 'dgxc.nvidia.com/nvsentinel-state';
-const MODES: readonly unknown[] = ['Immediate', 'DeleteAfterTimeout', 'AllowCompletion'];
 const MINUTE = 60_000;
 
 export interface DrainConfig {
@@ -17,14 +16,9 @@ export interface DrainConfig {
 
 /** Undefined: it cannot be read, and the one before it is in force, or it says nothing of drains. */
 export function drainConfig(configMap: KubernetesObject | undefined): DrainConfig | undefined {
-  let config: unknown;
-  try {
-    config = parseToml(textOf(dig(configMap, 'data', 'config.toml')) ?? '');
-  } catch {
-    return undefined;
-  }
+  const config = configurationOf(configMap);
+  if (config === undefined) return undefined;
   const rules = listOf(dig(config, 'userNamespaces'));
-  if (!rules.every(rule => MODES.includes(dig(rule, 'mode')))) return undefined;
   const isCustom = dig(config, 'customDrain', 'enabled') === true;
   if (!isCustom && rules.length === 0) return undefined;
   const system = textOf(dig(config, 'systemNamespaces'));
@@ -37,7 +31,7 @@ export function drainConfig(configMap: KubernetesObject | undefined): DrainConfi
       const modes = rules
         .filter(rule => globOf(String(dig(rule, 'name'))).test(namespace))
         .map(rule => dig(rule, 'mode'));
-      return textOf(MODES.find(mode => modes.includes(mode)));
+      return textOf(DRAIN_MODES.find(mode => modes.includes(mode)));
     },
     deleteAfterMs: (Number(dig(config, 'deleteAfterTimeoutMinutes') ?? 0) || 60) * MINUTE,
     custom: isCustom

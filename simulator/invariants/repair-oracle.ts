@@ -2,8 +2,8 @@
  * When a node may be repaired, told from the raw objects: an answer of its own to the question that `functions/repair` decides
  * (docs/node-repair.md).
  */
-import { parse as parseToml } from 'smol-toml';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { configurationOf } from './configuration.ts';
 import { annotationOf, dig, instantOf, isFrameReadable, isSelectorReadable, millisecondsOf } from './reading.ts';
 import { blockFor, isBindingReadable, isPolicyReadable, isSelecting } from './policy-oracle.ts';
 import { isRepairReadable } from './repair-block.ts';
@@ -122,12 +122,8 @@ function vetoEnd(object: KubernetesObject): readonly number[] {
 export function isGateOpen(configMap: KubernetesObject | undefined): boolean | undefined {
   const text = dig(configMap, 'data', 'config.toml');
   if (typeof text !== 'string') return false;
-  let config: unknown;
-  try {
-    config = parseToml(text);
-  } catch {
-    return undefined;
-  }
+  const config = configurationOf(configMap);
+  if (config === undefined) return undefined;
   const gate = dig(config, 'featureGates', 'nodeRepair') ?? false;
   return typeof gate === 'boolean' ? gate : undefined;
 }
