@@ -6,16 +6,16 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
-import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { again, DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { releaseCall, reserveCall } from './call-rate.ts';
-import { callCleanUp, clearDegraded, TAKE_OVER_AFTER, awaitsAnswer, saveAnswer } from './clean-up.ts';
+import { callCleanUp, clearDegraded, awaitsAnswer, saveAnswer } from './clean-up.ts';
 import type { ObjectContext, ObjectRunContext } from './context.ts';
-import type { ObjectDecision } from './decide.ts';
-import { markOrphaned, addFinalizer, removeFinalizer } from './finalizer.ts';
-import { nextEntry, saveEntry } from './ledger.ts';
+import { LEDGER_CHECK, type ObjectDecision } from './decide.ts';
+import { addFinalizer, removeFinalizer } from './finalizer.ts';
+import { nextEntry, noteDown, noteOrphan, saveEntry, TAKE_OVER_AFTER } from './ledger.ts';
 import type { FoundObject, ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
-import { reportLateSuccess, reportObject, reportOverdue } from './report.ts';
+import { reportLateSuccess, reportObject, reportOrphan, reportOverdue } from './report.ts';
 
 /** A decision about an object of the cluster and its entry in the ledger. */
 export type LedgerDecision = ObjectDecision<LedgerEntry, FoundObject>;
@@ -36,7 +36,7 @@ async function takeAnswer(context: ObjectRunContext, observed: ObservedObject): 
   context.answer = undefined;
   if (answer?.rule !== inForce.object.metadata.name || entry === undefined || !awaitsAnswer(entry, answer))
     return undefined;
-  if (entry.phase === 'orphaned') await reportLateSuccess(context.reporter, observed);
+  if (entry.phase === 'orphaned' && entry.unreported !== true) await reportLateSuccess(context.reporter, observed);
   const turn = await saveAnswer(context, observed, entry, answer);
   if (turn.kind === 'again') context.answer = 'written' in turn ? answer : undefined;
   return turn;
@@ -94,17 +94,16 @@ async function carryOut(context: ObjectRunContext, decision: LedgerDecision, obs
       return callAndSave(context, observed, decision.entry);
     case 'wait': {
       const { entry, until, isOverdue } = decision;
-      if (isOverdue && entry.overdue !== true) await reportOverdue(context.reporter, observed);
-      return saveEntry(observed, { ...entry, ...(isOverdue && { overdue: true }) }, until);
+      if (!isOverdue || entry.overdue === true) return saveEntry(observed, entry, until);
+      if (entry.overdue === undefined) return noteDown(observed, { ...entry, overdue: false });
+      await reportOverdue(context.reporter, observed);
+      return saveEntry(observed, { ...entry, overdue: true }, until);
     }
     case 'release':
       return (decision.because === 'deadline' ? releaseUnclean : releaseClean)(context, observed, decision.object.live);
     case 'orphan':
-      return markOrphaned(
-        context,
-        observed,
-        'it went before its clean-up was done: somebody else took the finalizer off',
-      );
+      if (observed.entry?.phase === 'orphaned') return saveReportedOrphan(context, observed);
+      return noteOrphan(observed, 'it went before its clean-up was done: somebody else took the finalizer off');
   }
 }
 
@@ -125,7 +124,7 @@ async function releaseClean(context: ObjectContext, observed: ObservedObject, ob
 
 /**
  * Releases an object without its clean-up, the ledger first: a run that dies in between leaves an object that the next one releases, and nothing
- * is forgotten (I9).
+ * is forgotten (I9). The next turn reports it.
  */
 async function releaseUnclean(
   context: ObjectContext,
@@ -134,10 +133,15 @@ async function releaseUnclean(
 ): Promise<Turn> {
   if (observed.entry?.phase !== 'orphaned') {
     const rule = observed.inForce.object.metadata.name;
-    const saved = await markOrphaned(context, observed, `its deadline passed, and FinalizerRule ${rule} says Release`);
-    if (!saved.written) return saved;
+    return noteOrphan(observed, `its deadline passed, and FinalizerRule ${rule} says Release`);
   }
-  return (await removeFinalizer(context, observed, object)) === 'changed' ? again('it changed') : DONE;
+  return (await removeFinalizer(context, observed, object)) === 'changed' ? again('it changed') : PROGRESSED;
+}
+
+async function saveReportedOrphan({ reporter }: ObjectContext, observed: ObservedObject): Promise<Turn> {
+  const entry = nextEntry(observed);
+  await reportOrphan(reporter, observed, entry.message);
+  return saveEntry(observed, entry, addDuration(observed.observation.now, LEDGER_CHECK));
 }
 
 /** Notes the next call down, or takes a slot in the queue of its rule. */
@@ -148,7 +152,10 @@ async function intend(context: ObjectRunContext, observed: ObservedObject): Prom
   const isSlotDue = entry?.slotTime !== undefined;
   const slot = await reserveCall(deps, inForce, observed.subject.uid ?? '', { isSlotDue, now, takeCallSlot });
   if (slot > now) {
-    return saveEntry(observed, { ...nextEntry(observed), phase: entry?.phase ?? 'held', slotTime: slot }, slot);
+    const next = { ...nextEntry(observed), phase: entry?.phase ?? 'held', slotTime: slot };
+    // One that queues again has queued since then.
+    const isFirst = next.phase === 'held' && !isSlotDue;
+    return saveEntry(observed, { ...next, ...(isFirst && { time: now }) }, slot);
   }
   const attempts = (entry?.attempts ?? 0) + 1;
   const next = { ...nextEntry(observed), phase: 'intended', attempts, time: now } as const;

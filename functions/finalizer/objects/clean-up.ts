@@ -4,13 +4,12 @@ import { reportOfFailure } from '../../../shared/domain/refusal.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
-import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
-import { addDuration, retryWait, seconds, toDurationMs } from '../../../shared/domain/time.ts';
+import { addDuration, retryWait } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { setConditions } from '../common/set-condition.ts';
 import { LEDGER_CHECK } from './decide.ts';
-import { nextEntry, saveEntry } from './ledger.ts';
+import { nextEntry, saveEntry, TAKE_OVER_AFTER } from './ledger.ts';
 import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
@@ -45,9 +44,6 @@ export async function callCleanUp(
     return { kind: 'failed', message: messageOf(error) };
   }
 }
-
-/** Time after which the next run goes on from what a run that died noted down. */
-export const TAKE_OVER_AFTER = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
 /** Stores an answer, whether it came from the call or by a worker's event. */
 export async function saveAnswer(

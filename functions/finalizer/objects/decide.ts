@@ -16,18 +16,21 @@ import {
 export { type CallQueue, freeCallSlot, takeCallSlot } from './rule/call-queue.ts';
 
 /** The object's entry in the ledger. `slotTime`: its slot in the queue of the rule; `effort`: the finalizer was put back. */
-export type ObservedEntry = { readonly effort?: Effort } & (
-  | { readonly phase: 'held'; readonly slotTime?: EpochMs }
-  /** A call was noted down then, or a worker has been at it since then. */
-  | { readonly phase: 'intended' | 'pending'; readonly time: EpochMs }
-  | {
-      readonly phase: 'failed' | 'orphaned';
-      readonly time: EpochMs;
-      readonly attempts: number;
-      readonly slotTime?: EpochMs;
-    }
-  | { readonly phase: 'cleaned' }
-);
+export type ObservedEntry = { readonly effort?: Effort } &
+  /** With a slot: the object has queued since `time`. */
+  (
+    | { readonly phase: 'held'; readonly time: EpochMs; readonly slotTime?: EpochMs }
+    /** A call was noted down then, or a worker has been at it since then. */
+    | { readonly phase: 'intended' | 'pending'; readonly time: EpochMs }
+    | {
+        readonly phase: 'failed' | 'orphaned';
+        readonly time: EpochMs;
+        readonly attempts: number;
+        readonly slotTime?: EpochMs;
+        readonly unreported?: true;
+      }
+    | { readonly phase: 'cleaned' }
+  );
 
 export interface ObservedState {
   readonly hasFinalizer: boolean;
@@ -102,7 +105,7 @@ export function decide<Entry extends ObservedEntry, State extends ObservedState>
   if (object === undefined) {
     if (entry === undefined) return { kind: 'ignore' };
     if (entry.phase === 'cleaned') return { kind: 'close' };
-    return entry.phase === 'orphaned' ? watch(entry) : { kind: 'orphan' };
+    return isReportedOrphan(entry) ? watch(entry) : { kind: 'orphan' };
   }
   if (object.deletionTime === undefined) {
     const { hasFinalizer } = object;
@@ -114,21 +117,34 @@ export function decide<Entry extends ObservedEntry, State extends ObservedState>
     return until === undefined ? { kind: 'hold', object } : { kind: 'watch', entry, until };
   }
   if (!object.hasFinalizer) {
-    if (entry === undefined || entry.phase === 'orphaned') return { kind: 'ignore' };
+    if (entry === undefined || isReportedOrphan(entry)) return { kind: 'ignore' };
     return entry.phase === 'cleaned' ? { kind: 'close' } : { kind: 'orphan' };
   }
   if (entry?.phase === 'cleaned') return { kind: 'release', object, because: 'cleaned' };
 
   const end = rule.deadline === undefined ? undefined : addDuration(object.deletionTime, rule.deadline);
   const isOver = end !== undefined && isDue(now, end);
-  if (isOver && rule.onDeadline === 'Release') return { kind: 'release', object, because: 'deadline' };
+  const next = entry && nextCallTime(entry, rule.rateLimit);
+  if (isOver && rule.onDeadline === 'Release' && !isCallOwed(entry, next, end, now))
+    return { kind: 'release', object, because: 'deadline' };
   if (entry === undefined) return { kind: 'intend' };
   if (entry.phase === 'intended' && observation.isOwnIntent) return { kind: 'call', entry };
-  const next = nextCallTime(entry, rule.rateLimit);
   if (next === undefined || isDue(now, next)) return { kind: 'intend' };
   const overdueTime = end ?? addDuration(object.deletionTime, OVERDUE_WITHOUT_DEADLINE);
   const isOverdue = isDue(now, overdueTime);
   return { kind: 'wait', entry, until: isOverdue ? next : earliest(next, overdueTime), isOverdue };
+}
+
+const isReportedOrphan = (entry: ObservedEntry): boolean => entry.phase === 'orphaned' && entry.unreported !== true;
+
+/**
+ * Whether Curfew itself is late: a call that was due before the deadline has not been made, or its answer is not there yet. The object is not
+ * released before (I1).
+ */
+function isCallOwed(entry: ObservedEntry | undefined, next: EpochMs | undefined, end: EpochMs, now: EpochMs): boolean {
+  if (entry === undefined || next === undefined || isDue(end, next)) return true;
+  if (entry.phase === 'held') return entry.time > end;
+  return entry.phase === 'intended' && !isDue(now, next);
 }
 
 /** Time when the next call may be made; undefined: now. */

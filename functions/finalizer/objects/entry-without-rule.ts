@@ -8,13 +8,14 @@ import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts'
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, isReportDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { seenIn } from '../../../shared/custom-resource/out-of-sight.ts';
 import { awaitsAnswer } from './clean-up.ts';
 import type { WorkerAnswer } from './context.ts';
+import { TAKE_OVER_AFTER } from './ledger.ts';
 import type { LedgerEntry } from './record.ts';
 
 interface LedgerEntryOfRule {
@@ -42,7 +43,8 @@ export async function keepEntryWithoutRule(
     const time = deps.clock.now();
     const isDone = answer?.kind === 'succeeded' && answer.rule === rule && awaitsAnswer(loaded.value, answer);
     const entry = isDone ? ({ ...loaded.value, phase: 'cleaned', time } as const) : loaded.value;
-    if (because === undefined || entry.phase === 'orphaned') {
+    const isReportedOrphan = entry.phase === 'orphaned' && entry.unreported !== true;
+    if (because === undefined || isReportedOrphan) {
       return record.save({ subject: loaded.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
     }
     return keepEntry(context, { ...kept, subject: loaded.stored.subject, because }, entry, time);
@@ -94,15 +96,21 @@ async function endEntry(
 ): Promise<Turn> {
   const lives = object !== undefined && object.metadata.deletionTimestamp === undefined;
   if (lives || entry.phase === 'cleaned') return record.closeNow();
-  const message = `it went without its clean-up: ${because}`;
+  const now = deps.clock.now();
+  if (entry.phase !== 'orphaned') {
+    // Written first: while nothing can be written, nothing is said again and again (I11).
+    const message = `it went without its clean-up: ${because}`;
+    const value = { ...entry, phase: 'orphaned', time: now, message, unreported: true } as const;
+    const saved = await record.save({ subject, value, wakeTime: addDuration(now, TAKE_OVER_AFTER) });
+    return saved.written ? PROGRESSED : saved;
+  }
+  const { unreported: _, ...value } = entry;
   await report(reporter, subject, {
     decision: 'orphan',
     reason: EVENT_REASONS.possibleOrphan,
-    message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${message}`,
+    message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${entry.message ?? ''}`,
     rule,
   });
-  const now = deps.clock.now();
-  const value = { ...entry, phase: 'orphaned', time: now, message } as const;
   return record.save({ subject, value, wakeTime: addDuration(now, LEDGER_CHECK) });
 }
 

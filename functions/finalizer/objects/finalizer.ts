@@ -1,6 +1,5 @@
 /** Puts the finalizer of a rule on an object, and takes it off: the ledger first (I1), and exactly the object that was looked at (I10). */
 import type { FinalizerContext } from '../common/context.ts';
-import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { effortOfRestoring } from '../../../shared/domain/effort.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
@@ -63,22 +62,4 @@ export async function removeFinalizer(
   if (kept.length === finalizers.length) return 'ok';
   const outcome = await changeExactly(deps.kubernetes, ref, metadata, { finalizers: kept });
   return outcome.kind === 'conflict' ? 'changed' : 'ok';
-}
-
-/** Marks an object that went, or goes, without its clean-up: its entry stays in the ledger until a person has dealt with it. */
-export async function markOrphaned(
-  { reporter }: FinalizerContext,
-  observed: ObservedObject,
-  because: string,
-): Promise<SaveOutcome> {
-  const { observation, subject } = observed;
-  const value: LedgerEntry = { ...nextEntry(observed), phase: 'orphaned', time: observation.now, message: because };
-  // Said first: a run that dies in between says it again, and once the ledger has it nobody does.
-  await reportObject(reporter, observed, {
-    decision: 'orphan',
-    reason: EVENT_REASONS.possibleOrphan,
-    message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${because}`,
-    type: 'Warning',
-  });
-  return await saveEntry(observed, value, addDuration(observation.now, LEDGER_CHECK));
 }

@@ -4,12 +4,24 @@
  */
 import type { FinalizerDeps } from '../common/context.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { addDuration, comesInTime, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import {
+  addDuration,
+  comesInTime,
+  earliest,
+  seconds,
+  toDurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
 import type { LoadedRecord } from '../../../shared/lifecycle/record-codec.ts';
+import { PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome, TimedRecord, RecordToSave } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import type { ObservedObject } from './observe.ts';
 import { entriesOf, type LedgerEntry, type LedgerRecord, type TimedEntry } from './record.ts';
+
+/** Time after which the next run goes on from what a run that died noted down. */
+export const TAKE_OVER_AFTER = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
 /** The entry as it stands, under the rule that is in force, without a slot in its queue. */
 export function nextEntry({ inForce, observation, entry }: ObservedObject): LedgerEntry {
@@ -17,6 +29,7 @@ export function nextEntry({ inForce, observation, entry }: ObservedObject): Ledg
     slotTime: _,
     withoutRule: __,
     refusals: ___,
+    unreported: ____,
     ...rest
   } = entry ?? {
     attempts: 0,
@@ -35,6 +48,22 @@ export function saveEntry(
 ): Promise<SaveOutcome> {
   return record.save({ subject, value, wakeTime, redeliveryError });
 }
+
+/** Notes down what the next turn reports: while nothing can be written, nothing is said again and again (I11). */
+export async function noteDown(observed: ObservedObject, value: LedgerEntry): Promise<Turn> {
+  const saved = await saveEntry(observed, value, addDuration(observed.observation.now, TAKE_OVER_AFTER));
+  return saved.written ? PROGRESSED : saved;
+}
+
+/** Notes down that an object went, or goes, without its clean-up. The entry stays until a person has dealt with it. */
+export const noteOrphan = (observed: ObservedObject, message: string): Promise<Turn> =>
+  noteDown(observed, {
+    ...nextEntry(observed),
+    phase: 'orphaned',
+    time: observed.observation.now,
+    message,
+    unreported: true,
+  });
 
 /** The rules that have an entry in the record. */
 export const rulesIn = (loaded: LoadedRecord<LedgerRecord>): readonly string[] =>

@@ -18,7 +18,7 @@ const entry = {
    */
   phase: z.enum(['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned']),
   attempts: z.int().check(z.minimum(0)),
-  /** Time when the phase changed last. */
+  /** Time when the phase changed last; of `held` with a slot: when the object began to queue. */
   time: instant,
   /** Time when the next call may be made: a slot in the rule's queue. */
   slotTime: z.exactOptional(instant),
@@ -29,8 +29,10 @@ const entry = {
   refusals: z.exactOptional(refusalsSchema),
   /** Somebody keeps taking the finalizer off: the next time it is put back waits longer. */
   effort: z.exactOptional(effortSchema),
-  /** The deadline passed and was reported. */
+  /** The deadline passed, and was reported; false: the report follows. */
   overdue: z.exactOptional(z.boolean()),
+  /** `orphaned`, and the report follows. */
+  unreported: z.exactOptional(z.literal(true)),
   /** The last report that its rule is gone or cannot be read, and whether the object was being deleted then. */
   withoutRule: z.exactOptional(z.object({ saidTime: instant, deleting: z.boolean() })),
 };

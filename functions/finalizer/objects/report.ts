@@ -41,6 +41,17 @@ export function reportLateSuccess(reporter: Reporter, observed: ObservedObject):
   return reportObject(reporter, observed, { decision: 'close', reason: 'FinalizationSucceeded', message });
 }
 
+/** @param because the reason in its entry */
+export function reportOrphan(reporter: Reporter, observed: ObservedObject, because = ''): Promise<void> {
+  const { kind, name } = observed.subject;
+  return reportObject(reporter, observed, {
+    decision: 'orphan',
+    reason: EVENT_REASONS.possibleOrphan,
+    message: `what ${kind} ${name} stood for may be left behind: ${because}`,
+    type: 'Warning',
+  });
+}
+
 export function reportOverdue(reporter: Reporter, observed: ObservedObject): Promise<void> {
   return reportObject(reporter, observed, {
     decision: 'overdue',

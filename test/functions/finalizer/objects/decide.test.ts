@@ -25,7 +25,7 @@ const seen = (fields: Partial<ObjectObservation> = {}): ObjectObservation => ({
   },
   isRuleTerminating: false,
   object: { hasFinalizer: true, deletionTime: NOW },
-  entry: { phase: 'held' },
+  entry: { phase: 'held', time: NOW },
   isOwnIntent: false,
   addsFinalizer: true,
   ...fields,
@@ -76,7 +76,10 @@ describe('an object of a FinalizerRule', () => {
 
   const living = (hasFinalizer: boolean): ObservedState => ({ hasFinalizer, deletionTime: undefined });
   const going = (hasFinalizer: boolean): ObservedState => ({ hasFinalizer, deletionTime: NOW });
-  const entryIn = (phase: ObservedEntry['phase'], more: { readonly slotTime?: EpochMs } = {}): ObservedEntry => ({
+  const entryIn = (
+    phase: ObservedEntry['phase'],
+    more: { readonly time?: EpochMs; readonly slotTime?: EpochMs; readonly unreported?: true } = {},
+  ): ObservedEntry => ({
     phase,
     attempts: 1,
     time: NOW,
@@ -124,12 +127,43 @@ describe('an object of a FinalizerRule', () => {
     const cleaned = entryIn('cleaned');
     expect(decideObject(seen({ entry: cleaned }))).toMatchObject({ kind: 'release', because: 'cleaned' });
     const rule = { ...deadline, onDeadline: 'Release' as const };
-    expect(decideObject(seen({ rule, now: soon }))).toMatchObject({ kind: 'release', because: 'deadline' });
+    const failed = entryIn('failed', { time: soon });
+    expect(decideObject(seen({ rule, now: soon, entry: failed }))).toMatchObject({
+      kind: 'release',
+      because: 'deadline',
+    });
     expect(decideObject(seen({ rule, now: soon, entry: cleaned }))).toMatchObject({
       kind: 'release',
       because: 'cleaned',
     });
     expect(decideObject(seen({ rule }))).toEqual({ kind: 'intend' });
+  });
+
+  it('is not released at its deadline while a call that was due before is owed (I1)', () => {
+    const rule = { ...deadline, onDeadline: 'Release' as const };
+    const late = addDuration(soon, hours(1));
+    const inAMinute = addDuration(late, minutes(1));
+    const kindFor = (entry: ObservedEntry | undefined): string => decideObject(seen({ rule, now: late, entry })).kind;
+    // Nobody was asked, or the next call was due before.
+    expect(kindFor(undefined)).toBe('intend');
+    expect(kindFor(entryIn('held'))).toBe('intend');
+    expect(kindFor(entryIn('held', { slotTime: NOW }))).toBe('intend');
+    expect(kindFor(entryIn('failed', { time: addDuration(NOW, seconds(-5)) }))).toBe('intend');
+    // It began to queue after the deadline, or its call is under way.
+    expect(kindFor(entryIn('held', { time: late, slotTime: inAMinute }))).toBe('wait');
+    expect(kindFor(entryIn('intended', { time: late }))).toBe('wait');
+    // It has been asked about since, or was still in the queue of its rule at the deadline.
+    expect(kindFor(entryIn('failed', { time: late }))).toBe('release');
+    expect(kindFor(entryIn('pending', { time: late }))).toBe('release');
+    expect(kindFor(entryIn('held', { slotTime: inAMinute }))).toBe('release');
+  });
+
+  it('that went is reported once the ledger has it (I11)', () => {
+    const unreported = entryIn('orphaned', { unreported: true });
+    expect(decideObject(seen({ object: undefined, entry: unreported })).kind).toBe('orphan');
+    expect(decideObject(seen({ object: { hasFinalizer: false, deletionTime: NOW }, entry: unreported })).kind).toBe(
+      'orphan',
+    );
   });
 
   it('is asked about again after ten minutes, and one that was a possible orphan after its back-off', () => {
