@@ -34,11 +34,11 @@ export async function findResource(
   nodeName: string,
 ): Promise<FoundResource> {
   if (settings === undefined || active === undefined) return { kind: 'notAsked' };
-  const { apiGroup: group, version, kind, resource, namespace } = settings;
+  const { apiGroup: group, version, kind, namespace } = settings;
   const custom = recordedResource(active);
   if (custom === undefined) {
     const requestedKind = { group, version, kind };
-    const type = resource === undefined ? await kubernetes.resolve(requestedKind) : { group, version, resource };
+    const type = await typeOf({ kubernetes }, settings);
     if (type === undefined)
       return { kind: 'notServed', requestedKind, versions: await kubernetes.versionsOf(requestedKind) };
     return await findIn(
@@ -55,6 +55,14 @@ export async function findResource(
   return await findIn({ kubernetes }, { ...known, version }, custom, active);
 }
 
+/** The kind of the configuration; undefined: it is not served. */
+async function typeOf(
+  { kubernetes }: Pick<Deps, 'kubernetes'>,
+  { apiGroup: group, version, kind, resource }: CustomDrainSettings,
+): Promise<ResourceType | undefined> {
+  return resource === undefined ? kubernetes.resolve({ group, version, kind }) : { group, version, resource };
+}
+
 async function findIn(
   { kubernetes }: Deps,
   type: ResourceType,
@@ -67,7 +75,7 @@ async function findIn(
 }
 
 /** The mark of the drain that a custom resource was made for. */
-const markOf = ({ id }: ActiveDrain): Mark => ({ annotation: ANNOTATIONS.drainUnderWay, value: id });
+const markOf = ({ id }: Pick<ActiveDrain, 'id'>): Mark => ({ annotation: ANNOTATIONS.drainUnderWay, value: id });
 
 export type Creation =
   | { readonly kind: 'created'; readonly uid: string }
@@ -137,4 +145,25 @@ export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain |
   const made = await resourceOf({ kubernetes }, active);
   if (made !== undefined) await deleteExactly(kubernetes, made.ref, made.uid);
   return { kind: 'ok' };
+}
+
+/**
+ * Deletes the custom resource of a drain without a record: the one of its name and with its mark, of the kind that the configuration names.
+ *
+ * @returns `deleted`: what it was
+ */
+export async function deleteUnrecorded(
+  { kubernetes }: Deps,
+  settings: CustomDrainSettings | undefined,
+  nodeName: string,
+  id: string,
+): Promise<{ readonly kind: 'ok'; readonly deleted?: string }> {
+  const type = settings && (await typeOf({ kubernetes }, settings));
+  if (settings === undefined || type === undefined) return { kind: 'ok' };
+  const { kind, namespace } = settings;
+  const ref = { type, namespace, name: drainResourceName(nodeName, id) };
+  const uid = await uidWithMark(kubernetes, ref, markOf({ id }));
+  if (uid === undefined) return { kind: 'ok' };
+  await deleteExactly(kubernetes, ref, uid);
+  return { kind: 'ok', deleted: `${kind} ${namespace}/${ref.name}` };
 }

@@ -1,15 +1,16 @@
 /** Ends of drains: the Node, the custom resource and all who asked learn of it, then the record does. If the Node is gone, all who asked learn that. */
+import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { isRefusal, createTries, reportWarning } from '../../shared/lifecycle/refusals.ts';
+import { isRefusal, createTries, reportWarning, type Refused } from '../../shared/lifecycle/refusals.ts';
 import { again, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { DrainContext } from './context.ts';
-import { deleteResource, resourceOf } from './custom-resource.ts';
+import { deleteResource, deleteUnrecorded, resourceOf } from './custom-resource.ts';
 import { nodeOf, publishAnswers } from './drain-completed.ts';
 import { carryOutPlan, recordIntents } from './evictions.ts';
 import { finishNode } from './node.ts';
 import type { ObservedDrain, TargetNode } from './observe.ts';
-import type { DrainRecord } from './record.ts';
+import { OWNER, type DrainRecord } from './record.ts';
 import { reportEnd, reportForgotten, reportGone, reportGoneAnswer, type ReportContext } from './report.ts';
 import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { toFinished } from './rule/admission.ts';
@@ -104,13 +105,28 @@ export async function tidy(
     loaded.kind === 'none' ||
     (loaded.kind === 'known' && loaded.value.active === undefined && loaded.value.requests.length === 0);
   if (!isIdle) return again('a drain has begun');
+  const id = readUnderWay(observed.node.underWay)?.id;
+  const forgottenId = id !== undefined && endOf(observed.record, id) === undefined ? id : undefined;
+  const resource = forgottenId === undefined ? undefined : await endResource(context, observed, forgottenId);
+  if (isRefusal(resource)) return endUnchangedTurn(observed, resource);
   const end = { status, uncordon, ended: [] };
   const changed = await tryChange(context, observed, 'finish', () => finishNode(deps, object, end));
   if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed);
-  const id = readUnderWay(observed.node.underWay)?.id;
-  if (id !== undefined && endOf(observed.record, id) === undefined)
-    await reportForgotten(context, observed, id, uncordon);
+  if (forgottenId !== undefined)
+    await reportForgotten(context, observed, { id: forgottenId, isOpened: uncordon, resource: resource ?? '' });
   return PROGRESSED;
+}
+
+/** Ends the custom drain of which no record is left. @returns what became of its custom resource, or a refusal that may pass within seconds */
+async function endResource(context: DrainContext, observed: ObservedDrain, id: string): Promise<string | Refused> {
+  const { deps } = context;
+  const settings = (await loadConfig(OWNER, deps)).drain?.customDrain;
+  const deleted = await tryChange(context, observed, 'deleteResource', () =>
+    deleteUnrecorded(deps, settings, observed.node.name, id),
+  );
+  if (!isRefusal(deleted)) return deleted.deleted === undefined ? '' : `${deleted.deleted} is deleted`;
+  if (deleted.redeliveryError !== undefined) return deleted;
+  return `its custom resource is left, for its deletion is refused: ${deleted.message}`;
 }
 
 type GoneDrains = GoneSubject<DrainRecord>;

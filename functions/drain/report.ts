@@ -187,19 +187,19 @@ export async function reportEnd(
   });
 }
 
-/** Reports a drain that only the Node knows: nobody can follow it, or answer those who asked (I9). @param isOpened the node is uncordoned */
+/** Reports a drain that only the Node knows: nobody can follow it, or answer those who asked (I9). @param resource what became of its custom resource */
 export async function reportForgotten(
   context: ReportContext,
   observed: Pick<ObservedDrain, 'object' | 'node'>,
-  id: string,
-  isOpened: boolean,
+  { id, isOpened, resource }: { readonly id: string; readonly isOpened: boolean; readonly resource: string },
 ): Promise<void> {
   const { node } = observed;
   const cordon = node.unschedulable && !isOpened ? 'the node stays cordoned, ' : '';
+  const custom = resource === '' ? '' : `${resource}; `;
   await reportOnNode(context, observed, {
     decision: 'end',
     reason: ENDS.Cancelled.reason,
-    message: `drain ${id}: no record of it is left, and it goes no further; ${cordon}ask for it again with: curfew drain ${node.name}`,
+    message: `drain ${id}: no record of it is left, and Curfew goes no further with it; ${custom}${cordon}ask for it again with: curfew drain ${node.name}`,
     details: { id, ids: [id], status: 'Cancelled', reason: 'RecordLost', drained: 0, left: [] },
     event: { type: 'Warning' },
   });
