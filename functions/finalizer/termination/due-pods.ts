@@ -3,6 +3,7 @@
  * gone in time: a hook that works for hours, or holds, must not cost it its grace. Until then pods stay, as the order of steps says.
  */
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepsOutcome } from './steps.ts';
 import { remainingAfter } from '../../../shared/pods/drain-pods.ts';
@@ -11,7 +12,7 @@ import { terminatingNodes, type StepContext } from './context.ts';
 import { deleteObjects } from './delete-objects.ts';
 import { carryOutSteps } from './drain.ts';
 import { hooksAt } from './hooks.ts';
-import { isLive } from './rule/objects.ts';
+import { isLive, toTerminatedClaim } from './rule/objects.ts';
 import { isInstanceMissing } from './missing-instance.ts';
 import { awaitOtherClaim } from './other-claims.ts';
 import { taintNodes } from './taint.ts';
@@ -24,24 +25,36 @@ const BEFORE_DRAIN: readonly string[] = [
   hooksAt('before-drain').name,
 ];
 
-/** Deletes the pods that must go by now. Answers when the next one must; undefined: none, or the drain deletes it. */
-export async function deleteDuePods(context: StepContext, outcome: StepsOutcome): Promise<EpochMs | undefined> {
-  const { deadline, now, isForced, deps, observed } = context;
-  if (deadline === undefined || isForced || outcome.kind === 'done' || !BEFORE_DRAIN.includes(outcome.step))
-    return undefined;
+/**
+ * Deletes the pods that must go by now. Answers when the next one must; undefined: none, or the drain deletes it.
+ *
+ * @param outcome of the steps; undefined: one of them failed
+ */
+export async function deleteDuePods(context: StepContext, outcome?: StepsOutcome): Promise<EpochMs | undefined> {
+  const { deadline, now, isForced, deps } = context;
+  if (deadline === undefined || isForced || outcome?.kind === 'done') return undefined;
+  if (outcome !== undefined && !BEFORE_DRAIN.includes(outcome.step)) return undefined;
   if (await isInstanceMissing(context)) return undefined;
   let next: EpochMs | undefined;
-  for (const node of observed.endedWith?.nodes.filter(each => !isLive(each)) ?? terminatingNodes(context)) {
+  for (const node of nodesToEmpty(context)) {
     const pods = await loadPodsOnNode(deps, node.metadata.name);
     const { steps, nextForcedDeletion } = planDrain({
       now,
       pods,
       deadline: deadline.time,
-      protection: observed.protection.policy,
+      protection: context.observed.protection.policy,
     });
     const due = steps.filter(({ kind }) => kind === 'delete');
     const { endedPods } = await carryOutSteps(context, node, due);
     next = [nextForcedDeletion, remainingAfter(0, endedPods, now).retryTime].reduce(earliest, next);
   }
   return next;
+}
+
+/** The Nodes that go, with those that are still to be deleted: at the deadline their instance ends, also where they cannot be. */
+function nodesToEmpty(context: StepContext): readonly KubernetesObject[] {
+  const { claim, nodes, sharedWith, endedWith } = context.observed;
+  if (endedWith !== undefined) return endedWith.nodes.filter(each => !isLive(each));
+  const isFollowed = claim !== undefined && !isLive(claim) && toTerminatedClaim(claim).isRegistered;
+  return isFollowed && sharedWith.length === 0 ? nodes : terminatingNodes(context);
 }

@@ -9,6 +9,7 @@ import { cutText } from '../../../shared/domain/cut-text.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import type { Step } from './steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
@@ -118,7 +119,11 @@ export async function terminate(
   // Not a step: if our own records cannot be read, the run ends here, also past the deadline (I6).
   const hookOwner = await takeHookOwnership(context);
   if (hookOwner.kind === 'changed') return again('another run noted down who calls the hooks');
-  const outcome = await runRefusableSteps(steps, { ...context, hookOwner });
+  const outcome = await orNotKnown(runRefusableSteps(steps, { ...context, hookOwner }));
+  if (outcome.kind === 'notKnown') {
+    await deleteDuePods(context);
+    throw outcome.error;
+  }
   if (outcome.kind !== 'done' && outcome.step !== releaseObjects.name) {
     const noticed = await reportStrippedNodes(context, writer);
     if (!noticed.written) return noticed;
