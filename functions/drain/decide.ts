@@ -4,7 +4,7 @@
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
  */
 import { qualifiedName } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import { earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import { admit, beginNext } from './rule/admission.ts';
 import {
   cancellationOf,
@@ -19,14 +19,16 @@ import type { DrainDecision } from './rule/decision.ts';
 import { forget, hasNoEndInForce, withoutEndsInForce, withUncordonedMark } from './rule/history.ts';
 import { pauseWhileActive, pauseBeforeBegin } from './rule/pauses.ts';
 import { rememberEnds, withEnds } from './rule/late-events.ts';
-import { cordonFor, hasStaleCordonMark, isPrepared, sinceOf, uncordonedMarkOf } from './rule/node-annotations.ts';
+import { cordonFor, hasStaleCordonMark, isPrepared, uncordonedMarkOf } from './rule/node-annotations.ts';
 import type { IncomingMessage, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
 import { isEnding, openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
 import type { DrainPodRules } from './rule/pods.ts';
 import {
   deadlineOf,
+  deleteTimeOf,
   forcedEndTime,
+  laterDeletion,
   nextByDeadline,
   pastDeadline,
   stuckReportTime,
@@ -139,23 +141,27 @@ function withPlan(
   isCustom: boolean,
 ): { readonly active: ActiveDrain; readonly plan: PodPlan } {
   const { deleteAfterTimeout, evictionGracePeriod } = configuration.settings;
-  const deleteTime = addDuration(sinceOf(before), deleteAfterTimeout);
   const forced = forcedEndTime(before, limits, isCustom);
-  const active = withDeleteTime(before, earliest(deleteTime, forced));
-  const plan = planPods({
-    now,
-    pods,
-    rules: podRules(active, configuration, node),
-    protection,
-    isProtectionOverridden,
-    evictionGracePeriod,
-    deleteTime,
-    warnedUids: active.warned,
-    active,
-    forcedEndTime: forced,
-    deadline: deadlineOf(before, limits),
-  });
-  return { active: withProgress(active, plan, now), plan };
+  const planned = (deleteTime: EpochMs) => {
+    const active = withDeleteTime(before, earliest(deleteTime, forced));
+    const plan = planPods({
+      now,
+      pods,
+      rules: podRules(active, configuration, node),
+      protection,
+      isProtectionOverridden,
+      evictionGracePeriod,
+      deleteTime,
+      warnedUids: active.warned,
+      active,
+      forcedEndTime: forced,
+      deadline: deadlineOf(before, limits),
+    });
+    return { active: withProgress(active, plan, now), plan };
+  };
+  const atOnce = planned(deleteTimeOf(before, deleteAfterTimeout, now));
+  const later = laterDeletion(atOnce.plan, before, deleteAfterTimeout, now);
+  return later === undefined ? atOnce : planned(later);
 }
 
 /** Adds the requests that wait: uncordoning takes them back, too, for they would cordon the node again at once. */

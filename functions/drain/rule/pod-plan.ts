@@ -117,8 +117,10 @@ function planPod(pod: PodView, situation: PlanSituation, returnOf: ReturnType<ty
     return { isAwaited: true, waits: [{ pod, because: 'Unknown', until: undefined, message }] };
   }
   const planned = actsOn(pod, drainability.mode, situation);
-  const comesBack = planned.some(isEnd) ? returnOf(pod) : undefined;
-  if (comesBack?.kind === 'ignored') return { leftPods: [{ pod, because: 'ComesBack' }] };
+  const returnState = planned.some(isAct) ? returnOf(pod) : undefined;
+  const comesBack = planned.some(isEnd) ? returnState : undefined;
+  // Nobody is warned of a deletion that does not come.
+  if (returnState?.kind === 'ignored') return { leftPods: [{ pod, because: 'ComesBack' }] };
   // Nobody waits for a pod that is left.
   if (drainability.kind !== 'counts') {
     const leftPods = [{ pod, because: drainability.because }];
@@ -140,7 +142,7 @@ function planPod(pod: PodView, situation: PlanSituation, returnOf: ReturnType<ty
   const waits = planned.filter(isWait);
   return {
     isAwaited: true,
-    acts: planned.filter(isAct),
+    acts: planned.filter(isAct).map(act => (returnState?.kind === 'waits' ? notBefore(act, returnState.until) : act)),
     waits,
     returnedPods: comesBack?.kind === 'due' ? [pod] : [],
     times: [...times, ...waits.map(each => each.until)],
@@ -149,6 +151,10 @@ function planPod(pod: PodView, situation: PlanSituation, returnOf: ReturnType<ty
 
 const isAct = (each: PodAct | PodWait): each is PodAct => 'kind' in each;
 const isWait = (each: PodAct | PodWait): each is PodWait => !isAct(each);
+
+/** The act, where it warns of a deletion that does not come before this instant. */
+const notBefore = (act: PodAct, time: EpochMs): PodAct =>
+  act.kind === 'warn' ? { ...act, deleteTime: latest(act.deleteTime, time) } : act;
 
 const isEnd = (each: PodAct | PodWait): boolean => isAct(each) && each.kind !== 'warn';
 
@@ -239,6 +245,10 @@ const CREATION_PRECISION = seconds(1);
 const isNextReturn = ({ creationTime }: ReturningPod, last: PodReturn | undefined): boolean =>
   last === undefined || creationTime === undefined || addDuration(creationTime, CREATION_PRECISION) > last.time;
 
+/** Whether the pod was made after the start of the drain. Shortly after the cordon the scheduler may not know of it yet. */
+export const hasComeLate = ({ creationTime }: Pick<PodView, 'creationTime'>, startTime: EpochMs): boolean =>
+  creationTime !== undefined && creationTime > addDuration(startTime, CLOCK_SKEW);
+
 export type PodReturnState =
   /** The pod was there when the drain began, or was evicted for this return and is still there. */
   | { readonly kind: 'stays' }
@@ -252,9 +262,7 @@ export function createPodReturns({ returns, startTime, tried }: DrainReturns, no
   const planned = new Map<string, number>();
   return (pod: ReturningPod): PodReturnState => {
     const { creationTime } = pod;
-    // Shortly after the cordon the scheduler may not know of it yet.
-    const isLate = creationTime !== undefined && creationTime > addDuration(startTime, CLOCK_SKEW);
-    if (!isLate || tried.includes(pod.uid)) return { kind: 'stays' };
+    if (creationTime === undefined || !hasComeLate(pod, startTime) || tried.includes(pod.uid)) return { kind: 'stays' };
     const key = returnKeyOf(pod);
     const earlierReturn = returns.find(({ of }) => of === key);
     const times = earlierReturn?.times ?? 0;

@@ -18,9 +18,10 @@ import {
   type EpochMs,
   type DurationMs,
 } from '../../../shared/domain/time.ts';
+import { sinceOf } from './node-annotations.ts';
 import type { DrainObservation } from './observation.ts';
 import { recordedResource, openPhaseOf } from './phase.ts';
-import type { PodPlan } from './pod-plan.ts';
+import { hasComeLate, type PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
@@ -113,8 +114,31 @@ const OVERDUE_WAITS = minutes(10);
 /** The request as it counts when its drain begins: if its deletion is overdue, `min(timeout, 10 min)` are left. */
 export function withTimeLeft(request: DrainRequest, timeout: DurationMs, now: EpochMs): DrainRequest {
   if (request.time === undefined || addDuration(request.time, timeout) > now) return request;
-  const remainingMs = Math.min(timeout, OVERDUE_WAITS);
-  return { ...request, time: addDuration(now, toDurationMs(remainingMs - timeout)) };
+  return { ...request, time: addDuration(now, toDurationMs(overdueWait(timeout) - timeout)) };
+}
+
+const overdueWait = (timeout: DurationMs): DurationMs => toDurationMs(Math.min(timeout, OVERDUE_WAITS));
+
+/**
+ * The instant at which pods are deleted, by the settings of now. One that an edit has brought nearer, and that is over, leaves as much time as
+ * one that is over at the start.
+ */
+export function deleteTimeOf(active: ActiveDrain, timeout: DurationMs, now: EpochMs): EpochMs {
+  const wanted = addDuration(sinceOf(active), timeout);
+  const { deleteTime: told } = active;
+  if (told === undefined || wanted >= told || !isDue(now, wanted)) return wanted;
+  return isDue(now, told) ? told : earliest(told, addDuration(now, overdueWait(timeout)));
+}
+
+/**
+ * The instant at which pods are deleted if the plan would warn of a deletion and make it at once: of a pod whose mode has changed. Pods that
+ * come late to the node are deleted at once. Undefined: the plan is as it should be.
+ */
+export function laterDeletion({ acts }: PodPlan, { startTime }: DrainStart, timeout: DurationMs, now: EpochMs) {
+  const isOverdue = acts.some(
+    act => act.kind === 'warn' && isDue(now, act.deleteTime) && !hasComeLate(act.pod, startTime),
+  );
+  return isOverdue ? addDuration(now, overdueWait(timeout)) : undefined;
 }
 
 /**

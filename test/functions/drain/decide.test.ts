@@ -326,13 +326,42 @@ mode = "DeleteAfterTimeout"`);
     const on = (count: number, drain = told) =>
       step({ configuration: modes('DeleteAfterTimeout', `deleteAfterTimeoutMinutes = ${count}`) }, drain);
 
-    it('warns of a sooner instant, also where that is over, before it deletes anything', () => {
-      for (const count of [50, 30]) {
-        const deleteTime = addDuration(NOW, minutes(count - 40));
-        expect(on(count)).toMatchObject({ active: { warned: [], deleteTime }, plan: { acts: [{ kind: 'warn' }] } });
+    it('warns of a sooner instant, ten minutes before where that is over, or the time-out if that is less', () => {
+      const cases = [[50, 10], [45, 5], [30, 10], [4, 4]] as const; // prettier-ignore
+      for (const [count, left] of cases) {
+        const deleteTime = addDuration(NOW, minutes(left));
+        expect(on(count)).toMatchObject({
+          active: { warned: [], deleteTime },
+          plan: { acts: [{ kind: 'warn', deleteTime }], waits: [{ because: 'Deadline', until: deleteTime }] },
+        });
       }
       const warnedAnew = { ...told, deleteTime: addDuration(NOW, minutes(-10)) };
       expect(on(30, warnedAnew)).toMatchObject({ plan: { acts: [{ kind: 'delete' }] } });
+    });
+
+    it('never puts off what was said, and says one instant until it comes', () => {
+      const soon = { ...told, deleteTime: addDuration(NOW, minutes(7)) };
+      expect(on(30, soon)).toMatchObject({
+        active: { warned: ['uid-a'], deleteTime: soon.deleteTime },
+        plan: { acts: [] },
+      });
+      const now = { ...told, deleteTime: NOW };
+      expect(on(30, now)).toMatchObject({ active: { deleteTime: NOW }, plan: { acts: [{ kind: 'delete' }] } });
+    });
+
+    it('warns ten minutes before of a pod whose mode is the time-out from now on, if it did not come late', () => {
+      const ofAnotherMode = { ...told, warned: [], deleteTime: addDuration(NOW, minutes(-10)) };
+      const deleteTime = addDuration(NOW, minutes(10));
+      expect(on(30, ofAnotherMode)).toMatchObject({
+        active: { deleteTime },
+        plan: { acts: [{ kind: 'warn', deleteTime }] },
+      });
+      const late = pod('a', { creationTimestamp: '2024-11-01T14:59:00Z' });
+      const configuration = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 30');
+      const begun = { ...ofAnotherMode, startTime: addDuration(NOW, minutes(-40)) };
+      expect(step({ configuration, pods: [late] }, begun)).toMatchObject({
+        active: { deleteTime: addDuration(NOW, minutes(-10)) },
+      });
     });
 
     it('warns nobody of the same instant or a later one', () => {

@@ -339,3 +339,14 @@ describe('a pod that comes back', () => {
     expect(withPodReturns(many, [back('a')], NOW)).toEqual([...many.slice(1), { of: 'rs', times: 1, time: NOW }]);
   });
 });
+
+it('warns of a pod that has come back that it is deleted when that is due, and of none that is not waited for', () => {
+  const due = { deleteTime: at(-1), now: addDuration(NOW, seconds(21)) };
+  const later = addDuration(NOW, seconds(30));
+  expect(planned([back('a')], 'DeleteAfterTimeout', due).acts).toMatchObject([{ kind: 'warn', deleteTime: later }]);
+  const often = active({ returns: [{ of: 'rs', times: 2, time: NOW }] });
+  expect(planned([back('a')], 'DeleteAfterTimeout', { ...due, active: often })).toMatchObject({
+    acts: [],
+    leftPods: [{ because: 'ComesBack' }],
+  });
+});
