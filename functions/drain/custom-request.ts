@@ -56,7 +56,10 @@ async function create(
     return again('the configuration changed');
   const podsOf = podRules(active, configuration, observed.node);
   const pods = observed.pods.filter(pod => podDrainability(pod, podsOf, observed.now).kind === 'counts');
-  const made = await createResource(deps, { settings, template, active, custom, nodeName: observed.node.name, pods });
+  const made = await tryChange(context, observed, 'createResource', () =>
+    createResource(deps, { settings, template, active, custom, nodeName: observed.node.name, pods }),
+  );
+  if (isRefusal(made)) return endUnchangedTurn(observed, made);
   switch (made.kind) {
     case 'exists':
       return again(`${custom.kind} ${custom.name} exists`);

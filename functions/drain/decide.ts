@@ -112,6 +112,7 @@ function decideBegun(
       active,
       settings: configuration.settings,
       resource: observation.resource,
+      unmade: observation.record.refusals?.['createResource']?.message,
       plan,
     });
     if (decision.kind === 'finish') return decision;

@@ -16,12 +16,13 @@ import { save } from './save.ts';
 export function tryChange<Outcome>(
   { reporter }: DrainContext,
   { object, record, mode, limits, configuration, tries }: ObservedDrain,
-  key: 'show' | 'prepare' | 'answer' | 'finish' | 'readResource' | 'deleteResource',
+  key: 'show' | 'prepare' | 'answer' | 'finish' | 'readResource' | 'createResource' | 'deleteResource',
   call: () => Promise<Outcome>,
 ): Promise<Outcome | Refused> {
   const restsOn = [object, record.active?.id, mode, limits, configuration?.settings];
   // What only informs is not worth a word.
-  const reason = key === 'readResource' ? EVENT_REASONS.awaitingCustomDrain : EVENT_REASONS.nodeChangeRefused;
+  const isAwaited = key === 'readResource' || key === 'createResource';
+  const reason = isAwaited ? EVENT_REASONS.awaitingCustomDrain : EVENT_REASONS.nodeChangeRefused;
   const report = key === 'show' ? undefined : reportWarning(reporter, object, reason);
   return tries.make({ key, stored: record.refusals, restsOn, report }, call);
 }

@@ -48,6 +48,8 @@ export interface CustomSituation {
   readonly active: ActiveDrain;
   readonly settings: DrainSettings;
   readonly resource: FoundResource;
+  /** The failure of the last try to make the resource. */
+  readonly unmade?: string | undefined;
   /** Pods that are still there. */
   readonly plan: PodPlan;
 }
@@ -55,7 +57,7 @@ export interface CustomSituation {
 /** Times that the custom resource is created again after somebody has removed it. */
 const RECREATIONS = 1;
 
-export function decideCustom({ now, active, settings, resource, plan }: CustomSituation): CustomDecision {
+export function decideCustom({ now, active, settings, resource, unmade, plan }: CustomSituation): CustomDecision {
   const { customDrain } = settings;
   invariant(customDrain !== undefined && resource.kind !== 'notAsked', 'a custom drain has settings and a resource');
   const fails = (reason: string, message: string): CustomDecision =>
@@ -81,7 +83,11 @@ export function decideCustom({ now, active, settings, resource, plan }: CustomSi
   if (isDue(now, deadline)) {
     const within = formatSeconds(customDrain.timeout);
     const unknown = resource.kind === 'notKnown' ? `, as far as is known: ${resource.message}` : '';
-    return fails('TimedOut', `not complete within ${within}${unknown}`);
+    const isMade = resource.kind !== 'absent' || unmade === undefined;
+    return fails(
+      'TimedOut',
+      `not complete within ${within}${unknown}${isMade ? '' : `, for it was not made: ${unmade}`}`,
+    );
   }
   if (resource.kind === 'notKnown') {
     const message = `whether the custom drain is complete is not known: ${resource.message}`;
