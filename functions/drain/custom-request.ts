@@ -123,7 +123,10 @@ async function fallBack(
   const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(context.deps, active));
   if (isRefusal(deleted)) return endUnchangedTurn(observed, deleted);
   const message = `${because.reason}: ${because.message}`;
-  const next: ActiveDrain = { ...active, phase: { kind: 'fallback', because: message } };
+  // Without a custom drain in the configuration the modes take over, until there is one again.
+  const isConfigured = observed.configuration?.settings.customDrain !== undefined;
+  const phase = isConfigured ? ({ kind: 'fallback', because: message } as const) : ({ kind: 'draining' } as const);
+  const next: ActiveDrain = { ...active, phase };
   const saved = await save(observed, { ...observed.record, active: next }, addDuration(observed.now, RUN_ENDS_WITHIN));
   if (!saved.written) return saved;
   await reportFallBack(context, observed, active, message);

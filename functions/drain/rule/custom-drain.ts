@@ -63,7 +63,8 @@ export function decideCustom({ now, active, settings, resource, unmade, plan }: 
   const fails = (reason: string, message: string): CustomDecision =>
     fail(active, customDrain, { reason, message, left: stillThere(plan) });
   const custom = recordedResource(active);
-  const kind = `${customDrain.kind}.${customDrain.apiGroup}`;
+  // That of the custom resource which was made, whatever the configuration names by now.
+  const kind = custom === undefined ? `${customDrain.kind}.${customDrain.apiGroup}` : `${custom.kind}.${custom.group}`;
   const start = custom?.createdTime ?? active.startTime;
   const deadline = addDuration(start, customDrain.timeout);
 

@@ -65,6 +65,15 @@ describe('a custom drain', () => {
     expect(on(absent, { custom: noted })).toMatchObject({ kind: 'createResource', resource });
   });
 
+  it('names the kind of the custom resource that it has, whatever the configuration names by now', () => {
+    const { settings } = configurationOf(CUSTOM.replace('"DrainRequest"', '"OtherDrain"'));
+    expect(settings.customDrain?.kind).toBe('OtherDrain');
+    const drain = active({ phase: { kind: 'custom', resource: RESOURCE } });
+    expect(decideCustom({ now: NOW, active: drain, settings, resource: seen(), plan: EMPTY })).toMatchObject({
+      message: 'waiting for DrainComplete=True of DrainRequest.nvsentinel.nvidia.com drain-n1-e1',
+    });
+  });
+
   it('waits for its definition until the time-out', () => {
     const requestedKind = { group: TYPE.group, version: TYPE.version, kind: 'DrainRequest' };
     const notServed: FoundResource = { kind: 'notServed', requestedKind, versions: [] };
