@@ -1,7 +1,7 @@
 /** Ends of drains: the Node, the custom resource and all who asked learn of it, then the record does. If the Node is gone, all who asked learn that. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { isRefusal, createTries, reportWarning, type Refused } from '../../shared/lifecycle/refusals.ts';
+import { causeOf, isRefusal, createTries, reportWarning, type Refused } from '../../shared/lifecycle/refusals.ts';
 import { again, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { DrainContext } from './context.ts';
@@ -20,8 +20,9 @@ import { endOf, hasNoEndInForce, remember, withUncordonedMark } from './rule/his
 import { readUnderWay, uncordonedMarkOf } from './rule/node-annotations.ts';
 import { endingBy, isWaiting, recordedResource } from './rule/phase.ts';
 import { FULL } from './rule/pods.ts';
-import { saveForSweep, withSaved } from './save.ts';
-import { endUnchangedTurn, showOnNode, tryChange } from './try-change.ts';
+import { withSafetyNet } from './rule/progress.ts';
+import { save, saveForSweep, withSaved } from './save.ts';
+import { endUnchangedTurn, showOnNode, tryChange, type UnmadeChange } from './try-change.ts';
 import { wakeNext } from './wake-ups.ts';
 
 /** Does the last acts of a drain, notes how it ended, and closes it. */
@@ -53,10 +54,28 @@ export async function finish(
  */
 export async function close(
   context: DrainContext,
-  { active, ending: { outcome, over } }: DecisionOf<'close'>,
+  { active, ending }: DecisionOf<'close'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps } = context;
+  const { outcome, over } = ending;
+  const { scope, startTime, drained } = active;
+  const ended = active.requests.map(request => ({
+    ...toFinished(request, outcome, { now: observed.now, scope, drained, startTime }),
+    recovered: over.includes(request.id),
+  }));
+  const answer = (): Promise<void> => publishAnswers(deps, nodeOf(observed), ended);
+  // A change that is refused holds up nobody who asked: repair goes on by the answer.
+  const endUnchanged = async (changed: UnmadeChange): Promise<Turn> => {
+    if (ending.isAnswered || !isRefusal(changed) || causeOf(changed.error) === 'passing')
+      return endUnchangedTurn(observed, changed);
+    await answer();
+    const answered = { ...active, phase: { ...ending, isAnswered: true } as const };
+    const { until, redeliveryError } = changed;
+    return save(observed, { ...observed.record, active: answered }, withSafetyNet(observed, until), {
+      redeliveryError,
+    });
+  };
   const { active: _, ...idleRecord } = observed.record;
   const isOver = active.requests.every(({ id }) => over.includes(id));
   const isLast =
@@ -66,21 +85,16 @@ export async function close(
   const status = isLast && (uncordon || !observed.node.unschedulable) ? 'Cancelled' : outcome.status;
   if (recordedResource(active) !== undefined) {
     const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(deps, active));
-    if (isRefusal(deleted)) return endUnchangedTurn(observed, deleted);
+    if (isRefusal(deleted)) return endUnchanged(deleted);
   }
-  const { scope, startTime, drained } = active;
-  const ended = active.requests.map(request => ({
-    ...toFinished(request, outcome, { now: observed.now, scope, drained, startTime }),
-    recovered: over.includes(request.id),
-  }));
   const shown = status === 'Succeeded' ? 'drained' : 'nothing';
   const node = await showOnNode(context, observed, shown, outcome.message);
-  if (node === undefined || isRefusal(node)) return endUnchangedTurn(observed, node);
+  if (node === undefined || isRefusal(node)) return endUnchanged(node);
   const changed = await tryChange(context, observed, 'finish', () =>
     finishNode(deps, node, { status, uncordon, ended }),
   );
-  if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed);
-  await publishAnswers(deps, nodeOf(observed), ended);
+  if (changed.kind !== 'ok') return endUnchanged(changed);
+  if (ending.isAnswered !== true) await answer();
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
   await reportEnd(context, observed, active, outcome);
   // The mark is off: should this run die, the first that waits looks by itself.

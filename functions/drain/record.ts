@@ -55,7 +55,7 @@ const comeBack = z.object({
 /** Number of times that the pods of one controller, or of one name, came back and were evicted for it. */
 export type PodReturn = Readonly<z.output<typeof comeBack>>;
 
-/** The drain under way as it is stored: fields that are empty or 0 are absent, and of the last five those of its phase are there. */
+/** The drain under way as it is stored: fields that are empty or 0 are absent, and of the last six those of its phase are there. */
 const storedActive = z.object({
   id: z.string(),
   /** Requests that this drain answers. */
@@ -93,6 +93,7 @@ const storedActive = z.object({
   fellBack: z.exactOptional(z.string()),
   end: z.exactOptional(z.extend(outcomeSchema, { time: instant })),
   over: z.exactOptional(z.list(z.string())),
+  isAnswered: z.exactOptional(z.literal(true)),
 });
 type StoredActive = Readonly<z.output<typeof storedActive>>;
 
@@ -113,13 +114,15 @@ export interface EndingPhase {
   readonly outcome: DrainOutcome & { readonly time: EpochMs };
   /** Ids of requests whose cause was reported as over after the end was decided. */
   readonly over: readonly string[];
+  /** All who asked have been answered, while a change that belongs to the end is refused. */
+  readonly isAnswered?: true;
   /** The phase before the end was decided. */
   readonly before: OpenPhase;
 }
 
 export type DrainPhase = OpenPhase | EndingPhase;
 
-type OfPhase = 'queue' | 'custom' | 'fellBack' | 'end' | 'over';
+type OfPhase = 'queue' | 'custom' | 'fellBack' | 'end' | 'over' | 'isAnswered';
 /** Fields that the store has under another name, or in another shape. */
 type StoredOtherwise = 'gone' | 'hold' | 'heldEvictions';
 const EMPTY = { tried: [], reported: '', pausedFor: toDurationMs(0), returns: [] } as const;
@@ -141,9 +144,11 @@ export interface ActiveDrain
 const active = z.pipe(
   storedActive,
   z.transform((stored: StoredActive): ActiveDrain => {
-    const { queue, custom: resource, fellBack, end, over = [], hold, heldEvictions = {}, gone = 0, ...fields } = stored;
-    const openPhase = phaseStored({ queue, resource, fellBack });
-    const phase = end === undefined ? openPhase : ({ kind: 'ending', outcome: end, over, before: openPhase } as const);
+    const { queue, custom: resource, fellBack, hold, heldEvictions = {}, gone = 0, ...others } = stored;
+    const { end, over = [], isAnswered, ...fields } = others;
+    const before = phaseStored({ queue, resource, fellBack });
+    const answered = isAnswered && { isAnswered };
+    const phase = end === undefined ? before : ({ kind: 'ending', outcome: end, over, before, ...answered } as const);
     const cordon = hold && { quarantined: hold.quarantined, by: hold.cordon };
     return { ...EMPTY, ...fields, goneCount: gone, ...(cordon && { cordon }), askedEvictions: heldEvictions, phase };
   }),
@@ -188,8 +193,13 @@ function toStoredPhase(phase: DrainPhase): Pick<StoredActive, OfPhase> {
     case 'fallback':
       return { fellBack: phase.because };
     case 'ending': {
-      const { outcome: end, over, before: openPhase } = phase;
-      return { ...toStoredPhase(openPhase), end, ...(over.length > 0 && { over }) };
+      const { outcome: end, over, isAnswered, before: openPhase } = phase;
+      return {
+        ...toStoredPhase(openPhase),
+        end,
+        ...(over.length > 0 && { over }),
+        ...(isAnswered && { isAnswered }),
+      };
     }
   }
 }
