@@ -76,7 +76,7 @@ export async function reportForce(context: StepContext): Promise<void> {
 function uncalledHooksText(context: StepContext): string {
   const hookNames = uncalledHooks(context);
   if (hookNames.length === 0 || shareOf(context.observed) !== 'ours') return '';
-  return `; ${hookNames.join(', ')} ${hookNames.length === 1 ? 'is' : 'are'} ${leftToOther(context) ?? 'called now'}`;
+  return `; ${hookNames.join(', ')} ${hookNames.length === 1 ? 'is' : 'are'} ${leftToOther(context) ?? 'still to be called'}`;
 }
 
 /** The hooks of its policy that were not called in this termination. */
