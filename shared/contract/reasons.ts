@@ -56,6 +56,8 @@ export const EVENT_REASONS = {
   policyConflict: 'NodeLifecyclePolicyConflict',
   /** Normal on NodeClaim and Node: the termination has begun. */
   terminationStarted: 'TerminationStarted',
+  /** On NodeClaim and Node: the deadline is another than was said; a Warning where it is nearer. */
+  terminationDeadlineMoved: 'TerminationDeadlineMoved',
   /** Warning on NodeClaim and Node: the deadline has come: neither pods, volumes nor hooks are waited for any more. */
   terminationForced: 'TerminationForced',
   /** In audit and metrics alone, for no object is left for an Event: our finalizer is off. */

@@ -137,6 +137,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     evict: ['Evicted'],
     forceDelete: ['Disrupted'],
     terminateInstance: ['InstanceTerminating'],
+    moveDeadline: ['TerminationDeadlineMoved'],
     force: ['TerminationForced', 'TerminationHooksForced'],
     passOver: ['ConditionNotWritten', 'NodeChangeRefused'],
     release: ['FinalizationSucceeded', 'TerminationFinished', OTHERS],

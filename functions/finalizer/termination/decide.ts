@@ -42,7 +42,7 @@ export {
   type UnreadableSettingsObservation,
   whileSettingsUnreadable,
 } from './rule/settings-in-force.ts';
-export { afterFailedStep, nextAnnouncement, nextLook, waitOfTurn } from './rule/turn.ts';
+export { afterFailedStep, deadlineText, nextAnnouncement, nextLook, waitOfTurn } from './rule/turn.ts';
 export type { Announcement, StepRole } from './rule/turn.ts';
 
 export interface TerminationObservation {

@@ -6,7 +6,7 @@ import type { HookPoint } from '../../../shared/domain/termination.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import type { Report } from '../../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from './steps.ts';
-import { progressOf, shareOf, type TerminationDecision, type UnawaitedNews } from './decide.ts';
+import { type Announcement, progressOf, shareOf, type TerminationDecision, type UnawaitedNews } from './decide.ts';
 import { claimAndNodes, type StepContext } from './context.ts';
 import type { ObservedTermination } from './observe.ts';
 import type { HookProgress, TerminationRecord } from './record.ts';
@@ -56,6 +56,23 @@ export async function reportBadTimestamp(context: StepContext, shown: string): P
     reason: EVENT_REASONS.invalidTerminationTimestamp,
     message: `the deadline annotation ${JSON.stringify(shown)} is not RFC 3339 and counts as absent: ${end}`,
     event: { type: 'Warning' },
+  });
+}
+
+/** Reports that the deadline is another than was said. It is a warning where it is nearer: pods have less time. */
+export async function reportDeadline(
+  context: StepContext,
+  { before, now }: Extract<Announcement, { kind: 'deadline' }>,
+): Promise<void> {
+  const by = context.deadline === undefined ? '' : ` (${context.deadline.source})`;
+  const was = before === '' ? 'there was none' : `it was ${before}`;
+  await reportOnAll(context, {
+    decision: 'moveDeadline',
+    reason: EVENT_REASONS.terminationDeadlineMoved,
+    message:
+      now === '' ? `the termination has no deadline any more: ${was}` : `the deadline is ${now}${by} now: ${was}`,
+    details: { deadline: now === '' ? null : now, before: before === '' ? null : before },
+    event: { type: now !== '' && (before === '' || now < before) ? 'Warning' : 'Normal' },
   });
 }
 

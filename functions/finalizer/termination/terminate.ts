@@ -15,6 +15,7 @@ import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
 import {
   type Announcement,
+  deadlineText,
   nextAnnouncement,
   settingsInForce,
   type TerminationDecision,
@@ -29,6 +30,7 @@ import {
   messageOfWait,
   reportAnswers,
   reportBadTimestamp,
+  reportDeadline,
   reportFinish,
   reportForce,
   reportOverdue,
@@ -104,7 +106,7 @@ export async function terminate(
   run.answers.clear();
   const shown = decision.badTimestamp && cutText(decision.badTimestamp, SHOWN_CHARS);
   for (;;) {
-    const news = nextAnnouncement(writer.value(), { isForced, shown });
+    const news = nextAnnouncement(writer.value(), { isForced, shown, deadline });
     if (news === undefined) break;
     // Recorded at once: the steps may fail for hours, and what was said is not said again.
     const marked = await writer.saveForSweep(await announce(context, news));
@@ -139,13 +141,17 @@ const SHOWN_CHARS = 64;
 
 /** Makes the announcement, and answers the record with it. */
 async function announce(context: StepContext, news: Announcement): Promise<TerminationRecord> {
+  const saidDeadline = deadlineText(context.deadline);
   switch (news.kind) {
     case 'start':
       await reportStart(context);
-      return withReport(context.state(), news.report);
+      return withReport({ ...context.state(), saidDeadline }, news.report);
     case 'force':
       await reportForce(context);
-      return withReport(context.state(), news.report);
+      return withReport({ ...context.state(), saidDeadline }, news.report);
+    case 'deadline':
+      await reportDeadline(context, news);
+      return { ...context.state(), saidDeadline };
     case 'badTimestamp':
       await reportBadTimestamp(context, news.shown);
       return { ...context.state(), badTimestamp: news.shown };

@@ -8,26 +8,39 @@ import {
   isDue,
   minutes,
   toDurationMs,
+  toTimestamp,
   type DurationMs,
   type EpochMs,
 } from '../../../../shared/domain/time.ts';
 import type { LastReport, TerminationRecord } from '../record.ts';
 
 /**
- * Report before the steps. `start`: the termination has begun; `force`: its deadline has come; `badTimestamp`: the deadline annotation cannot be
- * read.
+ * Report before the steps. `start`: the termination has begun; `force`: its deadline has come; `deadline`: its deadline is another than was said;
+ * `badTimestamp`: the deadline annotation cannot be read.
  */
 export type Announcement =
   | { readonly kind: 'start' | 'force'; readonly report: LastReport }
+  /** Timestamps; empty: none. */
+  | { readonly kind: 'deadline'; readonly before: string; readonly now: string }
   | { readonly kind: 'badTimestamp'; readonly shown: string };
+
+/** The deadline as it is said; empty: none. */
+export const deadlineText = (deadline: Deadline | undefined): string =>
+  deadline === undefined ? '' : toTimestamp(deadline.time);
 
 /** The next report before the steps, one at a time: each is in the record before the next. undefined: nothing is new. */
 export function nextAnnouncement(
-  { reportState, badTimestamp }: Pick<TerminationRecord, 'reportState' | 'badTimestamp'>,
-  { isForced, shown }: { readonly isForced: boolean; readonly shown: string | undefined },
+  { reportState, badTimestamp, saidDeadline }: Pick<TerminationRecord, 'reportState' | 'badTimestamp' | 'saidDeadline'>,
+  {
+    isForced,
+    shown,
+    deadline,
+  }: { readonly isForced: boolean; readonly shown: string | undefined; readonly deadline: Deadline | undefined },
 ): Announcement | undefined {
+  const now = deadlineText(deadline);
   if (reportState.kind !== 'reported') return { kind: 'start', report: { isForced: false, text: 'started' } };
   if (isForced && !reportState.last.isForced) return { kind: 'force', report: { isForced, text: '' } };
+  if (saidDeadline !== undefined && saidDeadline !== now) return { kind: 'deadline', before: saidDeadline, now };
   return shown === undefined || shown === badTimestamp ? undefined : { kind: 'badTimestamp', shown };
 }
 

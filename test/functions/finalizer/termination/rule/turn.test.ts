@@ -8,6 +8,7 @@ import {
   type WaitObservation,
 } from '../../../../../functions/finalizer/termination/rule/turn.ts';
 import type { ReportState } from '../../../../../functions/finalizer/termination/record.ts';
+import type { Deadline } from '../../../../../shared/domain/termination.ts';
 import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../../../shared/domain/time.ts';
 import { at } from '../../../../builders/repair.ts';
 
@@ -18,8 +19,16 @@ const said = (text: string, isForced = false): ReportState => ({ kind: 'reported
 describe('before its steps a turn', () => {
   const start = { kind: 'start', report: { isForced: false, text: 'started' } } as const;
   const force = { kind: 'force', report: { isForced: true, text: '' } } as const;
+  const before = '2024-11-01T17:00:00Z';
+  const now = '2024-11-01T16:00:00Z';
+  const deadline: Deadline = { time: at(now), source: 'NodePool default' };
   it.each<
-    [string, ReportState, { isForced?: boolean; shown?: string; badTimestamp?: string }, Announcement | undefined]
+    [
+      string,
+      ReportState,
+      { isForced?: boolean; shown?: string; badTimestamp?: string; saidDeadline?: string; deadline?: Deadline },
+      Announcement | undefined,
+    ]
   >([
     ['says that it has begun', { kind: 'unreported' }, {}, start],
     ['says so, too, of a Node whose hooks were left to a NodeClaim', { kind: 'hookNote', claimUid: 'u' }, {}, start],
@@ -27,12 +36,22 @@ describe('before its steps a turn', () => {
     ['says nothing new', said('started'), {}, undefined],
     ['says that its deadline has come', said('Drain: pods'), { isForced: true, shown: 'soon' }, force],
     ['says that once', said('', true), { isForced: true }, undefined],
+    [
+      'says that its deadline has moved',
+      said(''),
+      { saidDeadline: before, deadline },
+      { kind: 'deadline', before, now },
+    ],
+    ['says that it has one now', said(''), { saidDeadline: '', deadline }, { kind: 'deadline', before: '', now }],
+    ['says that it has none', said(''), { saidDeadline: before }, { kind: 'deadline', before, now: '' }],
+    ['says so once', said(''), { saidDeadline: now, deadline }, undefined],
+    ['says nothing of it where an older version said the start', said(''), { deadline }, undefined],
+    ['says at the deadline that it has come', said(''), { isForced: true, saidDeadline: before, deadline }, force],
     ['shows what it cannot read', said(''), { shown: 'soon' }, { kind: 'badTimestamp', shown: 'soon' }],
     ['shows that once', said(''), { shown: 'soon', badTimestamp: 'soon' }, undefined],
     ['shows another one', said(''), { shown: 'later', badTimestamp: 'soon' }, { kind: 'badTimestamp', shown: 'later' }],
-  ])('%s', (_, reportState, { isForced = false, shown, badTimestamp }, news) => {
-    const record = { reportState, ...(badTimestamp !== undefined && { badTimestamp }) };
-    expect(nextAnnouncement(record, { isForced, shown })).toEqual(news);
+  ])('%s', (_, reportState, { isForced = false, shown, deadline: wanted, ...stored }, news) => {
+    expect(nextAnnouncement({ reportState, ...stored }, { isForced, shown, deadline: wanted })).toEqual(news);
   });
 });
 
