@@ -9,6 +9,7 @@ import { applyCustom } from './custom-request.ts';
 import { nodeOf, publishAnswers } from './drain-completed.ts';
 import { close, finish, tidy } from './drain-end.ts';
 import { drain, drainAfterIntents, podIntents } from './evictions.ts';
+import { deleteLeft } from './left-resources.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
 import type { ObservedDrain } from './observe.ts';
 import { reportAdmitted, reportAnswer, reportNotices, reportPause, reportStarted } from './report.ts';
@@ -44,6 +45,8 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
       const changed = await tryChange(context, observed, 'finish', () => disownCordon(context.deps, observed.object));
       return changed.kind === 'ok' ? PROGRESSED : endUnchangedTurn(observed, changed);
     }
+    case 'deleteLeft':
+      return deleteLeft(context, observed);
     case 'answer':
       return answer(context, decision, observed);
     case 'take':

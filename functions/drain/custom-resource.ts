@@ -1,4 +1,5 @@
 /** Finds, creates and deletes the custom resource of a drain. */
+import { oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { deleteExactly } from '../../shared/custom-resource/delete.ts';
 import { podsToDrain, renderDrainResource } from '../../shared/custom-resource/drain-template.ts';
@@ -13,7 +14,7 @@ import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { FoundResource } from './rule/observation.ts';
 import { recordedResource } from './rule/phase.ts';
-import type { ActiveDrain, CustomProgress } from './record.ts';
+import type { ActiveDrain, CustomProgress, DrainRecord } from './record.ts';
 
 interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'get' | 'create' | 'delete' | 'resolve' | 'versionsOf'>;
@@ -120,6 +121,13 @@ export async function createResource({ kubernetes }: Deps, wanted: NewResource):
   }
 }
 
+/** A drain with its custom resource. */
+export type OfCustomDrain = Pick<ActiveDrain, 'id' | 'phase'>;
+
+/** The ended drains whose custom resources are left. */
+export const leftDrains = ({ leftResources = [] }: DrainRecord): readonly OfCustomDrain[] =>
+  leftResources.map(({ id, resource }) => ({ id, phase: { kind: 'custom', resource } }));
+
 export interface DrainResource {
   readonly ref: ObjectRef;
   readonly uid: string;
@@ -129,7 +137,7 @@ export interface DrainResource {
 /** The custom resource that was made for this drain, also one whose creation was not recorded; undefined: there is none. */
 export async function resourceOf(
   { kubernetes }: Deps,
-  active: ActiveDrain | undefined,
+  active: OfCustomDrain | undefined,
 ): Promise<DrainResource | undefined> {
   const resource = active && recordedResource(active);
   if (active === undefined || resource === undefined) return undefined;
@@ -141,9 +149,15 @@ export async function resourceOf(
 }
 
 /** Deletes exactly the custom resource of this drain; one that is gone is done. */
-export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain | undefined): Promise<{ kind: 'ok' }> {
+export async function deleteResource({ kubernetes }: Deps, active: OfCustomDrain | undefined): Promise<{ kind: 'ok' }> {
   const made = await resourceOf({ kubernetes }, active);
   if (made !== undefined) await deleteExactly(kubernetes, made.ref, made.uid);
+  return { kind: 'ok' };
+}
+
+/** Deletes the custom resources of these drains: one that must not be deleted holds no other. @throws what tells of all failures */
+export async function deleteResources(deps: Deps, drains: readonly OfCustomDrain[]): Promise<{ kind: 'ok' }> {
+  await oneByOne(drains, async drain => void (await deleteResource(deps, drain)));
   return { kind: 'ok' };
 }
 

@@ -254,7 +254,8 @@ function decideIdle(observation: DrainObservation): DrainDecision {
   if (isCordonLeftOver && mayUncordon(observation)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
   if (node.shownDrain === 'inProgress' || (node.shownDrain === 'drained' && !node.unschedulable))
     return { kind: 'hide' };
-  return hasStaleCordonMark(node) ? { kind: 'disownCordon' } : decideNothingUnderWay(observation);
+  if (hasStaleCordonMark(node)) return { kind: 'disownCordon' };
+  return observation.record.leftResources === undefined ? decideNothingUnderWay(observation) : { kind: 'deleteLeft' };
 }
 
 /**

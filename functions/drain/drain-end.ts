@@ -1,16 +1,15 @@
 /** Ends of drains: the Node, the custom resource and all who asked learn of it, then the record does. If the Node is gone, all who asked learn that. */
-import { loadConfig } from '../../shared/cluster/configuration.ts';
-import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { causeOf, isRefusal, createTries, reportWarning, type Refused } from '../../shared/lifecycle/refusals.ts';
+import { causeOf, isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { again, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { DrainContext } from './context.ts';
-import { deleteResource, deleteUnrecorded, resourceOf } from './custom-resource.ts';
+import { deleteResource } from './custom-resource.ts';
 import { nodeOf, publishAnswers } from './drain-completed.ts';
 import { carryOutPlan, recordIntents } from './evictions.ts';
+import { endResource, isResourceGone } from './left-resources.ts';
 import { finishNode } from './node.ts';
 import type { ObservedDrain, TargetNode } from './observe.ts';
-import { OWNER, type DrainRecord } from './record.ts';
+import type { DrainRecord } from './record.ts';
 import { reportEnd, reportForgotten, reportGone, reportGoneAnswer, type ReportContext } from './report.ts';
 import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { toFinished } from './rule/admission.ts';
@@ -83,10 +82,13 @@ export async function close(
   const uncordon = isLast && isCordonKnown(observed.record, observed.node);
   // Also where a run that died in between has opened the node.
   const status = isLast && (uncordon || !observed.node.unschedulable) ? 'Cancelled' : outcome.status;
-  if (recordedResource(active) !== undefined) {
-    const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(deps, active));
-    if (isRefusal(deleted)) return endUnchanged(deleted);
-  }
+  const resource = recordedResource(active);
+  const deleted =
+    resource && (await tryChange(context, observed, 'deleteResource', () => deleteResource(deps, active)));
+  const left = resource && isRefusal(deleted) ? [{ id: active.id, resource }] : [];
+  const leftResources = [...(idleRecord.leftResources ?? []), ...left];
+  if (isRefusal(deleted) && (deleted.redeliveryError !== undefined || leftResources.length > MAX_LEFT))
+    return endUnchanged(deleted);
   const shown = status === 'Succeeded' ? 'drained' : 'nothing';
   const node = await showOnNode(context, observed, shown, outcome.message);
   if (node === undefined || isRefusal(node)) return endUnchanged(node);
@@ -99,9 +101,13 @@ export async function close(
   await reportEnd(context, observed, active, outcome);
   // The mark is off: should this run die, the first that waits looks by itself.
   if (!isWaiting(active)) await wakeNext(deps, observed);
-  const saved = await saveForSweep(observed, remember(idleRecord, ended, observed.node));
+  const next = left.length === 0 ? idleRecord : { ...idleRecord, leftResources };
+  const saved = await saveForSweep(observed, remember(next, ended, observed.node));
   return saved.written ? PROGRESSED : saved;
 }
+
+/** Most custom resources that are left on a node: the end of a further drain waits for its own. */
+const MAX_LEFT = 20;
 
 /**
  * Takes marks of a drain off the Node, if the record, read after the Node, has no drain. One that begins now changes the Node, and this patch
@@ -129,18 +135,6 @@ export async function tidy(
   if (forgottenId !== undefined)
     await reportForgotten(context, observed, { id: forgottenId, isOpened: uncordon, resource: resource ?? '' });
   return PROGRESSED;
-}
-
-/** Ends the custom drain of which no record is left. @returns what became of its custom resource, or a refusal that may pass within seconds */
-async function endResource(context: DrainContext, observed: ObservedDrain, id: string): Promise<string | Refused> {
-  const { deps } = context;
-  const settings = (await loadConfig(OWNER, deps)).drain?.customDrain;
-  const deleted = await tryChange(context, observed, 'deleteResource', () =>
-    deleteUnrecorded(deps, settings, observed.node.name, id),
-  );
-  if (!isRefusal(deleted)) return deleted.deleted === undefined ? '' : `${deleted.deleted} is deleted`;
-  if (deleted.redeliveryError !== undefined) return deleted;
-  return `its custom resource is left, for its deletion is refused: ${deleted.message}`;
 }
 
 type GoneDrains = GoneSubject<DrainRecord>;
@@ -175,22 +169,4 @@ export async function closeGone(context: ReportContext, { name, uid }: TargetNod
   await publishAnswers(deps, { name, uid }, ended);
   await gone.record.closeNow();
   if (ended.length > 0) await reportGone(context, { name, uid }, ended);
-}
-
-/** Whether the custom resource is gone. If its deletion is refused, an Event on the resource says so, because its Node is gone. */
-async function isResourceGone(
-  { deps, reporter }: ReportContext,
-  { record, value, subject }: GoneDrains,
-): Promise<boolean> {
-  const { active, refusals: stored } = value;
-  const made = await resourceOf(deps, active);
-  if (made === undefined) return true;
-  const report = reportWarning(reporter, made.about, EVENT_REASONS.changeRefused);
-  const tries = createTries(deps.clock);
-  const change = { key: 'deleteResource', stored, restsOn: [], report };
-  const deletion = await tries.make(change, () => deleteResource(deps, active));
-  if (!isRefusal(deletion)) return true;
-  const { until: wakeTime, redeliveryError } = deletion;
-  await record.save({ subject, value: { ...value, refusals: tries.after(stored) ?? {} }, wakeTime, redeliveryError });
-  return false;
 }

@@ -222,6 +222,8 @@ const schema = z.object({
   staleSaid: z.exactOptional(instant),
   /** The mark of our cordon on a Node that somebody has uncordoned since: any cordon beside it is not ours. Absent once the mark is off. */
   uncordonedMark: z.exactOptional(z.string()),
+  /** Custom resources of ended drains, by the id of the drain, whose deletion is refused: they are deleted later. */
+  leftResources: z.exactOptional(z.list(z.object({ id: z.string(), resource: custom }))),
   /** Refused changes of Node, custom resource and pods. */
   refusals: z.exactOptional(refusalsSchema),
 });

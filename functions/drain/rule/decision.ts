@@ -57,6 +57,8 @@ export type DrainDecision =
   | { readonly kind: 'hide' }
   /** Somebody has uncordoned the node after its drain: the next cordon is not ours (I7). */
   | { readonly kind: 'disownCordon' }
+  /** Custom resources of ended drains are left. */
+  | { readonly kind: 'deleteLeft' }
   | Admission
   /** Requests, or the drain under way, are called off. */
   | ({ readonly kind: 'cancel' } & Cancellation)
