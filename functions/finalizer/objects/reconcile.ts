@@ -7,11 +7,12 @@ import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-rec
 import { apply, type LedgerDecision } from './apply.ts';
 import type { ObjectContext, ObjectRunContext, WorkerAnswer } from './context.ts';
 import { entryRecord, rulesIn } from './ledger.ts';
-import { observe, type ObservedObject } from './observe.ts';
+import type { ObservedObject } from './observe.ts';
 import { LEDGER_CODEC } from './record.ts';
 import { isOwnFinalizerRefused } from '../rules/record.ts';
 import { loadRules, rulesForKind, acceptanceOf } from '../rules/rule-set.ts';
 import { keepEntryWithoutRule } from './entry-without-rule.ts';
+import { observeIfReadable } from './unreadable.ts';
 
 /** Looks at one object under each of its rules. @param subject with its UID */
 export async function reconcileObject(
@@ -42,7 +43,14 @@ export async function reconcileObject(
       what: `${kind} ${name}`,
       observe: () => {
         const { ownAttempt } = run;
-        return observe(deps, { subject, inForce: each, type, record, isOwnFinalizerRefused: isRefused, ownAttempt });
+        return observeIfReadable(run, {
+          subject,
+          inForce: each,
+          type,
+          record,
+          isOwnFinalizerRefused: isRefused,
+          ownAttempt,
+        });
       },
       decide: observed => context.decideObject(observed.observation),
       apply: (decision, observed) => apply(run, decision, observed),
