@@ -157,22 +157,4 @@ export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
     seed: 20_008,
     mutation: remembering(record => ({ ...record, answered: [], finished: record.finished.slice(-100) })),
   },
-  {
-    name: 'drain-deletes-what-is-overdue-at-once',
-    mistake: 'warns of a deletion that is overdue, and deletes in the same second',
-    breaks: ['I2'],
-    scenario: 'drain-counts-from-the-event.yaml#drain-counts-from-the-event',
-    mutation: remembering(({ active, ...record }) => ({
-      ...record,
-      ...(active !== undefined && {
-        active: {
-          ...active,
-          requests: active.requests.map(request => {
-            const time = request.said?.createdTime ?? request.time;
-            return { ...request, ...(time !== undefined && { time }) };
-          }),
-        },
-      }),
-    })),
-  },
 ];

@@ -102,7 +102,7 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     mistake:
       'begins at the first action again when its drain is called off: a reboot is repeated for the same incident',
     breaks: ['I4', 'I3', 'I11'],
-    seed: 146,
+    seed: 231,
     scenario: 'repair-calls-its-drain-off.yaml#repair-gate-calls-its-drain-off',
     mutation: remembering(held =>
       held.attempt !== undefined || held.incident === undefined
