@@ -94,7 +94,7 @@ const inPlace = z.extend(anyAttempt, {
   claim: z.optional(named),
 });
 
-/** A request to another controller: its answer, and its id, which is the same for every retry. Every stored version has one. */
+/** A request to another controller: its answer, and its id, which is the same for every retry. It is absent in some records of before. */
 const request = { requestId: z._default(z.string(), ''), answer: z.optional(answer) };
 
 export const attempt = z.union([

@@ -9,13 +9,14 @@ import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
 import type { PassAsk, RepairAsks } from './rule/pool-facts.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { createReportOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { instant } from '../../shared/contract/instant.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { definitionNameOf } from '../../shared/custom-resource/out-of-sight.ts';
 import { readJson } from '../../shared/domain/json.ts';
 import type { ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import { type DurationMs, type EpochMs, toEpochMs } from '../../shared/domain/time.ts';
+import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import { createCoalescer, ROUND_KIND, type RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
 import type { Ask } from '../../shared/lifecycle/next-round.ts';
 import { isTimerOf, openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -71,11 +72,13 @@ function parsePassAsk(ask: Ask): PassAsk {
       if (ask.name === POOL_SCOPE) return FOR_POOL;
       if (ask.name === SETTINGS_SCOPE) return FOR_SETTINGS;
       const [uid = '', time] = ask.name.split('@');
-      return forNode(uid, time === undefined ? undefined : toEpochMs(Number(time)));
+      if (time === undefined) return forNode(uid, undefined);
+      const { data: observedTime } = instant.safeParse(Number(time));
+      // Another version wrote it: it may be about any node.
+      return observedTime === undefined ? FOR_SETTINGS : forNode(uid, observedTime);
     }
     case 'message': {
       const { data } = drainEnd.safeParse(readJson(ask.text));
-      // Another version wrote it: it may be about any node.
       if (data === undefined) return FOR_SETTINGS;
       const { uid, ...end } = data;
       return { kind: 'drainEnd', uid, end };

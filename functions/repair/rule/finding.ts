@@ -122,7 +122,7 @@ export const findingUnderWay = (
   hasUselessLeftovers = false,
 ): Finding => findingOf(record, verdict, time, { course: 'hasTime', hasUselessLeftovers });
 
-/** Adds to a finding what follows from it. Nothing else sets `state` and `needsCleanUp` before the acts of a pass. */
+/** Adds to a finding what follows from it. Nothing else sets them while nodes are judged. */
 export function withState<Found extends Finding>(finding: Found): Found & FindingWithState {
   return { ...finding, state: stateOf(finding), needsCleanUp: needsCleanUp(finding) };
 }

@@ -123,7 +123,7 @@ export function toEvictOutcome(failure: ApiFailure, doing: string): EvictOutcome
   if (isDeniedByPolicy(failure)) return blocked(failure);
   if (isNotFound(failure)) return { kind: 'notFound' };
   switch (failure.status) {
-    case 409: // The UID precondition is not met: another pod of that name.
+    case 409: // A precondition is not met: another pod of that name, or the pod has changed.
       return conflict(failure);
     case 429: // A budget allows no disruption now, or its status is not up to date. Throttling has no such cause.
       if (isAboutDisruptionBudget(failure)) return blocked(failure);

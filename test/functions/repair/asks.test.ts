@@ -39,4 +39,10 @@ describe('what a pass is asked for', () => {
       expect([...asked.uids]).toEqual(['n2']);
     },
   );
+
+  it.each(['n1@soon', 'n1@NaN'])('is the whole pool where the time of %j cannot be read', name => {
+    const asked = readAsks([{ kind: 'scope', name }]);
+    expect(asked.asksAfterSettingsChange).toBe(true);
+    expect(asked.uids.size).toBe(0);
+  });
 });
