@@ -57,7 +57,7 @@ async function create(
   const podsOf = podRules(active, configuration, observed.node);
   const pods = observed.pods.filter(pod => podDrainability(pod, podsOf, observed.now).kind === 'counts');
   const made = await tryChange(context, observed, 'createResource', () =>
-    createResource(deps, { settings, template, active, custom, nodeName: observed.node.name, pods }),
+    createResource(deps, { settings, template, active, custom, node: observed.node, pods }),
   );
   if (isRefusal(made)) return endUnchangedTurn(observed, made);
   switch (made.kind) {

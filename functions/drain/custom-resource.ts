@@ -12,7 +12,7 @@ import { apiVersionOf, refOf, type ObjectRef, type ResourceType } from '../../sh
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { FoundResource } from './rule/observation.ts';
+import type { DrainedNode, FoundResource } from './rule/observation.ts';
 import { recordedResource } from './rule/phase.ts';
 import type { ActiveDrain, CustomProgress, DrainRecord } from './record.ts';
 
@@ -32,7 +32,7 @@ export async function findResource(
   { kubernetes }: Deps,
   settings: CustomDrainSettings | undefined,
   active: ActiveDrain | undefined,
-  nodeName: string,
+  node: DrainedNodeName,
 ): Promise<FoundResource> {
   if (settings === undefined || active === undefined) return { kind: 'notAsked' };
   const { apiGroup: group, version, kind, namespace } = settings;
@@ -45,15 +45,15 @@ export async function findResource(
     return await findIn(
       { kubernetes },
       type,
-      { kind, namespace, name: drainResourceName(nodeName, active.id) },
-      active,
+      { kind, namespace, name: drainResourceName(node.name, active.id) },
+      { active, node },
     );
   }
   const known = { group: custom.group, version: custom.version, resource: custom.resource };
-  const seen = await findIn({ kubernetes }, known, custom, active);
+  const seen = await findIn({ kubernetes }, known, custom, { active, node });
   const isRenamed = custom.group === group && custom.kind === kind && custom.version !== version;
   if (seen.kind === 'present' || !isRenamed) return seen;
-  return await findIn({ kubernetes }, { ...known, version }, custom, active);
+  return await findIn({ kubernetes }, { ...known, version }, custom, { active, node });
 }
 
 /** The kind of the configuration; undefined: it is not served. */
@@ -68,15 +68,21 @@ async function findIn(
   { kubernetes }: Deps,
   type: ResourceType,
   { kind, namespace, name }: Pick<CustomProgress, 'kind' | 'namespace' | 'name'>,
-  active: ActiveDrain,
+  { active, node }: { readonly active: ActiveDrain; readonly node: DrainedNodeName },
 ): Promise<FoundResource> {
-  const known = { mark: markOf(active), uid: recordedResource(active)?.uid, kind };
+  const known = { mark: markOf(active, node), uid: recordedResource(active)?.uid, kind };
   const found = await lookUpResource(kubernetes, { type, namespace, name }, known);
   return found.kind === 'notServed' ? { ...found, requestedKind: { ...type, kind } } : { ...found, name, type };
 }
 
-/** The mark of the drain that a custom resource was made for. */
-const markOf = ({ id }: Pick<ActiveDrain, 'id'>): Mark => ({ annotation: ANNOTATIONS.drainUnderWay, value: id });
+type DrainedNodeName = Pick<DrainedNode, 'name' | 'uid'>;
+
+/** The mark of the drain that a custom resource was made for. @param node whose drain it is: ids may be used again for another one (I10) */
+const markOf = ({ id }: Pick<ActiveDrain, 'id'>, node?: DrainedNodeName): Mark => ({
+  annotation: ANNOTATIONS.drainUnderWay,
+  value: id,
+  ...(node && { subjectUid: node.uid }),
+});
 
 export type Creation =
   | { readonly kind: 'created'; readonly uid: string }
@@ -90,14 +96,14 @@ export interface NewResource {
   readonly template: string;
   readonly active: ActiveDrain;
   readonly custom: CustomProgress;
-  readonly nodeName: string;
+  readonly node: DrainedNodeName;
   /** Pods that the drain is about. */
   readonly pods: readonly PodView[];
 }
 
 /** Renders the template and creates the custom resource. */
 export async function createResource({ kubernetes }: Deps, wanted: NewResource): Promise<Creation> {
-  const { settings, template, active, custom, nodeName, pods } = wanted;
+  const { settings, template, active, custom, node, pods } = wanted;
   const [first] = active.requests;
   if (first === undefined)
     return { kind: 'failed', reason: 'NoRequest', message: 'nobody asks for this drain any more' };
@@ -106,11 +112,11 @@ export async function createResource({ kubernetes }: Deps, wanted: NewResource):
   if (!rendered.ok)
     return { kind: 'failed', reason: rendered.reason, message: faultText(settings.templateFileName, rendered) };
   const { manifest } = rendered;
-  const isLabelled = nodeName.length <= MAX_LABEL_LENGTH;
-  const labels = { ...manifest.metadata.labels, ...(isLabelled && { [NODE_LABEL]: nodeName }) };
+  const isLabelled = node.name.length <= MAX_LABEL_LENGTH;
+  const labels = { ...manifest.metadata.labels, ...(isLabelled && { [NODE_LABEL]: node.name }) };
   const labelled = { ...manifest, metadata: { ...manifest.metadata, labels } };
   const { group, version, resource } = custom;
-  const made = await requestResource(kubernetes, { group, version, resource }, labelled, markOf(active));
+  const made = await requestResource(kubernetes, { group, version, resource }, labelled, markOf(active, node));
   switch (made.kind) {
     case 'created':
       return { kind: 'created', uid: made.object.metadata.uid };

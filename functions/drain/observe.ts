@@ -153,7 +153,7 @@ async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<O
     active && isWaiting(active) ? await drainsAround(deps, { node: base.node, limits, pool }, active) : undefined;
   const isCustom = configuration !== undefined && active !== undefined && isCustomDrain(active, configuration, view);
   const found = isCustom
-    ? await orNotKnown(findResource(deps, configuration.settings.customDrain, active, view.name))
+    ? await orNotKnown(findResource(deps, configuration.settings.customDrain, active, base.node))
     : ({ kind: 'notAsked' } as const);
   const readFailure = 'error' in found ? found.error : undefined;
   const resource = 'error' in found ? { kind: found.kind, message: found.error.message } : found;

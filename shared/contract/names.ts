@@ -77,6 +77,8 @@ export const ANNOTATIONS = {
   /** On the custom resource of a repair: which attempt it was made for, and the Node's name. One that lacks them is somebody else's. */
   repair: 'curfew.dev/repair',
   repairedNode: 'curfew.dev/repaired-node',
+  /** On the custom resource of a drain: the UID of its Node. */
+  madeForUid: 'curfew.dev/made-for-uid',
   /** On a NodeClaim or Node, beside our finalizer: its name, so that it is known as ours whatever becomes of NodePool and policy. */
   terminationFinalizer: TERMINATION_FINALIZER_ANNOTATION,
   /** On the custom resource of a hook: the key of its call. */

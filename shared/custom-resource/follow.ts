@@ -2,6 +2,7 @@
  * Looks for a custom resource of ours. Where the version in which it is known is not served and another one is, an API server answers as if it
  * were gone: it is the same object in each version. An annotation on it says what it was made for.
  */
+import { ANNOTATIONS } from '../contract/names.ts';
 import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 
@@ -49,10 +50,21 @@ export async function findInAnyVersion(
 export interface Mark {
   readonly annotation: string;
   readonly value: string;
+  /** The UID of the object that it is made for, where the value does not name one: a name may be used again (I10). */
+  readonly subjectUid?: string;
 }
 
-export const hasMark = ({ metadata }: KubernetesObject, { annotation, value }: Mark): boolean =>
-  metadata.annotations?.[annotation] === value;
+/** Whether the object has the mark. One of an earlier version says no UID. */
+export function hasMark({ metadata }: KubernetesObject, { annotation, value, subjectUid }: Mark): boolean {
+  const { [annotation]: made, [ANNOTATIONS.madeForUid]: madeFor } = metadata.annotations ?? {};
+  return made === value && (madeFor === undefined || subjectUid === undefined || madeFor === subjectUid);
+}
+
+/** The annotations of the mark. */
+export const annotationsOf = ({ annotation, value, subjectUid }: Mark): Readonly<Record<string, string>> => ({
+  [annotation]: value,
+  ...(subjectUid !== undefined && { [ANNOTATIONS.madeForUid]: subjectUid }),
+});
 
 export type FoundResource =
   | { readonly kind: 'present'; readonly object: KubernetesObject; /** Made for this. */ readonly isOurs: boolean }

@@ -12,7 +12,7 @@ import {
 import { notServed } from '../domain/not-served.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { objectOf } from '../ports/read-answer.ts';
-import { hasMark, type Mark } from './follow.ts';
+import { annotationsOf, hasMark, type Mark } from './follow.ts';
 import { faultText, manifestOf, type RenderedObject } from './render.ts';
 
 /** The template under this key of the ConfigMap; undefined: there is none. */
@@ -81,9 +81,9 @@ export async function requestResource(
   kubernetes: Pick<KubernetesApi, 'create'>,
   type: ResourceType,
   { metadata, ...manifest }: KubernetesManifest,
-  { annotation, value }: Mark,
+  mark: Mark,
 ): Promise<RequestOutcome> {
-  const annotations = { ...metadata.annotations, [annotation]: value };
+  const annotations = { ...metadata.annotations, ...annotationsOf(mark) };
   const outcome = await kubernetes.create(type, { ...manifest, metadata: { ...metadata, annotations } });
   const { kind } = manifest;
   switch (outcome.kind) {

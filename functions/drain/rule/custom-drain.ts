@@ -74,7 +74,7 @@ export function decideCustom({ now, active, settings, resource, unmade, plan }: 
   if (resource.kind === 'present' && !resource.isOurs) {
     return fails(
       'ForeignResource',
-      `${kind} ${resource.name} was made by somebody else, and has the name of this drain's`,
+      `${kind} ${resource.name} was not made for this drain, and has the name of its own`,
     );
   }
   if (resourceState.kind === 'failed') {

@@ -81,5 +81,5 @@ it.each<[string, readonly string[], string, object]>([
   const { customDrain } = configurationOf(CONFIGURED).settings;
   const settings = customDrain && { ...customDrain, version: configured };
   const drain = active(made({ ...CUSTOM, uid: 'uid-cr' }));
-  expect(await findResource(deps, settings, drain, 'n1')).toMatchObject(found);
+  expect(await findResource(deps, settings, drain, { name: 'n1', uid: 'uid-n1' })).toMatchObject(found);
 });

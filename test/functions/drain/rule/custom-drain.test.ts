@@ -207,7 +207,7 @@ describe('a custom drain', () => {
     });
     expect(outcome(seen(), { after: 30 })).toEqual(failed('TimedOut', 'not complete within 1800 s'));
     expect(outcome(seen([], false))).toEqual(
-      failed('ForeignResource', `${name} was made by somebody else, and has the name of this drain's`),
+      failed('ForeignResource', `${name} was not made for this drain, and has the name of its own`),
     );
     expect(outcome(ABSENT, { custom: { ...RESOURCE, recreated: 1 } })).toEqual(
       failed('ResourceRemoved', `${name} was removed again`),
