@@ -1,7 +1,7 @@
 /** Which conditions a repair block takes for an incident, how long it tolerates them and what is done about them: told from the raw block. */
 import { RE2JS } from 're2js';
-import { parse as parseToml } from 'smol-toml';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { configurationOf } from './configuration.ts';
 import { conditionOf, WATCHED } from './unhealthy-conditions.ts';
 import { dig, listOf, millisecondsOf, textOf } from './reading.ts';
 
@@ -48,11 +48,7 @@ const REBOOT_FIRST = [{ type: 'Reboot', timeout: '20m' }, { type: 'Terminate' }]
 
 /** The provider's profile that a configuration names; undefined: none, or it cannot be read. */
 export function profileOf(configMap: KubernetesObject | undefined): string | undefined {
-  try {
-    return textOf(dig(parseToml(textOf(dig(configMap, 'data', 'config.toml')) ?? ''), 'providerPolicies'));
-  } catch {
-    return undefined;
-  }
+  return textOf(dig(configurationOf(configMap), 'providerPolicies'));
 }
 
 /** A toleration of a year and more takes the statement out, and with a reason what it matches. */

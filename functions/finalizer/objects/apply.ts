@@ -10,7 +10,7 @@ import { again, DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/se
 import { releaseCall, reserveCall } from './call-rate.ts';
 import { callCleanUp, clearDegraded, awaitsAnswer, saveAnswer } from './clean-up.ts';
 import type { ObjectContext, ObjectRunContext } from './context.ts';
-import { LEDGER_CHECK, type ObjectDecision } from './decide.ts';
+import { isReportedOrphan, LEDGER_CHECK, type ObjectDecision } from './decide.ts';
 import { addFinalizer, removeFinalizer } from './finalizer.ts';
 import { nextEntry, noteDown, noteOrphan, saveEntry, TAKE_OVER_AFTER } from './ledger.ts';
 import type { FoundObject, ObservedObject } from './observe.ts';
@@ -36,7 +36,7 @@ async function takeAnswer(context: ObjectRunContext, observed: ObservedObject): 
   context.answer = undefined;
   if (answer?.rule !== inForce.object.metadata.name || entry === undefined || !awaitsAnswer(entry, answer))
     return undefined;
-  if (entry.phase === 'orphaned' && entry.unreported !== true) await reportLateSuccess(context.reporter, observed);
+  if (isReportedOrphan(entry)) await reportLateSuccess(context.reporter, observed);
   const turn = await saveAnswer(context, observed, entry, answer);
   if (turn.kind === 'again') context.answer = 'written' in turn ? answer : undefined;
   return turn;

@@ -135,7 +135,9 @@ export function decide<Entry extends ObservedEntry, State extends ObservedState>
   return { kind: 'wait', entry, until: isOverdue ? next : earliest(next, overdueTime), isOverdue };
 }
 
-const isReportedOrphan = (entry: ObservedEntry): boolean => entry.phase === 'orphaned' && entry.unreported !== true;
+/** Whether it was reported that the object went without its clean-up. */
+export const isReportedOrphan = (entry: { readonly phase: string; readonly unreported?: true }): boolean =>
+  entry.phase === 'orphaned' && entry.unreported !== true;
 
 /**
  * Whether Curfew itself is late: a call that was due before the deadline has not been made, or its answer is not there yet. The object is not

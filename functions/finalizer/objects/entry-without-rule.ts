@@ -11,7 +11,7 @@ import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { orNotKnown } from '../../../shared/ports/read-answer.ts';
-import { LEDGER_CHECK } from './decide.ts';
+import { isReportedOrphan, LEDGER_CHECK } from './decide.ts';
 import { seenIn } from '../../../shared/custom-resource/out-of-sight.ts';
 import { awaitsAnswer } from './clean-up.ts';
 import type { WorkerAnswer } from './context.ts';
@@ -43,8 +43,7 @@ export async function keepEntryWithoutRule(
     const time = deps.clock.now();
     const isDone = answer?.kind === 'succeeded' && answer.rule === rule && awaitsAnswer(loaded.value, answer);
     const entry = isDone ? ({ ...loaded.value, phase: 'cleaned', time } as const) : loaded.value;
-    const isReportedOrphan = entry.phase === 'orphaned' && entry.unreported !== true;
-    if (because === undefined || isReportedOrphan) {
+    if (because === undefined || isReportedOrphan(entry)) {
       return record.save({ subject: loaded.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
     }
     return keepEntry(context, { ...kept, subject: loaded.stored.subject, because }, entry, time);
@@ -98,7 +97,7 @@ async function endEntry(
   if (lives || entry.phase === 'cleaned') return record.closeNow();
   const now = deps.clock.now();
   if (entry.phase !== 'orphaned') {
-    // Written first: while nothing can be written, nothing is said again and again (I11).
+    // Written first: a report is not repeated while nothing can be written (I11).
     const message = `it went without its clean-up: ${because}`;
     const value = { ...entry, phase: 'orphaned', time: now, message, unreported: true } as const;
     const saved = await record.save({ subject, value, wakeTime: addDuration(now, TAKE_OVER_AFTER) });

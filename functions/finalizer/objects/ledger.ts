@@ -49,7 +49,7 @@ export function saveEntry(
   return record.save({ subject, value, wakeTime, redeliveryError });
 }
 
-/** Notes down what the next turn reports: while nothing can be written, nothing is said again and again (I11). */
+/** Records what the next turn reports. A report is not repeated while nothing can be written (I11). */
 export async function noteDown(observed: ObservedObject, value: LedgerEntry): Promise<Turn> {
   const saved = await saveEntry(observed, value, addDuration(observed.observation.now, TAKE_OVER_AFTER));
   return saved.written ? PROGRESSED : saved;

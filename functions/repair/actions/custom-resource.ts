@@ -34,24 +34,24 @@ import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type NodeView, readConditions } from '../../../shared/domain/node.ts';
 import { notServed } from '../../../shared/domain/not-served.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
-import { RetryableError, TerminalError } from '../../../shared/errors.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import { changeExactly, throwConflict } from '../../../shared/ports/exact-change.ts';
-import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { type NotKnown, orNotKnown } from '../../../shared/ports/read-answer.ts';
 
 type Context = ActionContext<'CustomResource'>;
 
-/** The resource that an act is going to make; `unread`: what it takes to tell could not be read, and nothing is made. */
-export type PlannedResource = DescribedResource | { readonly kind: 'unread'; readonly error: unknown };
+/** The resource that an act is going to make; `notKnown`: what describes it cannot be read, and nothing is made. */
+export type PlannedResource = DescribedResource | NotKnown;
 
 /**
  * Makes the custom resource. If another made an object of its name, that is left alone, and waited for until the time
  * of the action is over.
  *
  * @param planned what was recorded before: the template is not read again, as the settings may have changed since
- * @throws {TerminalError} where what it takes to tell is refused for good
+ * @throws {TerminalError} where what describes it is refused for good
  */
 export async function createRemediation(context: Context, planned: PlannedResource): Promise<ActionOutcome> {
-  if (planned.kind === 'unread') return notYet(planned.error);
+  if (planned.kind === 'notKnown') return notYet(planned.error);
   if (planned.kind === 'failed') return planned;
   // Until somebody installs what is missing, or the time of the action is over.
   if (planned.kind === 'notServed') return { kind: 'notYet', on: planned.message };
@@ -75,20 +75,17 @@ export async function createRemediation(context: Context, planned: PlannedResour
 }
 
 /** Renders the resource that the act is going to make. */
-export async function planResource(
+export function planResource(
   deps: ActionDeps,
   { pool, claims }: Pick<Context, 'pool'> & { readonly claims: ReadonlyMap<string, NodeClaimView> },
   { attempt, action, finding: { node, verdict } }: GrantedRepair & { readonly type: 'CustomResource' },
 ): Promise<PlannedResource> {
   const claim = attempt.claim && claims.get(attempt.claim.uid);
-  try {
+  const plan = async (): Promise<DescribedResource> => {
     const pods = await loadPodsOnNode(deps, node.name);
-    return await renderManifest({ deps, attempt, node, claim, pool, pods, message: verdict.message }, action.template);
-  } catch (error) {
-    // Any other error is a mistake of ours.
-    if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
-    return { kind: 'unread', error };
-  }
+    return renderManifest({ deps, attempt, node, claim, pool, pods, message: verdict.message }, action.template);
+  };
+  return orNotKnown(plan());
 }
 
 /** The leftovers of the repair with the resource that it is going to make, to be recorded before that (I7). */

@@ -39,7 +39,7 @@ export function nodesWithoutClaim(
   const index = indexOwners(nodes, claims);
   return nodes.filter(node => {
     const record = records.get(node.uid)?.value;
-    // What another pool remembers is its own as long as its NodeClaim names the node, a repair under way above all.
+    // The record of another pool proves nothing: that pool keeps the node while its NodeClaim names it.
     const isKnown = record !== undefined && record.pool === pool;
     return !isKnown && node.providerID !== undefined && ownerOf(node, index).kind === 'none';
   });

@@ -24,7 +24,7 @@ export type Announcement =
   | { readonly kind: 'deadline'; readonly before: string; readonly now: string }
   | { readonly kind: 'badTimestamp'; readonly shown: string };
 
-/** The deadline as it is said; empty: none. */
+/** The deadline as reports state it; empty: none. */
 export const deadlineText = (deadline: Deadline | undefined): string =>
   deadline === undefined ? '' : toTimestamp(deadline.time);
 
