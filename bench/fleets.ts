@@ -1,13 +1,15 @@
 /**
- * Fleets of the swarm, one after the other, until ten million node-hours of all concerns went through every invariant. What has run is kept in
- * `.cache/bench`, so that a run goes on where the last one ended.
+ * Fleets of the swarm, one after the other, each with the faults that its seed draws and once more without any, until ten million node-hours of all
+ * concerns went through every invariant. What has run is kept in `.cache/bench`, so that a run goes on where the last one ended.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { availableParallelism } from 'node:os';
 import * as z from 'zod';
+import { drawFaults } from '../simulator/swarm/faults.ts';
 import { FLEETS_FROM } from '../simulator/swarm/generate/fleets.ts';
 import { formatFailing, whole } from '../simulator/swarm/report.ts';
+import type { SeedTask } from '../simulator/swarm/run-task.ts';
 import type { SeedReport } from '../simulator/swarm/seed.ts';
 import { runTasks } from '../simulator/swarm/tasks.ts';
 import { addCounts } from '../simulator/swarm/totals.ts';
@@ -21,6 +23,8 @@ const JOURNAL = join(SAMPLES_FOLDER, 'fleets.jsonl');
 const counts = z.record(z.string(), z.number());
 const entrySchema = z.object({
   seed: z.number(),
+  /** Faults that were injected: `none`, `light` or `heavy`. */
+  mix: z.string(),
   commit: z.string(),
   nodeHours: z.number(),
   /** Of all threads since the entry before, in seconds. */
@@ -47,23 +51,27 @@ async function runFleets({ quick, minutes, progress }: BenchContext): Promise<Be
   const keep = (report: SeedReport): 'continue' | 'stop' => {
     const used = process.cpuUsage(cpu);
     cpu = process.cpuUsage();
-    const { seed, nodeHours, faults, decisions, failure } = report;
+    const { seed, mix, nodeHours, faults, decisions, failure } = report;
     const cpuSeconds = (used.user + used.system) / 1e6;
     const failed = failure === undefined ? {} : { failure: formatFailing(report).trim() };
-    entries.push({ seed, commit, nodeHours, cpuSeconds, faults, decisions, ...failed });
+    entries.push({ seed, mix, commit, nodeHours, cpuSeconds, faults, decisions, ...failed });
     if (!quick) append(entries.at(-1));
     progress.say(`fleets: ${whole(total())} node-hours`);
     return isOver() ? 'stop' : 'continue';
   };
-  const done = new Set(entries.map(({ seed }) => seed));
-  if (!isOver()) await runTasks(seedsAfter(done), quick ? 1 : availableParallelism(), keep);
+  if (!isOver()) await runTasks(tasksAfter(entries), quick ? 1 : availableParallelism(), keep);
   return outcomeOf(entries);
 }
 
 /** As many as could ever be needed: a fleet has at least 28,800 node-hours. */
-function seedsAfter(done: ReadonlySet<number>): readonly { readonly seed: number }[] {
-  const seeds = Array.from({ length: done.size + 400 }, (_, index) => FLEETS_FROM + index);
-  return seeds.filter(seed => !done.has(seed)).map(seed => ({ seed }));
+function tasksAfter(entries: readonly Entry[]): readonly SeedTask[] {
+  const keyOf = (seed: number, mix: string): string => `${seed} ${mix}`;
+  const done = new Set(entries.map(({ seed, mix }) => keyOf(seed, mix)));
+  const seeds = Array.from({ length: entries.length + 400 }, (_, index) => FLEETS_FROM + index);
+  return seeds.flatMap(seed => {
+    const mixes = new Set([drawFaults(seed).mix, 'none' as const]);
+    return [...mixes].filter(mix => !done.has(keyOf(seed, mix))).map(mix => ({ seed, mix }));
+  });
 }
 
 /** A fleet that breaks an invariant ends there: neither its hours nor its time count. */
@@ -88,6 +96,11 @@ function outcomeOf(entries: readonly Entry[]): BenchOutcome {
     },
     rows: [
       numberRow({ name: 'node-hours', unit: '1', ours: nodeHours, limit: atLeast(NODE_HOURS) }),
+      numberRow({
+        name: 'node-hours without injected faults',
+        unit: '1',
+        ours: nodeHoursOf(entries.filter(({ mix }) => mix === 'none')),
+      }),
       numberRow({ name: 'fleets', unit: '1', ours: entries.length }),
       numberRow({ name: 'fleets that broke an invariant', unit: '1', ours: failures.length, limit: atMost(0) }),
       numberRow({

@@ -10,14 +10,16 @@ import { dayOf, type DaySize } from './simulate/day.ts';
 import { measureSwarm } from './simulate/swarm.ts';
 
 const SIMULATE_PROCESS = join(import.meta.dirname, 'simulate', 'simulate-process.ts');
+const DAY_NODE_HOURS_PER_SECOND_MIN = 3000;
 const NODE_HOURS_PER_SECOND_MIN = 2000;
 const DAY_MS_MAX = 60_000;
 const PEAK_RSS_BYTES_MAX = 1_000_000_000;
 /**
  * By itself, Node lets garbage lie for as long as the machine has room, so that the peak would tell of the machine. With this limit
- * for the heap a run ends well, or it dies for want of memory.
+ * for the heap a run ends well, or it dies for want of memory. The limit makes Node collect more often, a quarter of the time, so that speed is
+ * measured without it, as users run it.
  */
-const NODE_FLAGS = ['--max-old-space-size=768'];
+const MEMORY_FLAGS = ['--max-old-space-size=768'];
 
 export const simulate: Bench = {
   summary: 'simulated node-hours a second, and memory of a large cluster',
@@ -57,6 +59,7 @@ async function runSimulate({ quick, progress }: BenchContext): Promise<BenchOutc
     }
     progress.say(`simulate: ${large.nodes} nodes for ${large.hours} h`);
     const largeRun = await run(large, folder);
+    const bounded = await run(large, folder, MEMORY_FLAGS);
     const swarm = await measureSwarm(seeds, done =>
       progress.say('simulate: the swarm, seed by seed', { done, of: seeds }),
     );
@@ -69,7 +72,7 @@ async function runSimulate({ quick, progress }: BenchContext): Promise<BenchOutc
           name: `${dayName}: node-hours a second`,
           unit: '1/s',
           ours: days.map(each => speedOf(day, each)),
-          limit: atLeast(NODE_HOURS_PER_SECOND_MIN),
+          limit: atLeast(DAY_NODE_HOURS_PER_SECOND_MIN),
         }),
         numberRow({
           name: `${dayName}: all in all`,
@@ -84,9 +87,9 @@ async function runSimulate({ quick, progress }: BenchContext): Promise<BenchOutc
           limit: atLeast(NODE_HOURS_PER_SECOND_MIN),
         }),
         numberRow({
-          name: `${largeName}: peak RSS`,
+          name: `${largeName}: peak RSS in a heap of 768 MB`,
           unit: 'B',
-          ours: largeRun.peakRssBytes,
+          ours: bounded.peakRssBytes,
           limit: atMost(PEAK_RSS_BYTES_MAX),
         }),
         numberRow({
@@ -96,7 +99,7 @@ async function runSimulate({ quick, progress }: BenchContext): Promise<BenchOutc
           limit: atLeast(NODE_HOURS_PER_SECOND_MIN),
         }),
       ],
-      samples: { day: days, large: largeRun, swarm },
+      samples: { day: days, large: largeRun, bounded, swarm },
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -104,8 +107,8 @@ async function runSimulate({ quick, progress }: BenchContext): Promise<BenchOutc
 }
 
 /** JSON is YAML: the file is read as any scenario is. */
-async function run(size: DaySize, folder: string): Promise<SimulateRun> {
+async function run(size: DaySize, folder: string, nodeFlags: readonly string[] = []): Promise<SimulateRun> {
   const file = join(folder, 'scenario.yaml');
   writeFileSync(file, JSON.stringify(dayOf(size).scenario));
-  return askOnce(SIMULATE_PROCESS, 'run', runSchema, { argument: file, nodeFlags: NODE_FLAGS });
+  return askOnce(SIMULATE_PROCESS, 'run', runSchema, { argument: file, nodeFlags });
 }

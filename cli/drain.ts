@@ -54,7 +54,7 @@ export async function drainCommand(name: string, options: DrainOptions, output: 
 
 async function run(cluster: Cluster, name: string, options: DrainOptions, output: CommandOutput): Promise<number> {
   const { kubernetes, now } = cluster;
-  const observation = await observeNode(kubernetes, name);
+  const observation = await observeNode({ kubernetes }, name);
   if (observation === undefined) {
     output.error(`${await describeMissing(kubernetes, { kind: 'node', name })}\n`);
     return 1;
@@ -137,7 +137,7 @@ async function cancel(kubernetes: KubernetesApi, { node }: NodeObservation, outp
     output.error(`no drain of node ${name} is under way\n`);
     return 1;
   }
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { ifNotServed: 'throw' });
   if (object?.spec?.['unschedulable'] !== true) {
     output.error(
       `node ${name} is not cordoned, so that uncordoning it cancels nothing: drain ${onOneLine(underWay.id)} ends by itself if somebody uncordoned the node, else take back what it was asked for\n`,

@@ -3,7 +3,6 @@
  * cluster, or a scenario at some moment of its run.
  */
 import { readUnderWay, requestedId } from '../functions/drain/explain.ts';
-import { nodeOfRequest } from '../functions/repair/explain.ts';
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { readPod } from '../shared/domain/pod.ts';
@@ -14,6 +13,7 @@ import { loadConfiguration } from './drain/observe.ts';
 import { planDrain } from './drain/plan.ts';
 import { explainNode, explainPod, type NodeExplanation } from './explain/explain-node.ts';
 import { observeNode, type NodeObservation } from './explain/observation.ts';
+import { readDrain, whoAsks } from './explain/drain-record.ts';
 import { explainGroup, explainGroups, renderGroup, renderGroups } from './explain/group.ts';
 import { toJson } from './explain/json.ts';
 import { explainLifecycle, inForceOf, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
@@ -22,7 +22,7 @@ import { renderNode, renderPod } from './explain/render.ts';
 import { loadRepairEvents, withRepairEvents } from './explain/repair-events.ts';
 import { describeMissing, parseSubject, type ExplainedObject } from './explain/subject.ts';
 import { planTermination } from './explain/termination-plan.ts';
-import { readTermination, type KnownTermination } from './explain/termination-record.ts';
+import type { KnownTermination } from './explain/termination-record.ts';
 import { reportFailure } from './failure.ts';
 import type { CommandOutput } from './command-output.ts';
 import type { Cluster, ClusterQuery } from './cluster.ts';
@@ -74,35 +74,40 @@ export async function explainCommand(
 }
 
 /** A line for each policy or NodePool, or all of them as JSON. */
-async function list({ kubernetes, now }: Cluster, kind: 'policies' | 'nodepools', asJson: boolean): Promise<string> {
-  const groups = explainGroups(await observeLifecycle(kubernetes), await loadRepairEvents(kubernetes), kind, now);
+async function list(cluster: Cluster, kind: 'policies' | 'nodepools', asJson: boolean): Promise<string> {
+  const groups = explainGroups(
+    await observeLifecycle(cluster),
+    await loadRepairEvents(cluster.kubernetes),
+    kind,
+    cluster.now,
+  );
   return asJson ? toJson(groups) : renderGroups(groups, kind);
 }
 
 /** The explanation as text or JSON; undefined when the object does not exist. */
 export async function explain(
-  { kubernetes, now, records }: Cluster,
+  cluster: Cluster,
   subject: ExplainedObject,
   asJson: boolean,
 ): Promise<string | undefined> {
+  const { kubernetes, now, records } = cluster;
   const json = toJson;
   if (subject.kind === 'nodepool' || subject.kind === 'policy') {
-    const group = explainGroup(await observeLifecycle(kubernetes), await loadRepairEvents(kubernetes), subject, now);
+    const group = explainGroup(await observeLifecycle(cluster), await loadRepairEvents(kubernetes), subject, now);
     return group && (asJson ? json(group) : renderGroup(group, now));
   }
   if (subject.kind === 'node') {
-    const observation = await observeNode(kubernetes, subject.name);
+    const observation = await observeNode(cluster, subject.name);
     if (observation === undefined) return undefined;
-    const stored = records && (await readTermination(records, observation));
-    const node = explainNode({ ...observation, stored }, now);
-    const decided = explainLifecycle(await observeLifecycle(kubernetes), observation.node, now);
+    const node = explainNode(observation, now);
+    const decided = explainLifecycle(await observeLifecycle(cluster), observation.node, now);
     const said = (await loadRepairEvents(kubernetes, subject.name)).get(observation.node.uid);
     const known = withRepairEvents(decided, observation.node, said, now);
     const lifecycle = await withDrain(
       kubernetes,
-      withTermination(withStored(known, stored), observation, node, now),
+      withTermination(withStored(known, observation.stored), observation, node, now),
       observation,
-      now,
+      { now, records },
     );
     const refused = records && (await readRefusals(records, observation));
     if (asJson) return json({ ...node, lifecycle, ...(refused && { refused }) });
@@ -110,11 +115,11 @@ export async function explain(
   }
   const object = objectOf(
     await kubernetes.get({ type: RESOURCES.Pod, namespace: subject.namespace, name: subject.name }),
-    { notServed: 'notKnown' },
+    { ifNotServed: 'throw' },
   );
   if (object === undefined) return undefined;
   const pod = readPod(object);
-  const observation = pod.nodeName === undefined ? undefined : await observeNode(kubernetes, pod.nodeName);
+  const observation = pod.nodeName === undefined ? undefined : await observeNode(cluster, pod.nodeName);
   if (observation === undefined) {
     const where = pod.nodeName === undefined ? 'it is not bound to a node' : `its node ${pod.nodeName} does not exist`;
     return asJson
@@ -154,20 +159,20 @@ async function withDrain(
   kubernetes: KubernetesApi,
   lifecycle: LifecycleExplanation,
   observation: NodeObservation,
-  now: EpochMs,
+  { now, records }: Pick<Cluster, 'now' | 'records'>,
 ): Promise<LifecycleExplanation> {
   const underWay = readUnderWay(observation.node.annotations[ANNOTATIONS.drainUnderWay]);
   if (underWay === undefined) return lifecycle;
+  const { node } = observation;
+  const known = records && (await readDrain(records, node, underWay.id));
   const plan = planDrain(observation, await loadConfiguration(kubernetes), underWay, now);
   const { id, since, isWaiting } = underWay;
-  const askedBy = whoAsked(id, observation, lifecycle);
-  return { ...lifecycle, drain: { ...lifecycle.drain, underWay: { id, since, askedBy, waits: isWaiting, plan } } };
-}
-
-/** As the id says; nobody knows who sent a HealthEvent. */
-function whoAsked(id: string, { node }: NodeObservation, { drain }: LifecycleExplanation): string | undefined {
-  if (nodeOfRequest(id) === node.uid) return 'repair';
-  return requestedId(drain.requested) === id ? 'a person, on the node' : undefined;
+  const { requested, answer } = lifecycle.drain;
+  const askedBy = whoAsks(id, node, answer === undefined ? requestedId(requested) : undefined, known);
+  return {
+    ...lifecycle,
+    drain: { ...lifecycle.drain, underWay: { id, since, askedBy, waits: isWaiting, over: known?.over, plan } },
+  };
 }
 
 async function onCluster<Answer>(options: ExplainOptions, look: ClusterQuery<Answer>): Promise<Answer> {

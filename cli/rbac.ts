@@ -94,13 +94,13 @@ async function holdersOf(
   kubernetes: Pick<KubernetesApi, 'get' | 'list'>,
 ): Promise<readonly KubernetesObject[]> {
   const kind = use === 'hooks' ? 'NodeLifecyclePolicy' : 'FinalizerRule';
-  const items = objectsOf(await kubernetes.list(RESOURCES[kind]), { notServed: 'none' }).map(item => ({
+  const items = objectsOf(await kubernetes.list(RESOURCES[kind]), { ifNotServed: 'empty' }).map(item => ({
     ...item,
     kind,
   }));
   if (use === 'finalizerrules') return items;
   const configMap = objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, ...CONFIG_MAP }), {
-    notServed: 'notKnown',
+    ifNotServed: 'throw',
   });
   return configMap === undefined ? items : [...items, { ...configMap, kind: 'ConfigMap' }];
 }

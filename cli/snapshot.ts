@@ -87,12 +87,12 @@ export async function takeSnapshot({ kubernetes, now }: Cluster, duration: strin
   const objects: JsonObject[] = [];
   for (const type of TYPES) {
     // A resource that is not served has no objects.
-    const list = objectsOf(await kubernetes.list(type), { notServed: 'none' });
+    const list = objectsOf(await kubernetes.list(type), { ifNotServed: 'empty' });
     objects.push(...list.filter(isWorthIt).map(toSnapshotObject));
   }
   const { namespace, name, key } = CONFIG_MAP;
   const configMap = objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), {
-    notServed: 'notKnown',
+    ifNotServed: 'throw',
   });
   // The configuration, and the templates that it and the policies name.
   const { [key]: config, ...templates } = textsOf(configMap?.['data']);

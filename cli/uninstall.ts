@@ -136,7 +136,7 @@ async function carryOut(kubernetes: KubernetesApi, run: UninstallContext): Promi
   const { refusals } = run;
   let isPolicyDeleted = false;
   const policies = await inPasses(run, () =>
-    deleteEach(kubernetes, { refs: POLICIES, notServed: 'none' }, run, what => {
+    deleteEach(kubernetes, { refs: POLICIES, ifNotServed: 'empty' }, run, what => {
       isPolicyDeleted = !run.dryRun;
       run.say(`deleted ${what}`);
     }),
@@ -162,7 +162,7 @@ async function carryOut(kubernetes: KubernetesApi, run: UninstallContext): Promi
   const released = await release(kubernetes, remains, run);
   if (run.definitions !== true || !isDone(withRefusals(released, refusals))) return released;
   const kept = await inPasses(run, () =>
-    deleteEach(kubernetes, { refs: DEFINITIONS, notServed: 'notKnown' }, run, (_, name) =>
+    deleteEach(kubernetes, { refs: DEFINITIONS, ifNotServed: 'throw' }, run, (_, name) =>
       run.say(`deleted the definition ${name}`),
     ),
   );
@@ -172,7 +172,7 @@ async function carryOut(kubernetes: KubernetesApi, run: UninstallContext): Promi
 /** @returns those that changed in the moment of their deletion */
 async function deleteEach(
   kubernetes: KubernetesApi,
-  { refs, notServed }: { readonly refs: readonly ObjectRef[]; readonly notServed: 'none' | 'notKnown' },
+  { refs, ifNotServed }: { readonly refs: readonly ObjectRef[]; readonly ifNotServed: 'empty' | 'throw' },
   { dryRun, refusals }: UninstallContext,
   say: (what: string, name: string) => void,
 ): Promise<readonly string[]> {
@@ -180,7 +180,7 @@ async function deleteEach(
   for (const ref of refs) {
     const what = `${ref.type.resource} ${ref.name}`;
     const outcome = await refusals.try(what, async () => {
-      const found = objectOf(await kubernetes.get(ref), { notServed });
+      const found = objectOf(await kubernetes.get(ref), { ifNotServed });
       if (found === undefined) return 'notFound';
       const { uid, resourceVersion } = found.metadata;
       return dryRun ? 'ok' : (await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } })).kind;

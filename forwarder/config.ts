@@ -37,7 +37,7 @@ const schema = z.object({
   'stale-after-seconds': wholeNumber(180, 86_400).prefault(String(DEFAULT_SETTINGS.staleAfter / 1000)),
   'drain-timeout-seconds': wholeNumber(0, 600).prefault(String(DEFAULT_SETTINGS.drainTimeout / 1000)),
   'heartbeat-seconds': wholeNumber(0, 3600).prefault('60'),
-  'publish-interval-seconds': wholeNumber(0, 3600).prefault(String(DEFAULT_SETTINGS.publishFloor.period / 1000)),
+  'publish-interval-seconds': wholeNumber(0, 3600).prefault(String(DEFAULT_SETTINGS.publishInterval.period / 1000)),
   'resync-hours': wholeNumber(0, 168).prefault(String(DEFAULT_SETTINGS.resync.period / 3_600_000)),
   'resync-per-second': wholeNumber(1, 1000).prefault(String(DEFAULT_SETTINGS.resync.perSecondMax)),
 });
@@ -114,7 +114,7 @@ export function readConfig(
       queuedObjectsMax: data['queued-objects-max'],
       staleAfter: seconds(data['stale-after-seconds']),
       drainTimeout: seconds(data['drain-timeout-seconds']),
-      publishFloor: { ...DEFAULT_SETTINGS.publishFloor, period: seconds(data['publish-interval-seconds']) },
+      publishInterval: { ...DEFAULT_SETTINGS.publishInterval, period: seconds(data['publish-interval-seconds']) },
       resync: { period: hours(data['resync-hours']), perSecondMax: data['resync-per-second'] },
       ...(heartbeat === 0 ? {} : { heartbeatPeriod: seconds(heartbeat) }),
     },

@@ -8,7 +8,7 @@ import { inBackground } from './keep-going.ts';
 import { createWatchOfKind, type KindToWatch, type KindWatchDeps, type WatchOfKind } from './kind-watch.ts';
 import type { KindRole } from './resources.ts';
 import type { WantedKind } from './wanted-kinds.ts';
-import { linkAbort } from './silence.ts';
+import { linkAbort } from './inactivity.ts';
 
 export interface CustomResourcesDeps extends KindWatchDeps {
   /** The most kinds at a time: each holds a connection. */

@@ -1,7 +1,7 @@
 /**
  * The forwarder over its ports: one supervised list-watch per resource, one tracker each, one queue, one publisher.
  *
- *   ClusterWatch ─▶ watch ─▶ tracker (project, compare) ─▶ queue (latest state, floor) ─▶ publish ─▶ EventBus
+ *   ClusterWatch ─▶ watch ─▶ tracker (project, compare) ─▶ queue (latest state, interval) ─▶ publish ─▶ EventBus
  *                                 └─ resync: everything again, every few hours ─▲
  *
  * It knows no policy and keeps no state across restarts: what exists at the start is published as `Added`, and consumers look
@@ -16,7 +16,7 @@ import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { RandomSource } from './backoff.ts';
 import { sendHeartbeats } from './heartbeat.ts';
 import { SILENT_LOG, type Log } from './log.ts';
-import { createPublishFloor } from './publish-floor.ts';
+import { createPublishInterval } from './publish-interval.ts';
 import { createPublisher, type Publisher } from './publish.ts';
 import { createChangeQueue, type ChangeQueue } from './queue.ts';
 import { assessReadiness, type Readiness } from './readiness.ts';
@@ -104,7 +104,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
 function connect(deps: ForwarderDeps): Components {
   const settings: ForwarderSettings = { ...DEFAULT_SETTINGS, ...deps.config };
   const { clock, metrics, random, log = SILENT_LOG } = deps;
-  const queue = createChangeQueue(settings.queuedObjectsMax, createPublishFloor(settings.publishFloor));
+  const queue = createChangeQueue(settings.queuedObjectsMax, createPublishInterval(settings.publishInterval));
   const common = { clock, metrics, log, random };
   const watches = createWatches({
     watch: deps.watch,
@@ -146,7 +146,7 @@ async function stop(
   watching.abort(new Error('stopping'));
   await started?.watchesEnded;
   await started?.resyncEnded;
-  queue.liftFloor();
+  queue.dropInterval();
   if (drainTimeout > 0 && queue.depth() > 0) await drain(queue, deps.clock, drainTimeout);
   publishing.abort(new Error('stopping'));
   await started?.publisherEnded;

@@ -10,7 +10,7 @@ import type { EventBus } from '../shared/ports/event-bus.ts';
 import { pauseFor } from './keep-going.ts';
 import type { ForwarderStats } from './stats.ts';
 import type { Log } from './log.ts';
-import { orAborted } from './silence.ts';
+import { orAborted } from './inactivity.ts';
 
 export interface HeartbeatDeps {
   readonly cluster: string;

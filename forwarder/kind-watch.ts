@@ -15,7 +15,7 @@ import {
 } from './kind-states.ts';
 import type { Log } from './log.ts';
 import { customResource, type KindRole, type WatchedResource } from './resources.ts';
-import { guardSilence, linkAbort, orAborted } from './silence.ts';
+import { guardInactivity, linkAbort, orAborted } from './inactivity.ts';
 import type { WantedKind } from './wanted-kinds.ts';
 import type { WatchTimings } from './watch.ts';
 import type { WatchStatus } from './watch-status.ts';
@@ -171,7 +171,7 @@ async function discover<T>(
   signal: AbortSignal,
   ask: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const guard = guardSilence(clock, timings.listTimeout, signal, `looking for ${kind}`);
+  const guard = guardInactivity(clock, timings.listTimeout, signal, `looking for ${kind}`);
   try {
     return await orAborted(ask(guard.signal), guard.signal);
   } finally {

@@ -21,7 +21,7 @@ import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import { objectOf } from '../shared/ports/read-answer.ts';
 import { fieldAt, textAt } from './fields.ts';
 import type { Log } from './log.ts';
-import { guardSilence, orAborted, type SilenceGuard } from './silence.ts';
+import { guardInactivity, orAborted, type InactivityGuard } from './inactivity.ts';
 
 const LEASES: ResourceType = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 
@@ -90,7 +90,7 @@ export function createLease(deps: LeaseDeps): Lease {
     ...deps,
     ref: { type: LEASES, namespace, name },
     about: { lease: `${namespace}/${name}`, identity },
-    isSilent: silenceOfHolder(deps),
+    isSilent: inactivityOfHolder(deps),
   };
   return {
     acquire: signal => acquire(candidate, signal),
@@ -100,7 +100,7 @@ export function createLease(deps: LeaseDeps): Lease {
 }
 
 /** Remembers the holder's last sign of life, and when it was first seen. */
-function silenceOfHolder({ clock, settings }: LeaseDeps): Candidate['isSilent'] {
+function inactivityOfHolder({ clock, settings }: LeaseDeps): Candidate['isSilent'] {
   let last: { readonly sign: string; readonly since: EpochMs } | undefined;
   return (holder, lease) => {
     const sign = `${holder} ${textAt(lease, 'spec', 'renewTime') ?? ''}`;
@@ -129,7 +129,7 @@ async function acquire(candidate: Candidate, signal: AbortSignal): Promise<void>
 
 async function hold(candidate: Candidate, signal: AbortSignal): Promise<'lost' | 'aborted'> {
   const { clock, log, about, settings } = candidate;
-  const guard = guardSilence(clock, settings.renewDeadline, signal, 'renewing the lease');
+  const guard = guardInactivity(clock, settings.renewDeadline, signal, 'renewing the lease');
   try {
     await renewUntilLost(candidate, guard);
   } catch (error) {
@@ -144,7 +144,7 @@ async function hold(candidate: Candidate, signal: AbortSignal): Promise<'lost' |
 }
 
 /** Ends when another one has the lease. Rejects when the guard aborts. */
-async function renewUntilLost(candidate: Candidate, guard: SilenceGuard): Promise<void> {
+async function renewUntilLost(candidate: Candidate, guard: InactivityGuard): Promise<void> {
   const { clock, log, about, settings } = candidate;
   for (;;) {
     await clock.sleep(settings.retryPeriod, guard.signal);
@@ -161,7 +161,7 @@ async function renewUntilLost(candidate: Candidate, guard: SilenceGuard): Promis
 async function release(candidate: Candidate): Promise<void> {
   const { kubernetes, log, ref, about, settings } = candidate;
   try {
-    const lease = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+    const lease = objectOf(await kubernetes.get(ref), { ifNotServed: 'throw' });
     if (lease === undefined || textAt(lease, 'spec', 'holderIdentity') !== settings.identity) return;
     await write(candidate, lease, { ...ownSpec(candidate), holderIdentity: '', leaseDurationSeconds: 1 });
     log.info(about, 'lease released');
@@ -173,7 +173,7 @@ async function release(candidate: Candidate): Promise<void> {
 /** One attempt to get or to keep the lease. */
 async function takeOrRenew(candidate: Candidate): Promise<boolean> {
   const { kubernetes, clock, ref, settings, isSilent } = candidate;
-  const lease = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+  const lease = objectOf(await kubernetes.get(ref), { ifNotServed: 'throw' });
   if (lease === undefined) return create(candidate);
   const holder = textAt(lease, 'spec', 'holderIdentity');
   if (holder === settings.identity) return write(candidate, lease, ownSpec(candidate));

@@ -2,7 +2,7 @@ import type { DurationMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { ClusterWatch, ListPage, WatchSelection } from '../shared/ports/cluster-watch.ts';
 import type { WatchedResource } from './resources.ts';
-import { guardSilence, orAborted } from './silence.ts';
+import { guardInactivity, orAborted } from './inactivity.ts';
 
 export interface ListDeps {
   readonly resource: WatchedResource;
@@ -30,7 +30,7 @@ async function readPage(
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage> {
-  const guard = guardSilence(clock, timings.listTimeout, signal, `listing ${resource.type.resource}`);
+  const guard = guardInactivity(clock, timings.listTimeout, signal, `listing ${resource.type.resource}`);
   try {
     const options = { ...selectionOf(resource), limit: timings.pageSize, signal: guard.signal };
     const page = watch.list(resource.type, token === undefined ? options : { ...options, continue: token });

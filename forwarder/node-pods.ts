@@ -16,7 +16,7 @@ import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import { backoffDelay, type BackoffRange, type RandomSource } from './backoff.ts';
 import { inBackground, pauseFor } from './keep-going.ts';
 import type { Log } from './log.ts';
-import { guardSilence, orAborted } from './silence.ts';
+import { guardInactivity, orAborted } from './inactivity.ts';
 import { createWatchedNodes, type WatchedNodes } from './watched-nodes.ts';
 
 export interface NodePodsSettings {
@@ -130,7 +130,7 @@ async function listPods(
   nodeName: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const guard = guardSilence(clock, settings.listTimeout, signal, `listing the pods of ${nodeName}`);
+  const guard = guardInactivity(clock, settings.listTimeout, signal, `listing the pods of ${nodeName}`);
   try {
     // Without a limit: see LIST_PAGE_LIMIT in the adapter of the functions.
     const selection = { fieldSelector: `spec.nodeName=${nodeName}` };
@@ -145,7 +145,7 @@ async function drainWatchesKnown(
   { clock, log, settings, drainWatches }: NodePodsDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const guard = guardSilence(clock, settings.readyWithin, signal, 'listing budgets and attachments');
+  const guard = guardInactivity(clock, settings.readyWithin, signal, 'listing budgets and attachments');
   try {
     await Promise.all(drainWatches.map(watch => watch.known(guard.signal)));
   } catch (error) {

@@ -17,7 +17,7 @@ export const projectCustomResource: Project = object => ({
   hints: {},
 });
 
-/** A resource that somebody else works on. Those of its conditions that say how it ends are a part of their own (`publish-floor.ts`). */
+/** A resource that somebody else works on. Those of its conditions that say how it ends are a part of their own (`publish-interval.ts`). */
 function partsOfWork(
   object: KubernetesObject,
   endConditions: readonly string[],

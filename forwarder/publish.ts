@@ -24,7 +24,7 @@ import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
 import type { QueuedChange } from './queue-slots.ts';
 import { keyOf, type ChangeQueue } from './queue.ts';
-import { linkAbort, orAborted } from './silence.ts';
+import { linkAbort, orAborted } from './inactivity.ts';
 import type { ObjectChange } from './tracker.ts';
 
 export interface PublishTimings {

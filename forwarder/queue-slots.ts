@@ -6,7 +6,7 @@
  *             └─ giveBack ────┘   merged under whatever was put in between
  */
 import type { EpochMs } from '../shared/domain/time.ts';
-import type { PublishFloor } from './publish-floor.ts';
+import type { PublishInterval } from './publish-interval.ts';
 import { keyOfChange, type ObjectChange, sinceOf } from './tracker.ts';
 
 export interface QueuedChange {
@@ -34,10 +34,10 @@ interface Slot {
 export interface Slots {
   readonly byKey: Map<string, Slot>;
   /** Without it no change has to wait for the one before. */
-  floor: PublishFloor | undefined;
+  interval: PublishInterval | undefined;
 }
 
-export const createSlots = (floor: PublishFloor | undefined): Slots => ({ byKey: new Map(), floor });
+export const createSlots = (interval: PublishInterval | undefined): Slots => ({ byKey: new Map(), interval });
 
 /** Answers what became of the change, and whether something may be taken sooner than before. */
 export function putChange(
@@ -76,7 +76,7 @@ export function takeChanges({ byKey }: Slots, limit: number, now: EpochMs): read
 export function settleChange(slots: Slots, key: string, now: EpochMs): boolean {
   const slot = slots.byKey.get(key);
   if (slot?.inFlight === undefined) return false;
-  slots.floor?.spend(key, slot.inFlight, now);
+  slots.interval?.spend(key, slot.inFlight, now);
   slots.byKey.delete(key);
   // What arrived meanwhile is a new arrival: it goes to the end.
   if (slot.waiting !== undefined) addSlot(slots, key, slot.waiting);
@@ -97,9 +97,9 @@ export function giveBackChange(slots: Slots, key: string, notBefore: EpochMs | u
   slots.byKey.set(key, slot);
 }
 
-/** From now on no change waits for the floor. */
+/** From now on no change waits for the interval. */
 export function liftFloorOf(slots: Slots): void {
-  slots.floor = undefined;
+  slots.interval = undefined;
   for (const [key, slot] of slots.byKey) schedule(slots, key, slot);
 }
 
@@ -119,10 +119,10 @@ function addSlot(slots: Slots, key: string, waiting: ObjectChange): void {
   schedule(slots, key, slot);
 }
 
-/** To be called when the waiting change, its delay or the floor of its object has changed. */
-function schedule({ floor }: Slots, key: string, slot: Slot): void {
+/** To be called when the waiting change, its delay or the interval of its object has changed. */
+function schedule({ interval }: Slots, key: string, slot: Slot): void {
   const { waiting, notBefore } = slot;
-  const allowed = waiting === undefined ? undefined : floor?.earliest(key, waiting);
+  const allowed = waiting === undefined ? undefined : interval?.earliest(key, waiting);
   slot.takenFrom = notBefore === undefined || (allowed !== undefined && allowed > notBefore) ? allowed : notBefore;
 }
 

@@ -12,7 +12,7 @@ import type { EpochMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { MetricName } from './metric-names.ts';
-import type { PublishFloor } from './publish-floor.ts';
+import type { PublishInterval } from './publish-interval.ts';
 import {
   availabilityOf,
   createSlots,
@@ -42,8 +42,8 @@ export interface ChangeQueue {
    * be published do not stand in the way of those that can.
    */
   giveBack(key: string, notBefore?: EpochMs): void;
-  /** From now on no change waits for the floor: the forwarder stops. */
-  liftFloor(): void;
+  /** From now on no change waits for the interval: the forwarder stops. */
+  dropInterval(): void;
   availability(now: EpochMs): Availability;
   /** Resolves at the next offer. Rejects when `signal` aborts first. */
   offered(signal: AbortSignal): Promise<void>;
@@ -55,10 +55,10 @@ export interface ChangeQueue {
 
 /**
  * @param objectsMax slots; an offer for one more waits (Q2)
- * @param publishFloor without it no change waits for the one before
+ * @param publishInterval without it no change waits for the one before
  */
-export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloor): ChangeQueue {
-  const slots = createSlots(publishFloor);
+export function createChangeQueue(objectsMax: number, publishInterval?: PublishInterval): ChangeQueue {
+  const slots = createSlots(publishInterval);
   const { byKey } = slots;
   const room = createGate();
   const arrival = createGate();
@@ -80,7 +80,7 @@ export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloo
       if (byKey.size === 0) empty.open();
     },
     giveBack: (key, notBefore) => giveBackChange(slots, key, notBefore),
-    liftFloor() {
+    dropInterval() {
       liftFloorOf(slots);
       arrival.open();
     },

@@ -50,7 +50,7 @@ export interface WatchedResource {
   /** True for an object of which only the end is awaited, if it is of interest because of its node alone. */
   readonly awaitsEnd?: (object: KubernetesObject) => boolean;
   /** Whether a changed state is published; deletions always are. Absent: all states are. */
-  readonly isNews?: (parts: ObjectParts) => boolean;
+  readonly isNew?: (parts: ObjectParts) => boolean;
   /** A part that is over at a time that the object itself says: that it goes after that time is not published. */
   readonly timedPart?: { readonly name: string; readonly endOf: (object: KubernetesObject) => EpochMs | undefined };
   /** Publishes nothing that the first list finds: only changes after it. */
@@ -91,7 +91,7 @@ export const DRAIN_RESOURCES: readonly WatchedResource[] = [
     kind: 'PodDisruptionBudget',
     type: RESOURCES.PodDisruptionBudget,
     project: projectPodDisruptionBudget,
-    isNews: ({ open }) => open === true,
+    isNew: ({ open }) => open === true,
     quietAtFirst: true,
   },
   {

@@ -6,7 +6,7 @@ import { hours, toDurationMs, type DurationMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import { keepGoing } from './keep-going.ts';
 import type { Log } from './log.ts';
-import { linkAbort } from './silence.ts';
+import { linkAbort } from './inactivity.ts';
 
 export interface ResyncSettings {
   /** Each object is published again this often; zero: only on demand. */

@@ -1,7 +1,7 @@
 /** The settings of the forwarder that can be tuned, and their defaults. */
 import { hours, minutes, seconds, type DurationMs } from '../shared/domain/time.ts';
 import type { NodePodsSettings } from './node-pods.ts';
-import type { PublishFloorSettings } from './publish-floor.ts';
+import type { PublishIntervalSettings } from './publish-interval.ts';
 import type { PublishTimings } from './publish.ts';
 import type { ResyncSettings } from './resync.ts';
 import type { WatchTimings } from './watch.ts';
@@ -17,7 +17,7 @@ export interface ForwarderSettings {
   readonly drainTimeout: DurationMs;
   /** A sign of life on the bus, so that an alarm can ring without it; without a period, none. */
   readonly heartbeatPeriod?: DurationMs;
-  readonly publishFloor: PublishFloorSettings;
+  readonly publishInterval: PublishIntervalSettings;
   readonly resync: ResyncSettings;
   readonly watch: WatchTimings;
   /** For the kinds that FinalizerRules and the custom drain name. */
@@ -30,7 +30,7 @@ export const DEFAULT_SETTINGS: Omit<ForwarderSettings, 'cluster'> = {
   queuedObjectsMax: 50_000,
   staleAfter: minutes(5),
   drainTimeout: seconds(10),
-  publishFloor: {
+  publishInterval: {
     period: seconds(30),
     burst: 3,
     ofPart: {
@@ -52,7 +52,7 @@ export const DEFAULT_SETTINGS: Omit<ForwarderSettings, 'cluster'> = {
     pageSize: 500,
     watchTimeout: minutes(5),
     // Two bookmarks and a half.
-    longestSilence: seconds(150),
+    longestInactivity: seconds(150),
     listTimeout: minutes(1),
     notServedPoll: seconds(30),
     backoff: { first: seconds(1), longest: seconds(30) },

@@ -1,5 +1,5 @@
 import type { SwitchedWatch } from './node-pods.ts';
-import { linkAbort, orAborted } from './silence.ts';
+import { linkAbort, orAborted } from './inactivity.ts';
 import type { WatchStatus } from './watch-status.ts';
 
 /** A list-watch that starts empty each time it is switched on. `whole`: ends it in any case. */

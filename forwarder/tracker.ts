@@ -132,15 +132,15 @@ function observe(
   if (why !== undefined) objects.keep(uid, state);
   const published = before?.interest === 'itself' ? { ...state, interest: before.interest } : state;
 
-  const isNews = resource.isNews?.(parts) ?? true;
+  const isNew = resource.isNew?.(parts) ?? true;
   if (before === undefined) {
-    if (!isNews || (initial && resource.quietAtFirst === true)) return undefined;
+    if (!isNew || (initial && resource.quietAtFirst === true)) return undefined;
     const resync = initial ? true : undefined;
     const changed = presentParts(parts);
     return changeOf(tracking, uid, published, { change: 'Added', changed, observedTime: now, resync });
   }
   const changed = changedParts(parts, before.fingerprint, state.fingerprint);
-  return changed.length === 0 || !isNews || isExpected(resource, before, { parts, changed, now })
+  return changed.length === 0 || !isNew || isExpected(resource, before, { parts, changed, now })
     ? undefined
     : changeOf(tracking, uid, published, { change: 'Modified', changed, observedTime: now });
 }

@@ -18,7 +18,7 @@ import { listPages, selectionOf } from './list-pages.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
 import type { WatchedResource } from './resources.ts';
-import { guardSilence, guardedMessages } from './silence.ts';
+import { guardInactivity, guardedMessages } from './inactivity.ts';
 import { delayAfter, next, START, type WatchPosition, type WatchStep } from './watch-position.ts';
 import { createWatchHealth, type WatchHealth, type WatchStatus } from './watch-status.ts';
 
@@ -39,7 +39,7 @@ export interface WatchTimings {
   /** Time that the server is asked to keep a watch open. */
   readonly watchTimeout: DurationMs;
   /** Servers send a bookmark about once a minute: a watch without any message for this long is cut. The only guard against silence. */
-  readonly longestSilence: DurationMs;
+  readonly longestInactivity: DurationMs;
   /** Time that one page of a list may take. */
   readonly listTimeout: DurationMs;
   readonly notServedPoll: DurationMs;
@@ -149,7 +149,7 @@ async function listAll(running: RunningWatch, signal: AbortSignal): Promise<stri
 async function watchOnce(running: RunningWatch, from: string, signal: AbortSignal): Promise<void> {
   const { clock, random, resource, health, timings } = running;
   const startTime = clock.now();
-  const guard = guardSilence(clock, timings.longestSilence, signal, `watching ${resource.type.resource}`);
+  const guard = guardInactivity(clock, timings.longestInactivity, signal, `watching ${resource.type.resource}`);
   running.count('WatchStarted');
   let messages = 0;
   try {
@@ -214,9 +214,9 @@ async function recover(running: RunningWatch, error: unknown, signal: AbortSigna
   running.on({ kind: 'failed', expired });
   running.count(expired ? 'WatchExpired' : 'WatchFailed');
   const position = running.position();
-  const isNews = health.failed(error);
+  const isNew = health.failed(error);
   const fields = { ...dimensionsOf(running), error: messageOf(error), failures: position.failures };
-  if (isNews) log.warn(fields, 'list or watch failed');
+  if (isNew) log.warn(fields, 'list or watch failed');
   const asked = error instanceof RetryableError ? error.retryAfterMs : undefined;
   await clock.sleep(delayAfter(position, { expired, asked }, timings.backoff, random), signal);
 }

@@ -32,7 +32,7 @@ const noFunctions: InvokeFunction = async functionName => ({
 const identityOf = ({ permissions, hooks = {} }: SystemParts, part: Component): Identity => ({
   user: `curfew:${part}`,
   permissions: permissions?.[part] ?? PERMISSIONS[part],
-  onUse: permission => hooks.onPermissionUsed?.(part, permission),
+  ...(hooks.onPermissionUsed && { onUse: permission => hooks.onPermissionUsed?.(part, permission) }),
   onRefusal: message => hooks.onPermissionRefused?.(part, message),
 });
 

@@ -26,7 +26,7 @@ export function withDueIndex(records: RecordStore): IndexedStore {
       async put(record, expectedVersion) {
         const outcome = await records.put(record, expectedVersion);
         if (outcome.kind === 'written') {
-          const { owner, id, subject, nextWakeTime, direct } = outcome.record;
+          const { owner, id, subject, nextWakeTime, hasOwnMessage } = outcome.record;
           const key = keyOf(record);
           const position = `${String(nextWakeTime).padStart(16, '0')} ${key}`;
           if (nextWakeTime === undefined) entries.delete(key);
@@ -34,7 +34,7 @@ export function withDueIndex(records: RecordStore): IndexedStore {
             entries.set(key, {
               shard: shardOf(key),
               position,
-              record: { owner, id, subject, nextWakeTime, ...(direct !== undefined && { direct }) },
+              record: { owner, id, subject, nextWakeTime, ...(hasOwnMessage !== undefined && { hasOwnMessage }) },
             });
         }
         return outcome;

@@ -15,13 +15,20 @@ interface Followed<Resource> {
   follow(listener: (resource: Resource, uid: string, object: KubernetesObject | undefined) => void): void;
 }
 
+interface Group {
+  readonly members: Map<string, KubernetesObject>;
+  /** The same as a list; dropped by each change, made again by the next who asks. */
+  list: readonly KubernetesObject[] | undefined;
+}
+
 /** @param keyOf undefined for objects that nobody asks for */
 export function groupObjects<Resource extends string>(
   mirror: Followed<Resource>,
   resource: NoInfer<Resource>,
   keyOf: (object: KubernetesObject) => string | undefined,
 ): Grouping {
-  const groups = new Map<string, Map<string, KubernetesObject>>();
+  const groups = new Map<string, Group>();
+  const listOf = (group: Group): readonly KubernetesObject[] => (group.list ??= [...group.members.values()]);
   const keys = new Map<string, string>();
   mirror.follow((changed, uid, object) => {
     if (changed !== resource) return;
@@ -29,18 +36,21 @@ export function groupObjects<Resource extends string>(
     const key = object && keyOf(object);
     if (before !== undefined && before !== key) {
       const left = groups.get(before);
-      left?.delete(uid);
-      if (left?.size === 0) groups.delete(before);
+      if (left !== undefined) left.list = undefined;
+      left?.members.delete(uid);
+      if (left?.members.size === 0) groups.delete(before);
       keys.delete(uid);
     }
     if (key === undefined || object === undefined) return;
-    const group = groups.get(key) ?? new Map<string, KubernetesObject>();
-    groups.set(key, group.set(uid, object));
+    const group = groups.get(key) ?? { members: new Map<string, KubernetesObject>(), list: undefined };
+    group.members.set(uid, object);
+    group.list = undefined;
+    groups.set(key, group);
     keys.set(uid, key);
   });
-  return {
-    get: key => [...(groups.get(key)?.values() ?? [])],
-    first: key => groups.get(key)?.values().next().value,
-    keys: () => groups.keys(),
+  const get = (key: string): readonly KubernetesObject[] => {
+    const group = groups.get(key);
+    return group === undefined ? [] : listOf(group);
   };
+  return { get, first: key => get(key)[0], keys: () => groups.keys() };
 }

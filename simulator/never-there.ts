@@ -1,9 +1,10 @@
 /**
- * What a scenario says of objects that never were: such a step does nothing, and an expectation of nothing cannot fail. It may be meant,
- * so it is a note, with the nearest object that was there, and no failure.
+ * What a scenario says of objects that never were, and of lines that cannot be: such a step does nothing, and such an expectation cannot
+ * fail. It may be meant, so it is a note, with the nearest object that was there, and no failure.
  */
 import { CONFIG_MAP } from '../shared/contract/names.ts';
 import { nearestName } from '../shared/domain/nearest-name.ts';
+import { toIsoText } from '../shared/domain/time.ts';
 import { valueAt } from './match.ts';
 import {
   resourceOfManifest,
@@ -23,7 +24,7 @@ interface Seen {
   readonly name: string;
 }
 
-/** What a scenario's steps and expectations say of objects that never were. */
+/** Notes on steps and expectations about objects that never were, and on expectations that cannot fail. */
 export function notesOf(
   scenario: Scenario,
   trace: readonly TraceEntry[],
@@ -49,6 +50,7 @@ export function notesOf(
     ...scenario.steps.flatMap(({ action, place }) =>
       action.kind === 'patch' || action.kind === 'delete' ? toNote(place, neverThere(action.target)) : [],
     ),
+    ...scenario.expectations.flatMap(expectation => toNote(expectation.place, futility(expectation, scenario))),
     ...scenario.expectations.flatMap(expectation => {
       if (expectation.kind === 'finalInstance') return [];
       const message = expectation.kind === 'trace' ? neverNamed(expectation, there) : neverThere(expectation.target);
@@ -58,7 +60,19 @@ export function notesOf(
   ];
 }
 
-/** Everything that was there at some time: what the file brings, and what Curfew made. */
+/** Words about an expectation that no line can break; undefined: it can fail. */
+function futility(expectation: Expectation, { start, end }: Pick<Scenario, 'start' | 'end'>): string | undefined {
+  if (expectation.kind !== 'trace') return undefined;
+  const { pattern, window, times } = expectation;
+  // That an Event or audit line may come also says that a refusal is expected.
+  if (times.min > 0 || (times.max > 0 && pattern.kind !== 'write')) return undefined;
+  if (times.max === Infinity) return 'can never fail: give a `max`, or a `min` above 0';
+  const { from = start, to = end } = window;
+  if (from <= end && to >= start) return undefined;
+  return `its window is outside of the run, ${toIsoText(start)} to ${toIsoText(end)}: it can never fail`;
+}
+
+/** Everything that was there at some time: what the file brings, what Curfew made, and what other controllers made. */
 function objectsThere(
   scenario: Scenario,
   trace: readonly TraceEntry[],
@@ -72,9 +86,11 @@ function objectsThere(
     return [{ resource: found.resource, kind: found.kind, namespace, name: manifest.name }];
   });
   const made = trace.flatMap(({ kind, line }): Seen[] => {
-    const { verb, resource, name, namespace, body } = line;
-    if (kind !== 'write' || verb !== 'create' || typeof resource !== 'string' || typeof name !== 'string') return [];
-    return [{ resource, kind: textOf(valueAt(body, 'kind')), namespace: textOf(namespace), name }];
+    const { verb, resource, name, namespace } = line;
+    const isMade = (kind === 'write' || kind === 'actor') && verb === 'create';
+    if (!isMade || typeof resource !== 'string' || typeof name !== 'string') return [];
+    const [found] = resourcesNamed(resource, known);
+    return [{ resource, kind: found?.kind ?? '', namespace: textOf(namespace), name }];
   });
   const settings = {
     resource: 'configmaps',

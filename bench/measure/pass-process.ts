@@ -61,7 +61,7 @@ answerQuestions({
 
 /** As the forwarder publishes it. */
 async function changeOf(api: KubernetesApi, name: string) {
-  const object = objectOf(await api.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  const object = objectOf(await api.get({ type: RESOURCES.Node, name }), { ifNotServed: 'throw' });
   if (object === undefined) throw new Error(`there is no node ${name}`);
   const { uid, resourceVersion } = object.metadata;
   return {

@@ -48,7 +48,7 @@ export async function startChurn(api: KubernetesApi): Promise<Churn> {
   let turn = 0;
 
   const own = async (type: ResourceType, labelSelector: string): Promise<readonly KubernetesObject[]> =>
-    objectsOf(await api.list(type, { labelSelector }), { notServed: 'none' }).filter(
+    objectsOf(await api.list(type, { labelSelector }), { ifNotServed: 'empty' }).filter(
       ({ metadata }) => metadata.deletionTimestamp === undefined,
     );
   const claims = () => own(RESOURCES.NodeClaim, `${KARPENTER.nodePoolLabel}=${POOL}`);

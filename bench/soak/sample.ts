@@ -39,7 +39,9 @@ export function createSampler(served: Served, api: KubernetesApi): Sampler {
     return { records: count, 'bytes of records': bytes };
   }
   async function objects(): Promise<Sample> {
-    const counts = await Promise.all(COUNTED.map(async type => objectsOf(await api.list(type), { notServed: 'none' })));
+    const counts = await Promise.all(
+      COUNTED.map(async type => objectsOf(await api.list(type), { ifNotServed: 'empty' })),
+    );
     return Object.fromEntries(COUNTED.map(({ resource }, index) => [resource, counts[index]?.length ?? 0]));
   }
   const processes = (): Sample => {

@@ -20,7 +20,7 @@ answerQuestions({
   usage: readUsage,
 
   async ready() {
-    const all = objectsOf(await kubernetes.list(RESOURCES.Pod), { notServed: 'notKnown' });
+    const all = objectsOf(await kubernetes.list(RESOURCES.Pod), { ifNotServed: 'throw' });
     pods = all.map(({ metadata: { name, uid } }) => ({ name, uid }));
   },
 

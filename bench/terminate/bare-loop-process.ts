@@ -72,7 +72,7 @@ async function terminate(claim: KubernetesObject): Promise<void> {
 async function drain(nodeName: string): Promise<void> {
   const podsLeft = async () =>
     objectsOf(await kubernetes.list(RESOURCES.Pod, { fieldSelector: `spec.nodeName=${nodeName}` }), {
-      notServed: 'notKnown',
+      ifNotServed: 'throw',
     });
   const pods = await podsLeft();
   for (let start = 0; start < pods.length; start += AT_ONCE) {

@@ -29,7 +29,7 @@ export async function lookAtTerminationAdmission(
   transport: Transport,
 ): Promise<readonly Finding[]> {
   const read = async (type: (typeof TERMINATION_POLICY_TYPES)['policy']) =>
-    objectOf(await kubernetes.get({ type, name: TERMINATION_POLICY }), { notServed: 'none' });
+    objectOf(await kubernetes.get({ type, name: TERMINATION_POLICY }), { ifNotServed: 'empty' });
   const found = await read(TERMINATION_POLICY_TYPES.policy);
   if (found === undefined) return [];
   const table = terminationTable(await poolsAndPolicies(kubernetes));

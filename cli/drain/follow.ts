@@ -68,7 +68,7 @@ function createLook(
   return async () => {
     // Those of before are not news.
     said ??= new Set((await eventsOf(kubernetes, name)).map(lineOf));
-    const node = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+    const node = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { ifNotServed: 'throw' });
     if (node === undefined || node.metadata.uid !== uid) return { kind: 'gone' };
     for (const line of (await eventsOf(kubernetes, name)).map(lineOf)) {
       if (said.has(line)) continue;
@@ -97,7 +97,7 @@ function createLook(
 
 async function eventsOf(kubernetes: KubernetesApi, name: string): Promise<readonly KubernetesObject[]> {
   const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${name}`;
-  const events = objectsOf(await kubernetes.list(RESOURCES.Event, { fieldSelector }), { notServed: 'notKnown' });
+  const events = objectsOf(await kubernetes.list(RESOURCES.Event, { fieldSelector }), { ifNotServed: 'throw' });
   return events.toSorted((a, b) => writtenAs(a) - writtenAs(b));
 }
 
@@ -111,7 +111,7 @@ function lineOf(event: KubernetesObject): string {
 
 async function podsLeft(kubernetes: KubernetesApi, name: string): Promise<number> {
   const pods = objectsOf(await kubernetes.list(RESOURCES.Pod, { fieldSelector: `spec.nodeName=${name}` }), {
-    notServed: 'notKnown',
+    ifNotServed: 'throw',
   });
   return pods.filter(pod => !isFinished(readPod(pod))).length;
 }

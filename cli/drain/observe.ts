@@ -27,7 +27,7 @@ export async function loadConfiguration(
 ): Promise<LiveConfiguration> {
   const { namespace, name, key } = CONFIG_MAP;
   const configMap = objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), {
-    notServed: 'notKnown',
+    ifNotServed: 'throw',
   });
   const data: unknown = configMap?.['data'];
   if (typeof data !== 'object' || data === null || !Object.hasOwn(data, key)) return { kind: 'none' };

@@ -4,13 +4,15 @@
  */
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
+import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { isActive, maxDurationFor, protectionOf, type Protection } from '../../shared/domain/protection.ts';
-import { deadlineInForce } from '../../shared/domain/termination.ts';
-import { addDuration, parseTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import { FROM_ANNOTATION } from '../../functions/finalizer/explain.ts';
-import type { NodeObservation } from './observation.ts';
+import { KARPENTER_FINALIZER } from '../../shared/domain/termination.ts';
+import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
+import { gracePeriodOf, resolveDeadline, type EffectiveTermination } from '../../functions/finalizer/explain.ts';
+import { isHeldByCurfew, isLeft, isOnlyObserved, type NodeObservation } from './observation.ts';
 import { protectionRules, type ProtectionLimits } from './protection-rules.ts';
+import type { UnreadPolicy } from './settings-in-force.ts';
 
 export interface PodExplanation {
   readonly namespace: string;
@@ -33,11 +35,15 @@ export interface PodExplanation {
 export type NodeAnnotation =
   | { readonly kind: 'none' }
   | { readonly kind: 'ours'; readonly until: string }
+  /** Curfew's, on the replacement of a node that is being repaired. */
+  | { readonly kind: 'replacement' }
   | { readonly kind: 'theirs'; readonly value: string };
 
 export type Deadline =
   /** Pods that are left at this time are removed by force. */
   | { readonly kind: 'at'; readonly time: EpochMs }
+  /** Counts in mode Enforce alone. */
+  | { readonly kind: 'observed'; readonly time: EpochMs }
   /** Counts from a deletion that has not begun. */
   | { readonly kind: 'afterDeletion'; readonly gracePeriod: DurationMs }
   /** Stands in Curfew's table, which is not read: the termination goes on without its policy. */
@@ -67,6 +73,8 @@ export interface NodeExplanation {
   readonly compatibility: NodeObservation['protection']['policy']['compatibility'];
   /** The longest that a protection lasts on it. */
   readonly limits: ProtectionLimits;
+  /** Policies whose protection cannot be read as it is. */
+  readonly unread: readonly UnreadPolicy[];
   /** Source of the protection policy; undefined: the defaults hold. */
   readonly policy: string | undefined;
   /** The policy whose protection block is only observed. */
@@ -91,6 +99,7 @@ export function explainNode(observation: NodeObservation, now: EpochMs): NodeExp
     otherPods: all.length - pods.length,
     deadline: deadlineOf(observation),
     ...protectionRules(protection.policy),
+    unread: observation.unreadProtection ?? [],
     policy: protection.source,
     observed: protection.observed?.source,
   };
@@ -130,25 +139,53 @@ function annotationOf(annotations: Readonly<Record<string, string>>): NodeAnnota
   const value = annotations[KARPENTER.doNotDisruptAnnotation];
   const mark = annotations[ANNOTATIONS.protectedUntil];
   if (value === undefined) return { kind: 'none' };
-  return value === 'true' && mark !== undefined ? { kind: 'ours', until: mark } : { kind: 'theirs', value };
+  if (value !== 'true') return { kind: 'theirs', value };
+  if (mark !== undefined) return { kind: 'ours', until: mark };
+  return annotations[REPLACES_ANNOTATION] === undefined ? { kind: 'theirs', value } : { kind: 'replacement' };
 }
 
 /**
- * Deadline of Curfew's table, and the instant in the NodeClaim's annotation, as the termination itself joins them (`deadlineInForce`). Without
- * both it is the grace period of NodeClaim, NodePool or policy, counted from the deletion.
+ * Deadline, by the rule of the termination itself. In mode Observe it forces nothing. Where Karpenter terminates the node too, the NodeClaim's own
+ * grace period counts.
  */
 function deadlineOf(observation: NodeObservation): Deadline {
-  const { node, terminationGracePeriod, isLeft = false, stored } = observation;
+  const { node, termination = NO_TERMINATION, stored } = observation;
   const [claim] = observation.nodeClaims;
-  const annotated = parseTimestamp(claim?.annotations[KARPENTER.terminationTimestampAnnotation] ?? '');
-  const declared = annotated === undefined ? undefined : { time: annotated, source: FROM_ANNOTATION };
-  const known = deadlineInForce(stored?.deadline, declared);
-  if (known !== undefined) return { kind: 'at', time: known.time };
-  const deletionTime = claim?.deletionTime ?? node.deletionTime;
-  const gracePeriod = claim?.terminationGracePeriod ?? terminationGracePeriod;
-  if (gracePeriod === undefined && isLeft && stored === undefined) return { kind: 'stored' };
-  if (gracePeriod === undefined) return { kind: 'none', terminating: deletionTime !== undefined };
-  return deletionTime === undefined
-    ? { kind: 'afterDeletion', gracePeriod }
-    : { kind: 'at', time: addDuration(deletionTime, gracePeriod) };
+  const terminating = claim?.deletionTime !== undefined || node.deletionTime !== undefined;
+  const isObserved = isOnlyObserved(termination, node);
+  const isKarpenters = claim?.finalizers.includes(KARPENTER_FINALIZER) === true;
+  const settings = isObserved ? NO_TERMINATION : termination;
+  const time = isObserved && !isKarpenters ? undefined : timeBy(observation, settings, isObserved ? undefined : stored);
+  if (isObserved && terminating && isHeldByCurfew(termination, [node, claim])) {
+    const enforced = timeBy(observation, termination, stored);
+    if (enforced !== undefined && (time === undefined || enforced < time)) return { kind: 'observed', time: enforced };
+  }
+  if (time !== undefined) return { kind: 'at', time };
+  if (terminating && isLeft(termination, node) && stored === undefined) return { kind: 'stored' };
+  const own = isObserved && !isKarpenters ? undefined : claim?.terminationGracePeriod;
+  const gracePeriod = own ?? gracePeriodOf(settings)?.period;
+  return gracePeriod === undefined || terminating
+    ? { kind: 'none', terminating }
+    : { kind: 'afterDeletion', gracePeriod };
+}
+
+const NO_TERMINATION = { kind: 'none', mode: 'Enforce', isBraked: false } as const;
+
+function timeBy(
+  { node, nodeClaims: [claim], isDeadlineTakenBack = false }: NodeObservation,
+  settings: EffectiveTermination,
+  stored: NodeObservation['stored'],
+): EpochMs | undefined {
+  const { deadline } = resolveDeadline({
+    claim: claim && {
+      deletionTime: claim.deletionTime,
+      gracePeriod: claim.terminationGracePeriod,
+      terminationTimestamp: claim.annotations[KARPENTER.terminationTimestampAnnotation],
+    },
+    nodes: [node],
+    settings,
+    storedDeadline: stored?.deadline,
+    isDeadlineTakenBack,
+  });
+  return deadline?.time;
 }

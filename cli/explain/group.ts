@@ -8,14 +8,16 @@ import { explainLifecycle, nodesOfPool, nodesWithoutPool, type LifecycleCluster,
 import { rulesOfPool, type PoolRules } from './pool-rules.ts';
 import { rulesText, statedProtection, type ProtectionRules } from './protection-rules.ts';
 import { repairText } from './render-lifecycle.ts';
+import { type UnreadPolicy, unreadText } from './settings-in-force.ts';
+import { policiesText } from './stated-policies.ts';
 import { withRepairEvents, type EventsByNode } from './repair-events.ts';
 
 export interface GroupExplanation {
   readonly kind: 'nodepool' | 'policy';
   readonly name: string;
-  /** The mode of a policy; undefined for a NodePool. */
+  /** The mode of a policy; undefined for a NodePool, and for a policy that cannot be read as it is. */
   readonly mode: 'Enforce' | 'Observe' | undefined;
-  /** The reason why a policy cannot be read. */
+  /** The reason why a policy cannot be read as it is, and in which version it is in force. */
   readonly fault: string | undefined;
   /** Conditions of a policy's status, in words. */
   readonly status: readonly string[];
@@ -39,11 +41,13 @@ export function explainGroup(
   { kind, name }: { readonly kind: 'nodepool' | 'policy'; readonly name: string },
   now: EpochMs,
 ): GroupExplanation | undefined {
-  const { policies, faults } = cluster.policies;
+  const { policies, faults } = cluster.stated;
   const policy = policies.find(({ object }) => object.metadata.name === name);
   const fault = faults.find(({ object }) => object.metadata.name === name);
   if (kind === 'policy' ? (policy ?? fault) === undefined : !cluster.pools.has(name)) return undefined;
-  const selector = policy?.selector ?? fault?.selector;
+  const unread = unreadOf(cluster, name);
+  const inForce = cluster.policies.policies.find(({ object }) => object.metadata.name === name);
+  const selector = (inForce ?? policy ?? fault)?.selector;
   const selected = [...cluster.pools.values()].filter(
     ({ metadata }) => selector !== undefined && selects(selector, metadata.labels ?? {}),
   );
@@ -67,7 +71,21 @@ export function explainGroup(
   }
   const status = statusOf((policy ?? fault)?.object);
   const protection = policy && statedProtection(policy.object);
-  return { ...ofBoth, mode: policy?.mode, fault: fault?.message, status, protection, rules: undefined };
+  const texts = unread.length === 0 ? fault?.message : unread.map(unreadText).join('; ');
+  return {
+    ...ofBoth,
+    mode: unread.length === 0 ? policy?.mode : undefined,
+    fault: texts,
+    status,
+    protection,
+    rules: undefined,
+  };
+}
+
+/** Reasons why the policy cannot be read as it is, with the version that is in force: one for each version. */
+function unreadOf({ inForce }: LifecycleCluster, name: string): readonly UnreadPolicy[] {
+  const all = Object.values(inForce).flatMap(({ unread }) => unread.filter(each => each.name === name));
+  return [...new Map(all.map(each => [unreadText(each), each])).values()];
 }
 
 /** As the repair function has written it, which knows the generation that was accepted last. */
@@ -75,7 +93,7 @@ function statusOf(object: KubernetesObject | undefined): readonly string[] {
   const conditions = readConditions(object?.status?.['conditions']);
   if (conditions.length === 0) return ['no status yet: the repair function has not looked at it'];
   return conditions
-    .filter(({ type }) => type !== 'Accepted' || conditions.length === 1)
+    .filter(({ type, status }) => type !== 'Accepted' || status === 'False' || conditions.length === 1)
     .map(({ type, status, reason, message }) =>
       status === 'True' && type === 'Active'
         ? message
@@ -90,7 +108,7 @@ export function explainGroups(
   kind: 'policies' | 'nodepools',
   now: EpochMs,
 ): readonly GroupExplanation[] {
-  const { policies, faults } = cluster.policies;
+  const { policies, faults } = cluster.stated;
   const names =
     kind === 'nodepools'
       ? [...cluster.pools.keys()].toSorted()
@@ -104,7 +122,7 @@ export function renderGroups(groups: readonly GroupExplanation[], kind: 'policie
   if (groups.length === 0) return kind === 'policies' ? 'there is no NodeLifecyclePolicy' : 'there is no NodePool';
   const rows = groups.map(group => [
     group.name,
-    group.kind === 'nodepool' ? '' : group.fault === undefined ? (group.mode ?? '') : 'not in force',
+    group.kind === 'nodepool' ? '' : group.fault === undefined ? (group.mode ?? '') : 'cannot be read',
     counted(group.nodes.length),
     unhealthyText(group.nodes),
     group.kind === 'nodepool' ? `policies: ${policiesOf(group)}` : `selects ${selection(group)}`,
@@ -144,7 +162,7 @@ export function renderGroup(group: GroupExplanation, now: EpochMs): string {
   const title = kind === 'policy' ? `NodeLifecyclePolicy ${name}` : `NodePool ${name}`;
   return [
     `${title}: ${counted(nodes.length)}, ${unhealthyText(nodes)}${mode === undefined ? '' : `, mode ${mode}`}`,
-    ...(fault === undefined ? [] : [`  not in force: ${fault}`]),
+    ...(fault === undefined ? [] : [`  ${fault}`]),
     ...(kind === 'policy' ? [`  selects ${selection(group)}`] : []),
     ...status.map(line => `  ${line}`),
     ...(protection === undefined ? [] : [`  protection: ${rulesText(protection)}`]),
@@ -168,6 +186,6 @@ function describeRules({ repair, termination, drain, protection, policies }: Poo
     `  termination: ${termination}`,
     `  drains: ${drain}`,
     `  protection: ${protection}`,
-    `  policies: ${policies.length === 0 ? 'none' : policies.map(each => `${each.name} (mode ${each.mode})`).join(', ')}`,
+    `  policies: ${policies.length === 0 ? 'none' : policiesText(policies)}`,
   ];
 }

@@ -40,9 +40,16 @@ export function ladderTexts({
   ];
 }
 
-/** Describes what the deciding entry of the rules does. */
-export function termsText({ actions, drainBound, confirm }: NonNullable<ExplainedNode['terms']>): string {
-  return `${textOf(actions, drainBound)}${confirmText({ confirm })}`;
+/** Describes what the deciding entry of the rules does. @param launchFault reason why it launches no replacement */
+export function termsText(
+  { actions, drainBound, confirm }: NonNullable<ExplainedNode['terms']>,
+  launchFault?: string,
+): string {
+  const isDone = ({ type }: RepairAction): boolean => launchFault === undefined || type !== 'ReplaceThenTerminate';
+  const done = actions.filter(isDone);
+  const launches = launchFault === undefined ? [] : [`launches no replacement: ${launchFault}`];
+  const acts = done.length === 0 ? [] : [textOf(done, drainBound)];
+  return `${[...acts, ...launches].join('; ')}${confirmText({ confirm })}`;
 }
 
 function textOf(actions: readonly RepairAction[], bound: DrainBound | undefined): string {

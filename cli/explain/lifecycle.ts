@@ -3,24 +3,40 @@
  * cluster only, and changes nothing.
  */
 import { activity } from '../../shared/contract/budget-schedule.ts';
-import { parseConfig } from '../../shared/contract/config-schema.ts';
+import { type ConfigFault, parseConfig } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, CONFIG_MAP, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { policiesFor, readPolicies } from '../../shared/policies/policy-set.ts';
-import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { lastGoodConfiguration } from '../../shared/cluster/configuration.ts';
+import { readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
+import type { Cluster } from '../cluster.ts';
 import { type Answer, readAnswer, requestedId } from '../../functions/drain/explain.ts';
 import { type DrainPlan, NO_CONFIGURATION, type PlannedPod } from '../drain/plan.ts';
 import { effectiveTermination } from '../../functions/finalizer/explain.ts';
-import { type ExplainedNode, explainNode, poolOf, type SeenCluster } from '../../functions/repair/explain.ts';
+import {
+  type ExplainedNode,
+  explainNode,
+  poolOf,
+  readLaunchPauses,
+  REPAIR_OWNER,
+  type SeenCluster,
+} from '../../functions/repair/explain.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { TerminationSettings } from '../../shared/domain/termination.ts';
 import { termsText } from './ladder-text.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
-import { isOnlyObserved, progressOf } from './observation.ts';
+import { isHeldByCurfew, isLeft, isOnlyObserved, progressOf } from './observation.ts';
+import {
+  loadSettingsInForce,
+  type SettingsInForce,
+  unreadFor,
+  type UnreadPolicy,
+  withUnread,
+} from './settings-in-force.ts';
+import { statedPolicies, type StatedPolicy } from './stated-policies.ts';
 import type { HookAtWork } from './termination-record.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
@@ -35,6 +51,8 @@ export interface RepairExplanation {
   readonly dueTime: EpochMs | undefined;
   /** Act that follows then; undefined: nothing is wrong, or nobody can tell. */
   readonly does?: string | undefined;
+  /** Reason why no act begins now, although it may be its time: it holds what follows an act under way, too. */
+  readonly heldBy?: string | undefined;
   /** Pods have no time to leave. */
   readonly isForceful?: boolean | undefined;
   /** Since when the act is under way. */
@@ -58,6 +76,8 @@ export interface DrainExplanation {
   readonly answer: Answer | undefined;
   /** NVSentinel's state label. */
   readonly state: string | undefined;
+  /** Policies whose limits of drains cannot be read as they are. */
+  readonly unread: readonly UnreadPolicy[];
   readonly underWay:
     | {
         readonly id: string;
@@ -66,6 +86,8 @@ export interface DrainExplanation {
         readonly askedBy: string | undefined;
         /** As many nodes of its pool are drained as a policy allows. */
         readonly waits: boolean;
+        /** Its end, where its Node must not be changed and still shows it. Only the table knows. */
+        readonly over?: { readonly status: string; readonly message: string } | undefined;
         readonly plan: DrainPlan;
       }
     | undefined;
@@ -93,22 +115,29 @@ export interface LifecycleExplanation {
   /** Owner of the mark of work on the node, if it is somebody else's. */
   readonly worker: string | undefined;
   /** Policies that apply, in order of precedence. */
-  readonly policies: readonly { readonly name: string; readonly mode: 'Enforce' | 'Observe' }[];
+  readonly policies: readonly StatedPolicy[];
 }
 
 /** Facts that decide over all nodes, read once. */
 export interface LifecycleCluster extends SeenCluster {
+  /** The policies as they stand in the cluster. */
+  readonly stated: PolicySet;
+  /** The policies as each function goes by them; `policies` are those of repair. */
+  readonly inForce: SettingsInForce;
   /** The configuration says how nodes are drained, or cannot be read. */
   readonly hasDrainConfiguration: boolean;
-  /** Fault of the configuration: another one is in force, which stands in Curfew's table and is not read. */
+  /** Words about a configuration that cannot be read, and what is in force in its place; undefined: it can be read. */
   readonly configurationFault: string | undefined;
 }
 
 /**
- * Lists of the whole cluster; a kind that is not served is as if empty. With a configuration that cannot be read, gates
- * count as open and the fault is answered.
+ * Lists of the whole cluster; a kind that is not served is as if empty. Where the configuration cannot be read and the table is not, gates
+ * count as open: who asks wants to know what else there is.
  */
-export async function observeLifecycle(kubernetes: KubernetesApi): Promise<LifecycleCluster> {
+export async function observeLifecycle({
+  kubernetes,
+  records,
+}: Pick<Cluster, 'kubernetes' | 'records'>): Promise<LifecycleCluster> {
   const { namespace, name } = CONFIG_MAP;
   const [nodes, claims, policyList, poolList, answer] = await Promise.all([
     kubernetes.list(RESOURCES.Node),
@@ -117,26 +146,48 @@ export async function observeLifecycle(kubernetes: KubernetesApi): Promise<Lifec
     kubernetes.list(RESOURCES.NodePool),
     kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }),
   ]);
-  const configMap = objectOf(answer, { notServed: 'notKnown' });
-  const policies = objectsOf(policyList, { notServed: 'none' });
-  const pools = objectsOf(poolList, { notServed: 'none' });
+  const configMap = objectOf(answer, { ifNotServed: 'throw' });
+  const policies = objectsOf(policyList, { ifNotServed: 'empty' });
+  const pools = objectsOf(poolList, { ifNotServed: 'empty' });
   const data = configMap?.['data'];
   const text: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, CONFIG_MAP.key) : undefined;
   const config = parseConfig(typeof text === 'string' ? text : '');
   const [fault] = config.ok ? [] : config.faults;
+  const inForce = await loadSettingsInForce(records, policies);
+  const kept = config.ok || records === undefined ? undefined : await lastGoodConfiguration({ records }, REPAIR_OWNER);
+  const known = config.ok ? config.value : kept;
+  const isKnown = records !== undefined;
+  const claimObjects = objectsOf(claims, { ifNotServed: 'empty' });
+  const poolNames = pools.map(pool => pool.metadata.name);
   return {
-    nodes: objectsOf(nodes, { notServed: 'notKnown' }).map(readNode),
-    claims: objectsOf(claims, { notServed: 'none' }).map(readNodeClaim),
-    policies: readPolicies(policies),
-    policyObjects: policies,
+    nodes: objectsOf(nodes, { ifNotServed: 'throw' }).map(readNode),
+    claims: claimObjects.map(readNodeClaim),
+    claimObjects: new Map(claimObjects.map(each => [each.metadata.uid, each])),
+    launchPauses: records === undefined ? new Map() : await readLaunchPauses(records, poolNames),
+    stated: readPolicies(policies),
+    inForce,
+    policies: inForce.repair.set,
     activity,
-    // Of a configuration that is not valid nobody can tell here; who asks wants to know what else there is.
-    gateOpen: config.ok ? config.value.featureGates.nodeRepair : true,
-    providerPolicies: config.ok ? config.value.providerPolicies : undefined,
-    hasDrainConfiguration: !config.ok || config.value.drain !== undefined,
-    configurationFault: fault && `line ${fault.line}: ${fault.key === '' ? '' : `${fault.key}: `}${fault.message}`,
+    gateOpen: known?.featureGates.nodeRepair ?? (!config.ok && !isKnown),
+    providerPolicies: known?.providerPolicies,
+    hasDrainConfiguration: known === undefined ? !isKnown : known.drain !== undefined,
+    configurationFault:
+      fault && configurationText(fault, kept === undefined ? (isKnown ? 'none' : 'notKnown') : 'kept'),
     pools: new Map(pools.map(pool => [pool.metadata.name, pool])),
   };
+}
+
+/** Words about a configuration that cannot be read. @param inForce whether the last good one is known, and is there */
+function configurationText({ line, key, message }: ConfigFault, inForce: 'kept' | 'none' | 'notKnown'): string {
+  const what = `config.toml of ConfigMap curfew/curfew-config is not valid (line ${line}: ${key === '' ? '' : `${key}: `}${message})`;
+  switch (inForce) {
+    case 'kept':
+      return `${what}: the last good configuration is in force`;
+    case 'none':
+      return `${what}, and none was valid before: every feature gate is off and drains are held`;
+    case 'notKnown':
+      return `${what}: the last good configuration stays in force, and is not known here (--stack NAME reads it)`;
+  }
 }
 
 /** By the very rules of the functions, without what only Curfew's table knows: see `withHold`. */
@@ -145,15 +196,14 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
   const explained = explainNode(cluster, node, now);
   const nodePool = explained.pool;
   const pool = nodePool === undefined ? undefined : cluster.pools.get(nodePool);
-  const termination = effectiveTermination(pool, cluster.policies);
+  const { termination: terminations, drain: drains } = cluster.inForce;
+  const termination = effectiveTermination(pool, terminations.set);
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const since = claim?.deletionTime ?? node.deletionTime;
   const progress = progressOf(node);
-  const isLeft = since !== undefined && progress !== undefined && termination.kind === 'none';
+  const isLeftOver = since !== undefined && isLeft(termination, node);
   const isAsked = since !== undefined && termination.kind !== 'none';
-  const isOurs =
-    termination.kind === 'custom' &&
-    [node, claim].some(each => each?.finalizers?.includes(termination.settings.finalizerName));
+  const isOurs = isHeldByCurfew(termination, [node, claim]);
   const isObserved = isAsked && isOnlyObserved(termination, node);
   const requested = node.annotations[ANNOTATIONS.drainRequested];
   const answer = readAnswer(node.annotations[ANNOTATIONS.drainAnswer]);
@@ -164,29 +214,29 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
     repair: repairOf(cluster, explained),
     termination: {
       source: termination.kind === 'none' ? undefined : termination.source,
-      message: isLeft ? LEFT : terminationText(termination),
+      message: isLeftOver ? LEFT : withUnread(terminationText(termination), unreadFor(pool, terminations)),
       since,
       held: isObserved
-        ? `${heldByMode(pool, 'termination', cluster.policies) ?? ''}: nothing is done${isOurs ? ', the deletion waits' : ', and the deletion waits for nothing of Curfew'}`
+        ? `${heldByMode(pool, 'termination', terminations.set) ?? ''}: nothing is done${isOurs ? ', the deletion waits' : ', and the deletion waits for nothing of Curfew'}`
         : since !== undefined && termination.kind === 'invalid'
           ? UNREADABLE
           : undefined,
       waitsFor: since === undefined || isObserved ? undefined : progress?.message,
-      isLeft,
+      isLeft: isLeftOver,
       hooks: undefined,
       pods: undefined,
     },
     drain: {
-      held:
-        drainsHeld(pool, cluster.policies) ?? (isOpen && !cluster.hasDrainConfiguration ? NO_CONFIGURATION : undefined),
+      held: drainsHeld(pool, drains.set) ?? (isOpen && !cluster.hasDrainConfiguration ? NO_CONFIGURATION : undefined),
       cordonedBy: node.annotations[ANNOTATIONS.cordonedByDrain],
       requested,
       answer: isAnswered ? answer : undefined,
       state: node.labels[NVSENTINEL.stateLabel],
+      unread: unreadFor(pool, drains),
       underWay: undefined,
     },
     worker: explained.worker,
-    policies: policiesFor(pool, cluster.policies).map(({ object, mode }) => ({ name: object.metadata.name, mode })),
+    policies: statedPolicies(cluster, pool),
   };
 }
 
@@ -199,7 +249,9 @@ const UNREADABLE =
  * `repair-events.ts` has what was said of them.
  */
 function repairOf(cluster: LifecycleCluster, explained: ExplainedNode): RepairExplanation {
-  const { pool, repair, kind, message, dueCondition, terms, rank, heldBy } = explained;
+  const { pool: name, repair, kind, message, dueCondition, terms, rank, heldBy } = explained;
+  const pool = name === undefined ? undefined : cluster.pools.get(name);
+  const unread = unreadFor(pool, cluster.inForce.repair);
   const { source, mode } = repair;
   const { dueTime, field } = dueCondition ?? {};
   const flapping = field === FLAPPING ? '' : flappingText(explained);
@@ -210,13 +262,14 @@ function repairOf(cluster: LifecycleCluster, explained: ExplainedNode): RepairEx
   const held = heldBy === undefined ? '' : `; held: ${heldBy}`;
   return {
     kind: heldBy !== undefined ? 'blocked' : kind === 'unclaimed' ? 'ignore' : kind,
-    message: `${message}${flapping}${place}${held}${elsewhere(cluster, explained)}`,
+    message: `${withUnread(message, unread)}${flapping}${place}${held}${elsewhere(cluster, explained, unread)}`,
     dueTime,
     field,
     source,
     mode,
-    observedBy: observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies),
-    does: terms && termsText(terms),
+    observedBy: observedBy(pool, 'repair', cluster.policies),
+    heldBy: explained.obstacle ?? heldByMode(pool, 'repair', cluster.policies) ?? heldBy,
+    does: terms && termsText(terms, explained.launchFault),
     isForceful: terms?.drainBound === 0,
   };
 }
@@ -231,15 +284,15 @@ function flappingText({ kind, repair: { settings } }: ExplainedNode): string {
   return `; sooner with earlier unhealthy times: ${formatDuration(unhealthyFor)} in all within ${formatDuration(window)} (flapping)`;
 }
 
-/** Words about settings that cannot be read: what is in force in their place stands in Curfew's table. Said where it matters. */
-function elsewhere({ configurationFault }: LifecycleCluster, { kind, acceptedGeneration }: ExplainedNode): string {
-  const held = kind === 'refuse' ? '; nothing is repaired until it is valid' : '';
-  const policy =
-    acceptedGeneration === undefined
-      ? held
-      : `; generation ${acceptedGeneration}, which was accepted last, stays in force, and is not known here`;
-  if (configurationFault === undefined || kind === 'ignore') return policy;
-  return `${policy}; config.toml of ConfigMap curfew/curfew-config is not valid (${configurationFault}): the last good configuration stays in force, and is not known here`;
+/** Words about settings that nothing stands in for, and about the configuration. Said where it matters. */
+function elsewhere(
+  { configurationFault, gateOpen }: LifecycleCluster,
+  { kind }: ExplainedNode,
+  unread: readonly UnreadPolicy[],
+): string {
+  const held = kind === 'refuse' && unread.length === 0 ? '; nothing is repaired until it is valid' : '';
+  const isSilent = configurationFault === undefined || (kind === 'ignore' && gateOpen);
+  return isSilent ? held : `${held}; ${configurationFault}`;
 }
 
 /** Settings that a termination goes by. */

@@ -5,17 +5,24 @@ import type { DrainLimitsInForce } from '../../shared/domain/drain-limits.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
-import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { listPolicies, loadNodePool } from '../../shared/cluster/node-pool.ts';
 import { findNodeClaims } from '../../shared/cluster/owner.ts';
 import { drainLimitsFor } from '../../functions/drain/explain.ts';
-import { effectiveTermination, TERMINATING_CONDITION } from '../../functions/finalizer/explain.ts';
-import type { Deadline } from '../../shared/domain/termination.ts';
-import type { DurationMs } from '../../shared/domain/time.ts';
-import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
-import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import {
+  effectiveTermination,
+  takesBackDeadline,
+  TERMINATING_CONDITION,
+  type EffectiveTermination,
+} from '../../functions/finalizer/explain.ts';
+import { DEFAULT_TERMINATION_FINALIZER, TERMINATION_FINALIZER_ANNOTATION } from '../../shared/domain/termination.ts';
+import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
+import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { loadPool } from '../../shared/cluster/known-pool.ts';
+import type { Cluster } from '../cluster.ts';
+import { loadSettingsInForce, unreadFor, type UnreadPolicy } from './settings-in-force.ts';
 import { drainsHeld } from './modes.ts';
+import { readTermination, type KnownTermination } from './termination-record.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
-import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 export interface NodeObservation {
@@ -23,6 +30,8 @@ export interface NodeObservation {
   readonly nodePool: string | undefined;
   readonly pods: readonly PodView[];
   readonly protection: EffectiveProtection;
+  /** The policies whose protection cannot be read as it is. */
+  readonly unreadProtection?: readonly UnreadPolicy[];
   /** The reason why no drain begins: the policy whose mode is Observe. */
   readonly drainsHeld?: string | undefined;
   /** The number of drains at once, and the time that each may take. */
@@ -30,15 +39,12 @@ export interface NodeObservation {
   readonly budgets: readonly DisruptionBudget[];
   /** One as a rule; none for nodes that Karpenter does not manage. */
   readonly nodeClaims: readonly NodeClaimView[];
-  /**
-   * Grace period that the NodePool or a policy gives a termination which Curfew carries out; a NodeClaim's own comes
-   * before it.
-   */
-  readonly terminationGracePeriod?: DurationMs | undefined;
-  /** A termination is under way that neither NodePool nor policy asks for any more. */
-  readonly isLeft?: boolean;
-  /** The record of a termination under way, from Curfew's table; undefined: it is not read, or there is none. */
-  readonly stored?: { readonly deadline: Deadline | undefined } | undefined;
+  /** Settings of terminations in its pool. */
+  readonly termination?: EffectiveTermination;
+  /** The record of its termination, from Curfew's table; undefined: it is not read, or there is none. */
+  readonly stored?: KnownTermination | undefined;
+  /** The NodePool or policy that set the deadline in that record sets none any more. */
+  readonly isDeadlineTakenBack?: boolean;
 }
 
 /** Progress of its termination, as the finalizer function has written it; undefined: none is under way. */
@@ -51,37 +57,60 @@ export const isOnlyObserved = (
   node: NodeView,
 ): boolean => mode === 'Observe' && !(isBraked && progressOf(node) !== undefined);
 
+/** Whether a termination is under way that neither NodePool nor policy asks for any more. */
+export const isLeft = ({ kind }: Pick<EffectiveTermination, 'kind'>, node: NodeView): boolean =>
+  kind === 'none' && progressOf(node) !== undefined;
+
+/** Whether a finalizer of Curfew keeps one of these objects: by the settings, by its mark, or by default. */
+export const isHeldByCurfew = (
+  termination: EffectiveTermination,
+  objects: readonly (Pick<NodeView, 'finalizers' | 'annotations'> | undefined)[],
+): boolean =>
+  objects.some(object =>
+    object?.finalizers?.some(
+      name =>
+        name === DEFAULT_TERMINATION_FINALIZER ||
+        name === object.annotations[TERMINATION_FINALIZER_ANNOTATION] ||
+        (termination.kind === 'custom' && name === termination.settings.finalizerName),
+    ),
+  );
+
 /** Undefined when there is no such node. */
-export async function observeNode(kubernetes: KubernetesApi, name: string): Promise<NodeObservation | undefined> {
+export async function observeNode(
+  { kubernetes, records }: Pick<Cluster, 'kubernetes' | 'records'>,
+  name: string,
+): Promise<NodeObservation | undefined> {
   const deps = { kubernetes };
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { ifNotServed: 'throw' });
   if (object === undefined) return undefined;
   const node = readNode(object);
   const nodePool = nodePoolOf(node);
-  const [pods, protection, budgets, nodeClaims, pool, policies] = await Promise.all([
+  const [pods, budgets, nodeClaims, pool, lastKnownPool, policies] = await Promise.all([
     loadPodsOnNode(deps, name),
-    loadProtection(deps, object),
     kubernetes.list(RESOURCES.PodDisruptionBudget),
     findNodeClaims(deps, node, nodePool),
     loadNodePool(deps, nodePool),
-    loadPolicies(deps),
+    loadPool({ kubernetes, ...(records && { records }) }, nodePool),
+    listPolicies(deps),
   ]);
-  const termination = effectiveTermination(pool, policies);
+  const inForce = await loadSettingsInForce(records, policies);
+  const termination = effectiveTermination(pool, inForce.termination.set);
+  const stored = records && (await readTermination(records, { node, nodeClaims }));
   return {
     node,
     nodePool,
     pods,
-    protection,
-    drainsHeld: drainsHeld(pool, policies),
-    drainLimits: drainLimitsFor(pool, policies),
-    budgets: objectsOf(budgets, { notServed: 'notKnown' })
+    protection: effectiveProtection(lastKnownPool, inForce.protection.set),
+    unreadProtection: unreadFor(lastKnownPool, inForce.protection),
+    drainsHeld: drainsHeld(pool, inForce.drain.set),
+    drainLimits: drainLimitsFor(pool, inForce.drain.set),
+    budgets: objectsOf(budgets, { ifNotServed: 'throw' })
       .map(readDisruptionBudget)
       .filter(budget => budget !== undefined),
     nodeClaims,
-    isLeft: progressOf(node) !== undefined && termination.kind === 'none',
-    terminationGracePeriod:
-      termination.kind === 'custom' && !isOnlyObserved(termination, node)
-        ? termination.settings.gracePeriod?.period
-        : undefined,
+    termination,
+    stored,
+    isDeadlineTakenBack:
+      stored?.deadline !== undefined && takesBackDeadline(stored.deadline, pool, inForce.termination.set),
   };
 }

@@ -47,7 +47,9 @@ export async function readScenario(place: string): Promise<Scenario> {
   const text = await readScenarioFile(file);
   const parsed = parseScenarios(text, file, clusterCatalog());
   if (!parsed.ok) throw scenarioRefusal(parsed.faults, new Map([[file, text]]));
-  const scenario = parsed.scenarios.find(each => name === undefined || each.name === name);
+  const [scenario, ...others] = parsed.scenarios.filter(each => name === undefined || each.name === name);
+  if (name !== undefined && others.length > 0)
+    throw new UsageError(`${file} holds ${others.length + 1} scenarios ${name}: give each a name of its own`);
   if (scenario !== undefined) return scenario;
   throw new UsageError(`${file} holds ${name === undefined ? 'no scenario' : `no scenario ${name}`}`);
 }

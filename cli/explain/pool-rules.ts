@@ -1,11 +1,12 @@
 /** The rules in force for the nodes of a NodePool, whether it has any nodes or not. */
 import { effectiveTermination } from '../../functions/finalizer/explain.ts';
 import { repairBlockInForce } from '../../functions/repair/explain.ts';
-import { policiesFor } from '../../shared/policies/policy-set.ts';
 import { terminationText, type LifecycleCluster } from './lifecycle.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { drainsHeld, observedBy } from './modes.ts';
 import { protectionRules, protectionText, type ProtectionLimits } from './protection-rules.ts';
+import { unreadFor, withUnread } from './settings-in-force.ts';
+import { statedPolicies, type StatedPolicy } from './stated-policies.ts';
 
 export interface PoolRules {
   readonly repair: string;
@@ -15,22 +16,27 @@ export interface PoolRules {
   /** The longest that a protection lasts. */
   readonly protectionLimits: ProtectionLimits;
   /** Policies that apply, in order of precedence. */
-  readonly policies: readonly { readonly name: string; readonly mode: 'Enforce' | 'Observe' }[];
+  readonly policies: readonly StatedPolicy[];
 }
 
 /** For a name without a NodePool: what policies say of nodes that have none. */
-export function rulesOfPool({ pools, policies, gateOpen }: LifecycleCluster, name: string): PoolRules {
+export function rulesOfPool(cluster: LifecycleCluster, name: string): PoolRules {
+  const { pools, inForce, gateOpen } = cluster;
   const pool = pools.get(name);
-  const termination = effectiveTermination(pool, policies);
-  const protection = effectiveProtection(pool, policies);
+  const terminations = inForce.termination.set;
+  const termination = effectiveTermination(pool, terminations);
+  const protection = effectiveProtection(pool, inForce.protection.set);
+  const repairs = inForce.repair.set;
+  const repair = repairRule(repairBlockInForce(pool, repairs), gateOpen, observedBy(pool, 'repair', repairs));
+  const observed = termination.kind === 'custom' ? observedBy(pool, 'termination', terminations) : '';
   const by = termination.kind === 'none' ? '' : `, by ${termination.source}`;
   return {
-    repair: repairRule(repairBlockInForce(pool, policies), gateOpen, observedBy(pool, 'repair', policies)),
-    termination: `${terminationText(termination)}${by}${termination.kind === 'custom' ? observedBy(pool, 'termination', policies) : ''}`,
-    drain: drainsHeld(pool, policies) ?? 'enforced',
-    protection: protectionText(protection),
+    repair: withUnread(repair, unreadFor(pool, inForce.repair)),
+    termination: withUnread(`${terminationText(termination)}${by}${observed}`, unreadFor(pool, inForce.termination)),
+    drain: withUnread(drainsHeld(pool, inForce.drain.set) ?? 'enforced', unreadFor(pool, inForce.drain)),
+    protection: withUnread(protectionText(protection), unreadFor(pool, inForce.protection)),
     protectionLimits: protectionRules(protection.policy).limits,
-    policies: policiesFor(pool, policies).map(({ object, mode }) => ({ name: object.metadata.name, mode })),
+    policies: statedPolicies(cluster, pool),
   };
 }
 

@@ -1,4 +1,8 @@
-/** Changes of a node and its pods that are refused, and steps that fail, as the records of the functions remember them. */
+/**
+ * Reads and changes of a node, its pool and its pods that are refused, and steps that fail, as the records of the
+ * functions remember them.
+ */
+import { poolRecordId, REPAIR_OWNER } from '../../functions/repair/explain.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { nextTry } from '../../shared/domain/refusal.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
@@ -20,15 +24,18 @@ export interface RefusedChange {
 }
 
 /**
- * Reads the refused changes of the node, its NodeClaims and its pods, the oldest first. A record of a newer version is
- * left out.
+ * Reads the refused changes of the node, its NodeClaims and its pods, and refused reads of its pool, the oldest first.
+ * A record of a newer version is left out.
  */
 export async function readRefusals(
   records: Pick<RecordStore, 'get'>,
-  { node, nodeClaims, pods }: Pick<NodeObservation, 'node' | 'nodeClaims' | 'pods'>,
+  { node, nodeClaims, nodePool, pods }: Pick<NodeObservation, 'node' | 'nodeClaims' | 'nodePool' | 'pods'>,
 ): Promise<readonly RefusedChange[]> {
   const ids = [`node/${node.uid}`, ...nodeClaims.map(({ uid }) => `nodeclaim/${uid}`)];
-  const keys = OWNERS.flatMap(owner => ids.map((id): RecordKey & { owner: FunctionName } => ({ owner, id })));
+  const keys: readonly (RecordKey & { owner: FunctionName })[] = [
+    ...OWNERS.flatMap(owner => ids.map(id => ({ owner, id }))),
+    { owner: REPAIR_OWNER, id: poolRecordId(nodePool) },
+  ];
   const named = new Map(pods.map(({ uid, namespace, name }) => [uid, `${namespace}/${name}`]));
   const found = await Promise.all(
     keys.map(async ({ owner: by, id }) => {

@@ -5,6 +5,8 @@ import { renderPlan, renderPods, summary } from '../drain/render.ts';
 import type { DrainExplanation, LifecycleExplanation } from './lifecycle.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { instant } from './instant.ts';
+import { withUnread } from './settings-in-force.ts';
+import { policiesText } from './stated-policies.ts';
 import { hookText } from './termination-record.ts';
 
 /** Lines about one node. */
@@ -15,7 +17,7 @@ export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): 
     ...(repair.does === undefined || repair.since !== undefined ? [] : [`  then it ${repair.does}`]),
     ...terminationLines(termination, now),
     ...drainLines(drain, now),
-    `policies: ${policies.length === 0 ? 'none selects this node' : policies.map(({ name, mode }) => `${name} (mode ${mode})`).join(', ')}`,
+    `policies: ${policies.length === 0 ? 'none selects this node' : policiesText(policies)}`,
   ];
 }
 
@@ -56,7 +58,8 @@ function drainHeadline({ underWay, requested, answer }: DrainExplanation, now: E
     const isAsked = requestedId(requested) !== undefined && answer === undefined;
     return isAsked ? 'is to be drained, and its drain has not begun' : undefined;
   }
-  const { since, waits } = underWay;
+  const { since, waits, over } = underWay;
+  if (over !== undefined) return `had a drain that is over (${over.status}), and still shows it`;
   return `${waits ? 'waits for its turn to be drained' : 'is being drained'}, asked for ${byWhom(underWay)}${instant(since, now)}`;
 }
 
@@ -82,7 +85,7 @@ const askedBefore = ({ id, status, message }: Answer): string =>
   `drain ${id}, which was asked for on the node, is over (${status}: ${message})`;
 
 function drainLines(
-  { held, cordonedBy, requested, answer, state, underWay }: DrainExplanation,
+  { held, cordonedBy, requested, answer, state, unread, underWay }: DrainExplanation,
   now: EpochMs,
 ): readonly string[] {
   const shown = state === undefined ? '' : `, its state is ${state}`;
@@ -90,11 +93,16 @@ function drainLines(
   const asked = requested === undefined ? '' : `, ${answer === undefined ? askedFor(requested) : askedBefore(answer)}`;
   const holding = held === undefined ? '' : `; ${held}`;
   if (underWay === undefined) return [`drain: ${cordon}${asked}${shown}${holding}`];
-  const { id, since, waits, plan } = underWay;
+  const { id, since, waits, over, plan } = underWay;
+  if (over !== undefined) {
+    const { status, message } = over;
+    return [`drain: ${id} is over (${status}: ${message}); the node shows it until it may be changed`];
+  }
   const [, ...details] = renderPlan(plan, '');
   const what = plan.pods.length === 0 ? (plan.held ?? summary(plan.pods)) : summary(plan.pods);
   const head = `drain: ${id} ${waits ? 'waits for its turn' : 'is under way'}, asked for ${byWhom(underWay)}${instant(since, now)}: ${what}`;
-  return [head, ...details];
+  const limits = unread.length === 0 ? [] : [`  limits: ${withUnread('those of the policy', unread)}`];
+  return [head, ...limits, ...details];
 }
 
 const byWhom = ({ askedBy }: NonNullable<DrainExplanation['underWay']>): string =>

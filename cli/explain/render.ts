@@ -8,6 +8,7 @@ import type { LifecycleExplanation } from './lifecycle.ts';
 import { instant } from './instant.ts';
 import { headline, renderLifecycle } from './render-lifecycle.ts';
 import { inForceText } from './protection-rules.ts';
+import { isKnown, withUnread } from './settings-in-force.ts';
 import type { Deadline, NodeExplanation, PodExplanation } from './explain-node.ts';
 
 /** Renders a pod, and as much about its node as concerns the pod. */
@@ -15,7 +16,7 @@ export function renderPod(pod: PodExplanation, node: NodeExplanation): string {
   const lines = [
     `Pod ${pod.namespace}/${pod.name} on node ${node.name}: ${pod.protected ? 'protected' : 'not protected'}`,
     `  ${describePod(pod, node)}`,
-    ...(pod.protected ? [`  ${whatThen(pod)}`] : []),
+    ...(pod.protected ? [`  ${isKnown(node.unread) ? whatThen(pod) : UNTIL_NOT_KNOWN}`] : []),
     ...(pod.evictionRefusal === undefined ? [] : [`  ${pod.evictionRefusal}`]),
     `  ${describeDeadline(node.deadline, node.now)}`,
     `  ${describePolicy({ ...node, limits: limitsOfPod(pod) })}`,
@@ -55,14 +56,14 @@ export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanati
 }
 
 /** Whether Karpenter, `kubectl drain` and their like may empty the node now. */
-function describeVerdict({ verdict, now }: NodeExplanation, isWorkedOn: boolean): string {
+function describeVerdict({ verdict, unread, now }: NodeExplanation, isWorkedOn: boolean): string {
   switch (verdict.kind) {
     case 'open':
       return `${isWorkedOn ? '' : 'nothing holds it: '}no pod is protected and no PodDisruptionBudget refuses an eviction`;
     case 'protectedUntil':
       return `protected until ${instant(verdict.until, now)}`;
     case 'protectedWithoutEnd':
-      return 'protected without end';
+      return isKnown(unread) ? 'protected without end' : `protected, ${UNTIL_NOT_KNOWN}`;
     case 'blocked':
       return 'held, although no pod is protected: by a PodDisruptionBudget or an annotation of the node, see below';
   }
@@ -76,6 +77,8 @@ function describeAnnotation({ annotation, pods }: NodeExplanation): string {
   switch (annotation.kind) {
     case 'ours':
       return `Curfew holds ${DO_NOT_DISRUPT_ANNOTATION}: "true" on the node, ${annotation.until === 'indefinite' ? 'without end' : `until ${annotation.until}`}`;
+    case 'replacement':
+      return `Curfew holds ${DO_NOT_DISRUPT_ANNOTATION}: "true" on the node, which replaces another one, until that is gone`;
     case 'theirs': {
       const effect = annotation.value === 'true' ? 'Karpenter leaves the node alone' : 'it has no effect';
       return `${DO_NOT_DISRUPT_ANNOTATION}: ${quotedValue(annotation.value)} on the node is not Curfew's and stays: ${effect}`;
@@ -115,6 +118,9 @@ const NO_EFFECT = {
   Ignored: 'it is neither "true" nor a positive Go duration (compatibility: Karpenter)',
 } as const;
 
+/** A version that is not known may limit the protection. */
+const UNTIL_NOT_KNOWN = 'until when is not known here: see the protection below';
+
 function whatThen({ protection }: PodExplanation): string {
   return protection.kind === 'until'
     ? 'then it may be evicted, as far as PodDisruptionBudgets allow, and an Event DoNotDisruptGracePeriodElapsed says so'
@@ -125,6 +131,8 @@ function describeDeadline(deadline: Deadline, now: EpochMs): string {
   switch (deadline.kind) {
     case 'at':
       return `deadline: what is left at ${instant(deadline.time, now)} is removed by force, protected or not`;
+    case 'observed':
+      return `deadline: none in mode Observe; in mode Enforce it is ${instant(deadline.time, now)}: ${deadline.time > now ? 'what is left then is removed by force' : 'what is left is removed by force at once'}, protected or not`;
     case 'afterDeletion':
       return `deadline: none yet; ${formatDuration(deadline.gracePeriod)} after its deletion begins, what is left is removed by force`;
     case 'stored':
@@ -134,5 +142,5 @@ function describeDeadline(deadline: Deadline, now: EpochMs): string {
   }
 }
 
-const describePolicy = ({ policy, observed, ...rules }: NodeExplanation): string =>
-  `protection: ${inForceText(policy, rules, observed)}`;
+const describePolicy = ({ policy, observed, unread, ...rules }: NodeExplanation): string =>
+  `protection: ${withUnread(inForceText(policy, rules, observed), unread)}`;

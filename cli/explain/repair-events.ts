@@ -3,7 +3,7 @@
  * when the repair is due, for which only Curfew's table has all facts (earlier unhealthy times, a wrong clock of the
  * machine). The API server forgets Events after about an hour; marks on the Node say what they can after that.
  */
-import { asOf } from '../../functions/repair/explain.ts';
+import { withPastTense } from '../../functions/repair/explain.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
@@ -55,7 +55,7 @@ const HOLDS_FOR = minutes(62);
 /** @param name of one Node; undefined: of all */
 export async function loadRepairEvents(kubernetes: KubernetesApi, name?: string): Promise<EventsByNode> {
   const fieldSelector = `involvedObject.kind=Node${name === undefined ? '' : `,involvedObject.name=${name}`}`;
-  const events = objectsOf(await kubernetes.list(RESOURCES.Event, { fieldSelector }), { notServed: 'notKnown' });
+  const events = objectsOf(await kubernetes.list(RESOURCES.Event, { fieldSelector }), { ifNotServed: 'throw' });
   const byNode = new Map<string, RepairEvent[]>();
   for (const event of events) {
     const uid = aboutUid(event);
@@ -103,11 +103,20 @@ function underWay(
   if (last?.reason === nodeRepairStuck && isUnhealthy)
     return { ...repair, kind: 'stuck', since: last.time, message: last.message };
   if (last?.reason === nodeRepairStarted && (isUnhealthy || reboot !== undefined) && hasTime(last.message, now))
-    return { ...repair, kind: 'underWay', since: last.time, message: last.message };
+    return {
+      ...repair,
+      kind: 'underWay',
+      since: last.time,
+      message: `${last.message}${heldNext(repair, last.message)}`,
+    };
   if (reboot === undefined) return undefined;
   const { lastTransitionTime: since } = reboot;
   return { ...repair, kind: 'underWay', since, message: `Curfew reboots the machine: ${reboot.message}` };
 }
+
+/** Words about what holds the action that the Event has promised: settings or marks may have changed since. */
+const heldNext = ({ heldBy }: RepairExplanation, promise: string): string =>
+  heldBy === undefined || !promise.includes('; after it, ') ? '' : `; what follows is held: ${heldBy}`;
 
 /** A termination has no end of its own. */
 function hasTime(message: string, now: EpochMs): boolean {
@@ -131,12 +140,12 @@ function dueBy(repair: RepairExplanation, events: readonly RepairEvent[], now: E
 
 /** Limits on concurrent repairs, a ramp, futility, exhausted actions; or an act that could not be carried out, and is not under way any more. */
 function stillHeld(repair: RepairExplanation, events: readonly RepairEvent[], now: EpochMs): RepairExplanation {
-  if (repair.kind !== 'due') return repair;
+  if (repair.kind !== 'due' && repair.kind !== 'blocked') return repair;
   const last = events.find(({ reason }) => OF_ACTS.includes(reason));
   if (last === undefined || isDue(now, addDuration(last.time, HOLDS_FOR))) return repair;
   if (last.reason === nodeRepairActionFailed) return { ...repair, message: `${repair.message}; ${last.message}` };
-  if (last.reason !== nodeRepairBlocked) return repair;
-  return { ...repair, kind: 'blocked', message: `${repair.message}; held: ${asOf(last.message, now)}` };
+  if (repair.kind === 'blocked' || last.reason !== nodeRepairBlocked) return repair;
+  return { ...repair, kind: 'blocked', message: `${repair.message}; held: ${withPastTense(last.message, now)}` };
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

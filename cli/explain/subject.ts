@@ -6,7 +6,7 @@ import { listed } from '../../shared/domain/cut-text.ts';
 import { didYouMean, nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { UsageError } from '../usage-error.ts';
-import { orNotKnown } from '../../shared/ports/read-answer.ts';
+import { orUnavailable } from '../../shared/ports/read-answer.ts';
 
 export type ExplainSubject =
   | { readonly kind: 'node'; readonly name: string }
@@ -70,7 +70,7 @@ const TYPES = {
 /** Says that there is no such object, and names a near one; a pod of that name in another namespace is the nearest. */
 export async function describeMissing(kubernetes: KubernetesApi, subject: ExplainedObject): Promise<string> {
   // Who may get one object and not list all gets no hint.
-  const answer = await orNotKnown(kubernetes.list(TYPES[subject.kind]));
+  const answer = await orUnavailable(kubernetes.list(TYPES[subject.kind]));
   const objects = answer.kind === 'there' ? answer.objects : [];
   if (subject.kind !== 'pod') {
     const names = objects.map(({ metadata }) => metadata.name);

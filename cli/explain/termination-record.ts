@@ -5,16 +5,21 @@
 import {
   hasBegun,
   hookTimeoutTime,
+  lastMessageOf,
+  resourceOf,
   TERMINATION_CODEC,
+  unawaitedOf,
+  waitOf,
   type HookProgress,
   type KeptSettings,
 } from '../../functions/finalizer/explain.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
 import type { Deadline, TerminationHook } from '../../shared/domain/termination.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { readRecord } from '../../shared/lifecycle/record-codec.ts';
 import type { RecordStore } from '../../shared/ports/record-store.ts';
 import { instant } from './instant.ts';
-import type { NodeObservation } from './observation.ts';
 
 export interface HookAtWork {
   readonly name: string;
@@ -40,17 +45,17 @@ export interface KnownTermination {
 }
 
 /**
- * Reads the termination of the NodeClaim, else of the node itself; undefined: none has begun, or a newer version wrote
- * it.
+ * Reads the termination of the NodeClaim, else of the node itself, one that mode Observe has stopped too; undefined:
+ * none has begun, or a newer version wrote it.
  */
 export async function readTermination(
   records: Pick<RecordStore, 'get'>,
-  { node, nodeClaims }: Pick<NodeObservation, 'node' | 'nodeClaims'>,
+  { node, nodeClaims }: { readonly node: NodeView; readonly nodeClaims: readonly NodeClaimView[] },
 ): Promise<KnownTermination | undefined> {
   const ids = [...nodeClaims.map(({ uid }) => `nodeclaim/${uid}`), `node/${node.uid}`];
   for (const id of ids) {
     const held = readRecord(TERMINATION_CODEC, await records.get({ owner: TERMINATION_CODEC.owner, id }));
-    if (held.kind !== 'known' || !hasBegun(held.value)) continue;
+    if (held.kind !== 'known' || !(hasBegun(held.value) || waitOf(held.value, 'observed') !== undefined)) continue;
     const { deadline, settings, hooks, hookKeyUid } = held.value;
     const uid = hookKeyUid ?? id.slice(id.indexOf('/') + 1);
     const atWork = (settings?.hooks ?? []).flatMap(hook => {
@@ -62,12 +67,14 @@ export async function readTermination(
   return undefined;
 }
 
-const isAtWork = ({ phase, unawaited }: HookProgress): boolean =>
-  unawaited === undefined && (phase === 'intended' || phase === 'pending' || phase === 'failed');
+const isAtWork = (progress: HookProgress): boolean =>
+  unawaitedOf(progress) === undefined &&
+  (progress.phase === 'intended' || progress.phase === 'pending' || progress.phase === 'failed');
 
 function hookAtWork(hook: TerminationHook, progress: HookProgress, uid: string): HookAtWork {
   const { name, onTimeout, target } = hook;
-  const { firstInvokedTime: since, resource, message } = progress;
+  const { firstInvokedTime: since } = progress;
+  const resource = resourceOf(progress);
   return {
     name,
     since,
@@ -80,7 +87,7 @@ function hookAtWork(hook: TerminationHook, progress: HookProgress, uid: string):
       namespace: resource.namespace,
       name: resource.name,
     },
-    message,
+    message: lastMessageOf(progress),
   };
 }
 

@@ -59,8 +59,8 @@ export function terminationTable(objects: readonly KubernetesObject[]): TableRes
 
 /** Reads the objects from which the table of a cluster is made: its NodePools and NodeLifecyclePolicies. */
 export async function poolsAndPolicies(kubernetes: Pick<KubernetesApi, 'list'>): Promise<readonly KubernetesObject[]> {
-  const pools = objectsOf(await kubernetes.list(RESOURCES.NodePool), { notServed: 'none' });
-  const policies = objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
+  const pools = objectsOf(await kubernetes.list(RESOURCES.NodePool), { ifNotServed: 'empty' });
+  const policies = objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { ifNotServed: 'empty' });
   // The items of a list need not name their kind.
   return [
     ...pools.map(pool => ({ ...pool, kind: 'NodePool' })),

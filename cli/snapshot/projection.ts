@@ -3,6 +3,7 @@
  * command line or annotation of somebody else can be among them.
  */
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
+import { fieldsOf, objectIn } from '../../shared/domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isObject } from '../../packages/kube-apiserver/src/json.ts';
 
@@ -21,11 +22,21 @@ const METADATA = [
 const CONDITION = ['type', 'status', 'reason', 'lastTransitionTime'] as const;
 const TOLERATION = ['key', 'operator', 'value', 'effect', 'tolerationSeconds'] as const;
 
+/** Fields of a NodePool's template and of a NodeClaim by which a node and its replacement are made and ended. */
+const TEMPLATE = [
+  'nodeClassRef',
+  'requirements',
+  'taints',
+  'startupTaints',
+  'terminationGracePeriod',
+  'expireAfter',
+] as const;
+
 /** Fields of `spec` and `status` that are kept as they are, by kind. */
 const KEPT: Readonly<Record<string, { readonly spec: readonly string[]; readonly status: readonly string[] }>> = {
   Node: { spec: ['providerID', 'taints', 'unschedulable'], status: [] },
-  NodeClaim: { spec: ['terminationGracePeriod', 'nodeClassRef'], status: ['providerID', 'nodeName'] },
-  NodePool: { spec: ['repair', 'disruption'], status: [] },
+  NodeClaim: { spec: [...TEMPLATE, 'resources'], status: ['providerID', 'nodeName', 'capacity'] },
+  NodePool: { spec: ['repair', 'disruption', 'replicas', 'limits'], status: ['resources'] },
   NodeLifecyclePolicy: {
     spec: ['nodePoolSelector', 'mode', 'repair', 'repairLimits', 'drain', 'protection', 'termination'],
     status: [],
@@ -64,9 +75,10 @@ function ofKind(kind: string, spec: JsonObject): JsonObject {
       // Tolerations decide what a drain does; nothing reads containers, and images and commands may be confidential.
       return withoutEmpty('tolerations', list(spec['tolerations'], TOLERATION).filter(isOfSomebody));
     case 'NodePool': {
-      const template = spec['template'];
-      const templateSpec = isObject(template) && isObject(template['spec']) ? template['spec'] : {};
-      return { template: { spec: pick(templateSpec, ['terminationGracePeriod', 'expireAfter']) } };
+      const template = objectIn(spec, 'template');
+      const { labels = {}, annotations } = objectIn(template, 'metadata');
+      const metadata = pick({ labels, annotations: ofGroups(fieldsOf(annotations)) }, ['labels', 'annotations']);
+      return { template: { ...pick({ metadata }, ['metadata']), spec: pick(objectIn(template, 'spec'), TEMPLATE) } };
     }
     default:
       return {};
@@ -74,9 +86,7 @@ function ofKind(kind: string, spec: JsonObject): JsonObject {
 }
 
 function metadataOf({ metadata }: KubernetesObject): JsonObject {
-  const annotations = Object.entries(withoutDrains(metadata.annotations ?? {})).filter(([key]) =>
-    ANNOTATION_GROUPS.test(key),
-  );
+  const annotations = ofGroups(withoutDrains(metadata.annotations ?? {}));
   const owners = (metadata.ownerReferences ?? []).map(({ apiVersion, kind, name, uid, controller }) => ({
     apiVersion,
     kind,
@@ -89,10 +99,13 @@ function metadataOf({ metadata }: KubernetesObject): JsonObject {
       { ...metadata, labels: { ...metadata.labels }, finalizers: metadata.finalizers, ownerReferences: [] },
       METADATA,
     ),
-    ...(annotations.length > 0 && { annotations: Object.fromEntries(annotations) }),
+    ...pick({ annotations }, ['annotations']),
     ...(owners.length > 0 && { ownerReferences: owners }),
   };
 }
+
+const ofGroups = (annotations: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(annotations).filter(([key]) => ANNOTATION_GROUPS.test(key)));
 
 /**
  * A drain's record is not in the cluster. So one under way begins again, with the request that stands on the Node; one that was answered is

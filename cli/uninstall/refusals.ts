@@ -58,6 +58,6 @@ export async function listed(
   kind: keyof typeof RESOURCES,
   refusals: Refusals,
 ): Promise<readonly KubernetesObject[]> {
-  const list = async () => objectsOf(await kubernetes.list(RESOURCES[kind]), { notServed: 'none' });
+  const list = async () => objectsOf(await kubernetes.list(RESOURCES[kind]), { ifNotServed: 'empty' });
   return (await refusals.try(`every ${kind}`, list)) ?? [];
 }

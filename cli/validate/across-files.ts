@@ -7,7 +7,7 @@ import { selects, specificity, valueOf } from '../../shared/domain/label-selecto
 import { suggestion } from '../../shared/domain/nearest-name.ts';
 import { decisionFor, protectionDecisions, hasBlock, type Block } from '../../shared/policies/deciding-policy.ts';
 import { readPolicies, type PolicySet, type ReadPolicy } from '../../shared/policies/policy-set.ts';
-import { TIED_BLOCKS, tiesOver } from '../../shared/policies/policy-ties.ts';
+import { CONFLICT_BLOCKS, conflictsOver } from '../../shared/policies/policy-conflicts.ts';
 import { findingAt, type Finding, type Severity } from '../../simulator/scenario/finding.ts';
 import type { Path } from '../../simulator/scenario/places.ts';
 import type { PlacedObject } from './objects.ts';
@@ -29,7 +29,7 @@ export function acrossFiles(objects: readonly PlacedObject[]): ReadonlyMap<Place
     const placed = known.get(object);
     return placed === undefined ? [] : [{ placed, finding: findingAt(placed.placeOf(path), message, severity) }];
   };
-  const tied = policyTies(set, pools);
+  const tied = policyConflicts(set, pools);
   const found = [
     ...namesTaken(objects),
     ...kindsTaken(inForce),
@@ -101,7 +101,7 @@ function ruledKind({ manifest }: PlacedObject): string {
   return [kind, group].map(textOrEmpty).filter(Boolean).join('.');
 }
 
-interface PolicyTie {
+interface ConflictOfBlocks {
   readonly loser: KubernetesObject;
   readonly blocks: readonly Block[];
   readonly message: string;
@@ -109,19 +109,23 @@ interface PolicyTie {
 }
 
 /** With NodePools at hand only what two policies both select counts; without, the same selector twice, and a note on what could be. */
-function policyTies(set: PolicySet, pools: readonly KubernetesObject[]): readonly PolicyTie[] {
+function policyConflicts(set: PolicySet, pools: readonly KubernetesObject[]): readonly ConflictOfBlocks[] {
   const selectorOf = (object: KubernetesObject): ReadPolicy['selector'] =>
     set.policies.find(each => each.object === object)?.selector ?? {};
-  const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, set).map(tie => ({ ...tie, block })));
+  const conflicts = CONFLICT_BLOCKS.flatMap(block =>
+    conflictsOver(block, set).map(conflict => ({ ...conflict, block })),
+  );
   const pairs = new Map(
-    ties.map(({ loser, winner }) => [`${loser.metadata.name} ${winner.metadata.name}`, { loser, winner }]),
+    conflicts.map(({ loser, winner }) => [`${loser.metadata.name} ${winner.metadata.name}`, { loser, winner }]),
   );
   return [...pairs.values()].flatMap(({ loser, winner }) => {
     const [own, other] = [selectorOf(loser), selectorOf(winner)];
     const common = pools.filter(({ metadata: { labels = {} } }) => selects(own, labels) && selects(other, labels));
     if (pools.length > 0 && common.length === 0) return [];
     const isSame = isDeepStrictEqual(own, other);
-    const blocks = ties.filter(tie => tie.loser === loser && tie.winner === winner).map(({ block }) => block);
+    const blocks = conflicts
+      .filter(conflict => conflict.loser === loser && conflict.winner === winner)
+      .map(({ block }) => block);
     const where = common.length > 0 ? `in ${poolsOf(common)}` : isSame ? 'anywhere' : 'where both select a NodePool';
     const why = isSame ? 'has the same nodePoolSelector' : 'has equally many requirements';
     const message = `${blocks.map(block => `spec.${block}`).join(' and ')} ${blocks.length === 1 ? 'has' : 'have'} no effect ${where}: NodeLifecyclePolicy ${winner.metadata.name} ${why} and comes first by name`;

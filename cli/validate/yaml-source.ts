@@ -1,9 +1,10 @@
 /** A YAML or JSON file as documents whose parts know their places. */
 import { isMap, isScalar, LineCounter, parseAllDocuments, Scalar, type Document } from 'yaml';
 import { findingAt, type Finding } from '../../simulator/scenario/finding.ts';
-import { placeAt, placeOf, placeOfLooseAlias, type Path } from '../../simulator/scenario/places.ts';
+import { placeAt, placeOf, type Path } from '../../simulator/scenario/places.ts';
 import type { Place } from '../../simulator/scenario/scenario.ts';
-import { describeYamlFailure, firstFailure, MAX_ALIASES } from '../../simulator/scenario/yaml-failures.ts';
+import { describeYamlFailure, firstFailure } from '../../simulator/scenario/yaml-failures.ts';
+import { readValue } from '../../simulator/scenario/yaml-value.ts';
 import { messageOf } from '../../shared/errors.ts';
 
 export interface SourceDocument {
@@ -41,12 +42,9 @@ export function readYaml(text: string, file: string): YamlSource {
     for (const document of parsed) {
       const failure = firstFailure(document.errors);
       if (failure === undefined) {
-        try {
-          documents.push(toSource({ file, text }, document, lines));
-        } catch (error) {
-          const place = placeOfLooseAlias(file, document, lines) ?? placeOf(file, document, lines, []);
-          findings.push(findingAt(place, describeYamlFailure(messageOf(error))));
-        }
+        const read = readValue(file, document, lines);
+        if (read.ok) documents.push(toSource({ file, text, value: read.value }, document, lines));
+        else findings.push(findingAt(read.place, read.message));
       } else findings.push(findingAt(placeAt(file, lines, failure.offset), failure.message));
     }
     return { documents, findings: [...findings, ...notJson(text, file)] };
@@ -56,11 +54,11 @@ export function readYaml(text: string, file: string): YamlSource {
 }
 
 const toSource = (
-  { file, text }: { readonly file: string; readonly text: string },
+  { file, text, value }: { readonly file: string; readonly text: string; readonly value: unknown },
   document: Document,
   lines: LineCounter,
 ): SourceDocument => ({
-  value: document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown,
+  value,
   placeOf: path => placeOf(file, document, lines, path),
   textAt: path => textAt(text, document, lines, path),
 });

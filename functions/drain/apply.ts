@@ -1,7 +1,8 @@
 /** Carries out what was decided of a node's drains, one turn each. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
-import { addDuration, isDue } from '../../shared/domain/time.ts';
+import { invariant } from '../../shared/domain/invariant.ts';
+import { addDuration } from '../../shared/domain/time.ts';
 import { isRefusal } from '../../shared/lifecycle/refusals.ts';
 import { DONE, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
@@ -11,11 +12,12 @@ import { close, finish, tidy } from './drain-end.ts';
 import { drain, drainAfterIntents, podIntents } from './evictions.ts';
 import { deleteLeft } from './left-resources.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
-import type { ObservedDrain } from './observe.ts';
+import type { ObservedDrain, ObservedNode } from './observe.ts';
 import { reportAdmitted, reportAnswer, reportNotices, reportPause, reportStarted } from './report.ts';
-import { answer, cancel } from './request-end.ts';
+import { answer, cancel, holdRecovery } from './request-end.ts';
 import type { FinishedDrain } from './request-record.ts';
 import type { DecisionOf, DrainDecision, Preparation } from './rule/decision.ts';
+import { isEndedElsewhere } from './rule/ending.ts';
 import { isWaiting } from './rule/phase.ts';
 import { formatScope } from './rule/pods.ts';
 import { save, saveForSweep, withSaved } from './save.ts';
@@ -29,8 +31,7 @@ import {
 } from './try-change.ts';
 
 /** Carries a decision out. Where a drain begins, its record is written first; where one ends, last. `again` where somebody else wrote meanwhile. */
-export async function apply(context: DrainContext, decision: DrainDecision, observed: ObservedDrain): Promise<Turn> {
-  const { run } = context;
+export async function apply(context: DrainContext, decision: DrainDecision, observed: ObservedNode): Promise<Turn> {
   switch (decision.kind) {
     case 'idle':
       if (decision.until === undefined) return observed.store.release();
@@ -47,18 +48,49 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
     }
     case 'deleteLeft':
       return deleteLeft(context, observed);
-    case 'answer':
-      return answer(context, decision, observed);
-    case 'take':
-      return admitRequest(context, decision, observed);
+    case 'holdRecovery':
+      return holdRecovery(context, decision, observed);
     case 'cancel':
       return cancel(context, decision, observed);
-    case 'pause':
-      return pause(context, decision, observed);
     case 'note': {
       const saved = await saveForSweep(observed, decision.record);
       return saved.written ? PROGRESSED : saved;
     }
+    case 'answer':
+    case 'take':
+    case 'pause':
+    case 'begin':
+    case 'start':
+    case 'queue':
+    case 'prepare':
+    case 'drain':
+    case 'finish':
+    case 'close':
+    case 'recordResource':
+    case 'createResource':
+    case 'awaitResource':
+    case 'fallBack':
+      invariant(observed.kind === 'drain', 'of an idle node neither a request nor a drain is decided');
+      return applyToDrain(context, decision, observed);
+  }
+}
+
+/** Decisions about an idle node, or about any. */
+type OfAnyNode = 'idle' | 'tidy' | 'hide' | 'disownCordon' | 'deleteLeft' | 'holdRecovery' | 'cancel' | 'note';
+
+/** Carries out what was decided of a request, or of the drain under way. */
+async function applyToDrain(
+  context: DrainContext,
+  decision: Exclude<DrainDecision, { kind: OfAnyNode }>,
+  observed: ObservedDrain,
+): Promise<Turn> {
+  switch (decision.kind) {
+    case 'answer':
+      return answer(context, decision, observed);
+    case 'take':
+      return admitRequest(context, decision, observed);
+    case 'pause':
+      return pause(context, decision, observed);
     case 'begin':
       return begin(context, decision, observed);
     case 'start': {
@@ -76,7 +108,9 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
     case 'finish':
       return finish(context, decision, observed);
     case 'close':
-      return isEndedElsewhere(run, decision, observed) ? DONE : close(context, decision, observed);
+      return isEndedElsewhere({ ...context.run, ...observed }, decision.active)
+        ? DONE
+        : close(context, decision, observed);
     case 'recordResource':
     case 'createResource':
     case 'awaitResource':
@@ -108,13 +142,6 @@ async function pause(context: DrainContext, decision: DecisionOf<'pause'>, obser
   const record = { ...observed.record, reported, pausedSince: observed.record.pausedSince ?? observed.now };
   return save(observed, record, addDuration(observed.now, RUN_ENDS_WITHIN));
 }
-
-/** Whether another run ended the drain a moment ago and is about to close it. Should that run have died, its timer comes. */
-const isEndedElsewhere = (
-  { endedDrainId }: DrainContext['run'],
-  { active }: DecisionOf<'close'>,
-  { now, armed }: ObservedDrain,
-): boolean => endedDrainId !== active.id && armed !== undefined && !isDue(now, armed);
 
 /** Answers the requests that made room for newer ones, before the record forgets them. */
 async function answerReplaced(

@@ -1,6 +1,12 @@
-/** Context of one run of a drain. */
+/** Context of one run of a drain: the ports, and its memory. */
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import type { DrainDeps } from './observe.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+
+/** Ports that drains use. */
+export type DrainDeps = Pick<
+  FunctionDeps,
+  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock' | 'cluster'
+>;
 
 export interface DrainContext {
   readonly deps: DrainDeps;

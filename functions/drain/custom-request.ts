@@ -3,7 +3,7 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest } from '../../shared/domain/time.ts';
 import { isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
-import { again, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
+import { anotherTurn, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { podRules } from './decide.ts';
@@ -53,7 +53,7 @@ async function create(
   const { configuration, template } = observed;
   const settings = configuration?.settings.customDrain;
   if (configuration === undefined || settings === undefined || template === undefined)
-    return again('the configuration changed');
+    return anotherTurn('the configuration changed');
   const podsOf = podRules(active, configuration, observed.node);
   const pods = observed.pods.filter(pod => podDrainability(pod, podsOf, observed.now).kind === 'counts');
   const made = await tryChange(context, observed, 'createResource', () =>
@@ -62,11 +62,11 @@ async function create(
   if (isRefusal(made)) return endUnchangedTurn(observed, made);
   switch (made.kind) {
     case 'exists':
-      return again(`${custom.kind} ${custom.name} exists`);
+      return anotherTurn(`${custom.kind} ${custom.name} exists`);
     case 'failed': {
       const decision = fail(active, settings, { reason: made.reason, message: made.message, left: [] });
       if (decision.kind === 'fallBack') return fallBack(context, decision, observed);
-      if (decision.kind !== 'finish') return again('the custom drain changed');
+      if (decision.kind !== 'finish') return anotherTurn('the custom drain changed');
       return finish(context, decision, observed);
     }
     case 'created': {

@@ -49,11 +49,11 @@ export async function findResource(
       { active, node },
     );
   }
-  const known = { group: custom.group, version: custom.version, resource: custom.resource };
-  const seen = await findIn({ kubernetes }, known, custom, { active, node });
+  const recordedType = { group: custom.group, version: custom.version, resource: custom.resource };
+  const seen = await findIn({ kubernetes }, recordedType, custom, { active, node });
   const isRenamed = custom.group === group && custom.kind === kind && custom.version !== version;
   if (seen.kind === 'present' || !isRenamed) return seen;
-  return await findIn({ kubernetes }, { ...known, version }, custom, { active, node });
+  return await findIn({ kubernetes }, { ...recordedType, version }, custom, { active, node });
 }
 
 /** The kind of the configuration; undefined: it is not served. */
@@ -70,8 +70,8 @@ async function findIn(
   { kind, namespace, name }: Pick<CustomProgress, 'kind' | 'namespace' | 'name'>,
   { active, node }: { readonly active: ActiveDrain; readonly node: DrainedNodeName },
 ): Promise<FoundResource> {
-  const known = { mark: markOf(active, node), uid: recordedResource(active)?.uid, kind };
-  const found = await lookUpResource(kubernetes, { type, namespace, name }, known);
+  const expected = { mark: markOf(active, node), uid: recordedResource(active)?.uid, kind };
+  const found = await lookUpResource(kubernetes, { type, namespace, name }, expected);
   return found.kind === 'notServed' ? { ...found, requestedKind: { ...type, kind } } : { ...found, name, type };
 }
 

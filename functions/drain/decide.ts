@@ -16,11 +16,19 @@ import {
 } from './rule/cancellation.ts';
 import { decideCustom } from './rule/custom-drain.ts';
 import type { DrainDecision } from './rule/decision.ts';
-import { forget, hasNoEndInForce, withoutEndsInForce, withUncordonedMark } from './rule/history.ts';
+import { endPlanOf } from './rule/ending.ts';
+import { forget, hasNoEndKeepingCordon, withoutEndsKeepingCordon, withUncordonedMark } from './rule/history.ts';
 import { pauseWhileActive, pauseBeforeBegin } from './rule/pauses.ts';
-import { rememberEnds, withEnds } from './rule/late-events.ts';
+import { rememberEnds, withEnds, withHeldRecovery, withLastedRecovery } from './rule/late-events.ts';
 import { cordonFor, hasStaleCordonMark, isPrepared, uncordonedMarkOf } from './rule/node-annotations.ts';
-import type { IncomingMessage, DrainedNode, DrainObservation, DrainConfiguration } from './rule/observation.ts';
+import type {
+  EndMessage,
+  IncomingMessage,
+  DrainedNode,
+  Observation,
+  DrainObservation,
+  DrainConfiguration,
+} from './rule/observation.ts';
 import { isEnding, openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
 import type { DrainPodRules } from './rule/pods.ts';
@@ -41,32 +49,43 @@ import type { ActiveDrain } from './record.ts';
 import type { DrainOutcome } from './request-record.ts';
 
 /** Decides one thing at a time: the caller carries it out, looks again and asks again. */
-export function decide(observed: DrainObservation): DrainDecision {
-  const observation = withLateEnds(withEnds(noteUncordon(observed)));
-  const { record, incoming, configuration } = observation;
-  if (incoming !== undefined) {
-    const decision = incoming.kind === 'drain' ? admitNow(observation, incoming) : decideEnd(observation, incoming);
-    if (decision !== undefined) return decision;
-  }
+export function decide(observed: Observation): DrainDecision {
+  // A held recovery that has lasted counts as the message in hand, of which the others tell.
+  const withMessage = withLastedRecovery(observed);
+  // Recoveries are kept for ends that keep the node cordoned: which do is known first.
+  const withUncordon = noteUncordon(withMessage);
+  const withNewEnds = withEnds(withUncordon);
+  // By all recoveries, that of the message included.
+  const observation = withLateEnds(withNewEnds);
+  const { record } = observation;
+  const decision = decideMessage(observation);
+  if (decision !== undefined) return decision;
   const { active } = record;
   const isIdle = active === undefined && record.requests.length === 0;
-  const isNews = record.uncordonedMark !== observed.record.uncordonedMark && record.uncordonedMark !== undefined;
-  if (record !== observed.record && (!isIdle || isNews)) return { kind: 'note', record };
-  if (active === undefined) {
-    if (record.requests.length === 0) return decideIdle(observation);
-    const pause = pauseBeforeBegin(observation);
-    if (pause !== undefined) return pause;
-    return configuration === undefined
-      ? decideNothingUnderWay(observation)
-      : beginAndPrepare(observation, configuration);
-  }
-  return decideActive(observation, withCounts(active, observation.pods));
+  const isNew = record.uncordonedMark !== observed.record.uncordonedMark && record.uncordonedMark !== undefined;
+  if (record !== observed.record && (!isIdle || isNew)) return { kind: 'note', record };
+  if (observation.kind === 'idle' || isIdle) return decideIdle(observation);
+  if (active !== undefined) return decideActive(observation, withCounts(active, observation.pods));
+  const pause = pauseBeforeBegin(observation);
+  if (pause !== undefined) return pause;
+  const { configuration } = observation;
+  return configuration === undefined ? decideNothingUnderWay(observation) : beginAndPrepare(observation, configuration);
+}
+
+/** The decision about the message in hand; undefined: there is none, or it means nothing here. */
+function decideMessage(observation: Observation): DrainDecision | undefined {
+  const { incoming } = observation;
+  if (incoming === undefined) return undefined;
+  if (incoming.kind !== 'drain') return decideEnd(observation, incoming);
+  return observation.kind === 'drain' ? admitNow(observation, incoming) : undefined;
 }
 
 function decideActive(observation: DrainObservation, active: ActiveDrain): DrainDecision {
   const { now, node, configuration, record } = observation;
   const { phase } = active;
-  if (phase.kind === 'ending') return { kind: 'close', active, ending: phase };
+  if (phase.kind === 'ending') {
+    return { kind: 'close', active, ending: phase, plan: endPlanOf(observation, active, phase) };
+  }
   const released = quarantineEndOf(observation, active);
   if (released !== undefined) return { kind: 'cancel', ...released };
   const ended = earlyEndOf(active, node);
@@ -103,7 +122,7 @@ function decideBegun(
     const cordon = cordonFor(active, node);
     return { kind: 'prepare', active, cordon, showDraining, plan: isDelegated ? undefined : plan };
   }
-  const isStuck = isDue(now, stuckReportTime(active, limits) ?? NEVER);
+  const isStuck = (drain: ActiveDrain): boolean => isDue(now, stuckReportTime(drain, limits) ?? NEVER);
   const next = nextByDeadline(active, limits, now);
   const over = pastDeadline(active, { limits, now, isCustom: isOfCustom }, plan);
   if (isDelegated) {
@@ -118,10 +137,10 @@ function decideBegun(
     if (decision.kind === 'finish') return decision;
     if (over !== undefined) return finishBy(active, over);
     if (decision.kind !== 'awaitResource') return decision;
-    return { ...decision, isStuck, until: earliest(decision.until, next) };
+    return { ...decision, isStuck: isStuck(decision.active), until: earliest(decision.until, next) };
   }
   if (plan.isDrained) return finishBy(active, successOf(active, plan), plan);
-  if (over === undefined) return { kind: 'drain', active, plan, isStuck, until: next };
+  if (over === undefined) return { kind: 'drain', active, plan, isStuck: isStuck(active), until: next };
   return finishBy(
     active,
     over,
@@ -241,12 +260,12 @@ export function podRules(
   };
 }
 
-function decideNothingUnderWay({ now, node, record }: DrainObservation): DrainDecision {
+function decideNothingUnderWay({ now, node, record }: Observation): DrainDecision {
   const { record: kept, until } = forget(withoutPause(record, now), node, now);
   return { kind: 'idle', ...rememberEnds(kept, until, now) };
 }
 
-function decideIdle(observation: DrainObservation): DrainDecision {
+function decideIdle(observation: Observation): DrainDecision {
   const { node } = observation;
   if (node.isWatched || node.underWay !== undefined) return toTidy(observation);
   // Nothing keeps it, and the change that opens it was refused.
@@ -262,33 +281,37 @@ function decideIdle(observation: DrainObservation): DrainDecision {
  * Notes that somebody has uncordoned the node, before anything of it is changed: a change may be refused until there is another cordon, which is
  * about something else (I7). Ended drains are over then. A drain that has cordoned the node ends for it, and is recorded as ending first.
  */
-function noteUncordon(observed: DrainObservation): DrainObservation {
+function noteUncordon<Seen extends Observation>(observed: Seen): Seen {
   const { node, record } = observed;
   const isOpened = !node.unschedulable && (record.active?.cordon === undefined || isEnding(record.active));
   const noted = withUncordonedMark(record, isOpened ? uncordonedMarkOf(node) : node.uncordonedMark);
-  const endsNone = !isOpened || record.active?.cordon !== undefined || hasNoEndInForce(record);
-  const next = endsNone ? noted : withoutEndsInForce(noted);
+  const endsNone = !isOpened || record.active?.cordon !== undefined || hasNoEndKeepingCordon(record);
+  const next = endsNone ? noted : withoutEndsKeepingCordon(noted);
   return next === record ? observed : { ...observed, record: next };
 }
 
-function toTidy(observation: DrainObservation): DrainDecision {
+function toTidy(observation: Observation): DrainDecision {
   const last = observation.record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
   return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon: mayUncordon(observation) };
 }
 
 /** Whether the node is to be uncordoned: the cordon is ours, and no ended drain keeps it. */
-const mayUncordon = ({ node, record }: Pick<DrainObservation, 'node' | 'record'>): boolean =>
-  isCordonKnown(record, node) && hasNoEndInForce(record);
+const mayUncordon = ({ node, record }: Pick<Observation, 'node' | 'record'>): boolean =>
+  isCordonKnown(record, node) && hasNoEndKeepingCordon(record);
+
+const FLAPPING =
+  'its fault comes and goes: it counts once the fault has not come back for ten minutes, and until then the node stays as it is';
 
 /** The decision about a message that ends something; undefined: it means nothing here. */
-function decideEnd(
-  observation: DrainObservation,
-  incoming: Exclude<IncomingMessage, { kind: 'drain' }>,
-): DrainDecision | undefined {
+function decideEnd(observation: Observation, incoming: EndMessage): DrainDecision | undefined {
   const cancelled = cancellationOf(observation, incoming);
-  if (cancelled !== undefined) return { kind: 'cancel', ...cancelled };
+  const { record, now } = observation;
+  const held = cancelled && incoming.kind === 'recovered' ? withHeldRecovery(record, incoming, now) : undefined;
+  if (held !== undefined && held !== record) return { kind: 'holdRecovery', record: held, message: FLAPPING };
+  if (cancelled !== undefined && held === undefined) return { kind: 'cancel', ...cancelled };
   const { drainRequest } = incoming.kind === 'recovered' ? incoming : {};
-  return drainRequest && admitNow(observation, { kind: 'drain', request: drainRequest });
+  if (drainRequest === undefined || observation.kind === 'idle') return undefined;
+  return admitNow(observation, { kind: 'drain', request: drainRequest });
 }
 
 function finishBy(active: ActiveDrain, outcome: DrainOutcome, plan?: PodPlan): DrainDecision {

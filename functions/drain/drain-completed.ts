@@ -5,13 +5,13 @@ import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus } from '../../shared/ports/event-bus.ts';
-import type { ObservedDrain } from './observe.ts';
+import type { ObservedNode } from './observe.ts';
 import type { FinishedDrain } from './request-record.ts';
 
 type AnsweredNode = DrainCompleted['node'];
 
 /** The Node that was looked at, by its UID (I10). */
-export const nodeOf = ({ object: { metadata } }: Pick<ObservedDrain, 'object'>): AnsweredNode => ({
+export const nodeOf = ({ object: { metadata } }: Pick<ObservedNode, 'object'>): AnsweredNode => ({
   name: metadata.name,
   uid: metadata.uid,
 });

@@ -1,6 +1,6 @@
 /** Ends of drains: the Node, the custom resource and all who asked learn of it, then the record does. If the Node is gone, all who asked learn that. */
-import { causeOf, isRefusal } from '../../shared/lifecycle/refusals.ts';
-import { again, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
+import { causeOf, isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
+import { anotherTurn, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { DrainContext } from './context.ts';
 import { deleteResource } from './custom-resource.ts';
@@ -8,16 +8,16 @@ import { nodeOf, publishAnswers } from './drain-completed.ts';
 import { carryOutPlan, recordIntents } from './evictions.ts';
 import { endResource, isResourceGone } from './left-resources.ts';
 import { finishNode } from './node.ts';
-import type { ObservedDrain, TargetNode } from './observe.ts';
-import type { DrainRecord } from './record.ts';
+import type { ObservedDrain, ObservedNode, TargetNode } from './observe.ts';
+import type { ActiveDrain, DrainRecord } from './record.ts';
 import { reportEnd, reportForgotten, reportGone, reportGoneAnswer, type ReportContext } from './report.ts';
 import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { toFinished } from './rule/admission.ts';
-import { isCordonKnown } from './rule/cancellation.ts';
-import type { DecisionOf } from './rule/decision.ts';
-import { endOf, hasNoEndInForce, remember, withUncordonedMark } from './rule/history.ts';
-import { readUnderWay, uncordonedMarkOf } from './rule/node-annotations.ts';
-import { endingBy, isWaiting, recordedResource } from './rule/phase.ts';
+import type { DecisionOf, EndPlan } from './rule/decision.ts';
+import { endPlanOf, withEnding } from './rule/ending.ts';
+import { endOf } from './rule/history.ts';
+import { readUnderWay } from './rule/node-annotations.ts';
+import { isWaiting, recordedResource } from './rule/phase.ts';
 import { FULL } from './rule/pods.ts';
 import { withSafetyNet } from './rule/progress.ts';
 import { save, saveForSweep, withSaved } from './save.ts';
@@ -35,16 +35,13 @@ export async function finish(
   const result =
     recorded &&
     (await carryOutPlan(context, observed, { ...active, intents: recorded.intents.askedEvictions }, recorded.plan));
-  const ending = endingBy(active, outcome, observed.now);
-  const ended = { ...active, drained: active.drained + (result?.drainedCount ?? 0), phase: ending };
-  // Requests that end with it no longer wait.
-  const requests = observed.record.requests.filter(({ id }) => !ended.requests.some(each => each.id === id));
-  // Before the Node is changed, which may be refused until somebody else has cordoned it.
-  const record = withUncordonedMark({ ...observed.record, requests, active: ended }, uncordonedMarkOf(observed.node));
+  const drained = active.drained + (result?.drainedCount ?? 0);
+  const { record, ...ended } = withEnding(observed, { ...active, drained }, outcome);
   const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
   context.run.endedDrainId = active.id;
-  return close(context, { kind: 'close', active: ended, ending }, withSaved(observed, record));
+  const next = withSaved(observed, record);
+  return close(context, { kind: 'close', ...ended, plan: endPlanOf(next, ended.active, ended.ending) }, next);
 }
 
 /**
@@ -53,16 +50,11 @@ export async function finish(
  */
 export async function close(
   context: DrainContext,
-  { active, ending }: DecisionOf<'close'>,
+  { active, ending, plan }: DecisionOf<'close'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps } = context;
-  const { outcome, over } = ending;
-  const { scope, startTime, drained } = active;
-  const ended = active.requests.map(request => ({
-    ...toFinished(request, outcome, { now: observed.now, scope, drained, startTime }),
-    recovered: over.includes(request.id),
-  }));
+  const { ended, status, shown, uncordon } = plan;
   const answer = (): Promise<void> => publishAnswers(deps, nodeOf(observed), ended);
   // A change that is refused holds up nobody who asked: repair goes on by the answer.
   const endUnchanged = async (changed: UnmadeChange): Promise<Turn> => {
@@ -75,22 +67,9 @@ export async function close(
       redeliveryError,
     });
   };
-  const { active: _, ...idleRecord } = observed.record;
-  const isOver = active.requests.every(({ id }) => over.includes(id));
-  const isLast =
-    (isOver || outcome.status === 'Cancelled') && idleRecord.requests.length === 0 && hasNoEndInForce(idleRecord);
-  const uncordon = isLast && isCordonKnown(observed.record, observed.node);
-  // Also where a run that died in between has opened the node.
-  const status = isLast && (uncordon || !observed.node.unschedulable) ? 'Cancelled' : outcome.status;
-  const resource = recordedResource(active);
-  const deleted =
-    resource && (await tryChange(context, observed, 'deleteResource', () => deleteResource(deps, active)));
-  const left = resource && isRefusal(deleted) ? [{ id: active.id, resource }] : [];
-  const leftResources = [...(idleRecord.leftResources ?? []), ...left];
-  if (isRefusal(deleted) && (deleted.redeliveryError !== undefined || leftResources.length > MAX_LEFT))
-    return endUnchanged(deleted);
-  const shown = status === 'Succeeded' ? 'drained' : 'nothing';
-  const node = await showOnNode(context, observed, shown, outcome.message);
+  const next = await deleteOwnResource(context, active, plan, observed);
+  if (isRefusal(next)) return endUnchanged(next);
+  const node = await showOnNode(context, observed, shown, ending.outcome.message);
   if (node === undefined || isRefusal(node)) return endUnchanged(node);
   const changed = await tryChange(context, observed, 'finish', () =>
     finishNode(deps, node, { status, uncordon, ended }),
@@ -98,16 +77,25 @@ export async function close(
   if (changed.kind !== 'ok') return endUnchanged(changed);
   if (ending.isAnswered !== true) await answer();
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
-  await reportEnd(context, observed, active, outcome);
+  await reportEnd(context, observed, active, ending.outcome);
   // The mark is off: should this run die, the first that waits looks by itself.
   if (!isWaiting(active)) await wakeNext(deps, observed);
-  const next = left.length === 0 ? idleRecord : { ...idleRecord, leftResources };
-  const saved = await saveForSweep(observed, remember(next, ended, observed.node));
+  const saved = await saveForSweep(observed, next);
   return saved.written ? PROGRESSED : saved;
 }
 
-/** Most custom resources that are left on a node: the end of a further drain waits for its own. */
-const MAX_LEFT = 20;
+/** Deletes the custom resource of a drain that ends. @returns the record that follows, or a refusal for which the end waits */
+async function deleteOwnResource(
+  context: DrainContext,
+  active: ActiveDrain,
+  { record, recordIfResourceStays }: EndPlan,
+  observed: ObservedDrain,
+): Promise<DrainRecord | Refused> {
+  if (recordedResource(active) === undefined) return record;
+  const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(context.deps, active));
+  if (!isRefusal(deleted)) return record;
+  return deleted.redeliveryError === undefined ? (recordIfResourceStays ?? deleted) : deleted;
+}
 
 /**
  * Takes marks of a drain off the Node, if the record, read after the Node, has no drain. One that begins now changes the Node, and this patch
@@ -116,7 +104,7 @@ const MAX_LEFT = 20;
 export async function tidy(
   context: DrainContext,
   { status, uncordon }: DecisionOf<'tidy'>,
-  observed: ObservedDrain,
+  observed: ObservedNode,
 ): Promise<Turn> {
   const { deps } = context;
   const { object, store } = observed;
@@ -124,7 +112,7 @@ export async function tidy(
   const isIdle =
     loaded.kind === 'none' ||
     (loaded.kind === 'known' && loaded.value.active === undefined && loaded.value.requests.length === 0);
-  if (!isIdle) return again('a drain has begun');
+  if (!isIdle) return anotherTurn('a drain has begun');
   const id = readUnderWay(observed.node.underWay)?.id;
   const forgottenId = id !== undefined && endOf(observed.record, id) === undefined ? id : undefined;
   const resource = forgottenId === undefined ? undefined : await endResource(context, observed, forgottenId);
@@ -164,8 +152,8 @@ export async function closeGone(context: ReportContext, { name, uid }: TargetNod
   const { active, requests } = gone.value;
   if (!(await isResourceGone(context, gone))) return;
   const asked = [...(active?.requests ?? []), ...requests];
-  const asOf = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
-  const ended = asked.map(request => toFinished(request, goneOutcome(name), asOf));
+  const atEnd = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
+  const ended = asked.map(request => toFinished(request, goneOutcome(name), atEnd));
   await publishAnswers(deps, { name, uid }, ended);
   await gone.record.closeNow();
   if (ended.length > 0) await reportGone(context, { name, uid }, ended);

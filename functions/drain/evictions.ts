@@ -2,20 +2,20 @@
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { gracePeriodOf } from '../../shared/domain/drainable-pod.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
-import { PROGRESSED, type Turn, again } from '../../shared/lifecycle/settle.ts';
+import { PROGRESSED, type Turn, anotherTurn } from '../../shared/lifecycle/settle.ts';
 import {
   askedEvictionsAfter,
-  endPods,
+  removePods,
   latestDeletionTime,
   remainingAfter,
   withEvictionIntents,
   type AskedEvictions,
-  type PodEnd,
+  type PodRemoval,
   type RemainingPods,
 } from '../../shared/pods/drain-pods.ts';
 import type { DrainContext } from './context.ts';
 import type { ObservedDrain } from './observe.ts';
-import { describePodEnd, noticesOf, reportEvicted, reportScheduledDeletion } from './pod-report.ts';
+import { describeRemoval, noticesOf, reportEvicted, reportScheduledDeletion } from './pod-report.ts';
 import type { ActiveDrain } from './record.ts';
 import { reportNotices, reportStuck } from './report.ts';
 import type { DecisionOf } from './rule/decision.ts';
@@ -42,7 +42,9 @@ export interface PlanResult {
 export async function carryOutPlan(
   context: DrainContext,
   observed: ObservedDrain,
-  active: Pick<ActiveDrain, 'id' | 'refusals' | 'askedEvictions'> & { readonly intents?: AskedEvictions | undefined },
+  active: Pick<ActiveDrain, 'id' | 'failedLooks' | 'askedEvictions'> & {
+    readonly intents?: AskedEvictions | undefined;
+  },
   { acts }: PodPlan,
 ): Promise<PlanResult> {
   const { deps, reporter } = context;
@@ -50,37 +52,37 @@ export async function carryOutPlan(
   const warnings = acts.filter(act => act.kind === 'warn');
   await fewAtATime(warnings, act => reportScheduledDeletion(context, act, node.name));
   let isReportRepeated = false;
-  const ended = await endPods(
+  const results = await removePods(
     { ...deps, reporter },
     {
-      ends: acts.filter(act => act.kind !== 'warn'),
+      removals: acts.filter(act => act.kind !== 'warn'),
       requiresUnchanged: true,
       askedEvictions: active.askedEvictions,
       now,
       tries,
       refusals: record.refusals,
       restsOn: [active.id, mode, limits, configuration?.settings],
-      describe: end => describePodEnd(end, node.name),
+      describe: removal => describeRemoval(removal, node.name),
       // Why pods are left is said of all together.
       report: async (_, __, isRepeated) => void (isReportRepeated ||= isRepeated),
     },
   );
-  const evicted = ended.filter(({ answer }) => answer.kind === 'evicted').map(({ end }) => end.pod);
+  const evicted = results.filter(({ answer }) => answer.kind === 'evicted').map(({ removal }) => removal.pod);
   await reportEvicted(context, observed, evicted);
-  const going = ended.filter(({ answer: { kind } }) => kind === 'evicted' || kind === 'deleted');
+  const going = results.filter(({ answer: { kind } }) => kind === 'evicted' || kind === 'deleted');
   return {
     warnedUids: warnings.map(({ pod }) => pod.uid),
     drainedCount: going.length,
-    remaining: remainingAfter(active.refusals, ended, now),
+    remaining: remainingAfter(active.failedLooks, results, now),
     isReportRepeated,
-    askedEvictions: askedEvictionsAfter(active.askedEvictions, ended, now, active.intents),
-    firstStuckTime: going.map(({ end }) => stuckTimeOf(end, deps.clock.now())).reduce(earliest, undefined),
+    askedEvictions: askedEvictionsAfter(active.askedEvictions, results, now, active.intents),
+    firstStuckTime: going.map(({ removal }) => stuckTimeOf(removal, deps.clock.now())).reduce(earliest, undefined),
   };
 }
 
 /** Time when the pod counts as stuck, as in `podDrainability`. */
-const stuckTimeOf = (end: PodEnd, now: EpochMs): EpochMs =>
-  addDuration(latestDeletionTime(end, now), gracePeriodOf(end.pod));
+const stuckTimeOf = (removal: PodRemoval, now: EpochMs): EpochMs =>
+  addDuration(latestDeletionTime(removal, now), gracePeriodOf(removal.pod));
 
 type PodIntents = Pick<ActiveDrain, 'tried' | 'returns' | 'askedEvictions'>;
 
@@ -124,16 +126,17 @@ export async function drainAfterIntents(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const result = await carryOutPlan(context, observed, { ...active, intents: intents.askedEvictions }, plan);
-  const { remaining, warnedUids, askedEvictions, isReportRepeated, firstStuckTime } = result;
+  const { remaining, warnedUids, drainedCount, askedEvictions, isReportRepeated, firstStuckTime } = result;
   const notices = noticesOf(plan, remaining.texts);
   const earlierReports = { said: active.reported, areBlockersDue: isReportRepeated };
   const reported = await reportNotices(context, observed, notices, earlierReports);
   const next: ActiveDrain = {
-    ...(isStuck ? await reportStuck(context, observed, active, notices) : active),
+    // After an outage this look may be the first one at which pods may go.
+    ...(isStuck && drainedCount === 0 ? await reportStuck(context, observed, active, notices) : active),
     tried: intents.tried,
     returns: intents.returns,
     warned: [...active.warned, ...warnedUids],
-    refusals: remaining.failures,
+    failedLooks: remaining.failedLooks,
     askedEvictions,
     reported,
   };
@@ -143,7 +146,7 @@ export async function drainAfterIntents(
   );
   const saved = await saveUntil(observed, { ...observed.record, active: next }, until);
   if (!saved.written) return saved;
-  if (remaining.retriesAtOnce) return again('a pod changed');
+  if (remaining.retriesAtOnce) return anotherTurn('a pod changed');
   // A pod that was warned of may be due already.
   return warnedUids.length > 0 ? PROGRESSED : saved;
 }

@@ -6,14 +6,14 @@ import { PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { DrainContext } from './context.ts';
 import { deleteResources, deleteUnrecorded, leftDrains, resourceOf, type DrainResource } from './custom-resource.ts';
-import type { ObservedDrain } from './observe.ts';
+import type { ObservedNode } from './observe.ts';
 import { OWNER, type DrainRecord } from './record.ts';
 import type { ReportContext } from './report.ts';
 import { saveForSweep } from './save.ts';
 import { endUnchangedTurn, tryChange } from './try-change.ts';
 
 /** Deletes custom resources of ended drains. */
-export async function deleteLeft(context: DrainContext, observed: ObservedDrain): Promise<Turn> {
+export async function deleteLeft(context: DrainContext, observed: ObservedNode): Promise<Turn> {
   const { leftResources: _, ...record } = observed.record;
   const deleted = await tryChange(context, observed, 'deleteResource', () =>
     deleteResources(context.deps, leftDrains(observed.record)),
@@ -26,7 +26,7 @@ export async function deleteLeft(context: DrainContext, observed: ObservedDrain)
 /** Ends the custom drain of which no record is left. @returns what became of its custom resource, or a refusal that may pass within seconds */
 export async function endResource(
   context: DrainContext,
-  observed: ObservedDrain,
+  observed: ObservedNode,
   id: string,
 ): Promise<string | Refused> {
   const { deps } = context;

@@ -7,7 +7,6 @@ import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { findNodeClaims, loadCluster } from '../../shared/cluster/owner.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
-import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
@@ -18,36 +17,33 @@ import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { Tries } from '../../shared/lifecycle/refusals.ts';
+import { withoutRefusedRead, type Tries } from '../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
 import { refusingNewer, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
-import { decisionFor } from '../../shared/policies/deciding-policy.ts';
-import { faultText, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
+import { decisionFor, unknownFor } from '../../shared/policies/deciding-policy.ts';
+import { faultText } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { type NotKnown, orNotKnown } from '../../shared/ports/read-answer.ts';
+import { type Unavailable, orUnavailable } from '../../shared/ports/read-answer.ts';
 import { isSentBefore } from './bus-event.ts';
+import type { DrainDeps } from './context.ts';
 import { findResource } from './custom-resource.ts';
 import { isCustomDrain } from './decide.ts';
 import { toDrainedNode } from './drained-node.ts';
-import { hasStaleCordonMark, requestOnNode, sinceOf } from './rule/node-annotations.ts';
+import { isLeftOver } from './rule/ending.ts';
+import { requestOnNode, sinceOf, withoutAnswered } from './rule/node-annotations.ts';
 import type {
   IncomingMessage,
-  DrainedNode,
   DrainObservation,
+  IdleObservation,
   DrainConfiguration,
   PoolDrains,
+  WaitingDrain,
 } from './rule/observation.ts';
 import { askedIn, goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
 import { goesBefore, mustWait } from './rule/queue.ts';
 import { NO_DRAINS, OWNER, type ActiveDrain, type DrainRecord } from './record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
-import { readPoolDrains, withoutSkippedTurns } from './wake-ups.ts';
-
-export type DrainDeps = Pick<
-  FunctionDeps,
-  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock' | 'cluster'
->;
+import { readPoolDrains, withoutEnded, withoutSkippedTurns } from './wake-ups.ts';
 
 export interface TargetNode {
   readonly name: string;
@@ -60,18 +56,25 @@ export interface TargetNode {
   readonly sentTime?: EpochMs | undefined;
 }
 
-export interface ObservedDrain extends DrainObservation {
+interface ObservedObjects {
   readonly object: KubernetesObject;
   readonly store: TimedRecord<DrainRecord>;
   /** Changes of Node and custom resource that may be refused. */
   readonly tries: Tries;
   /** Time when the record's timer is due. */
   readonly armed: EpochMs | undefined;
+}
+
+/** A node with a drain, or with a message about one. */
+export interface ObservedDrain extends DrainObservation, ObservedObjects {
   /** Failure for which the custom resource is not known. */
-  readonly readFailure?: NotKnown['error'] | undefined;
+  readonly readFailure?: Unavailable['error'] | undefined;
   /** Text of the template of the custom drain. */
   readonly template: string | undefined;
 }
+
+/** Node of one look, idle or not. */
+export type ObservedNode = ObservedDrain | (IdleObservation & ObservedObjects);
 
 /** State that all looks of one run share. */
 export interface DrainObserverContext {
@@ -86,7 +89,7 @@ export async function observe(
   { recordOf, tries }: DrainObserverContext,
   target: TargetNode,
   incoming: IncomingMessage | undefined,
-): Promise<Lookup<ObservedDrain, DrainRecord>> {
+): Promise<Lookup<ObservedNode, DrainRecord>> {
   const { name, uid, onlyIfKnown, eventVersion } = target;
   const found = await findSubject(deps, {
     ref: { type: RESOURCES.Node, name },
@@ -101,81 +104,64 @@ export async function observe(
   if (found.kind !== 'here') return found;
   const { object, record: store, loaded } = found;
   if (isSentBefore(object, target)) return { kind: 'nothing' };
-  const record = loaded.kind === 'known' ? loaded.value : NO_DRAINS;
-  const node = toDrainedNode(object, record);
+  const stored = loaded.kind === 'known' ? withoutRefusedRead(loaded.value) : NO_DRAINS;
+  const node = toDrainedNode(object, stored);
+  const record = withoutAnswered(stored, node);
   const asked = incoming ?? requestOnNode(node, record);
   if (loaded.kind === 'none' && asked === undefined && !isLeftOver(node)) return { kind: 'nothing' };
-  const base = {
-    object,
-    store,
-    tries,
-    armed: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
-    record,
-    incoming: asked,
-    now: deps.clock.now(),
-    node,
-    configuration: undefined,
-    maxEventAge: DEFAULT_CONFIG.healthEvents.maxEventAge,
-    template: undefined,
-    mode: 'Enforce',
-    unreadable: undefined,
-    limits: NO_DRAIN_LIMITS,
-    poolDrains: undefined,
-    pods: [],
-    protection: DEFAULT_PROTECTION_POLICY,
-    isProtectionOverridden: false,
-    resource: { kind: 'notAsked' },
-  } as const satisfies ObservedDrain;
+  const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
+  const base = { object, store, tries, armed, record, now: deps.clock.now(), node };
   const isIdle = record.active === undefined && record.requests.length === 0 && asked === undefined;
-  return { kind: 'here', observation: isIdle ? base : await withSurroundings(deps, base) };
+  if (isIdle) return { kind: 'here', observation: { kind: 'idle', ...base, incoming: undefined } };
+  return { kind: 'here', observation: await withSurroundings(deps, { ...base, incoming: asked }) };
 }
 
-/** Whether the Node carries marks of a drain that has ended. If nothing took them off, they would use a place of the pool for ever. */
-const isLeftOver = (node: DrainedNode): boolean =>
-  node.underWay !== undefined ||
-  node.isWatched ||
-  node.shownDrain === 'inProgress' ||
-  (node.shownDrain === 'drained' && !node.unschedulable) ||
-  hasStaleCordonMark(node);
+/** Stands in for the rules in force while a kind is not served: the drain pauses for that. */
+const OUT_OF_SIGHT = {
+  mode: 'Enforce',
+  unreadable: undefined,
+  limits: NO_DRAIN_LIMITS,
+  protection: DEFAULT_PROTECTION_POLICY,
+  isProtectionOverridden: false,
+} as const;
 
-async function withSurroundings(deps: DrainDeps, base: ObservedDrain): Promise<ObservedDrain> {
+async function withSurroundings(
+  deps: DrainDeps,
+  base: ObservedObjects & Pick<DrainObservation, 'now' | 'node' | 'record' | 'incoming'>,
+): Promise<ObservedDrain> {
   const { object, record, now } = base;
   const view = readNode(object);
   const pool = nodePoolOf(view);
   const [config, pods] = await inParallel([loadConfig(OWNER, deps), loadPodsOnNode(deps, view.name)]);
-  const inForce = await loadInForce(deps, { view, pool, pods, now }).catch(textOutOfSight);
+  const loaded = await loadInForce(deps, { view, pool, pods, now }).catch(textOutOfSight);
+  const inForce = typeof loaded === 'string' ? { ...OUT_OF_SIGHT, outOfSight: loaded } : loaded;
   const asked = askedIn(base);
   const isOfAllPods = goesForAllPods({ requests: asked, phase: record.active?.phase });
   const configuration = isOfAllPods ? ALL_PODS : config.drain && configurationOf(config.drain);
   const { active } = record;
-  const limits = typeof inForce === 'string' ? base.limits : inForce.limits;
+  const { limits } = inForce;
   const poolDrains =
     active && isWaiting(active) ? await drainsAround(deps, { node: base.node, limits, pool }, active) : undefined;
   const isCustom = configuration !== undefined && active !== undefined && isCustomDrain(active, configuration, view);
   const found = isCustom
-    ? await orNotKnown(findResource(deps, configuration.settings.customDrain, active, base.node))
+    ? await orUnavailable(findResource(deps, configuration.settings.customDrain, active, base.node))
     : ({ kind: 'notAsked' } as const);
-  const readFailure = 'error' in found ? found.error : undefined;
-  const resource = 'error' in found ? { kind: found.kind, message: found.error.message } : found;
-  const { template, healthEvents } = config;
-  const seen = {
+  return {
+    kind: 'drain',
+    ...base,
+    ...inForce,
+    ...(isOfAllPods && asked.every(isForAllPods) && { limits: NO_DRAIN_LIMITS }),
     configuration,
-    maxEventAge: healthEvents.maxEventAge,
+    maxEventAge: config.healthEvents.maxEventAge,
     poolDrains,
     pods,
-    resource,
-    readFailure,
-    template,
-  };
-  return {
-    ...base,
-    ...seen,
-    ...(typeof inForce === 'string' ? { outOfSight: inForce } : inForce),
-    ...(isOfAllPods && asked.every(isForAllPods) && { limits: NO_DRAIN_LIMITS }),
+    resource: 'error' in found ? { kind: found.kind, message: found.error.message } : found,
+    readFailure: 'error' in found ? found.error : undefined,
+    template: config.template,
   };
 }
 
-/** Reads the other drains of the pool. Of those that wait, an older one that passes its turn is left out. */
+/** Reads the other drains of the pool. An older one that passes its turn is left out, and one that is over where its Node still shows it. */
 async function drainsAround(
   deps: DrainDeps,
   { node, limits, pool }: Pick<ObservedDrain, 'node' | 'limits'> & { readonly pool: string | undefined },
@@ -184,10 +170,12 @@ async function drainsAround(
   const drains = await readPoolDrains(deps, node, pool);
   if (!mustWait(limits, active.requests)) return drains;
   const self = { uid: node.uid, since: sinceOf(active) };
-  return withoutSkippedTurns(deps, drains, limits.maxConcurrent, drain => goesBefore(drain, self));
+  const isOlder = (drain: WaitingDrain): boolean => goesBefore(drain, self);
+  const inLine = await withoutSkippedTurns(deps, drains, limits.maxConcurrent, isOlder);
+  return withoutEnded(deps, inLine, limits.maxConcurrent, isOlder);
 }
 
-/** Reads what the NodePool and the policies say. @throws {OutOfSight} where a kind is not served that may say something */
+/** Reads what the NodePool and the policies say. @throws {KindNotServed} where a kind is not served that may say something */
 async function loadInForce(
   deps: DrainDeps,
   { view, pool, pods, now }: { view: NodeView; pool: string | undefined; pods: readonly PodView[]; now: EpochMs },
@@ -198,7 +186,7 @@ async function loadInForce(
   ]);
   const { policy: protection } = effectiveProtection(poolObject, protections);
   const { mode } = decisionFor(poolObject, 'drain', drains);
-  const unreadable = unreadableMaybeFor(poolObject, drains);
+  const unreadable = unknownFor(poolObject, 'drain', drains);
   const hasProtectedPod = pods.some(pod => isProtected(pod, now, protection));
   const isProtectionOverridden = hasProtectedPod && (await isTerminatedForcefully(deps, view, pool, now));
   const limits = drainLimitsFor(poolObject, drains);
@@ -221,7 +209,7 @@ function configurationOf(settings: DrainSettings): DrainConfiguration {
  * that may state it are read (I6).
  */
 export async function isTerminatedForcefully(
-  deps: Pick<FunctionDeps, 'kubernetes'>,
+  deps: Pick<DrainDeps, 'kubernetes'>,
   node: NodeView,
   pool: string | undefined,
   now: EpochMs,

@@ -5,7 +5,7 @@ import { qualifiedName, type JsonObject } from '../../shared/domain/kubernetes-o
 import type { PodView } from '../../shared/domain/pod.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import type { Report } from '../../shared/lifecycle/reporter.ts';
-import { describeBlockedPods, type PodEnd } from '../../shared/pods/drain-pods.ts';
+import { describeBlockedPods, type PodRemoval } from '../../shared/pods/drain-pods.ts';
 import type { ReportedNode, Notice, ReportContext } from './report.ts';
 import type { PodAct, PodPlan, PodWait } from './rule/pod-plan.ts';
 
@@ -44,8 +44,8 @@ export async function reportScheduledDeletion(
 const controllerOf = ({ ownerReferences }: PodView) => ownerReferences.find(({ controller }) => controller === true);
 
 /** Words the report of a pod that was evicted or deleted. */
-export function describePodEnd(end: PodEnd, node: string): Omit<Report, 'about' | 'reason' | 'metric'> {
-  const { kind, gracePeriodSeconds = null, overriddenProtection } = end;
+export function describeRemoval(removal: PodRemoval, node: string): Omit<Report, 'about' | 'reason' | 'metric'> {
+  const { kind, gracePeriodSeconds = null, overriddenProtection } = removal;
   // A drain ends a protected pod only once its NodeClaim is past the instant from which it is terminated by force (I2).
   const isOverridden = overriddenProtection !== undefined;
   const inSpite = isOverridden ? '; it was protected, and its NodeClaim is past its termination timestamp' : '';
@@ -75,15 +75,15 @@ export async function reportEvicted(
 }
 
 /** Reasons why pods are left. The first two texts are NVSentinel's. @param refusals which pods must not go, and why */
-export function noticesOf({ waits, leftPods }: PodPlan, refusals: readonly string[]): readonly Notice[] {
-  const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
+export function noticesOf({ waits, leftPods }: PodPlan, notRemoved: readonly string[]): readonly Notice[] {
+  const waitsFor = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
   const notices: Notice[] = [];
-  const completing = of('Completion').map(({ pod }) => qualifiedName(pod));
+  const completing = waitsFor('Completion').map(({ pod }) => qualifiedName(pod));
   if (completing.length > 0) {
     const message = `Waiting for following pods to finish: [${completing.join(' ')}]`;
     notices.push({ type: 'Normal', reason: EVENT_REASONS.awaitingPodCompletion, message });
   }
-  const bounded = of('Deadline');
+  const bounded = waitsFor('Deadline');
   const [first] = bounded;
   if (first?.until !== undefined) {
     const names = bounded.map(({ pod }) => pod.name).join(' ');
@@ -92,9 +92,9 @@ export function noticesOf({ waits, leftPods }: PodPlan, refusals: readonly strin
     notices.push({ type: 'Normal', reason: EVENT_REASONS.waitingBeforeForceDelete, message });
   }
   const unknown = waits.flatMap(each => (each.because === 'Unknown' ? [each.message] : []));
-  const blocked = describeBlockedPods(of('Protected'), [...unknown, ...refusals]);
+  const blocked = describeBlockedPods(waitsFor('Protected'), [...unknown, ...notRemoved]);
   if (blocked !== undefined) notices.push({ type: 'Warning', reason: EVENT_REASONS.failedDraining, message: blocked });
-  const returning = of('ComesBack').map(({ pod }) => nameOfReturning(pod));
+  const returning = waitsFor('ComesBack').map(({ pod }) => nameOfReturning(pod));
   const ignored = leftPods.flatMap(({ pod, because }) => (because === 'ComesBack' ? [nameOfReturning(pod)] : []));
   const back = [...new Set([...returning, ...ignored])];
   if (back.length > 0) {

@@ -2,8 +2,10 @@
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { isRepublished, leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
 import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
-import { createTries } from '../../shared/lifecycle/refusals.ts';
+import { createTries, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
@@ -11,21 +13,22 @@ import { openRecords, type UsedWakeUp } from '../../shared/lifecycle/timed-recor
 import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
+import { orUnavailable } from '../../shared/ports/read-answer.ts';
 import { apply } from './apply.ts';
 import { readBusEvent, type NodeMessage } from './bus-event.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './rule/decision.ts';
 import { answerGone, closeGone } from './drain-end.ts';
 import type { IncomingMessage } from './rule/observation.ts';
-import { observe, type DrainDeps, type ObservedDrain, type TargetNode } from './observe.ts';
-import { beginsNothing } from './request-end.ts';
+import { observe, type ObservedNode, type TargetNode } from './observe.ts';
+import { reportNotQuarantined, reportOtherCluster } from './report.ts';
 import { DRAIN_BLOCKS } from './settings.ts';
 import { reportDrainFaults } from './settings-faults.ts';
 import { DRAIN_CODEC, OWNER, recordIdOf } from './record.ts';
-import type { DrainRunState } from './context.ts';
+import type { DrainDeps, DrainRunState } from './context.ts';
 import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
 
-const KEEPER = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
+const KEPT_POLICIES = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
 
 /** The rules of the concern. Mutants put mistakes in their place. */
 export interface Rules {
@@ -52,7 +55,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
   const timers: readonly WakeUpRoute[] = [
     context.settings,
     context.drains,
-    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEEPER, wakeUp.subject, wakeUp)),
+    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEPT_POLICIES, wakeUp.subject, wakeUp)),
     ofKind('Node', wakeUp => {
       const { name, uid } = wakeUp.subject;
       return reconcileNode(context, { name, uid }, undefined, wakeUp);
@@ -97,7 +100,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
     case 'PodDisruptionBudget':
       return context.drains.request(undefined);
     case 'NodeLifecyclePolicy':
-      await keepPolicy(deps, KEEPER, subject);
+      await keepPolicy(deps, KEPT_POLICIES, subject);
       await reportDrainFaults(context, subject, isRepublished(event));
       return context.settings.settingsChanged(event);
     case 'ConfigMap':
@@ -124,6 +127,29 @@ async function reconcileRequest(context: ReconcileContext, message: NodeMessage)
   await answerGone(context, { name: nodeName, uid: nodeUid }, incoming.request);
 }
 
+/**
+ * Reports a message that begins nothing. Nothing is put on the bus: an event that is not quarantined may be by its next delivery, and one of
+ * another cluster is the business of the Curfew there.
+ *
+ * @returns whether the message is over with that
+ */
+async function beginsNothing(context: ReconcileContext, message: NodeMessage): Promise<boolean> {
+  const { id, incoming, nodeName, nodeUid } = message;
+  const target = { name: nodeName, uid: nodeUid };
+  const other = await otherCluster(context.deps, message.clusters);
+  if (other !== undefined) await reportOtherCluster(context, target, id, other);
+  else if (incoming.kind === 'notQuarantined') await reportNotQuarantined(context, target, id, incoming);
+  return other !== undefined || incoming.kind === 'notQuarantined';
+}
+
+/** The first name that is not this cluster's; undefined: none. The configuration is read only where there is one to compare. */
+async function otherCluster(deps: DrainDeps, clusters: readonly string[]): Promise<string | undefined> {
+  const others = clusters.filter(name => name !== deps.cluster);
+  if (others.length === 0) return undefined;
+  const { clusterNames } = (await loadConfig(OWNER, deps)).healthEvents;
+  return others.find(name => !clusterNames.includes(name));
+}
+
 /** Looks at a Node and acts until nothing is left to do. @returns whether the message was taken care of, or the Node is there */
 async function reconcileNode(
   context: ReconcileContext,
@@ -133,14 +159,21 @@ async function reconcileNode(
 ): Promise<boolean> {
   const { deps, reporter } = context;
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
-  const looks = { recordOf: (uid: string) => records(recordIdOf(uid)), tries: createTries(deps.clock) };
+  const reader = { recordOf: (uid: string) => records(recordIdOf(uid)), tries: createTries(deps.clock) };
   const run: DrainRunState = { isMessageDone: incoming === undefined, endedDrainId: undefined };
   let isHere = false;
   let target = first;
-  const concern: Concern<ObservedDrain, DrainDecision> = {
+  const reportOf = (subject: Subject) => reportWarning(reporter, aboutSubject(subject), EVENT_REASONS.readRefused);
+  const concern: Concern<ObservedNode, DrainDecision> = {
     what: `node ${first.name}`,
-    async observe(): Promise<Observed<ObservedDrain>> {
-      const found = await observe(deps, looks, target, run.isMessageDone ? undefined : incoming);
+    async observe(): Promise<Observed<ObservedNode>> {
+      const found = await orUnavailable(observe(deps, reader, target, run.isMessageDone ? undefined : incoming));
+      if (found.kind === 'unavailable') {
+        const record = target.uid === undefined ? undefined : reader.recordOf(target.uid);
+        const { tries } = reader;
+        await noteRefusedRead(found.error, { tries, record, reportOf, isRequest: !run.isMessageDone });
+        return { kind: 'over' };
+      }
       isHere = found.kind === 'here';
       // I10: from now on this node is meant, not its name.
       if (found.kind === 'here') target = { name: target.name, uid: found.observation.object.metadata.uid };

@@ -14,6 +14,7 @@ import { fittingJson, toStoredAnswer } from './rule/record-size.ts';
 import {
   answeredSchema,
   finishedSchema,
+  heldRecoverySchema,
   outcomeSchema,
   quarantineEndSchema,
   recoverySchema,
@@ -76,7 +77,7 @@ const storedActive = z.object({
   gone: z.exactOptional(z.number()),
   /** Number of pods that are gone, or about to go. */
   drained: z.number(),
-  /** Turns in a row in which an eviction was not granted, or a pod had changed. */
+  /** The stored name of `failedLooks`. */
   refusals: z.number(),
   /** Evictions that are not asked for again for a moment, by UID of the pod. */
   heldEvictions: z.exactOptional(z.readonly(askedEvictionsSchema)),
@@ -124,7 +125,7 @@ export type DrainPhase = OpenPhase | EndingPhase;
 
 type OfPhase = 'queue' | 'custom' | 'fellBack' | 'end' | 'over' | 'isAnswered';
 /** Fields that the store has under another name, or in another shape. */
-type StoredOtherwise = 'gone' | 'hold' | 'heldEvictions';
+type StoredOtherwise = 'gone' | 'hold' | 'heldEvictions' | 'refusals';
 const EMPTY = { tried: [], reported: '', pausedFor: toDurationMs(0), returns: [] } as const;
 type MayBeEmpty = keyof typeof EMPTY;
 
@@ -136,6 +137,8 @@ export interface ActiveDrain
   readonly phase: DrainPhase;
   /** Number of pods that it had set out to evict or delete, and that are not there any more. */
   readonly goneCount: number;
+  /** Looks in a row at which an eviction was not granted, or a pod had changed. */
+  readonly failedLooks: number;
   /** The cordon of the node; absent until the Node was prepared. */
   readonly cordon?: Cordon;
   readonly askedEvictions: AskedEvictions;
@@ -144,13 +147,14 @@ export interface ActiveDrain
 const active = z.pipe(
   storedActive,
   z.transform((stored: StoredActive): ActiveDrain => {
-    const { queue, custom: resource, fellBack, hold, heldEvictions = {}, gone = 0, ...others } = stored;
+    const { queue, custom: resource, fellBack, hold, heldEvictions = {}, gone = 0, refusals, ...others } = stored;
     const { end, over = [], isAnswered, ...fields } = others;
     const before = phaseStored({ queue, resource, fellBack });
     const answered = isAnswered && { isAnswered };
     const phase = end === undefined ? before : ({ kind: 'ending', outcome: end, over, before, ...answered } as const);
     const cordon = hold && { quarantined: hold.quarantined, by: hold.cordon };
-    return { ...EMPTY, ...fields, goneCount: gone, ...(cordon && { cordon }), askedEvictions: heldEvictions, phase };
+    const counts = { goneCount: gone, failedLooks: refusals };
+    return { ...EMPTY, ...fields, ...counts, ...(cordon && { cordon }), askedEvictions: heldEvictions, phase };
   }),
 );
 
@@ -168,9 +172,11 @@ function phaseStored({ queue, resource, fellBack }: StoredPhase): OpenPhase {
 }
 
 function toStoredActive(value: ActiveDrain): StoredActive {
-  const { phase, tried, goneCount, cordon, askedEvictions, reported, pausedFor, returns, ...fields } = value;
+  const { phase, tried, goneCount, failedLooks, cordon, askedEvictions, reported, pausedFor, returns, ...fields } =
+    value;
   return {
     ...fields,
+    refusals: failedLooks,
     ...(cordon && { hold: { quarantined: cordon.quarantined, cordon: cordon.by } }),
     ...(tried.length > 0 && { tried }),
     ...(goneCount !== 0 && { gone: goneCount }),
@@ -218,6 +224,9 @@ const schema = z.object({
   pausedSince: z.exactOptional(instant),
   quarantineEnd: z.exactOptional(quarantineEndSchema),
   recoveries: z.exactOptional(z.list(recoverySchema)),
+  heldRecoveries: z.exactOptional(z.list(heldRecoverySchema)),
+  /** Time of the last Warning on the Node that a recovery has to last first. */
+  flappingSaid: z.exactOptional(instant),
   /** Time of the last Warning on the Node that an event is too old. */
   staleSaid: z.exactOptional(instant),
   /** The mark of our cordon on a Node that somebody has uncordoned since: any cordon beside it is not ours. Absent once the mark is off. */

@@ -2,11 +2,12 @@
 import { DRAIN_METRICS } from '../../shared/contract/metrics.ts';
 import { aboutNode } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { nodeOfRequest } from '../../shared/domain/source.ts';
 import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
 import { reportLasting, type Report } from '../../shared/lifecycle/reporter.ts';
 import type { NodeMessage } from './bus-event.ts';
 import type { DrainContext } from './context.ts';
-import type { ObservedDrain, TargetNode } from './observe.ts';
+import type { ObservedNode, TargetNode } from './observe.ts';
 import type { ActiveDrain, CustomProgress, DrainRecord } from './record.ts';
 import type { DrainOutcome, FinishedDrain } from './request-record.ts';
 import type { DecisionOf } from './rule/decision.ts';
@@ -16,7 +17,7 @@ import { formatScope } from './rule/pods.ts';
 /** The tools of a report. */
 export type ReportContext = Pick<DrainContext, 'deps' | 'reporter'>;
 /** The Node that a report is about. */
-export type ReportedNode = Pick<ObservedDrain, 'object'>;
+export type ReportedNode = Pick<ObservedNode, 'object'>;
 
 /** Reports one audit line, metric and Event about the Node. */
 const reportOnNode = (
@@ -41,14 +42,14 @@ export const reportAdmitted = (
   });
 
 /**
- * Reports a request for which no drain begins. @param news `isSaid`: an Event says how to ask again for what is too old; `isFailed`: one says
+ * Reports a request for which no drain begins. @param news `isReported`: an Event says how to ask again for what is too old; `isFailed`: one says
  * that the drain failed
  */
 export const reportAnswer = (
   context: ReportContext,
   observed: ReportedNode,
   answer: FinishedDrain,
-  { novelty, isFailed, isSaid }: AnswerNews = { novelty: 'new', isFailed: false, isSaid: false },
+  { novelty, isFailed, isReported }: AnswerNews = { novelty: 'new', isFailed: false, isReported: false },
 ): Promise<void> =>
   reportOnNode(context, observed, {
     decision: 'answer',
@@ -57,12 +58,12 @@ export const reportAnswer = (
     details: { id: answer.id, status: answer.status, repeated: novelty === 'repeated' },
     ...(isFailed && { event: { type: 'Warning', reason: EVENT_REASONS.drainFailed } }),
     ...(novelty === 'tooOld' && { metric: { name: EVENT_REASONS.staleEvent } }),
-    ...(isSaid && { event: { type: 'Warning', message: askAgain(answer, observed.object.metadata.name) } }),
+    ...(isReported && { event: { type: 'Warning', message: askAgain(answer, observed.object.metadata.name) } }),
   });
 
 interface AnswerNews extends Pick<DecisionOf<'answer'>, 'novelty'> {
   readonly isFailed: boolean;
-  readonly isSaid: boolean;
+  readonly isReported: boolean;
 }
 
 const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
@@ -81,6 +82,19 @@ export const reportCancelled = (
     ...detailsOf(answers),
   });
 
+/** Reports a recovery that ends nothing yet. @param isReported by an Event, too */
+export const reportHeldRecovery = (
+  context: ReportContext,
+  observed: ReportedNode,
+  { message, isReported }: { readonly message: string; readonly isReported: boolean },
+): Promise<void> =>
+  reportOnNode(context, observed, {
+    decision: 'wait',
+    reason: EVENT_REASONS.drainRecoveryHeld,
+    message: `a recovery was reported: ${message}`,
+    ...(isReported && { event: { type: 'Warning' } }),
+  });
+
 /** Details with the ids of ended requests. A drain that is called off as a whole answers its requests with its own end. */
 const detailsOf = (answers: readonly FinishedDrain[]): Pick<Report, 'details'> =>
   answers.length === 0 ? {} : { details: { ids: idsOf(answers) } };
@@ -93,7 +107,7 @@ function forOthers({ active }: DrainRecord): string {
 /** Reports a pause of drains once. @returns the text to remember */
 export function reportPause(
   context: ReportContext,
-  observed: Pick<ObservedDrain, 'object' | 'record'>,
+  observed: Pick<ObservedNode, 'object' | 'record'>,
   { reason, message }: DecisionOf<'pause'>,
 ): Promise<string> {
   const isNotServed = reason === EVENT_REASONS.kindNotServed;
@@ -190,16 +204,20 @@ export async function reportEnd(
 /** Reports a drain that only the Node knows: nobody can follow it, or answer those who asked (I9). @param resource what became of its custom resource */
 export async function reportForgotten(
   context: ReportContext,
-  observed: Pick<ObservedDrain, 'object' | 'node'>,
+  observed: Pick<ObservedNode, 'object' | 'node'>,
   { id, isOpened, resource }: { readonly id: string; readonly isOpened: boolean; readonly resource: string },
 ): Promise<void> {
   const { node } = observed;
   const cordon = node.unschedulable && !isOpened ? 'the node stays cordoned, ' : '';
   const custom = resource === '' ? '' : `${resource}; `;
+  const next =
+    nodeOfRequest(id) === node.uid
+      ? 'repair asks for another one if it needs that'
+      : `ask for it again with: curfew drain ${node.name}`;
   await reportOnNode(context, observed, {
     decision: 'end',
     reason: ENDS.Cancelled.reason,
-    message: `drain ${id}: no record of it is left, and Curfew goes no further with it; ${custom}${cordon}ask for it again with: curfew drain ${node.name}`,
+    message: `drain ${id}: no record of it is left, and Curfew goes no further with it; ${custom}${cordon}${next}`,
     details: { id, ids: [id], status: 'Cancelled', reason: 'RecordLost', drained: 0, left: [] },
     event: { type: 'Warning' },
   });
@@ -292,7 +310,7 @@ export function reportNotices(
 /** Reports that nothing has moved for hours, and what blocks the drain. @returns the drain with the time of the report */
 export async function reportStuck(
   context: ReportContext,
-  observed: Pick<ObservedDrain, 'object' | 'now'>,
+  observed: Pick<ObservedNode, 'object' | 'now'>,
   active: ActiveDrain,
   notices: readonly Notice[],
 ): Promise<ActiveDrain> {

@@ -1,20 +1,11 @@
-/** Ends of requests without a drain of their own: answered at once, taken back, or not this cluster's. */
-import { loadConfig } from '../../shared/cluster/configuration.ts';
+/** Ends of requests without a drain of their own: answered at once, or taken back. */
 import { isReportDue } from '../../shared/domain/time.ts';
 import { PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
-import type { NodeMessage } from './bus-event.ts';
 import type { DrainContext } from './context.ts';
 import { nodeOf, publishAnswers } from './drain-completed.ts';
 import { answerNode, finishNode } from './node.ts';
-import type { DrainDeps, ObservedDrain } from './observe.ts';
-import { OWNER } from './record.ts';
-import {
-  reportAnswer,
-  reportCancelled,
-  reportNotQuarantined,
-  reportOtherCluster,
-  type ReportContext,
-} from './report.ts';
+import type { ObservedDrain, ObservedNode } from './observe.ts';
+import { reportAnswer, reportCancelled, reportHeldRecovery } from './report.ts';
 import type { DecisionOf } from './rule/decision.ts';
 import { isEnding } from './rule/phase.ts';
 import { saveForSweep } from './save.ts';
@@ -30,8 +21,8 @@ export async function answer(
   const { answer: given, novelty } = decision;
   const isOld = novelty === 'tooOld';
   const isFailed = given.status === 'Failed' && novelty === 'new' && decision.record.active === undefined;
-  const isSaid = isOld && saysAgain(observed);
-  const record = isSaid ? { ...decision.record, staleSaid: observed.now } : decision.record;
+  const isReported = isOld && saysAgain(observed);
+  const record = isReported ? { ...decision.record, staleSaid: observed.now } : decision.record;
   if (observed.mode === 'Enforce') {
     const ended = [given];
     const changed = okUnlessTransient(
@@ -44,10 +35,10 @@ export async function answer(
     if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed, !run.isMessageDone);
   }
   await publishAnswers(deps, nodeOf(observed), [given]);
-  const isKept = isOld ? isSaid : novelty === 'new';
+  const isKept = isOld ? isReported : novelty === 'new';
   const saved = isKept ? await saveForSweep(observed, record) : undefined;
   if (saved?.written === false) return saved;
-  await reportAnswer(context, observed, given, { novelty, isFailed, isSaid });
+  await reportAnswer(context, observed, given, { novelty, isFailed, isReported });
   run.isMessageDone = true;
   return PROGRESSED;
 }
@@ -55,11 +46,24 @@ export async function answer(
 /** Whether an Event about an old HealthEvent is due: however many come, a Node gets one in this time (I11). */
 const saysAgain = ({ record: { staleSaid }, now }: ObservedDrain): boolean => isReportDue(now, staleSaid);
 
+/** Notes a recovery that has to last before it ends anything. */
+export async function holdRecovery(
+  context: DrainContext,
+  { record, message }: DecisionOf<'holdRecovery'>,
+  observed: ObservedNode,
+): Promise<Turn> {
+  const isReported = isReportDue(observed.now, record.flappingSaid);
+  // Said first: a run that dies in between says it again, and once the record has it nobody does.
+  await reportHeldRecovery(context, observed, { message, isReported });
+  const saved = await saveForSweep(observed, isReported ? { ...record, flappingSaid: observed.now } : record);
+  return saved.written ? PROGRESSED : saved;
+}
+
 /** Answers requests that are withdrawn, and releases the Node where nothing keeps it any more. */
 export async function cancel(
   context: DrainContext,
   decision: DecisionOf<'cancel'>,
-  observed: ObservedDrain,
+  observed: ObservedNode,
 ): Promise<Turn> {
   const { deps, run } = context;
   const { record, answers, releasesNode, answersMessage } = decision;
@@ -81,27 +85,4 @@ export async function cancel(
   if (!answersMessage) run.isMessageDone = true;
   if (record.active && isEnding(record.active)) run.endedDrainId = record.active.id;
   return PROGRESSED;
-}
-
-/**
- * Reports a message that begins nothing. Nothing is put on the bus: an event that is not quarantined may be by its next delivery, and one of
- * another cluster is the business of the Curfew there.
- *
- * @returns whether the message is over with that
- */
-export async function beginsNothing(context: ReportContext, message: NodeMessage): Promise<boolean> {
-  const { id, incoming, nodeName, nodeUid } = message;
-  const target = { name: nodeName, uid: nodeUid };
-  const other = await otherCluster(context.deps, message.clusters);
-  if (other !== undefined) await reportOtherCluster(context, target, id, other);
-  else if (incoming.kind === 'notQuarantined') await reportNotQuarantined(context, target, id, incoming);
-  return other !== undefined || incoming.kind === 'notQuarantined';
-}
-
-/** The first name that is not this cluster's; undefined: none. The configuration is read only where there is one to compare. */
-async function otherCluster(deps: DrainDeps, clusters: readonly string[]): Promise<string | undefined> {
-  const others = clusters.filter(name => name !== deps.cluster);
-  if (others.length === 0) return undefined;
-  const { clusterNames } = (await loadConfig(OWNER, deps)).healthEvents;
-  return others.find(name => !clusterNames.includes(name));
 }

@@ -141,3 +141,7 @@ export const quarantineEndSchema = z.union([
 export const recoverySchema = z.object({ fault: faultSchema, said: saidSchema, /** Time of arrival. */ time: instant });
 /** A report that a fault, or some of its entities, are over: events about it that were said before, and come later, drain nothing. */
 export type Recovery = Readonly<z.output<typeof recoverySchema>>;
+
+/** A recovery of a fault that comes and goes: it counts once it has lasted since then. */
+export const heldRecoverySchema = z.object({ event, said: z.exactOptional(saidSchema), since: instant });
+export type HeldRecovery = Readonly<z.output<typeof heldRecoverySchema>>;

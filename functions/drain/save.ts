@@ -4,18 +4,18 @@ import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
 import type { RecordToSave } from '../../shared/lifecycle/timed-record.ts';
 import { forgetPods } from '../../shared/pods/drain-pods.ts';
-import type { ObservedDrain } from './observe.ts';
+import type { ObservedDrain, ObservedNode } from './observe.ts';
 import type { DrainRecord } from './record.ts';
 
 /** Writes record and timer together. @param how as in `RecordToSave` */
 export function save(
-  observed: ObservedDrain,
+  observed: ObservedNode,
   record: DrainRecord,
   wakeTime: EpochMs,
-  how: Pick<RecordToSave<DrainRecord>, 'punctual' | 'redeliveryError'> = {},
+  how: Pick<RecordToSave<DrainRecord>, 'hasOwnMessage' | 'redeliveryError'> = {},
 ) {
   const { refusals: stored, ...fields } = record;
-  forgetPods(observed.tries, stored, record.active === undefined ? [] : observed.pods);
+  forgetPods(observed.tries, stored, record.active === undefined || observed.kind === 'idle' ? [] : observed.pods);
   const refusals = observed.tries.after(stored);
   return observed.store.save({
     subject: subjectOf(observed.object),
@@ -26,8 +26,8 @@ export function save(
 }
 
 /** Writes record and timer while this run goes on. Should it die, the sweep finds the timer. */
-export const saveForSweep = (observed: ObservedDrain, value: DrainRecord) =>
-  save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), { punctual: false });
+export const saveForSweep = (observed: ObservedNode, value: DrainRecord) =>
+  save(observed, value, addDuration(observed.now, RUN_ENDS_WITHIN), { hasOwnMessage: false });
 
 /** The observation once a turn has written this record by `saveForSweep`. */
 export const withSaved = (observed: ObservedDrain, record: DrainRecord): ObservedDrain => ({
@@ -37,9 +37,9 @@ export const withSaved = (observed: ObservedDrain, record: DrainRecord): Observe
 });
 
 /** Writes record and timer. A timer that is only a little early is kept: it costs less than to look again because it was put off (T4). */
-export function saveUntil(observed: ObservedDrain, value: DrainRecord, wakeTime: EpochMs) {
+export function saveUntil(observed: ObservedNode, value: DrainRecord, wakeTime: EpochMs) {
   const { armed, now } = observed;
   const keeps =
     armed !== undefined && armed > now && armed < wakeTime && wakeTime <= addDuration(armed, RUN_ENDS_WITHIN);
-  return keeps ? save(observed, value, armed, { punctual: false }) : save(observed, value, wakeTime);
+  return keeps ? save(observed, value, armed, { hasOwnMessage: false }) : save(observed, value, wakeTime);
 }

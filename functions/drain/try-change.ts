@@ -3,10 +3,10 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { causeOf, isRefusal, reportWarning, type Refused } from '../../shared/lifecycle/refusals.ts';
-import { again, type Turn } from '../../shared/lifecycle/settle.ts';
+import { anotherTurn, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { showDrain, type NodeChange } from './node.ts';
-import type { ObservedDrain } from './observe.ts';
+import type { ObservedNode } from './observe.ts';
 import { NO_DRAINS } from './record.ts';
 import type { DrainConditionState } from './rule/observation.ts';
 import { withSafetyNet } from './rule/progress.ts';
@@ -15,11 +15,13 @@ import { save } from './save.ts';
 /** Makes a change of Node or custom resource, unless it was refused and waits. @param key which change of the drain it is */
 export function tryChange<Outcome>(
   { reporter }: DrainContext,
-  { object, record, mode, limits, configuration, tries }: ObservedDrain,
+  observed: ObservedNode,
   key: 'show' | 'prepare' | 'answer' | 'finish' | 'readResource' | 'createResource' | 'deleteResource',
   call: () => Promise<Outcome>,
 ): Promise<Outcome | Refused> {
-  const restsOn = [object, record.active?.id, mode, limits, configuration?.settings];
+  const { object, record, tries } = observed;
+  const inForce = observed.kind === 'idle' ? [] : [observed.mode, observed.limits, observed.configuration?.settings];
+  const restsOn = [object, record.active?.id, ...inForce];
   // What only informs is not worth a word.
   const isAwaited = key === 'readResource' || key === 'createResource';
   const reason = isAwaited ? EVENT_REASONS.awaitingCustomDrain : EVENT_REASONS.nodeChangeRefused;
@@ -34,7 +36,7 @@ export const okUnlessTransient = <Outcome>(changed: Outcome | Refused): Outcome 
 /** Shows the drain on the Node. */
 export const tryShow = (
   context: DrainContext,
-  observed: ObservedDrain,
+  observed: ObservedNode,
   shown: DrainConditionState,
   message: string,
 ): ReturnType<typeof showOnNode> =>
@@ -45,7 +47,7 @@ export const tryShow = (
 /** Shows the drain on the Node, where that is let. @returns the Node, or why the turn ends */
 export async function showOnNode(
   context: DrainContext,
-  observed: ObservedDrain,
+  observed: ObservedNode,
   shown: DrainConditionState,
   message: string,
 ): Promise<KubernetesObject | Refused | undefined> {
@@ -62,11 +64,11 @@ export type UnmadeChange = Exclude<NodeChange, { kind: 'ok' }> | Refused | undef
  * @param isForMessage the change is what the message in hand asks for, which stands nowhere else
  */
 export async function endUnchangedTurn(
-  observed: ObservedDrain,
+  observed: ObservedNode,
   changed: UnmadeChange,
   isForMessage = false,
 ): Promise<Turn> {
-  if (!isRefusal(changed)) return again(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
+  if (!isRefusal(changed)) return anotherTurn(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
   const loaded = await observed.store.load();
   if (isForMessage || loaded.kind === 'newer') throw changed.redeliveryError ?? new RetryableError(changed.message);
   const { until, redeliveryError } = changed;

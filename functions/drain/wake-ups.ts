@@ -1,4 +1,5 @@
 /** Wake-ups of drains because something around their nodes changed, and the other nodes of a pool. A burst of changes costs one round. */
+import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { listNodes } from '../../shared/cluster/lists.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { NVSENTINEL, ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
@@ -10,7 +11,7 @@ import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { DRAIN_CODEC, OWNER, recordIdOf } from './record.ts';
+import { DRAIN_CODEC, OWNER, recordIdOf, type DrainRecord } from './record.ts';
 import { readUnderWay } from './rule/node-annotations.ts';
 import type { DrainObservation, PoolDrains, WaitingDrain } from './rule/observation.ts';
 import { inTurn, nextOf, skipsItsTurn } from './rule/queue.ts';
@@ -57,6 +58,8 @@ function wakeNow(
 }
 
 interface PoolDrainsWithNodes extends PoolDrains {
+  /** UIDs of the nodes that `drainingCount` counts. */
+  readonly drainingUids: readonly string[];
   readonly waiters: readonly (WaitingDrain & { readonly node: KubernetesObject })[];
 }
 
@@ -70,21 +73,21 @@ export async function readPoolDrains(
   const nodes = await listNodes(deps, { labelSelector: pool === undefined ? `!${label}` : `${label}=${pool}` });
   const others = nodes.filter(({ metadata }) => metadata.uid !== uid);
   const waiters: (WaitingDrain & { node: KubernetesObject })[] = [];
-  let drainingCount = 0;
+  const drainingUids: string[] = [];
   for (const node of others) {
     const mark = node.metadata.annotations?.[ANNOTATIONS.drainUnderWay];
     if (mark === undefined) continue;
     const read = readUnderWay(mark);
     // A mark that cannot be read may be that of a drain (I6).
     if (read?.isWaiting === true) waiters.push({ uid: node.metadata.uid, since: read.since, node });
-    else drainingCount += 1;
+    else drainingUids.push(node.metadata.uid);
   }
-  return { total: others.length + 1, drainingCount, waiters };
+  return { total: others.length + 1, drainingCount: drainingUids.length, drainingUids, waiters };
 }
 
 /**
- * Leaves out older drains that pass their turn. While places are free, records are read, the oldest first, of as many drains as have one of
- * those places.
+ * Leaves out older drains that pass their turn. Records are read, the oldest first, of as many drains as have one of the free places, and of
+ * one at least.
  *
  * @param isOlder whether a drain has its turn before the one in question
  */
@@ -95,7 +98,7 @@ export async function withoutSkippedTurns<Drains extends PoolDrains>(
   isOlder: (drain: WaitingDrain) => boolean = () => true,
 ): Promise<Drains> {
   const passed = new Set<string>();
-  let free = placesOf(maxConcurrent, drains.total) - drains.drainingCount;
+  let free = Math.max(1, placesOf(maxConcurrent, drains.total) - drains.drainingCount);
   for (const { uid } of inTurn(drains.waiters.filter(isOlder))) {
     if (free <= 0) break;
     const loaded = await openRecord(deps, DRAIN_CODEC, recordIdOf(uid)).load();
@@ -104,6 +107,31 @@ export async function withoutSkippedTurns<Drains extends PoolDrains>(
   }
   return { ...drains, waiters: drains.waiters.filter(({ uid }) => !passed.has(uid)) };
 }
+
+/**
+ * Leaves out drains that are over and answered while their Nodes must not be changed: their places are free. Where all places are taken, the first in the
+ * queue reads the records.
+ *
+ * @param isOlder whether a drain has its turn before the one in question
+ */
+export async function withoutEnded(
+  deps: Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>,
+  drains: PoolDrainsWithNodes,
+  maxConcurrent: NonNullable<DrainLimits['maxConcurrent']>,
+  isOlder: (drain: WaitingDrain) => boolean,
+): Promise<PoolDrains> {
+  const { total, drainingCount, drainingUids, waiters } = drains;
+  if (drainingCount < placesOf(maxConcurrent, total) || waiters.some(isOlder)) return drains;
+  let endedCount = 0;
+  await fewAtATime(drainingUids, async uid => {
+    const loaded = await openRecord(deps, DRAIN_CODEC, recordIdOf(uid)).load();
+    if (loaded.kind === 'none' || (loaded.kind === 'known' && isOver(loaded.value))) endedCount += 1;
+  });
+  return { ...drains, drainingCount: drainingCount - endedCount };
+}
+
+const isOver = ({ active }: DrainRecord): boolean =>
+  active === undefined || (active.phase.kind === 'ending' && active.phase.isAnswered === true);
 
 /** Wakes the drains whose turn it may be, because the place of one that has ended is free. */
 export async function wakeNext(

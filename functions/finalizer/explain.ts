@@ -6,6 +6,15 @@ export { ORPHAN_CHECK } from './orphans/decide.ts';
 export { ORPHAN_CODEC } from './orphans/record.ts';
 export { entriesOf, LEDGER_CODEC } from './objects/record.ts';
 export { TERMINATING_CONDITION } from './termination/conditions.ts';
-export { FROM_ANNOTATION, hookTimeoutTime, planDrain, type PodStep } from './termination/decide.ts';
-export { hasBegun, TERMINATION_CODEC, type HookProgress, type KeptSettings } from './termination/record.ts';
-export { effectiveTermination } from './termination/settings.ts';
+export { gracePeriodOf, resolveDeadline } from './termination/rule/deadline.ts';
+export { hookTimeoutTime, lastMessageOf, resourceOf, unawaitedOf } from './termination/rule/hook-progress.ts';
+export { planDrain, type PodStep } from './termination/rule/drain-plan.ts';
+export { hasBegun } from './termination/rule/turn.ts';
+export { TERMINATION_CODEC, waitOf, type HookProgress, type KeptSettings } from './termination/record.ts';
+export { OWNER as FINALIZER_OWNER } from './common/context.ts';
+export {
+  effectiveTermination,
+  takesBackDeadline,
+  TERMINATION_BLOCK,
+  type EffectiveTermination,
+} from './termination/settings.ts';

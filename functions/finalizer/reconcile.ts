@@ -14,7 +14,7 @@ import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import { TERMINATION_BLOCK } from './termination/settings.ts';
-import { createClaimHints } from './termination/claim-hints.ts';
+import { createClaimCache } from './termination/claim-cache.ts';
 import { decide } from './termination/decide.ts';
 import { reportTerminationFaults } from './termination/settings-faults.ts';
 import { closeNodeRecord } from './termination/end.ts';
@@ -25,7 +25,8 @@ import { isInstance } from './orphans/record.ts';
 import { targetOfNode } from './termination/observe.ts';
 import { isKnownPool, updateKnownPool } from './termination/known-pools.ts';
 import { reconcileTarget } from './termination/reconcile.ts';
-import { decide as decideObject, takeCallSlot } from './objects/decide.ts';
+import { decide as decideObject } from './objects/decide.ts';
+import { takeCallSlot } from './objects/rule/call-queue.ts';
 import { reconcileObject } from './objects/reconcile.ts';
 import { reconcileOtherRules, reconcileRule } from './rules/reconcile.ts';
 import { ruleRounds } from './rules/wake-ups.ts';
@@ -36,7 +37,7 @@ import { settingsRounds, terminationRounds } from './wake-ups.ts';
 import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 
 /** Owner and blocks of the policies that a termination goes by. */
-const KEEPER = { owner: OWNER, readers: [TERMINATION_BLOCK, PROTECTION] } as const;
+const KEPT_POLICIES = { owner: OWNER, readers: [TERMINATION_BLOCK, PROTECTION] } as const;
 
 /** The rules of the concern. Mutants put mistakes in their place. */
 export interface Rules {
@@ -48,7 +49,7 @@ export interface Rules {
 
 type ReconcileContext = TerminationContext &
   Pick<Rules, 'decideObject' | 'takeCallSlot'> &
-  Readonly<Record<'terminations' | 'rules', Rounds>> & { readonly settings: SettingsRounds };
+  Readonly<Record<'terminationRounds' | 'ruleRounds', Rounds>> & { readonly settings: SettingsRounds };
 
 /** @param rules put in place of the real rules and steps, by mutants only */
 export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}): Reconcile {
@@ -57,10 +58,10 @@ export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}
     deps,
     reporter,
     pauseOutOfSight: createPauseOutOfSight({ clock: deps.clock, reporter }),
-    hints: createClaimHints(),
+    claimCache: createClaimCache(),
     settings: settingsRounds(deps),
-    terminations: terminationRounds(deps),
-    rules: ruleRounds(deps),
+    terminationRounds: terminationRounds(deps),
+    ruleRounds: ruleRounds(deps),
     decide,
     steps: TERMINATION_STEPS,
     decideObject,
@@ -69,12 +70,12 @@ export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}
   };
   const timers: readonly WakeUpRoute[] = [
     context.settings,
-    context.terminations,
-    context.rules,
+    context.terminationRounds,
+    context.ruleRounds,
     { takes: isOrphanCheck, timerDue: () => checkForOrphans(deps) },
     { takes: isKnownPool, timerDue: wakeUp => updateKnownPool(deps, wakeUp.subject.name, wakeUp) },
     { takes: isInstance, timerDue: wakeUp => reconcileInstance(context, wakeUp.subject.name, { wakeUp }) },
-    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEEPER, wakeUp.subject, wakeUp)),
+    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEPT_POLICIES, wakeUp.subject, wakeUp)),
     ofKind('NodeClaim', wakeUp => {
       const { name, uid } = wakeUp.subject;
       return reconcileTarget(context, { kind: 'NodeClaim', name, uid }, wakeUp);
@@ -125,7 +126,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
     case 'VolumeAttachment':
       return hints.nodeName === undefined ? undefined : reconcileNode(context, hints.nodeName);
     case 'PodDisruptionBudget':
-      return context.terminations.request(undefined);
+      return context.terminationRounds.request(undefined);
     case 'FinalizerRule':
       await reconcileRule(context, name, { watch, affectsObjects: !isRepeated && !isOwnFinalizer(changed) });
       return isRepeated ? undefined : reconcileOtherRules(context, name);
@@ -134,7 +135,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
       await updateKnownPool(context.deps, name);
       return context.settings.settingsChanged(event);
     case 'NodeLifecyclePolicy':
-      await keepPolicy(context.deps, KEEPER, subject);
+      await keepPolicy(context.deps, KEPT_POLICIES, subject);
       await reportTerminationFaults(context, subject, isRepeated);
       return context.settings.settingsChanged(event);
     case 'ConfigMap':
@@ -169,7 +170,7 @@ async function reconcileNode(
   missing?: string,
 ): Promise<void> {
   const { wakeUp, onlyIfTerminating = false } = cause;
-  const target = await targetOfNode(context.deps, context.hints, { name, onlyIfTerminating });
+  const target = await targetOfNode(context.deps, context.claimCache, { name, onlyIfTerminating });
   const isOwn = target?.kind === 'Node' && (wakeUp === undefined || target.uid === wakeUp.subject.uid);
   const isKnown = target === undefined || (await reconcileTarget(context, target, isOwn ? wakeUp : undefined));
   // Its NodeClaim went since it was found: the Node is a subject of its own from now on.
@@ -179,7 +180,7 @@ async function reconcileNode(
   if (wakeUp === undefined || isOwn) return;
   const { uid } = wakeUp.subject;
   const isAlone = async (): Promise<boolean> => {
-    const now = await targetOfNode(context.deps, context.hints, { name, onlyIfTerminating });
+    const now = await targetOfNode(context.deps, context.claimCache, { name, onlyIfTerminating });
     return now?.kind === 'Node' && now.uid === uid;
   };
   // A record of the Node's own, from when no NodeClaim stood for it, or of one that is gone.
@@ -189,5 +190,5 @@ async function reconcileNode(
 /** Handles a Node that is gone: its NodeClaim may wait for it, or it went with our finalizer stripped. */
 async function reconcileGoneNode(context: ReconcileContext, { name, uid }: Subject): Promise<void> {
   await reconcileTarget(context, { kind: 'Node', name, uid, onlyIfKnown: true }, undefined);
-  await context.terminations.request(undefined);
+  await context.terminationRounds.request(undefined);
 }

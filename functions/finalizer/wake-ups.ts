@@ -24,7 +24,7 @@ import { effectiveTermination, TERMINATION_BLOCK, type EffectiveTermination } fr
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
 /** Objects out of sight count as none: they look again by their own timers. */
-const NONE_IF_NOT_SERVED = { notServed: 'none' } as const;
+const NONE_IF_NOT_SERVED = { ifNotServed: 'empty' } as const;
 
 /** Rounds after changes of settings; their scopes are NodePools. */
 export function settingsRounds(deps: Deps): SettingsRounds {

@@ -8,7 +8,7 @@ import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes
 import { earliest, isDue, type EpochMs } from '../../shared/domain/time.ts';
 import { isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
+import { anotherTurn, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { RecordToSave } from '../../shared/lifecycle/timed-record.ts';
 import { changeExactly } from '../../shared/ports/exact-change.ts';
@@ -44,13 +44,15 @@ async function closeRecord(
   return turn.kind === 'again' ? turn : observed.record.release();
 }
 
+type KeepDecision = Extract<GracePeriodDecision, { kind: 'keep' }>;
+
+/** Writes the intent, changes the Node, says what is new, and writes the outcome. */
 async function keepRecord(
   context: GracePeriodContext,
-  { node, announcements, intent, outcome, counts }: Extract<GracePeriodDecision, { kind: 'keep' }>,
+  { node, announcements, intent, outcome, counts }: KeepDecision,
   observed: ObservedNode,
 ): Promise<Turn> {
-  const { record } = observed;
-  const intended = await record.save({ ...recordToSave(observed, intent), punctual: !hasUnreported(intent, observed) });
+  const intended = await observed.record.save(intentToSave(observed, intent));
   if (intended.kind === 'again') return intended;
 
   const changed = await changeNode(context, observed, { node, counts }, intent);
@@ -59,15 +61,24 @@ async function keepRecord(
   await announce(context, announcements);
   context.announcements = [...context.announcements, ...announcements];
   countProtectedPods(context.deps, counts);
-  const isNews = announcements.length > 0 || changed.memory !== undefined;
-  const after = { ...outcome, record: withMemory(outcome.record, changed.memory) };
-  const done: Turn = isNews ? await record.save(recordToSave(observed, after)) : DONE;
+  const saved = await saveOutcome(observed, outcome, { announcements, memory: changed.memory });
   // The wake-up for what is unsaid looks once more, too.
-  return done.kind === 'done' && !hasUnreported(outcome, observed) ? afterChange(node) : done;
+  return saved.kind === 'done' && !hasUnreported(outcome, observed) ? afterChange(node) : saved;
+}
+
+/** Writes the record as it is after the change of the Node and the Events, unless the intent said all of that. */
+async function saveOutcome(
+  observed: ObservedNode,
+  { record, wakeTime }: RecordWrite,
+  { announcements, memory }: Pick<KeepDecision, 'announcements'> & { readonly memory: ChangeMemory | undefined },
+): Promise<Turn> {
+  if (announcements.length === 0 && memory === undefined) return DONE;
+  return observed.record.save(recordToSave(observed, { record: withMemory(record, memory), wakeTime }));
 }
 
 /** The end of a turn. After a release it looks once more: a pod may have come meanwhile, and its own run still found the node held. */
-const afterChange = (change: NodeChange): Turn => (change.kind === 'release' ? again('the node was released') : DONE);
+const afterChange = (change: NodeChange): Turn =>
+  change.kind === 'release' ? anotherTurn('the node was released') : DONE;
 
 /** Closes the record of a node that is gone. */
 export async function closeGone(
@@ -100,22 +111,20 @@ async function changeNode(
   { node, counts }: { readonly node: NodeChange; readonly counts: ProtectionCounts },
   before: Intent,
 ): Promise<NodeChangeOutcome> {
-  const { effort, refusals: stored }: ChangeMemory = observed.stored ?? {};
   if (node.kind === 'leave') return { kind: 'ok', memory: undefined };
+  const { effort, refusals: stored }: ChangeMemory = observed.stored ?? {};
   const { deps, reporter, tries } = context;
   const report = (text: string, isRepeated: boolean): Promise<void> =>
     reportRefusal(reporter, observed, text, isRepeated);
   const change = { key: node.kind, stored, restsOn: basisValues(observed), report };
   const outcome = await tries.make(change, () => annotate(deps, observed.object, node));
+  if (isRefusal(outcome)) return rememberRefusal(context, observed, before, outcome);
   if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
-  if (!isRefusal(outcome)) {
-    await reportChange(reporter, observed, node, counts);
-    const next = effortAfter(effort, node, deps.clock.now());
-    const refusals = tries.after(stored);
-    const memory = next === effort && refusals === stored ? undefined : memoryOf(next, refusals);
-    return { kind: 'ok', memory };
-  }
-  return rememberRefusal(context, observed, before, outcome);
+  await reportChange(reporter, observed, node, counts);
+  const nextEffort = effortAfter(effort, node, deps.clock.now());
+  const refusals = tries.after(stored);
+  const isSame = nextEffort === effort && refusals === stored;
+  return { kind: 'ok', memory: isSame ? undefined : memoryOf(nextEffort, refusals) };
 }
 
 /** Remembers the refusal, so that the next look waits with this change and does the rest. */
@@ -128,13 +137,10 @@ async function rememberRefusal(
   const { effort, refusals }: ChangeMemory = observed.stored ?? {};
   const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));
   const { until, redeliveryError } = refused;
-  const isKept = redeliveryError !== undefined || hasUnreported(before, observed);
-  const wakeTime = (isKept ? before.wakeTime : earliest(before.wakeTime, until)) ?? until;
-  const saved = await observed.record.save({
-    ...recordToSave(observed, { record, wakeTime }),
-    punctual: !hasUnreported({ record, wakeTime }, observed),
-    redeliveryError,
-  });
+  // The next run comes in time by itself: the queue brings the message back, or the timer is due for what is unsaid.
+  const comesAnyway = redeliveryError !== undefined || hasUnreported(before, observed);
+  const wakeTime = (comesAnyway ? before.wakeTime : earliest(before.wakeTime, until)) ?? until;
+  const saved = await observed.record.save({ ...intentToSave(observed, { record, wakeTime }), redeliveryError });
   return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
 }
 
@@ -153,6 +159,12 @@ const recordToSave = (
   { object }: ObservedNode,
   { record, wakeTime }: RecordWrite,
 ): RecordToSave<GracePeriodRecord> => ({ subject: subjectOf(object), value: record, wakeTime });
+
+/** The record as it is to be written before all is done and said: a timer that stays due is left to the sweep. */
+const intentToSave = (observed: ObservedNode, intent: RecordWrite): RecordToSave<GracePeriodRecord> => ({
+  ...recordToSave(observed, intent),
+  hasOwnMessage: !hasUnreported(intent, observed),
+});
 
 /** Whether something is still to be said: the timer stays due, for the sweep alone. */
 const hasUnreported = ({ wakeTime }: Intent, { observation: { now } }: ObservedNode): boolean =>

@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
 import { PROTECTION, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
-import { basisOf } from '../../shared/lifecycle/refusals.ts';
+import { basisOf, withoutRefusedRead } from '../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
 import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -62,7 +62,7 @@ export async function observe(
 
   const { object, record } = found;
   const { uid, name, annotations = {} } = object.metadata;
-  const stored = found.loaded.kind === 'known' ? found.loaded.value : undefined;
+  const stored = found.loaded.kind === 'known' ? withoutRefusedRead(found.loaded.value) : undefined;
   const known = stored !== undefined || annotations[ANNOTATIONS.protectedUntil] !== undefined;
   if (!known && target.pods === 'ifKnown') return { kind: 'nothing' };
   // After the Node, so that a change of the Node in between is a conflict and not a wrong decision.

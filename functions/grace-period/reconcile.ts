@@ -5,16 +5,19 @@
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { createPauseOutOfSight, type PauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { isRepublished, leavesAlone } from '../../shared/contract/cluster-event.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
 import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
-import { createTries } from '../../shared/lifecycle/refusals.ts';
+import { nodeSubject } from '../../shared/domain/node.ts';
+import { createTries, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { settle, type Concern } from '../../shared/lifecycle/settle.ts';
-import type { GoneSubject, Lookup } from '../../shared/lifecycle/subject.ts';
+import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
+import { orUnavailable } from '../../shared/ports/read-answer.ts';
 import { apply, closeGone } from './apply.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
@@ -23,7 +26,7 @@ import { GRACE_PERIOD_CODEC, OWNER, recordIdOf, type GracePeriodRecord } from '.
 import { reportProtectionFaults } from './settings-faults.ts';
 import { settingsRounds } from './wake-ups.ts';
 
-const KEEPER = { owner: OWNER, readers: [PROTECTION] } as const;
+const KEPT_POLICIES = { owner: OWNER, readers: [PROTECTION] } as const;
 
 /** The rules of the concern. Mutants put mistakes in their place. */
 export interface Rules {
@@ -50,7 +53,7 @@ export function createReconciler(deps: GracePeriodDeps, rules: Partial<Rules> = 
   };
   const timers: readonly WakeUpRoute[] = [
     context.settings,
-    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEEPER, wakeUp.subject, wakeUp)),
+    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEPT_POLICIES, wakeUp.subject, wakeUp)),
     ofKind('Node', wakeUp => {
       const { name, uid } = wakeUp.subject;
       return reconcileNode(context, { name, uid, pods: 'always' }, wakeUp);
@@ -86,7 +89,7 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
     case 'NodePool':
       return context.settings.settingsChanged(event);
     case 'NodeLifecyclePolicy':
-      await keepPolicy(context.deps, KEEPER, subject);
+      await keepPolicy(context.deps, KEPT_POLICIES, subject);
       await reportProtectionFaults(context, subject, isRepublished(event));
       return context.settings.settingsChanged(event);
     case 'NodeClaim':
@@ -97,13 +100,6 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
       return;
   }
 }
-
-type FoundNode = Exclude<Lookup<ObservedNode, GracePeriodRecord>, { kind: 'nothing' }>;
-
-/** The next act of a turn: it closes the record of a node that is gone, or carries out the decision about one that is there. */
-type NextStep =
-  | GoneSubject<GracePeriodRecord>
-  | { readonly kind: 'here'; readonly observed: ObservedNode; readonly decision: GracePeriodDecision };
 
 async function reconcileNode(context: ReconcileContext, first: TargetNode, wakeUp?: UsedWakeUp): Promise<void> {
   const { deps, reporter, pauseOutOfSight } = context;
@@ -120,29 +116,35 @@ async function reconcileNode(context: ReconcileContext, first: TargetNode, wakeU
     (opened = { uid, record: records(recordIdOf(uid)) }).record;
   if (first.uid !== undefined && (await recordOf(first.uid).isWakeUpSuperseded())) return;
   let target = first;
-  const concern: Concern<FoundNode, NextStep> = {
+  const firstState = (): { readonly subject: Subject; readonly value: GracePeriodRecord } | undefined =>
+    opened && {
+      subject: nodeSubject({ name: target.name, uid: opened.uid }),
+      value: { announcedKeys: {} },
+    };
+  const reportOf = (subject: Subject) => reportWarning(reporter, aboutSubject(subject), EVENT_REASONS.readRefused);
+  const concern: Concern<ObservedNode, GracePeriodDecision> = {
     what: `node ${first.name}`,
-    async observe() {
-      const found = await observe(deps, { recordOf, announcements: run.announcements }, target);
+    async observe(): Promise<Observed<ObservedNode>> {
+      const found = await orUnavailable(observe(deps, { recordOf, announcements: run.announcements }, target));
+      if (found.kind === 'unavailable') {
+        // An annotated pod or a new Node: the record says all that their message did.
+        const first = target.pods === 'always' ? firstState() : undefined;
+        const { tries } = run;
+        await noteRefusedRead(found.error, { tries, record: opened?.record, first, reportOf, isRequest: false });
+        return { kind: 'over' };
+      }
       if (found.kind === 'nothing') return { kind: 'over' };
+      if (found.kind === 'gone') return { kind: 'over', turn: await closeGone({ reporter }, found) };
       // I10: from now on this node is meant, not its name.
-      if (found.kind === 'here') target = { ...target, uid: found.observation.object.metadata.uid };
-      return { kind: 'here', observation: found };
+      target = { ...target, uid: found.observation.object.metadata.uid };
+      return found;
     },
-    decide(found) {
-      if (found.kind === 'gone') return found;
-      const observed = found.observation;
-      return { kind: 'here', observed, decision: context.decide(observed.observation) };
-    },
-    apply: step => (step.kind === 'gone' ? closeGone({ reporter }, step) : apply(run, step.decision, step.observed)),
+    decide: observed => context.decide(observed.observation),
+    apply: (decision, observed) => apply(run, decision, observed),
   };
   await pauseOutOfSight(() => settle(concern), {
     openedRecord: () => opened?.record,
     // The Node is there: it is read before anything that may not be served.
-    firstState: () =>
-      opened && {
-        subject: { apiVersion: 'v1', kind: 'Node', name: target.name, uid: opened.uid },
-        value: { announcedKeys: {} },
-      },
+    firstState,
   });
 }

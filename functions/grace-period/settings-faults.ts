@@ -1,4 +1,4 @@
-/** Tells the author of a NodeLifecyclePolicy that its protection block cannot be used or loses a tie (I8). */
+/** Tells the author of a NodeLifecyclePolicy that its protection block cannot be used or loses a conflict (I8). */
 import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -20,7 +20,7 @@ export async function reportProtectionFaults(
   isRepeated: boolean,
 ): Promise<void> {
   const answer = await deps.kubernetes.get({ type: RESOURCES.NodeLifecyclePolicy, name: subject.name });
-  const object = objectOf(answer, { notServed: 'none' });
+  const object = objectOf(answer, { ifNotServed: 'empty' });
   if (object === undefined || !hasBlock(object, 'protection')) return;
   await reportBlockFault(reporter, object, await loadPolicies(deps), {
     block: 'protection',

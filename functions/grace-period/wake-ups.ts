@@ -1,8 +1,9 @@
 /** Wake-ups of the nodes with annotated pods after a change of settings; a burst of changes costs one round. */
 import { batchesOf, inParallel, throwFailures } from '../../shared/cluster/in-parallel.ts';
-import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
+import { listNodes } from '../../shared/cluster/lists.ts';
+import { ofPool } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
-import { nodeSubject, type NodeView } from '../../shared/domain/node.ts';
+import { nodeSubject } from '../../shared/domain/node.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -21,11 +22,18 @@ export function settingsRounds(deps: Deps): SettingsRounds {
   return createSettingsRounds(deps, OWNER, scopes => annotatedNodes(deps, scopes));
 }
 
+interface NodeName {
+  readonly name: string;
+  readonly uid: string;
+}
+
 /** The nodes of which there is a record: those with annotated pods. */
 async function annotatedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
   const pools = scopes === 'all' ? [undefined] : scopes;
-  const nodes = (await inParallel(pools.map(pool => loadPoolNodes(deps, pool)))).flat();
-  const annotated: NodeView[] = [];
+  const namesIn = async (pool: string | undefined): Promise<readonly NodeName[]> =>
+    (await listNodes(deps, ofPool(pool))).map(({ metadata }) => metadata);
+  const nodes = (await inParallel(pools.map(namesIn))).flat();
+  const annotated: NodeName[] = [];
   for (const batch of batchesOf(nodes, READ_AT_ONCE)) {
     // One record of many that cannot be read must not hold up all others: such a node is looked at, if need be for nothing.
     const answers = await Promise.allSettled(batch.map(({ uid }) => deps.records.get(keyOf(uid))));

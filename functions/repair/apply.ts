@@ -6,25 +6,23 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { carryOut } from './carry-out.ts';
-import { type NodeFinding, verdictOf } from './rule/finding.ts';
+import { type NodeFinding, recordsToWrite, withState } from './rule/finding.ts';
 import { type NodeRecord, nodeSchema } from './node-record.ts';
 import type { ObservedPool } from './observe.ts';
 import type { PassDeps, ActResult, IntendedAct } from './context.ts';
 import { type PoolRecord, poolSchema } from './pool-record.ts';
-import { isRecordNeeded } from './rule/incident.ts';
-import { poolSubject } from './passes.ts';
+import { poolSubject } from './pass-queue.ts';
 import { planResource, withPlanned } from './actions/custom-resource.ts';
-import { withAcceptedAttempt, newNode } from './rule/attempt.ts';
+import { afterAct } from './rule/after-act.ts';
 import { PASS_SPACING } from './decide.ts';
 import { type GrantedRepair, isWorthKeeping, poolAfter, type PoolDecision } from './rule/pool-decision.ts';
 import { allActionsOf, isBeforeReboot } from './rule/ladder.ts';
 import { giveBack } from './reservation-record.ts';
 import type { OpenReservations } from './reservations.ts';
-import { afterActNotAccepted, type FindingChange } from './act-not-accepted.ts';
+import { afterActNotAccepted, type ActChange } from './act-not-accepted.ts';
 import { countRepairs, reportMissing, reportVerdicts } from './report.ts';
 import { reportAct } from './attempt-report.ts';
 import { cleanUp } from './take-back.ts';
-import { FOLLOW_CHECK, LAUNCH_CHECK } from './rule/verdict.ts';
 import { nodeSubject } from '../../shared/domain/node.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { toJson } from '../../shared/domain/json.ts';
@@ -43,14 +41,17 @@ export async function apply(
   { now, reserved }: { readonly now: EpochMs; readonly reserved: OpenReservations | undefined },
 ): Promise<void> {
   const { pool, poolSettings, origin } = observed;
-  const needsCleanUp = decision.findings.some(finding => finding.needsCleanUp || finding.news.length > 0);
+  const needsCleanUp = decision.findings.some(finding => finding.needsCleanUp || finding.unreported.length > 0);
   const cleaned = needsCleanUp
     ? await cleanUp(deps, observed, decision.findings)
     : { findings: decision.findings, failures: [], time: undefined };
   const results = await act(deps, { ...decision, findings: cleaned.findings }, observed, reserved);
-  const changes = new Map<string, FindingChange>();
-  for (const each of results) changes.set(each.granted.finding.node.uid, await afterAct(deps, observed, each));
-  const findings = cleaned.findings.map((each): NodeFinding => ({ ...each, ...changes.get(each.node.uid)?.change }));
+  const changes = new Map<string, ActChange>();
+  for (const each of results) changes.set(each.granted.finding.node.uid, await changeByAct(deps, observed, each));
+  const findings = cleaned.findings.map((each): NodeFinding => {
+    const changed = changes.get(each.node.uid);
+    return changed === undefined ? each : withState({ ...each, ...changed.change });
+  });
   for (const each of results) await reportAct(deps, observed, each);
   const reported = await reportVerdicts(deps, origin, findings, now);
   const wroteAll = await writeNodes(deps, observed, reported.findings, changes);
@@ -80,28 +81,35 @@ async function act(
   reserved: OpenReservations | undefined,
 ): Promise<readonly ActResult[]> {
   if (granted.length === 0) return [];
-  const { pool } = observed;
   // If this pass dies while it acts, the next one goes on.
   const wakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
-  const { ramp, counts, oldAttempts } = observed.poolRecord;
-  await savePool(observed, { ...poolRecord, ramp, counts, oldAttempts }, { wakeTime, punctual: false });
+  const { ramp, counts, oldAttempts, holdingGuards: heldBefore } = observed.poolRecord;
+  // The ramp begins with an act: until then, what had held stays with what holds now (I12).
+  const holdingGuards = [...new Set([...heldBefore, ...poolRecord.holdingGuards])];
+  await savePool(
+    observed,
+    { ...poolRecord, ramp, counts, oldAttempts, holdingGuards },
+    { wakeTime, hasOwnMessage: false },
+  );
   const wanted = granted.map(({ finding }) => finding.node);
   const hasSlots = (await reserved?.reserve(inFlight, wanted)) ?? true;
-  const intended = new Map<GrantedRepair, IntendedAct>();
+  const recordsByUid = new Map(findings.map(({ node: { uid }, record }) => [uid, record]));
+  const intended: IntendedAct[] = [];
   await fewAtATime(hasSlots ? granted : [], async each => {
     const { node } = each.finding;
-    const planned = findings.find(({ node: { uid } }) => uid === node.uid)?.record;
-    if (planned === undefined) return;
-    const act = await withIntent(deps, observed, each, planned);
-    if (await saveNode(deps, observed, node, normalNode(act.record))) intended.set(each, act);
+    const act = await withIntent(deps, observed, each, recordsByUid.get(node.uid) ?? each.record);
+    if (await saveNode(deps, observed, node, normalNode(act.record))) intended.push(act);
   });
   const results = await carryOut(deps, observed, intended, reserved !== undefined);
   // Another pass was faster, or the limits are full.
-  const withoutIntent = granted.filter(each => !intended.has(each));
-  const calledOff = withoutIntent.map((each): ActResult => {
-    const recordBefore = each.finding.record ?? newNode(each.finding.node.name, pool);
-    return { granted: each, record: recordBefore, made: {}, outcome: { kind: 'calledOff' } };
-  });
+  const acted = new Set<GrantedRepair>(intended.map(act => act.granted));
+  const withoutIntent = granted.filter(each => !acted.has(each));
+  const calledOff = withoutIntent.map((each): ActResult => ({
+    granted: each,
+    record: each.finding.record,
+    made: {},
+    outcome: { kind: 'calledOff' },
+  }));
   return [...results, ...calledOff];
 }
 
@@ -118,35 +126,31 @@ async function withIntent(
   const { leftovers } = record;
   switch (granted.type) {
     case 'Replace':
-      return { record: { ...record, leftovers: { ...leftovers, replacement: granted.attempt.replacement } } };
+      return {
+        granted,
+        record: { ...record, leftovers: { ...leftovers, replacement: granted.attempt.replacement } },
+      };
     case 'CustomResource': {
       const planned = await planResource(deps, observed, granted);
       const withIt = withPlanned(leftovers, planned);
-      return { record: { ...record, ...(withIt && { leftovers: withIt }) }, planned };
+      return { granted, record: { ...record, ...(withIt && { leftovers: withIt }) }, planned };
     }
     case 'Reboot':
     case 'Drain':
     case 'Terminate': {
       const maintains = granted.type === 'Reboot' || isBeforeReboot(granted.attempt);
-      return { record: maintains ? { ...record, leftovers: { ...leftovers, maintenance: true } } : record };
+      return { granted, record: maintains ? { ...record, leftovers: { ...leftovers, maintenance: true } } : record };
     }
   }
 }
 
 /** The change of a node's finding by its act. */
-async function afterAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<FindingChange> {
-  const { granted, record: intended, outcome, made } = result;
-  const { attempt } = granted;
-  const withMade: NodeRecord =
-    Object.keys(made).length === 0 ? intended : { ...intended, leftovers: { ...intended.leftovers, ...made } };
-  const time = addDuration(deps.clock.now(), attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
-  if (outcome.kind !== 'accepted') return afterActNotAccepted(deps, observed, result, { outcome, withMade, time });
-  const record = withAcceptedAttempt(withMade, outcome.attempt, allActionsOf(observed.poolSettings.repair));
-  return { change: { record }, time };
+async function changeByAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<ActChange> {
+  const { outcome } = result;
+  if (outcome.kind !== 'accepted') return afterActNotAccepted(deps, observed, result, outcome);
+  const ladder = allActionsOf(observed.poolSettings.repair);
+  return afterAct({ ...outcome, ladder }, result, deps.clock.now());
 }
-
-/** The number of nodes whose records one pass writes, beside those that it acts on. */
-const MAX_WRITES = 200;
 
 /** A pool that is remembered and waits for nothing is looked at again after this long. */
 const IDLE_POOL_CHECK = hours(1);
@@ -168,35 +172,30 @@ async function saveNode(
   value: NodeRecord,
 ): Promise<boolean> {
   const wakeTime = addDuration(clock.now(), NODE_CHECK);
-  return (await timedNodeRecord(uid).save({ subject: nodeSubject({ name, uid }), value, wakeTime, punctual: false }))
-    .written;
+  return (
+    await timedNodeRecord(uid).save({ subject: nodeSubject({ name, uid }), value, wakeTime, hasOwnMessage: false })
+  ).written;
 }
 
-/**
- * Writes the records of nodes that have changed. The kernel would leave unchanged ones out by itself; here they must
- * not count among the writes of one pass. False: some are left for the next pass.
- */
+/** Writes the records of nodes that have changed. False: some are left for the next pass. */
 async function writeNodes(
   deps: PassDeps,
   observed: ObservedPool,
   findings: readonly NodeFinding[],
   acted: Pick<ReadonlyMap<string, unknown>, 'has'>,
 ): Promise<boolean> {
-  const wanted = findings.flatMap(finding => {
-    const { node, record } = finding;
-    const stored = observed.records.get(node.uid);
-    const seen = { kind: finding.kind, isSaid: verdictOf(finding) !== undefined };
-    const value = record && isRecordNeeded(record, seen) ? normalNode(record) : undefined;
-    const isSame = isDeepStrictEqual(value, stored && normalNode(stored.value)) && stored?.needsRewrite !== true;
-    return isSame ? [] : [{ node, value }];
+  // The kernel would leave unchanged ones out by itself; here they must not count among the writes of one pass.
+  const isStored = (uid: string, record: NodeRecord | undefined): boolean => {
+    const stored = observed.records.get(uid);
+    const isSame = isDeepStrictEqual(record && normalNode(record), stored && normalNode(stored.value));
+    return isSame && stored?.needsRewrite !== true;
+  };
+  const { writes, areAll } = recordsToWrite(findings, { acted, isStored });
+  await fewAtATime(writes, async ({ node, record }) => {
+    if (record === undefined) await observed.timedNodeRecord(node.uid).closeNow();
+    else await saveNode(deps, observed, node, normalNode(record));
   });
-  const first = wanted.filter(({ node }) => acted.has(node.uid));
-  const untouched = wanted.filter(({ node }) => !acted.has(node.uid));
-  await fewAtATime([...first, ...untouched.slice(0, MAX_WRITES)], async ({ node, value }) => {
-    if (value === undefined) await observed.timedNodeRecord(node.uid).closeNow();
-    else await saveNode(deps, observed, node, value);
-  });
-  return untouched.length <= MAX_WRITES;
+  return areAll;
 }
 
 /** Writes the pool's record with the time of the next pass, or closes it when nothing is left to remember. */
@@ -217,7 +216,7 @@ async function writePool(
 async function savePool(
   { pool, timedPoolRecord }: ObservedPool,
   state: PoolRecord,
-  timer: { readonly wakeTime: EpochMs; readonly punctual?: boolean },
+  timer: { readonly wakeTime: EpochMs; readonly hasOwnMessage?: boolean },
 ): Promise<void> {
   const value = poolSchema.parse(toJson(state));
   const { written } = await timedPoolRecord.save({ subject: poolSubject(pool), value, ...timer });

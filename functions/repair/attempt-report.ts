@@ -2,7 +2,15 @@
  * Reports the outcome of attempts: acts that were carried out or refused, what is left of them, and how replacements
  * end.
  */
-import { attemptDetails, describeAct, followedBy, graceEnd, isUnbounded } from './rule/attempt.ts';
+import {
+  attemptDetails,
+  describeAct,
+  describeFound,
+  followedBy,
+  graceEnd,
+  isUnbounded,
+  type FoundReplacement,
+} from './rule/attempt.ts';
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { Attempt } from './attempt-record.ts';
 import type { End } from './actions/replace.ts';
@@ -70,7 +78,12 @@ export function reportLeft(
 }
 
 /** Reports that the remediators of an action before this one were not told that their time is over. */
-export function reportUntold(deps: PassDeps, origin: DecisionOrigin, node: NodeName, text: string): Promise<void> {
+export function reportNotAnnotated(
+  deps: PassDeps,
+  origin: DecisionOrigin,
+  node: NodeName,
+  text: string,
+): Promise<void> {
   const message = `the custom resource is not marked as timed out: ${text}`;
   return report(deps, origin, node, { ...REFUSED, message });
 }
@@ -111,15 +124,17 @@ interface Acted {
   readonly message: string;
   /** The actions that follow, and the rank of the node in its pool; absent: another run decided that. */
   readonly granted?: GrantedRepair;
+  /** The replacement was there already: nothing was launched. */
+  readonly found?: FoundReplacement | undefined;
 }
 
 /** Reports an act of this run that was carried out. */
 export async function reportAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<void> {
   const { granted, outcome } = result;
   if (outcome.kind !== 'accepted') return;
-  const { attempt, pods } = outcome;
+  const { attempt, pods, found } = outcome;
   const { node, verdict } = granted.finding;
-  await reportCarriedOut(deps, observed, { node, attempt, pods, message: verdict.message, granted });
+  await reportCarriedOut(deps, observed, { node, attempt, pods, message: verdict.message, granted, found });
 }
 
 /** The number of pods that are named in one audit line, which must stay under 8 KB. */
@@ -129,7 +144,7 @@ const PODS_IN_LINE = 20;
 export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, acted: Acted): Promise<void> {
   const { reporter, events, metrics, clock } = deps;
   const { origin } = observed;
-  const { node, attempt, pods, message, granted } = acted;
+  const { node, attempt, pods, message, granted, found } = acted;
   const { laterActions = [] } = granted?.finding.verdict ?? {};
   const rank = granted?.rank;
   const { action, dueCondition, number, claim } = attempt;
@@ -170,7 +185,10 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   metrics.count(REPAIR_METRICS.started, 1, dimensions);
   const isStated = dueCondition.field !== undefined && origin.source !== undefined;
   const by = isStated ? `; by ${dueCondition.field} of ${origin.source}` : '';
-  const what = `${describeAct(attempt)}${followedBy(laterActions)}`;
+  const what =
+    found === undefined
+      ? `${describeAct(attempt)}${followedBy(laterActions)}`
+      : describeFound(attempt, found, laterActions);
   // If this run did not see the act carried out, the message that says so comes first.
   const text = `${granted === undefined ? `${message}: ${what}` : `${what}: ${message}`}${by}${takes}`;
   const event = { ...warning(EVENT_REASONS.nodeRepairStarted), message: text };

@@ -9,13 +9,13 @@ import { requestDrain } from './actions/drain.ts';
 import { drainBeforeReboot, reboot } from './actions/reboot.ts';
 import { launchReplacement } from './actions/replace.ts';
 import { terminate } from './actions/terminate.ts';
-import { isWithin, type StillWanted, stillWanted } from './decide.ts';
+import { isWithin } from './rule/next-action.ts';
+import { type StillWanted, stillWanted } from './rule/node-verdict.ts';
 import { judgeHealth } from './rule/health.ts';
 import type { ActResult, ActOutcome, IntendedAct, PassDeps } from './context.ts';
-import type { GrantedRepair } from './rule/pool-decision.ts';
 import { isBeforeReboot } from './rule/ladder.ts';
 import type { ObservedPool } from './observe.ts';
-import { reportUntold } from './attempt-report.ts';
+import { reportNotAnnotated } from './attempt-report.ts';
 import { loadPoolSettings, type PoolSettings } from './pool-settings.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
@@ -31,31 +31,30 @@ import { causeOf } from '../../shared/lifecycle/refusals.ts';
 
 /**
  * Carries out the acts whose intent was recorded.
- * @param intended each with the record that has its intent
  * @param isCounted their slots are reserved in the limits of zone and cluster
  */
 export async function carryOut(
   deps: PassDeps,
   observed: ObservedPool,
-  intended: ReadonlyMap<GrantedRepair, IntendedAct>,
+  intended: readonly IntendedAct[],
   isCounted: boolean,
 ): Promise<readonly ActResult[]> {
-  if (intended.size === 0) return [];
+  if (intended.length === 0) return [];
   // One read for all acts of this pass; each act awaits it.
   const poolSettings = loadPoolSettings(deps, observed.pool, observed.poolSettings);
-  const launches = [...intended.keys()].filter(({ attempt }) => attempt.action === 'Replace');
+  const launches = intended.map(({ granted }) => granted).filter(({ type }) => type === 'Replace');
   const results: ActResult[] = [];
-  await fewAtATime([...intended], async ([granted, intendedAct]) => {
+  await fewAtATime(intended, async intendedAct => {
     let made: MadeObjects = {};
     const recordMade: ActionContext['recordMade'] = change => {
       made = change;
     };
-    const launchRoom = { claims: observed.claims, earlierLaunches: Math.max(0, launches.indexOf(granted)) };
+    const { granted, record } = intendedAct;
+    const launchCapacity = { claims: observed.claims, earlierLaunches: Math.max(0, launches.indexOf(granted)) };
     const { attempt } = granted;
     const listedClaim =
       attempt.action === 'Terminate' && attempt.claim ? observed.claims.get(attempt.claim.uid) : undefined;
-    const { record } = intendedAct;
-    const grantedAct = { ...intendedAct, granted, poolSettings, isCounted, recordMade, launchRoom };
+    const grantedAct = { ...intendedAct, poolSettings, isCounted, recordMade, launchCapacity };
     try {
       const byListedClaim = listedClaim && (await actOn(deps, observed, grantedAct, listedClaim));
       const outcome = byListedClaim ?? (await actOn(deps, observed, grantedAct)) ?? { kind: 'calledOff' };
@@ -67,11 +66,11 @@ export async function carryOut(
   return results;
 }
 
-interface GrantedAct extends IntendedAct, Pick<ActionContext, 'recordMade' | 'launchRoom'> {
-  readonly granted: GrantedRepair;
-  readonly poolSettings: Promise<PoolSettings>;
-  readonly isCounted: boolean;
-}
+type GrantedAct = IntendedAct &
+  Pick<ActionContext, 'recordMade' | 'launchCapacity'> & {
+    readonly poolSettings: Promise<PoolSettings>;
+    readonly isCounted: boolean;
+  };
 
 /** Node, NodeClaim, pods and settings as they are once the intent of an act is recorded. */
 interface SecondLook {
@@ -96,7 +95,7 @@ async function actOn(
   act: GrantedAct,
   listedClaim?: NodeClaimView,
 ): Promise<ActOutcome | undefined> {
-  const { granted, record, recordMade, launchRoom } = act;
+  const { granted, record, recordMade, launchCapacity } = act;
   const { attempt, action, finding } = granted;
   const seen = await lookAgain(deps, act, listedClaim).catch(refusedBeforeAct);
   if ('kind' in seen) return seen;
@@ -111,12 +110,18 @@ async function actOn(
   const ofPool = { pool: observed.pool, nodePool: seen.poolSettings.nodePool };
   const { message } = finding.verdict;
   const outcome = await orRefusal(() =>
-    perform(act, { deps, now, leftovers, acts, node, claim, ...ofPool, launchRoom, pods, message, recordMade }),
+    perform(act, { deps, now, leftovers, acts, node, claim, ...ofPool, launchCapacity, pods, message, recordMade }),
   );
   switch (outcome.kind) {
     case 'done':
-      if (ended?.untold !== undefined) await reportUntold(deps, observed.origin, finding.node, ended.untold);
-      return { kind: 'accepted', pods, attempt: { ...attempt, until: addDuration(deps.clock.now(), action.timeout) } };
+      if (ended?.notAnnotated !== undefined)
+        await reportNotAnnotated(deps, observed.origin, finding.node, ended.notAnnotated);
+      return {
+        kind: 'accepted',
+        pods,
+        attempt: { ...attempt, until: addDuration(deps.clock.now(), action.timeout) },
+        ...(outcome.found && { found: outcome.found }),
+      };
     case 'failed':
       return { kind: 'refused', message: outcome.message, reason: outcome.reason, cause: 'request' };
     case 'refused':
@@ -154,10 +159,10 @@ function judgeAgain(
   { granted: { attempt, finding }, record, isCounted }: GrantedAct,
   { now, node, claim, isClaimListed, poolSettings: { repair } }: SecondLook,
 ): StillWanted {
-  const otherRequest = dueFacts?.otherRequests.get(node.name);
+  const externalRequest = dueFacts?.externalRequests.get(node.name);
   const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
   const health = judgeHealth(node, { now, repair, record, episodes: record.episodes });
-  const own = decideNode({ now, node, owner, repair, health, otherRequest });
+  const own = decideNode({ now, node, owner, repair, health, externalRequest });
   const { confirm } = finding.verdict.entryPolicy;
   return stillWanted({ key: attempt.key, confirm }, own, { repair, isClaimListed, isCounted });
 }
@@ -191,10 +196,9 @@ async function orRefusal(
   }
 }
 
-function perform(
-  { granted, planned }: Pick<GrantedAct, 'granted' | 'planned'>,
-  context: Omit<ActionContext, 'attempt'>,
-): Promise<ActionOutcome> {
+function perform(act: IntendedAct, context: Omit<ActionContext, 'attempt'>): Promise<ActionOutcome> {
+  if ('planned' in act) return createRemediation({ ...context, attempt: act.granted.attempt }, act.planned);
+  const { granted } = act;
   switch (granted.type) {
     case 'Terminate':
       return terminate({ ...context, attempt: granted.attempt });
@@ -207,8 +211,5 @@ function perform(
       });
     case 'Replace':
       return launchReplacement({ ...context, attempt: granted.attempt });
-    case 'CustomResource':
-      if (planned === undefined) throw new TypeError('a custom resource is made without a plan of it');
-      return createRemediation({ ...context, attempt: granted.attempt }, planned);
   }
 }

@@ -1,8 +1,9 @@
 /** The context of a pass, and the outcome of an act. Types only. */
 import type { MadeObjects } from './actions/action.ts';
 import type { PlannedResource } from './actions/custom-resource.ts';
+import type { FoundReplacement } from './rule/attempt.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
-import type { PassAsk } from './rule/pool-facts.ts';
+import type { PassRequest } from './rule/pool-facts.ts';
 import type { RULES } from './decide.ts';
 import type { Attempt } from './attempt-record.ts';
 import type { NodeRecord } from './node-record.ts';
@@ -27,12 +28,21 @@ export type PassDeps = RepairDeps &
     /** The number of held or running repairs has changed; `zero`: to or from zero. */
     readonly repairsChanged: (urgency: 'count' | 'zero') => Promise<void>;
     /** Asks for a pass of another pool. */
-    readonly ask: (pool: string | undefined, ask: PassAsk) => Promise<void>;
+    readonly ask: (pool: string | undefined, ask: PassRequest) => Promise<void>;
   };
 
 export type ActOutcome =
-  /** The act was taken. @property pods the pods of the node, as far as they were looked up */
-  | { readonly kind: 'accepted'; readonly pods: readonly PodView[]; readonly attempt: Attempt }
+  /**
+   * The act was taken.
+   * @property pods the pods of the node, as far as they were looked up
+   * @property found the replacement of a launch that nobody remembers
+   */
+  | {
+      readonly kind: 'accepted';
+      readonly pods: readonly PodView[];
+      readonly attempt: Attempt;
+      readonly found?: FoundReplacement;
+    }
   /** Somebody else terminates the node forcefully by now. */
   | { readonly kind: 'overtaken' }
   /** The act is no longer wanted; nothing was done. */
@@ -49,11 +59,11 @@ export interface Failure {
   readonly reason: string;
 }
 
-/** The record with the intent of an act. `planned`: the custom resource that it is going to make. */
-export interface IntendedAct {
-  readonly record: NodeRecord;
-  readonly planned?: PlannedResource;
-}
+/** A granted repair, with the record that has its intent. `planned`: the custom resource that it is going to make. */
+export type IntendedAct = { readonly record: NodeRecord } & (
+  | { readonly granted: Exclude<GrantedRepair, { type: 'CustomResource' }> }
+  | { readonly granted: GrantedRepair & { readonly type: 'CustomResource' }; readonly planned: PlannedResource }
+);
 
 /** An act of a pass, with its outcome. */
 export interface ActResult {

@@ -2,17 +2,34 @@
  * The rule of repair for a whole pool: which of its due nodes are repaired now, by rank, as far as guards, budgets,
  * limits and the ramp allow. It also says what the record of the pool keeps. Pure.
  */
-import { withState, type DueFinding, inFlightOf, isDueFinding, type PresentNode } from './rule/finding.ts';
+import {
+  hasFailedLaunch,
+  withState,
+  type DueFinding,
+  inFlightOf,
+  isDueFinding,
+  type PresentNode,
+  type RememberedFinding,
+} from './rule/finding.ts';
 import { type GrantedRepair, nextPoolState, type PoolDecision, type PoolObservation } from './rule/pool-decision.ts';
-import { withoutCalledOffAttempt, createAttempt, failureOf, newNode, withoutAttempt } from './rule/attempt.ts';
+import {
+  withoutAct,
+  withoutCalledOffAttempt,
+  createAttempt,
+  failureOf,
+  newNode,
+  withoutAttempt,
+} from './rule/attempt.ts';
 import { budgetBlocker } from './rule/concurrency-limits.ts';
 import { futilityBlocker } from './rule/futility.ts';
-import { createGuards, type Guards, type GuardInputs, otherWorkBlocker, confirmationBlocker } from './rule/guards.ts';
+import { confirmationBlocker, otherWorkBlocker } from './rule/confirmation.ts';
+import type { GuardInputs } from './rule/guard-inputs.ts';
+import { createGuards, type Guards } from './rule/guards.ts';
 import { notHeldByRecovering } from './rule/incident.ts';
-import { isBeforeReboot } from './rule/ladder.ts';
+import { isBeforeReboot, keyOf } from './rule/ladder.ts';
 import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampBlocker, countUndoneGrants, withoutUndoneGrants } from './rule/ramp.ts';
-import type { Incident, NodeRecord } from './node-record.ts';
+import type { Incident } from './node-record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { type Blocker, FOLLOW_CHECK, type Rank, type Verdict } from './rule/verdict.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
@@ -25,23 +42,6 @@ import {
   seconds,
   toDurationMs,
 } from '../../shared/domain/time.ts';
-
-export { CONFIRMED, guardInputsOf, nodesToConfirm, type NodeToConfirm } from './rule/guards.ts';
-export { afterTakeBack, leftoversToTakeBack, recordWithLeftovers, withoutTakenBack } from './rule/leftovers.ts';
-export type { RecordToCleanUp } from './rule/leftovers.ts';
-export { asOf, isWithin } from './rule/next-action.ts';
-export {
-  joinAsks,
-  type JudgedPool,
-  judgePool,
-  type NextRead,
-  nextRead,
-  nodesWithoutClaim,
-  ownsNode,
-} from './rule/pool-verdict.ts';
-export { afterRefusedAct, LOOK_AGAIN_AFTER, noteRefusedAct } from './rule/refused-act.ts';
-export type { NotedRefusal, RefusedAct } from './rule/refused-act.ts';
-export { decideNode, judgeNode, poolOf, type StillWanted, stillWanted } from './rule/node-verdict.ts';
 
 /** The number of nodes that one pass acts on; the others have the next pass. */
 const MAX_ACTS_PER_PASS = 100;
@@ -94,7 +94,7 @@ export function decide(observation: PoolObservation): PoolDecision {
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
-  const rampAfter = ramp && advanceRamp(ramp, granted.length, now);
+  const rampAfter = ramp && advanceRamp(ramp, granted.filter(({ isContinued }) => !isContinued).length, now);
   return nextPoolState(observation, { findings: next, granted, inFlight, ramp: rampAfter, holdingGuards });
 }
 
@@ -119,7 +119,9 @@ function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly
   const isObserving = repair.mode === 'Observe';
   const slots = createSlots(granting);
   const score = scores(dueFindings, now);
+  const areLaunchesOver = granting.observation.findings.some(hasFailedLaunch);
   let granted = 0;
+  let ramped = 0;
   return sortByRank(dueFindings, now).map((due, index): Grant => {
     const rank = { order: index + 1, of: dueFindings.length, score: Math.round(score(due) * 100) / 100 };
     const guarded = blockers.get(due);
@@ -128,26 +130,50 @@ function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly
     const finding = inIncident(due, recovering.incident, pool);
     const blocker = recovering.blocker ?? blockerOf(finding, granting) ?? slots.blockerOf(finding);
     if (blocker !== undefined) return { finding: blockedNode(finding, blocker, rank) };
-    if (!isObserving && ramp !== undefined && granted >= rampAllows(ramp))
+    const isContinued = continuesReboot(finding);
+    if (!isObserving && !isContinued && ramp !== undefined && ramped >= rampAllows(ramp))
       return { finding: blockedNode(finding, rampBlocker(ramp, now), rank) };
-    if (!isObserving && granted >= MAX_ACTS_PER_PASS)
+    // A launch that has just failed stops those of the whole pool, which the next pass judges.
+    const isPaused = areLaunchesOver && isLaunch(finding);
+    if (!isObserving && (isPaused || granted >= MAX_ACTS_PER_PASS))
       return { finding: { ...finding, time: addDuration(now, seconds(1)) } };
     slots.take(finding);
     if (isObserving) return { finding: observedNode(finding, now) };
     granted += 1;
-    return grantedNode(finding, rank, now);
+    if (!isContinued) ramped += 1;
+    return grantedNode(finding, { rank, isContinued }, now);
   });
 }
+
+/** Whether the repair goes on with the reboot for which the node was drained. */
+const continuesReboot = ({ record, verdict: { action } }: DueFinding): boolean =>
+  action.type === 'Reboot' && record?.attempt !== undefined && isBeforeReboot(record.attempt);
+
+/** The number of launches for the node, if the next one has failed in this incident already. */
+function failedLaunchesOf(finding: DueFinding): number {
+  const { record, verdict } = finding;
+  const isSkipped = record?.incident?.skippedLaunches?.includes(keyOf(verdict.action)) === true;
+  return isLaunch(finding) && isSkipped ? (record.launched ?? 0) : 0;
+}
+
+/** Whether a new NodeClaim is asked for. */
+const isLaunch = ({ verdict: { action, unfinished } }: DueFinding): boolean =>
+  action.type === 'Replace' && unfinished === undefined;
 
 /**
  * Orders due nodes by their score: the dense rank of priority among those that are due, and one more for each half hour
  * that a node has been due, whatever held it. Nodes with equal scores are ordered by health, the less healthy first,
- * then by name.
+ * then by name. After a failed launch, a node ranks behind nodes with fewer launches: without capacity for its
+ * replacement it would keep the slots of the pool.
  */
 export function sortByRank(dueFindings: readonly DueFinding[], now: EpochMs): readonly DueFinding[] {
   const score = scores(dueFindings, now);
   return dueFindings.toSorted(
-    (a, b) => score(b) - score(a) || b.verdict.severity - a.verdict.severity || (a.node.name < b.node.name ? -1 : 1),
+    (a, b) =>
+      failedLaunchesOf(a) - failedLaunchesOf(b) ||
+      score(b) - score(a) ||
+      b.verdict.severity - a.verdict.severity ||
+      (a.node.name < b.node.name ? -1 : 1),
   );
 }
 
@@ -157,9 +183,6 @@ function scores(dueFindings: readonly DueFinding[], now: EpochMs): (due: DueFind
   return ({ verdict: { entryPolicy, dueSince } }) =>
     priorities.indexOf(entryPolicy.priority) + (now - dueSince) / AGES_BY;
 }
-
-/** A due node that is remembered, with the incident that it is in. */
-type RememberedFinding = DueFinding & { readonly record: NodeRecord };
 
 function inIncident(finding: DueFinding, incident: Incident, pool: string | undefined): RememberedFinding {
   return { ...finding, record: { ...(finding.record ?? newNode(finding.node.name, pool)), incident } };
@@ -217,19 +240,22 @@ function createSlots({ observation, guardInputs, inFlight }: Granting) {
 }
 
 /** Begins the attempt. The record keeps what the previous action made or requested, so that it can be taken back. */
-function grantedNode(finding: RememberedFinding, rank: Rank, now: EpochMs): Grant {
+function grantedNode(
+  finding: RememberedFinding,
+  { rank, isContinued }: Pick<GrantedRepair, 'rank' | 'isContinued'>,
+  now: EpochMs,
+): Grant {
   const { node, record } = finding;
-  const { action, unfinished, message } = finding.verdict;
+  const { message } = finding.verdict;
   const created = createAttempt(finding, now);
   const { attempt } = created;
   const recordBefore = record.attempt === undefined ? record : withoutAttempt(record, record.attempt);
-  const launches = action.type === 'Replace' && unfinished === undefined;
-  const launched = launches ? (record.launched ?? 0) + 1 : record.launched;
+  const launched = isLaunch(finding) ? (record.launched ?? 0) + 1 : record.launched;
   const next = { ...recordBefore, ...(launched !== undefined && { launched }), attempt, number: attempt.number };
   const verdict: Verdict = { kind: 'repair', node, attempt, message };
   return {
     finding: withState({ ...finding, record: next, verdict }),
-    granted: { ...created, finding, rank },
+    granted: { ...created, finding, record: next, rank, isContinued },
   };
 }
 
@@ -238,11 +264,11 @@ export function blockedNode(finding: DueFinding, blocker: Blocker, rank: Rank): 
   const { record } = finding;
   const { dueCondition } = finding.verdict;
   const { message, until: time } = blocker;
-  const verdict: Verdict = { kind: 'notAllowed', node: finding.node, blocker, dueCondition, message, rank };
+  const verdict: Verdict = { kind: 'blockedByPool', node: finding.node, blocker, dueCondition, message, rank };
   // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
-    const opened = withoutCalledOffAttempt(record, record.attempt);
-    return withState({ ...finding, record: opened, verdict, time, course: 'failed' });
+    const opened = withoutCalledOffAttempt(withoutAct(record, record.attempt), record.attempt);
+    return withState({ ...finding, record: opened, verdict, time, attemptState: 'failed' });
   }
   // The annotation of an earlier attempt is taken back while the node is held.
   const hasUselessLeftovers = finding.hasUselessLeftovers || record?.leftovers?.annotation !== undefined;

@@ -4,7 +4,7 @@
  */
 import { judgeTime } from './rule/attempt.ts';
 import type { PassDeps } from './context.ts';
-import { remediationAnswer } from './actions/custom-resource.ts';
+import { findMade, remediationAnswer } from './actions/custom-resource.ts';
 import type { StoredNode } from './record.ts';
 import type { ActionAnswer } from './attempt-record.ts';
 import type { NodeRecord } from './node-record.ts';
@@ -29,8 +29,8 @@ export async function withAnswers(
   await fewAtATime([...stored], async ([uid, record]) => {
     const { value } = record;
     const { attempt } = value;
-    const update = (change: Partial<NodeRecord>): void =>
-      void records.set(uid, { ...record, value: { ...value, ...change } });
+    const update = (change: Partial<NodeRecord>, more: Pick<StoredNode, 'isMade'> = {}): void =>
+      void records.set(uid, { ...record, ...more, value: { ...value, ...change } });
     if (attempt?.action === 'CustomResource' && attempt.phase === 'accepted' && attempt.answer === undefined) {
       const { answer, refusals } = await readAnswer(deps, uid, value);
       if (answer !== undefined) update({ attempt: { ...attempt, answer } });
@@ -38,6 +38,11 @@ export async function withAnswers(
       return;
     }
     const isOpen = attempt?.phase === 'intended' && isDue(deps.clock.now(), judgeTime(attempt));
+    if (isOpen && attempt.action === 'CustomResource') {
+      const made = await findMade(deps, attempt, value.leftovers);
+      if (made !== undefined) update({ leftovers: { ...value.leftovers, ...made } }, { isMade: true });
+      return;
+    }
     const providerID = providerIDs.get(uid);
     if (attempt?.action !== 'Terminate' || attempt.claim !== undefined || !isOpen || providerID === undefined) return;
     const inquired = await askForEnd(deps, attempt, providerID);

@@ -1,7 +1,7 @@
 /** Finds the pool of a node that is gone, or that belongs to another pool by now. */
 import type { StoredNode } from './record.ts';
 import type { NodeRecord } from './node-record.ts';
-import type { RepairAsks } from './rule/pool-facts.ts';
+import type { PassRequests } from './rule/pool-facts.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { getNode } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
@@ -10,7 +10,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
+import { objectsOf, orUnavailable } from '../../shared/ports/read-answer.ts';
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 
@@ -47,9 +47,9 @@ export async function readMissing(
 }
 
 async function poolNow({ kubernetes }: Kubernetes, node: NodeView): Promise<string | undefined> {
-  const claims = await orNotKnown(kubernetes.list(RESOURCES.NodeClaim));
+  const claims = await orUnavailable(kubernetes.list(RESOURCES.NodeClaim));
   if ('error' in claims) return nodePoolOf(node);
-  const claim = claimOfNode(objectsOf(claims, { notServed: 'none' }), node);
+  const claim = claimOfNode(objectsOf(claims, { ifNotServed: 'empty' }), node);
   return claim === undefined ? nodePoolOf(node) : poolOfClaim(claim);
 }
 
@@ -67,10 +67,10 @@ export async function readOtherPools(
   { kubernetes }: Kubernetes,
   pool: string | undefined,
   withoutClaim: readonly NodeView[],
-  { observedTimes }: Pick<RepairAsks, 'observedTimes'>,
+  { observedTimes }: Pick<PassRequests, 'observedTimes'>,
 ): Promise<ReadonlyMap<string, NodeElsewhere>> {
   const others = new Map<string, NodeElsewhere>();
-  const claims = objectsOf(await kubernetes.list(RESOURCES.NodeClaim), { notServed: 'none' });
+  const claims = objectsOf(await kubernetes.list(RESOURCES.NodeClaim), { ifNotServed: 'empty' });
   for (const node of withoutClaim) {
     const { uid } = node;
     const claim = claimOfNode(claims, node);

@@ -63,7 +63,7 @@ const incident = z.object({
   /** Actions that were accepted, by their keys. */
   taken: z.list(z.string()),
   /** Keys of actions whose replacement did not become ready: not taken, and skipped if another action follows. */
-  skipped: z.optional(z.list(z.string())),
+  skippedLaunches: z.optional(z.list(z.string())),
   /** Time since which no statement has called the node unhealthy. */
   healthySince: z.optional(instant),
   /** The action that still had time when the node was well again. It counts as not taken once the node is unhealthy again. */

@@ -2,14 +2,16 @@
  * Reads all that a pass needs: the record and the settings of the pool, its nodes with their records, and what only due
  * nodes need. All reads are live. What is found of the nodes says what to read next (`rule/pool-verdict.ts`).
  */
-import { carryOver, type CarriedOver } from './carried-attempts.ts';
+import { moveOldAttempts, type MovedAttempts } from './old-attempts.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
 import { readableSettings } from './rule/incident.ts';
 import { withAnswers } from './inquiry.ts';
-import type { ClusterNodes, DueFacts, PoolFacts, RepairAsks } from './rule/pool-facts.ts';
+import type { Replacement } from './attempt-record.ts';
+import type { ClusterNodes, DueFacts, PoolFacts, PassRequests } from './rule/pool-facts.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import { isRequestFor, leaseHolder, requestedNode } from './rule/other-work.ts';
-import { type NextRead, type NodeToConfirm, nodesWithoutClaim, ownsNode } from './decide.ts';
+import { type NextRead, nodesWithoutClaim, ownsNode } from './rule/pool-verdict.ts';
+import type { NodeToConfirm } from './rule/confirmation.ts';
 import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';
 import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
@@ -17,20 +19,21 @@ import { openReservations, type OpenReservations } from './reservations.ts';
 import { basisFor, loadPoolSettings, type PoolSettings } from './pool-settings.ts';
 import { statementsByPool, statementsUnder } from './settings.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
-import { getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
+import { getNodeClaimView, getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
-import { readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { type NodeClaimView, readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import { matchStatements, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, isDue } from '../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
+import { withoutRefusedRead } from '../../shared/lifecycle/refusals.ts';
 import { openRecord, openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectsOf, orNotKnown } from '../../shared/ports/read-answer.ts';
+import { objectsOf, orUnavailable } from '../../shared/ports/read-answer.ts';
 
 /** Facts that a pass has read of its pool, with the records to write. */
 export interface ObservedPool extends PoolFacts {
@@ -55,7 +58,7 @@ export interface ObservedLimits {
 export async function observe(
   deps: PassDeps,
   pool: string | undefined,
-  asks: RepairAsks,
+  asks: PassRequests,
 ): Promise<ObservedPool | 'newer'> {
   const timedPoolRecord = openRecord(deps, POOL_CODEC, poolRecordId(pool));
   const [loaded, poolSettings, view] = await inParallel([
@@ -64,7 +67,7 @@ export async function observe(
     loadPoolView(deps, pool),
   ]);
   if (loaded.kind === 'newer') return 'newer';
-  const state = loaded.kind === 'known' ? loaded.value : NEW_POOL;
+  const state = loaded.kind === 'known' ? withoutRefusedRead(loaded.value) : NEW_POOL;
   const settings = readableSettings(poolSettings.repair);
   const nodes = view.nodes.filter(node => ownsNode(node, pool, view.claims));
   const statements = statementsUnder(poolSettings.repair);
@@ -79,6 +82,7 @@ export async function observe(
   const others = withoutClaim.length === 0 ? NONE_ELSEWHERE : await readOtherPools(deps, pool, withoutClaim, asks);
   const own = new Set(nodes.map(({ uid }) => uid));
   const missing = [...records].filter(([uid]) => !own.has(uid));
+  const named = await readClaimsElsewhere(deps, view, records);
   const { gone, elsewhere } = missing.length === 0 ? NONE_MISSING : await readMissing(deps, pool, missing);
   return {
     now: deps.clock.now(),
@@ -90,15 +94,16 @@ export async function observe(
     timedPoolRecord,
     hadPoolRecord: loaded.kind === 'known',
     nodes,
-    labelledNodes: view.nodes,
-    concernedNodes: found.filter(({ uid }) => !others.has(uid)),
-    claims: new Map(view.claims.map(claim => [claim.uid, claim])),
+    nodesWithLabel: view.nodes,
+    nodesToJudge: found.filter(({ uid }) => !others.has(uid)),
+    claims: new Map([...view.claims, ...named.claims].map(claim => [claim.uid, claim])),
+    replacementNodes: named.nodes,
     records,
     timedNodeRecord,
     recordsOfGoneNodes: gone,
     nodesElsewhere: [...others.values(), ...elsewhere],
     dueFacts: undefined,
-    stillThere: new Map(),
+    existsByUid: new Map(),
     activity,
     basisOf: claim => basisFor(claim, poolSettings),
   };
@@ -108,21 +113,21 @@ const NONE_ELSEWHERE: ReadonlyMap<string, NodeElsewhere> = new Map();
 const NONE_MISSING: MissingNodes = { gone: new Map(), elsewhere: [] };
 
 /** Reads the facts that the findings ask for next. */
-export async function readOn(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
+export async function readMore(deps: PassDeps, observed: ObservedPool, next: NextRead): Promise<ObservedPool> {
   switch (next.kind) {
     case 'dueFacts': {
       const [cluster, requests] = await inParallel([
         next.countsCluster ? loadClusterNodes(deps, observed.poolSettings) : undefined,
-        loadOtherRequests(deps, observed.nodes, observed.now),
+        loadExternalRequests(deps, observed.nodes, observed.now),
       ]);
       return { ...observed, dueFacts: { cluster, ...requests } };
     }
     case 'nodes': {
-      const stillThere = new Map(observed.stillThere);
+      const existsByUid = new Map(observed.existsByUid);
       await fewAtATime(next.nodes, async ({ name, uid }) => {
-        stillThere.set(uid, (await getNodeView(deps, name))?.uid === uid);
+        existsByUid.set(uid, (await getNodeView(deps, name))?.uid === uid);
       });
-      return { ...observed, stillThere };
+      return { ...observed, existsByUid };
     }
   }
 }
@@ -153,7 +158,7 @@ async function readNodes(
     unhealthy,
     state,
     asks,
-  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: RepairAsks },
+  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: PassRequests },
 ): Promise<ReadonlyMap<string, StoredNode> | 'newer'> {
   const { inFlight, followed, oldAttempts = [] } = state;
   const wanted = new Set([
@@ -191,11 +196,11 @@ async function completeRecords(
     readonly settings: RepairSettings | undefined;
     readonly old: PoolRecord['oldAttempts'];
   },
-): Promise<CarriedOver> {
-  const carried =
-    old === undefined ? { records: stored, oldAttempts: undefined } : carryOver(old, stored, nodes, settings);
-  const hasOpenAttempt = [...carried.records.values()].some(({ value }) => value.attempt !== undefined);
-  return hasOpenAttempt ? { ...carried, records: await withAnswers(deps, carried.records, nodes) } : carried;
+): Promise<MovedAttempts> {
+  const moved =
+    old === undefined ? { records: stored, oldAttempts: undefined } : moveOldAttempts(old, stored, nodes, settings);
+  const hasOpenAttempt = [...moved.records.values()].some(({ value }) => value.attempt !== undefined);
+  return hasOpenAttempt ? { ...moved, records: await withAnswers(deps, moved.records, nodes) } : moved;
 }
 
 type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
@@ -227,10 +232,41 @@ async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise
   return { nodes, claims };
 }
 
+/**
+ * NodeClaims of records that another pool lists: replacements, as after their unhealthy node has moved, with their Nodes,
+ * and those under termination. Each is looked up by its name before it counts as gone.
+ */
+async function readClaimsElsewhere(
+  deps: Kubernetes,
+  view: NodesAndClaims,
+  records: ReadonlyMap<string, StoredNode>,
+): Promise<NodesAndClaims> {
+  const known = new Set(view.claims.map(({ name }) => name));
+  const claims: NodeClaimView[] = [];
+  const nodes: NodeView[] = [];
+  const read = async (named: Pick<Replacement, 'name' | 'uid'> | undefined): Promise<string | undefined> => {
+    // One without a UID was never seen: it may not be there at all.
+    if (named?.uid === undefined || known.has(named.name)) return undefined;
+    known.add(named.name);
+    const claim = await getNodeClaimView(deps, named.name);
+    if (claim?.uid !== named.uid) return undefined;
+    claims.push(claim);
+    return claim.nodeName;
+  };
+  await fewAtATime([...records.values()], async ({ value: { attempt, leftovers } }) => {
+    const name = await read(leftovers?.replacement);
+    const node = name === undefined ? undefined : await getNodeView(deps, name);
+    if (node !== undefined) nodes.push(node);
+    await read(leftovers?.annotation?.claim);
+    if (attempt?.action === 'Terminate') await read(attempt.claim);
+  });
+  return { nodes, claims };
+}
+
 /** All nodes of the cluster, each to be judged by the statements of its own pool. */
 async function loadClusterNodes(deps: Kubernetes, { policies, config }: PoolSettings): Promise<ClusterNodes> {
   const [nodeObjects, poolList] = await inParallel([listNodes(deps), deps.kubernetes.list(RESOURCES.NodePool)]);
-  const pools = new Map(objectsOf(poolList, { notServed: 'none' }).map(pool => [pool.metadata.name, pool]));
+  const pools = new Map(objectsOf(poolList, { ifNotServed: 'empty' }).map(pool => [pool.metadata.name, pool]));
   const statements = statementsByPool(pools, { policies, providerPolicies: config.providerPolicies });
   return {
     nodes: nodeObjects.map(readNode),
@@ -246,35 +282,37 @@ const LEASE_PREFIX = 'node-';
  * Requests for these nodes by other systems, by the node's name, in words: those of NVSentinel, and Leases of medik8s. A
  * kind that cannot be read holds what would begin, and nothing that has begun.
  */
-async function loadOtherRequests(
+async function loadExternalRequests(
   { kubernetes }: Kubernetes,
   nodes: readonly NodeView[],
   now: EpochMs,
 ): Promise<Omit<DueFacts, 'cluster'>> {
   const [leases, ...requests] = await inParallel([
-    orNotKnown(kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES })),
-    ...NODE_REQUESTS.map(({ group, version, resource }) => orNotKnown(kubernetes.list({ group, version, resource }))),
+    orUnavailable(kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES })),
+    ...NODE_REQUESTS.map(({ group, version, resource }) =>
+      orUnavailable(kubernetes.list({ group, version, resource })),
+    ),
   ]);
   const [requestsFault] = [leases, ...requests].flatMap(each => ('error' in each ? [messageOf(each.error)] : []));
-  const seen = (answer: typeof leases) => ('error' in answer ? [] : objectsOf(answer, { notServed: 'none' }));
+  const seen = (answer: typeof leases) => ('error' in answer ? [] : objectsOf(answer, { ifNotServed: 'empty' }));
   const nodeByName = new Map(nodes.map(node => [node.name, node]));
-  const otherRequests = new Map<string, string>();
+  const externalRequests = new Map<string, string>();
   requests.forEach((answer, index) => {
     for (const request of seen(answer)) {
       const { name, annotations } = request.metadata;
       const node = nodeByName.get(requestedNode(request) ?? '');
       const isOurs = annotations?.[ANNOTATIONS.repair] !== undefined;
       if (node === undefined || isOurs || !isRequestFor(node, request)) continue;
-      otherRequests.set(node.name, `${NODE_REQUESTS[index]?.kind ?? ''} ${name}`);
+      externalRequests.set(node.name, `${NODE_REQUESTS[index]?.kind ?? ''} ${name}`);
     }
   });
   for (const lease of seen(leases)) {
     const holder = leaseHolder(lease, now);
     const { name } = lease.metadata;
     if (holder === undefined || !name.startsWith(LEASE_PREFIX)) continue;
-    otherRequests.set(name.slice(LEASE_PREFIX.length), `Lease ${name} of ${holder}`);
+    externalRequests.set(name.slice(LEASE_PREFIX.length), `Lease ${name} of ${holder}`);
   }
-  return { otherRequests, requestsFault };
+  return { externalRequests, requestsFault };
 }
 
 /** The answer of EC2 about each of these nodes, by UID. */

@@ -4,37 +4,38 @@
  */
 import { apply } from './apply.ts';
 import type { PassDeps } from './context.ts';
-import {
-  guardInputsOf,
-  type JudgedPool,
-  judgePool,
-  nextRead,
-  PASS_SPACING,
-  spacingAfter,
-  nodesToConfirm,
-} from './decide.ts';
-import { observe, observeLimits, type ObservedPool, readOn } from './observe.ts';
-import { readAsks } from './passes.ts';
-import { poolText } from './record.ts';
+import { guardInputsOf } from './rule/guard-inputs.ts';
+import { type JudgedPool, judgePool, nextRead } from './rule/pool-verdict.ts';
+import { PASS_SPACING, spacingAfter } from './decide.ts';
+import { nodesToConfirm } from './rule/confirmation.ts';
+import { observe, observeLimits, type ObservedPool, readMore } from './observe.ts';
+import { carrierOf, poolSubject, readAsks, wouldPassAct } from './pass-queue.ts';
+import { NEW_POOL } from './pool-record.ts';
+import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, poolText } from './record.ts';
+import { fewAtATime, inParallel, oneByOne } from '../../shared/cluster/in-parallel.ts';
+import { OUT_OF_SIGHT_CHECK } from '../../shared/cluster/out-of-sight.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
 import { durationBetween, type DurationMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
+import type { RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
 import type { Ask } from '../../shared/lifecycle/next-round.ts';
+import { createTries, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
+import { openRecord } from '../../shared/lifecycle/timed-record.ts';
+import { orUnavailable } from '../../shared/ports/read-answer.ts';
 
 /** One pass of a pool. Answers how long the next pass waits. */
-export async function runPass(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]): Promise<DurationMs> {
+export async function runPass(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]): Promise<RoundAnswer> {
   const startTime = deps.clock.now();
-  const first = await observe(deps, pool, readAsks(asks));
-  if (first === 'newer') return leaveToNewer(pool, asks);
-  const { observed, judged } = await judge(deps, first);
-  const { poolSettings, poolRecord, nodesElsewhere } = observed;
-  const { findings } = judged;
-  const guardInputs = guardInputsOf(observed, judged);
-  // No record and no findings: there is nothing to decide.
-  const hasNothingToDo = !observed.hadPoolRecord && findings.length === 0;
-  const limits = hasNothingToDo ? undefined : await observeLimits(deps, observed, nodesToConfirm(judged, guardInputs));
-  if (limits === 'newer') return leaveToNewer(pool, asks);
-  for (const { pool: other, ...node } of nodesElsewhere) await deps.ask(other, { kind: 'node', ...node });
-  if (limits === undefined) return spacingAfter(durationBetween(startTime, deps.clock.now()));
+  const facts = await orUnavailable(readFacts(deps, pool, asks));
+  if (facts === 'newer') return leaveToNewer(pool, asks);
+  if ('error' in facts) return waitToRead(deps, pool, facts.error);
+  const { observed, findings, guardInputs, limits } = facts;
+  const { poolSettings, poolRecord } = observed;
+  if (limits === undefined) {
+    await askElsewhere(deps, observed);
+    return spacingAfter(durationBetween(startTime, deps.clock.now()));
+  }
 
   const { now, answers, reserved } = limits;
   const concurrencyLimits = reserved && ((own: ReadonlySet<string>) => reserved.concurrencyLimits(own, now));
@@ -49,8 +50,27 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
     concurrencyLimits,
   });
 
-  await apply(deps, decision, observed, { now, reserved });
+  // What fails in one pool holds no other.
+  const steps = [() => apply(deps, decision, observed, { now, reserved }), () => askElsewhere(deps, observed)];
+  await oneByOne(steps, step => step());
   return spacingAfter(durationBetween(startTime, deps.clock.now()), decision);
+}
+
+/** Asks for a pass of each pool that has a node which this one was asked for, or has on record. */
+const askElsewhere = (deps: PassDeps, { nodesElsewhere }: ObservedPool): Promise<void> =>
+  oneByOne(nodesElsewhere, ({ pool, ...node }) => deps.ask(pool, { kind: 'node', ...node }));
+
+/** All that the pass decides by. `limits` undefined: there is nothing to decide. */
+async function readFacts(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) {
+  const first = await observe(deps, pool, readAsks(asks));
+  if (first === 'newer') return first;
+  const { observed, judged } = await judge(deps, first);
+  const { findings } = judged;
+  const guardInputs = guardInputsOf(observed, judged);
+  // No record and no findings: there is nothing to decide.
+  const hasNothingToDo = !observed.hadPoolRecord && findings.length === 0;
+  const limits = hasNothingToDo ? undefined : await observeLimits(deps, observed, nodesToConfirm(judged, guardInputs));
+  return limits === 'newer' ? limits : { observed, findings, guardInputs, limits };
 }
 
 /** Judges each node, and reads on as long as the findings ask for more: nothing is read twice. */
@@ -61,7 +81,7 @@ async function judge(
   let observed = first;
   let judged = judgePool(observed, deps.judgeNode);
   for (let next = nextRead(observed, judged); next !== undefined; next = nextRead(observed, judged)) {
-    observed = await readOn(deps, observed, next);
+    observed = await readMore(deps, observed, next);
     judged = judgePool(observed, deps.judgeNode, judged);
   }
   return { observed, judged };
@@ -74,4 +94,41 @@ async function judge(
 function leaveToNewer(pool: string | undefined, asks: readonly Ask[]): DurationMs {
   if (!asks.some(({ kind }) => kind === 'message')) return PASS_SPACING;
   throw new RetryableError(`a record of ${poolText(pool)} was written by a newer version`, { reason: 'NewerRecord' });
+}
+
+/** The number of nodes on which a pass that cannot read says so. */
+const MAX_UNREAD = 100;
+
+/**
+ * Remembers in the record of the pool that what a pass needs cannot be read, and reports it on the nodes that are in
+ * flight or followed, else on the NodePool. The same asks run again in a minute: their messages are already acknowledged.
+ * @throws the error, where nothing would be done, or the queue brings the message again
+ */
+async function waitToRead(deps: PassDeps, pool: string | undefined, error: Error): Promise<RoundAnswer> {
+  if ((await orUnavailable(wouldPassAct(deps, pool))) === false) throw error;
+  const record = openRecord(deps, POOL_CODEC, poolRecordId(pool));
+  const reportAll = async (text: string, isRepeated: boolean): Promise<void> => {
+    const nodes = await knownNodes(deps, pool);
+    await fewAtATime(nodes.length === 0 ? [carrierOf(pool)] : nodes, subject =>
+      reportWarning(deps.reporter, aboutSubject(subject), EVENT_REASONS.readRefused)(text, isRepeated),
+    );
+  };
+  await noteRefusedRead(error, {
+    tries: createTries(deps.clock),
+    record,
+    first: { subject: poolSubject(pool), value: NEW_POOL },
+    reportOf: () => reportAll,
+    isRequest: false,
+  });
+  return { askAgainAfter: OUT_OF_SIGHT_CHECK };
+}
+
+/** The nodes that are in flight or followed. */
+async function knownNodes(deps: PassDeps, pool: string | undefined): Promise<readonly Subject[]> {
+  const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();
+  if (loaded.kind !== 'known') return [];
+  const { inFlight, followed } = loaded.value;
+  const uids = [...Object.keys(inFlight), ...followed].slice(0, MAX_UNREAD);
+  const nodes = await inParallel(uids.map(uid => openRecord(deps, NODE_CODEC, nodeRecordId(uid)).load()));
+  return nodes.flatMap(each => (each.kind === 'known' ? each.stored.subject : []));
 }

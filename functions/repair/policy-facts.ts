@@ -2,7 +2,7 @@
  * Reads the facts by which the statuses of policies are judged: the policies as they are in force, and how the repairs
  * of each pool stand.
  */
-import { poolOf } from './decide.ts';
+import { poolOf } from './rule/node-verdict.ts';
 import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { OWN_BLOCKS } from './settings.ts';
@@ -41,7 +41,7 @@ export interface PolicyFacts {
   readonly object: KubernetesObject;
   /** Fault for which it cannot be accepted; undefined: it can. */
   readonly fault: string | undefined;
-  /** The generation in force; undefined: none. */
+  /** The generation whose repair blocks are in force; undefined: none. */
   readonly acceptedGeneration: number | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface ObservedPolicies {
 
 /** Reads the policies and the facts of the cluster; undefined: there is no policy. */
 export async function observePolicies(deps: Deps): Promise<ObservedPolicies | undefined> {
-  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
+  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { ifNotServed: 'empty' });
   if (objects.length === 0) return undefined;
   const { policies: inForce, generations } = await loadInForce(deps, objects);
   const cluster = await loadFacts(deps, inForce);
@@ -127,8 +127,8 @@ async function loadFacts(deps: Deps, inForce: PolicySet): Promise<ClusterFacts> 
   return {
     gateOpen: config.featureGates.nodeRepair,
     inForce,
-    pools: await inParallel([undefined, ...objectsOf(pools, { notServed: 'notKnown' })].map(factsOf)),
-    templates: Object.keys(objectIn(objectOf(configMap, { notServed: 'notKnown' }), 'data')),
+    pools: await inParallel([undefined, ...objectsOf(pools, { ifNotServed: 'throw' })].map(factsOf)),
+    templates: Object.keys(objectIn(objectOf(configMap, { ifNotServed: 'throw' }), 'data')),
   };
 }
 

@@ -40,7 +40,7 @@ import {
 import type { WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import { changeStatus } from '../../shared/ports/exact-change.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { orRefused, type RefusedCall } from '../../shared/ports/read-answer.ts';
+import { orRejected, type RejectedCall } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'> & {
   readonly reporter: Reporter;
@@ -167,7 +167,7 @@ async function look(deps: Deps): Promise<DurationMs> {
  * Report about a status that the API server does not let us write, as admission policies can cause: in one audit line
  * until it changes, and once an hour in an Event.
  */
-function refusedReport({ reporter }: Deps, policy: KubernetesObject, { message: text }: RefusedCall): LastingReport {
+function refusedReport({ reporter }: Deps, policy: KubernetesObject, { message: text }: RejectedCall): LastingReport {
   const report = reportWarning(reporter, policy, EVENT_REASONS.changeRefused, 'refused');
   return { text, report: isRepeated => report(`${text}; it is tried again every five minutes`, isRepeated) };
 }
@@ -198,7 +198,7 @@ async function writeStatuses(deps: Deps, counts: boolean): Promise<StatusesWritt
         return;
       case 'write': {
         const outcome = await writeStatus(deps, policy.object, decision);
-        if (outcome.kind === 'refused') refused.push(refusedReport(deps, policy.object, outcome));
+        if (outcome.kind === 'rejected') refused.push(refusedReport(deps, policy.object, outcome));
       }
     }
   });
@@ -215,5 +215,5 @@ async function writeStatus(
   const { uid, name } = object.metadata;
   const ref = { type: RESOURCES.NodeLifecyclePolicy, name };
   // One that was replaced by another of its name has an event of its own.
-  return orRefused(changeStatus(kubernetes, ref, { uid }, status));
+  return orRejected(changeStatus(kubernetes, ref, { uid }, status));
 }

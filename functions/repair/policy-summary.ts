@@ -84,21 +84,17 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
   };
 }
 
-function acceptedCondition({ fault, acceptedGeneration }: PolicyFacts): PolicyCondition {
+function acceptedCondition({ object, fault, acceptedGeneration }: PolicyFacts): PolicyCondition {
   if (fault === undefined) {
     return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'every field can be used' };
   }
   const kept =
     acceptedGeneration === undefined
       ? 'no generation of it was ever accepted'
-      : `generation ${acceptedGeneration}, which was accepted last, stays in force`;
+      : acceptedGeneration === object.metadata.generation
+        ? 'the other blocks are in force, and a block with a fault as it could be read last'
+        : `generation ${acceptedGeneration}, which was accepted last, stays in force`;
   return { type: 'Accepted', status: 'False', reason: 'Invalid', message: `${fault}; ${kept}` };
-}
-
-/** The generation that is in force, as the status of the policy says; undefined: it says none. */
-export function acceptedBefore({ status }: KubernetesObject): number | undefined {
-  const generation = status?.['acceptedGeneration'];
-  return typeof generation === 'number' ? generation : undefined;
 }
 
 interface PolicyReach {
@@ -179,8 +175,8 @@ function newWarning({ status }: KubernetesObject, { conditions }: PolicySummary)
   const warning = conditions.find(({ type }) => type === 'Warning');
   if (warning === undefined || !SAID_HERE.includes(warning.reason)) return undefined;
   const warningBefore = conditionsOf(status).find(({ type }) => type === 'Warning');
-  const isSaid = warningBefore?.['reason'] === warning.reason && warningBefore['message'] === warning.message;
-  return isSaid ? undefined : warning;
+  const isReported = warningBefore?.['reason'] === warning.reason && warningBefore['message'] === warning.message;
+  return isReported ? undefined : warning;
 }
 
 const SAID_HERE: readonly string[] = [EVENT_REASONS.hooksDoNotHold, EVENT_REASONS.replaceNotInForce];

@@ -10,7 +10,7 @@ import { kindAndName, type KubernetesObject } from '../../shared/domain/kubernet
 import { namedTemplates } from '../../shared/domain/named-templates.ts';
 import { HOOKS_HOLD_NOTHING, idleHooks } from '../../shared/domain/termination.ts';
 import { policiesFor, type PolicySet } from '../../shared/policies/policy-set.ts';
-import { TIED_BLOCKS, tiesOver } from '../../shared/policies/policy-ties.ts';
+import { CONFLICT_BLOCKS, conflictsOver } from '../../shared/policies/policy-conflicts.ts';
 import { unstatedReach } from '../../shared/policies/unstated-reach.ts';
 
 /** A condition without its transition time. */
@@ -37,7 +37,7 @@ export function warningsOf(
   }: { readonly poolsKarpenterTerminates: readonly string[]; readonly uncounted: readonly PoolCounts[] },
 ): readonly PolicyCondition[] {
   const unwatched = unwatchedTypes(object).map(message => ({ reason: 'UnknownConditionType', message }));
-  const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, inForce))
+  const conflicts = CONFLICT_BLOCKS.flatMap(block => conflictsOver(block, inForce))
     .filter(({ loser }) => loser.metadata.uid === object.metadata.uid)
     .map(({ message }) => ({ reason: 'PolicyConflict', message }));
   const missing = namedTemplates(object.spec)
@@ -64,7 +64,7 @@ export function warningsOf(
   const all = [
     ...terminationWarnings(object, poolsKarpenterTerminates),
     ...unwatched,
-    ...ties,
+    ...conflicts,
     ...missing,
     ...unstated,
     ...notCounted,

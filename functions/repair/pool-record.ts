@@ -1,7 +1,8 @@
 /** The record of a pool: which of its nodes are in flight, and what its guards remember. The schema is the type. */
-import { carriedAttempt } from './records-of-before.ts';
+import { oldAttempt } from './stored-versions.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
+import { refusalsSchema } from '../../shared/lifecycle/refusals.ts';
 
 const ramp = z.object({ step: z.int(), stepTime: instant, granted: z.int() });
 
@@ -46,8 +47,10 @@ export const poolSchema = z.object({
   counts: z.object({ held: z.int(), repairing: z.int() }),
   /** Time of the last report of how many nodes were not replaced. */
   missingTime: z.optional(instant),
+  /** Present while a pass cannot read what it needs. */
+  refusals: z.optional(refusalsSchema),
   /** Attempts in the layout of an earlier version: each goes into the record of its node. */
-  oldAttempts: z.optional(z.list(carriedAttempt)),
+  oldAttempts: z.optional(z.list(oldAttempt)),
 });
 
 export type PoolRecord = Readonly<z.output<typeof poolSchema>>;

@@ -6,7 +6,7 @@ import { OWN_BLOCKS, repairInForce } from './settings.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
-import { loadPool } from '../../shared/cluster/known-pool.ts';
+import { isGone, loadPool } from '../../shared/cluster/known-pool.ts';
 import type { Configuration } from '../../shared/cluster/read-configuration.ts';
 import { type KubernetesObject, qualifiedName } from '../../shared/domain/kubernetes-object.ts';
 import { type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../shared/domain/node-claim.ts';
@@ -14,6 +14,7 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import { isProtected } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { basisOf } from '../../shared/lifecycle/refusals.ts';
+import { LAST_REBOOT_ANNOTATION } from './rule/reboot-marks.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 
@@ -43,7 +44,7 @@ export async function loadPoolSettings(
     loadPolicySets(deps, OWNER, [OWN_BLOCKS]),
   ]);
   // Nothing is repaired for the sake of a NodePool that went.
-  const nodePool = known?.metadata.uid === '' ? undefined : known;
+  const nodePool = known && isGone(known) ? undefined : known;
   const { featureGates, providerPolicies } = config;
   const repair = repairInForce(nodePool, { policies, gateOpen: featureGates.nodeRepair, providerPolicies });
   return { repair, nodePool, lastKnownPool: known, policies, config };
@@ -52,8 +53,12 @@ export async function loadPoolSettings(
 /** Hash of the settings and NodeClaim fields that a try rests on. */
 export const basisFor = (claim: NodeClaimView | undefined, { nodePool: pool, policies }: PoolSettings): string =>
   basisOf([
-    // Each try sets this annotation, and takes it back.
-    claim && { ...claim.annotations, [TERMINATION_TIMESTAMP_ANNOTATION]: undefined },
+    // Each try sets one of these annotations.
+    claim && {
+      ...claim.annotations,
+      [TERMINATION_TIMESTAMP_ANNOTATION]: undefined,
+      [LAST_REBOOT_ANNOTATION]: undefined,
+    },
     claim?.finalizers,
     pool?.spec,
     policies.policies.map(({ object }) => object.spec),

@@ -3,7 +3,7 @@
  * Reservations, statuses and settings have timers of their own. For a healthy node that nobody knows, no nodes are
  * listed, unless something is held or in flight in its pool.
  */
-import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
+import { parseDrainCompleted } from './actions/drain.ts';
 import type { RepairDeps, Rules } from './context.ts';
 import { RULES } from './decide.ts';
 import { checkReservations, isReservations } from './reservation-record.ts';
@@ -12,12 +12,13 @@ import { policyChanged, statusTimers, surroundingsChanged } from './policy-statu
 import { OWNER } from './record.ts';
 import { reportNodePool, reportPolicy } from './settings-faults.ts';
 import { askForChange, askForNode, askIfBusy, askIfRemembered, settingsRounds } from './wake-ups.ts';
-import { createPasses, type Passes } from './passes.ts';
+import { createPasses, type Passes } from './pass-queue.ts';
 import { getNodeView } from '../../shared/cluster/lists.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { isRepublished } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
+import { nodeOfRequest } from '../../shared/domain/source.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
@@ -85,8 +86,8 @@ async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'
       return askForChange(deps, event);
     case 'NodeClaim': {
       const node = hints.nodeName === undefined ? undefined : await getNodeView(deps, hints.nodeName);
-      if (node !== undefined) await askForNode(deps, node, { pool: hints.nodePool, isClaimed: true });
-      else await askIfBusy(deps, hints.nodePool);
+      if (node !== undefined) await askForNode(deps, node, { pool: hints.nodePool, event, isClaimed: true });
+      else await askIfBusy(deps, { pool: hints.nodePool, event });
       return;
     }
     case 'NodePool':

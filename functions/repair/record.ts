@@ -1,11 +1,11 @@
 /**
  * Storage of the records of a pool (`pool-record.ts`) and of a node (`node-record.ts`): ids and stored names. Those of
- * earlier versions are read in `records-of-before.ts`. Only passes write them.
+ * earlier versions are read in `stored-versions.ts`. Only passes write them.
  */
 import { type Attempt, attempt } from './attempt-record.ts';
 import { type NodeRecord, nodeSchema } from './node-record.ts';
 import { type PoolRecord, poolSchema } from './pool-record.ts';
-import { nodeOfBefore, poolOfBefore } from './records-of-before.ts';
+import { upgradeNode, upgradePool } from './stored-versions.ts';
 import { fieldsOf, isJsonObject, toJson } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { checkedCodec, type RecordCodec, renamed, storedUnder } from '../../shared/lifecycle/record-codec.ts';
@@ -15,6 +15,8 @@ export interface StoredNode {
   readonly value: NodeRecord;
   /** The record is to be written again: an earlier version wrote it, or its timer is due. */
   readonly needsRewrite: boolean;
+  /** The custom resource of its attempt is there, though no run recorded that. */
+  readonly isMade?: boolean;
 }
 
 export const OWNER = 'repair';
@@ -46,7 +48,7 @@ const STORED_NAMES = {
     otherWork: 'others',
     reported: 'said',
   },
-  incident: { healthySince: 'wellTime', skipped: 'passed', recovering: 'settling' },
+  incident: { healthySince: 'wellTime', skippedLaunches: 'passed', recovering: 'settling' },
   leftovers: { requested: 'asked' },
 } as const;
 
@@ -59,7 +61,7 @@ export const NODE_CODEC: RecordCodec<NodeRecord> = storedUnder(STORED_NAMES.node
 
 export const POOL_CODEC: RecordCodec<PoolRecord> = storedUnder(
   STORED_NAMES.pool,
-  checkedCodec(OWNER, poolSchema, 5, state => (Array.isArray(state['attempts']) ? poolOfBefore(state) : state)),
+  checkedCodec(OWNER, poolSchema, 5, state => (Array.isArray(state['attempts']) ? upgradePool(state) : state)),
 );
 
 type Change = (object: JsonObject) => JsonObject | undefined;
@@ -101,6 +103,6 @@ const changedIn = (state: JsonObject, part: string, change: Change): JsonObject 
 
 /** The state of a node's record, whichever version wrote it. */
 function nodeRead(state: JsonObject): JsonObject {
-  if (state['onsets'] === undefined) return nodeOfBefore(state);
+  if (state['onsets'] === undefined) return upgradeNode(state);
   return changedIn(withParts(state, 'own'), 'attempt', attemptRead);
 }

@@ -9,9 +9,10 @@ import type { ObservedPool } from './observe.ts';
 import type { DueCondition } from './attempt-record.ts';
 import { poolDimension } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
+import { missingNodesOf } from './rule/missing-nodes.ts';
 import { type GuardSetting, type NodeName, type Rank, REPORT_CODES, type ReportedVerdict } from './rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
-import { aboutNode, type NodeView } from '../../shared/domain/node.ts';
+import { aboutNode } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import {
@@ -20,7 +21,6 @@ import {
   type EpochMs,
   isDue,
   isReportDue,
-  minutes,
   REPORT_EVERY,
   seconds,
 } from '../../shared/domain/time.ts';
@@ -29,8 +29,6 @@ import { settingPath } from '../../shared/policies/setting-path.ts';
 
 /** The number of nodes about which one pass reports; the others have the next pass. */
 const MAX_REPORTS = 200;
-/** A node that was terminated counts as not replaced after this long. */
-const REPLACED_WITHIN = minutes(15);
 
 /**
  * Reports verdicts that are news. The record is written after that: a run that dies in between reports once more (I9).
@@ -57,11 +55,11 @@ export async function reportVerdicts(
     const last = reported?.times[code];
     const isRepeated = reported?.code === code;
     const isRecent = last !== undefined && !isReportDue(now, last);
-    const isNews = !(isRepeated && isRecent);
+    const isNew = !(isRepeated && isRecent);
     const since = isRecent ? last : now;
-    if (isNews && reportsLeft === 0) time = earliest(time, addDuration(now, seconds(1)));
+    if (isNew && reportsLeft === 0) time = earliest(time, addDuration(now, seconds(1)));
     else if (hasEvent(verdict)) time = earliest(time, addDuration(since, REPORT_EVERY));
-    if (!isNews || reportsLeft === 0) continue;
+    if (!isNew || reportsLeft === 0) continue;
     reportsLeft -= 1;
     await reportVerdict(deps, verdict, origin, { isRepeated, isSilent: isRecent });
     next.splice(-1, 1, withReported(finding, code, since, now));
@@ -111,9 +109,9 @@ function wordingOf(verdict: ReportedVerdict): Wording {
         ? { reason, event: BLOCKED, code: REPORT_CODES.noTransitionTime }
         : { reason, code: `ignore ${reason}` };
     }
-    case 'blocked':
+    case 'blockedByNode':
       return { reason: verdict.reason, event: BLOCKED, code: `blocked ${verdict.reason}` };
-    case 'notAllowed': {
+    case 'blockedByPool': {
       const { reason } = verdict.blocker;
       return { reason, event: BLOCKED, code: `blocked ${reason}` };
     }
@@ -141,8 +139,8 @@ function wordingOf(verdict: ReportedVerdict): Wording {
       return { reason: 'ActionUnderWay', code: kind };
     case 'finishing':
       return { reason: 'NodeClaimTerminating', code: kind };
-    case 'unresolved':
-      return { reason: OUTCOME_UNKNOWN, code: REPORT_CODES.unresolved };
+    case 'outcomeUnknown':
+      return { reason: OUTCOME_UNKNOWN, code: REPORT_CODES.outcomeUnknown };
     case 'refuse':
       return { reason: 'InvalidRepairConfiguration', code: kind };
     case 'repair':
@@ -160,8 +158,9 @@ export const OUTCOME_UNKNOWN = 'OutcomeUnknown';
 /** Name of a verdict in audit lines and metrics, if it is another word. */
 const DECISIONS: Partial<Record<ReportedVerdict['kind'], string>> = {
   unclaimed: 'ignore',
-  notAllowed: 'blocked',
-  unresolved: 'settle',
+  blockedByNode: 'blocked',
+  blockedByPool: 'blocked',
+  outcomeUnknown: 'settle',
   stuckWithoutNode: 'stuck',
   gone: 'close',
 };
@@ -174,7 +173,7 @@ async function reportVerdict(
 ): Promise<void> {
   if (isRepeated && !hasEvent(verdict)) return;
   const { kind, node, message } = verdict;
-  if (kind === 'tolerate' && !isRepeated) await reportDoubts(deps, origin, verdict);
+  if (kind === 'tolerate' && !isRepeated) await reportClockSkews(deps, origin, verdict);
   const { reason, event } = wordingOf(verdict);
   const decision = DECISIONS[kind] ?? kind;
   const about = kind === 'stuckWithoutNode' ? aboutClaim(verdict.claim) : aboutNode(node);
@@ -208,15 +207,15 @@ function detailsOf(verdict: ReportedVerdict, origin: DecisionOrigin): JsonObject
 export const rankDetails = ({ order, of, score }: Rank): JsonObject => ({ place: order, of, score });
 
 /** Reports clocks of the machine that cannot be right. */
-async function reportDoubts(
+async function reportClockSkews(
   { reporter }: PassDeps,
   origin: DecisionOrigin,
-  { node, doubts }: Extract<ReportedVerdict, { kind: 'tolerate' }>,
+  { node, clockSkews }: Extract<ReportedVerdict, { kind: 'tolerate' }>,
 ): Promise<void> {
   const reason = EVENT_REASONS.transitionTimeDoubted;
   const shared = { about: aboutNode(node), decision: 'warn', reason, details: originOf(origin), event: WARNING };
-  for (const doubt of doubts) {
-    await reporter.report({ ...shared, message: `${doubt}; the incident counts from the first look` });
+  for (const clockSkew of clockSkews) {
+    await reporter.report({ ...shared, message: `${clockSkew}; the incident counts from the first look` });
   }
 }
 
@@ -229,7 +228,7 @@ export async function reportMissing(
   state: PoolRecord,
   now: EpochMs,
 ): Promise<{ readonly state: Partial<PoolRecord>; readonly time: EpochMs | undefined }> {
-  const { time, missing } = missingOf(state, nodes, now);
+  const { time, missing } = missingNodesOf(state, nodes, now);
   if (pool === undefined || missing === 0) return { state: {}, time };
   const next = state.missingTime && addDuration(state.missingTime, REPORT_EVERY);
   if (next !== undefined && !isDue(now, next)) return { state: {}, time: earliest(time, next) };
@@ -239,25 +238,6 @@ export async function reportMissing(
   const line = { about: pool, decision: 'warn', reason: EVENT_REASONS.nodesNotReplaced, message, details };
   await reporter.report({ ...line, event: WARNING, isRepeated: next !== undefined });
   return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPORT_EVERY)) };
-}
-
-/** Number of nodes that are gone without one that was made since their terminations began, each counted once. */
-function missingOf({ terminations }: PoolRecord, nodes: readonly NodeView[], now: EpochMs) {
-  const made = nodes.flatMap(({ creationTime }) => creationTime ?? []).toSorted((a, b) => a - b);
-  const present = new Set(nodes.map(({ uid }) => uid));
-  let missing = 0;
-  let time: EpochMs | undefined;
-  for (const { time: ended, node } of terminations
-    .filter(({ isReplaced }) => isReplaced !== true)
-    .toSorted((a, b) => a.time - b.time)) {
-    const index = made.findIndex(each => each >= ended);
-    if (index >= 0) made.splice(index, 1);
-    // One that is not gone, such as while its pods have time, leaves no place yet. Its end asks for the next pass.
-    else if (node !== undefined && present.has(node)) continue;
-    else if (isDue(now, addDuration(ended, REPLACED_WITHIN))) missing += 1;
-    else time = earliest(time, addDuration(ended, REPLACED_WITHIN));
-  }
-  return { missing, time };
 }
 
 /** Counts how the pool stands, once that is recorded. */

@@ -120,5 +120,5 @@ export async function writeReservations(
 ): Promise<Turn> {
   if (value.reservations.length === 0) return record.closeNow();
   const wakeTime = addDuration(clock.now(), CHECK);
-  return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime, punctual: false }));
+  return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime, hasOwnMessage: false }));
 }

@@ -72,9 +72,9 @@ export async function openReservations(
       what: RESERVATIONS,
       async observe() {
         if (!isStale) return { kind: 'here', observation: true };
-        const again = await record.load();
-        if (again.kind === 'newer') return { kind: 'over' };
-        current = again.kind === 'known' ? again.value : undefined;
+        const loaded = await record.load();
+        if (loaded.kind === 'newer') return { kind: 'over' };
+        current = loaded.kind === 'known' ? loaded.value : undefined;
         const isCounted = current?.basis === limits.basis;
         if (isCounted) others = current?.reservations.filter(each => each.pool !== pool) ?? [];
         return { kind: 'here', observation: isCounted };

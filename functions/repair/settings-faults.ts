@@ -31,7 +31,7 @@ const INVALID = EVENT_REASONS.invalidRepairConfiguration;
  * @param resync the NodePool is only published again: the Event of a fault is recorded once more
  */
 export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>, resync = false): Promise<void> {
-  const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.NodePool, name }), { notServed: 'none' });
+  const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.NodePool, name }), { ifNotServed: 'empty' });
   const block = object?.spec?.['repair'];
   if (object === undefined || block === undefined) return;
   const parsed = parseRepairBlock(block, 'spec.repair');
@@ -48,7 +48,7 @@ export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>
 }
 
 /**
- * Tells the author of a policy, on it, what is wrong with it, and reports its ties with other policies: also those of
+ * Tells the author of a policy, on it, what is wrong with it, and reports its conflicts with other policies: also those of
  * policies that this one may have overtaken. A version that can be used is kept.
  */
 export async function reportPolicy(
@@ -61,8 +61,8 @@ export async function reportPolicy(
   const object = objects.find(({ metadata }) => metadata.name === subject.name);
   if (object === undefined) return;
   const fault = faultIn(object, OWN_BLOCKS.blocks);
-  const isNews = !resync && wakeUp === undefined;
-  if (fault === undefined && isNews) await reportUnwatched(deps, object);
+  const isNew = !resync && wakeUp === undefined;
+  if (fault === undefined && isNew) await reportUnwatched(deps, object);
   const withoutIt = parseNodePoolSelector(object.spec).ok
     ? 'the nodes it applies to are not repaired'
     : 'it applies to no NodePool';
@@ -72,7 +72,7 @@ export async function reportPolicy(
     fault,
     reason: INVALID,
     effect,
-    isRepeated: !isNews,
+    isRepeated: !isNew,
   });
 }
 

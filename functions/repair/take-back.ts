@@ -13,7 +13,7 @@ import {
   type RecordToCleanUp,
   recordWithLeftovers,
   withoutTakenBack,
-} from './decide.ts';
+} from './rule/leftovers.ts';
 import { reportCarriedOut, reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './actions/reboot.ts';
@@ -21,7 +21,7 @@ import type { NodeRecord, RepairLeftovers } from './node-record.ts';
 import { endReplacement } from './actions/replace.ts';
 import { takeBackAnnotation } from './actions/terminate.ts';
 import type { NodeName } from './rule/verdict.ts';
-import type { News, NodeFinding } from './rule/finding.ts';
+import type { UnreportedOutcome, NodeFinding } from './rule/finding.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { createTries, isRefusal, joinRefusals, type Refused } from '../../shared/lifecycle/refusals.ts';
@@ -98,7 +98,7 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
   let time: EpochMs | undefined;
   for (const each of findings) {
     const { node } = each;
-    for (const news of each.news) await reportLate(deps, observed, node, news);
+    for (const outcome of each.unreported) await reportLate(deps, observed, node, outcome);
     const record = recordWithLeftovers(each, observed.records.get(node.uid)?.value);
     if (record === undefined) {
       next.push(each);
@@ -122,9 +122,14 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
   return { findings: next, failures, time };
 }
 
-async function reportLate(deps: PassDeps, observed: ObservedPool, node: NodeName, news: News): Promise<void> {
-  const { attempt } = news;
-  switch (news.kind) {
+async function reportLate(
+  deps: PassDeps,
+  observed: ObservedPool,
+  node: NodeName,
+  outcome: UnreportedOutcome,
+): Promise<void> {
+  const { attempt } = outcome;
+  switch (outcome.kind) {
     case 'lost':
       return reportLost(deps, observed.origin, node, attempt);
     case 'carriedOut': {
@@ -136,7 +141,7 @@ async function reportLate(deps: PassDeps, observed: ObservedPool, node: NodeName
         node,
         attempt,
         reason: 'ReplacementUnavailable',
-        text: news.why,
+        text: outcome.why,
       });
   }
 }

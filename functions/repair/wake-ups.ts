@@ -1,15 +1,16 @@
 /** Says which events and rounds ask for a pass, and for which nodes. */
-import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './passes.ts';
-import type { PassAsk } from './rule/pool-facts.ts';
-import { poolOf } from './decide.ts';
-import { isSuspicious } from './rule/health.ts';
+import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './pass-queue.ts';
+import type { PassRequest } from './rule/pool-facts.ts';
+import { poolOf } from './rule/node-verdict.ts';
+import { mayNeedRepair } from './rule/health.ts';
 import { NODE_CODEC, nodeRecordId, OWNER } from './record.ts';
 import { OWN_BLOCKS } from './settings.ts';
 import { getNodeClaimView, getNodeView } from '../../shared/cluster/lists.ts';
-import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { inParallel, oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { loadCluster } from '../../shared/cluster/owner.ts';
+import { isRepublished, type ClusterEvent } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -18,19 +19,21 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairStatement } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, parseTimestamp } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { throwIfNewer } from '../../shared/lifecycle/record-codec.ts';
+import { causeOf } from '../../shared/lifecycle/refusals.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { objectOf, objectsOf, orNotKnown, OutOfSight } from '../../shared/ports/read-answer.ts';
+import { objectOf, objectsOf, orUnavailable } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly passes: Passes };
 
 /** Rounds after changes of settings; their scopes are NodePools. */
 export function settingsRounds(deps: Deps): SettingsRounds {
   return createSettingsRounds(deps, OWNER, async scopes => {
-    for (const pool of await concernedPools(deps, scopes)) await deps.passes.ask(pool, FOR_SETTINGS);
+    await oneByOne(await concernedPools(deps, scopes), pool => deps.passes.ask(pool, FOR_SETTINGS));
     return [];
   });
 }
@@ -41,10 +44,10 @@ async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<s
     loadPolicies(deps),
     deps.kubernetes.list(RESOURCES.NodePool),
   ]);
-  const statements = ownStatements([...policies, ...objectsOf(pools, { notServed: 'none' })]);
+  const statements = ownStatements([...policies, ...objectsOf(pools, { ifNotServed: 'empty' })]);
   const owners = indexOwners(nodes, claims);
   const unhealthy = nodes
-    .filter(node => isSuspicious(node, statements))
+    .filter(node => mayNeedRepair(node, statements))
     .map(node => poolOf(node, ownerOf(node, owners)));
   return new Set(scopes === 'all' ? unhealthy : scopes);
 }
@@ -68,14 +71,14 @@ async function loadPools(
   names: readonly string[],
 ): Promise<readonly KubernetesObject[]> {
   const pools = await inParallel(names.map(name => kubernetes.get({ type: RESOURCES.NodePool, name })));
-  return pools.flatMap(pool => objectOf(pool, { notServed: 'none' }) ?? []);
+  return pools.flatMap(pool => objectOf(pool, { ifNotServed: 'empty' }) ?? []);
 }
 
 /**
  * Asks for a pass of the pool that has the node in its records. False: the node has no record.
  * @param what a request of a message that nobody repeats
  */
-export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: PassAsk): Promise<boolean> {
+export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: PassRequest): Promise<boolean> {
   if (uid === undefined) return false;
   const stored = await openRecord(deps, NODE_CODEC, nodeRecordId(uid)).load();
   const loaded = what === undefined ? stored : throwIfNewer(stored, `node ${uid}`);
@@ -91,16 +94,21 @@ export async function askForChange(
   const { subject, change, changed, hints, resync } = event;
   const { uid, name } = subject;
   const node = change === 'Deleted' ? undefined : await getNodeView(deps, name);
-  if (node?.uid !== uid && !(await askIfRemembered(deps, uid))) await askIfBusy(deps, hints.nodePool);
+  const isKnown = node?.uid === uid || (await askIfRemembered(deps, uid));
+  if (!isKnown) await askIfBusy(deps, { pool: hints.nodePool, event });
   if (node === undefined) return;
   const isChange = change === 'Modified' && resync !== true && changed.includes('conditions');
   const observedTime = isChange ? parseTimestamp(event.observedTime) : undefined;
-  await askForNode(deps, node, { pool: hints.nodePool, observedTime });
+  await askForNode(deps, node, { pool: hints.nodePool, event, observedTime });
 }
 
-interface AskContext {
+interface ChangeContext {
   /** Pool of the object that changed. */
   readonly pool: string | undefined;
+  readonly event: Pick<ClusterEvent, 'change' | 'resync'>;
+}
+
+interface AskContext extends ChangeContext {
   readonly observedTime?: EpochMs | undefined;
   /** A NodeClaim of the pool names the node. */
   readonly isClaimed?: boolean;
@@ -110,14 +118,14 @@ interface AskContext {
 export async function askForNode(
   deps: Deps,
   node: NodeView,
-  { pool, observedTime, isClaimed = false }: AskContext,
+  { pool, event, observedTime, isClaimed = false }: AskContext,
 ): Promise<void> {
   const [loaded, pools] = await inParallel([
     openRecord(deps, NODE_CODEC, nodeRecordId(node.uid)).load(),
     isClaimed ? poolsOf(pool) : poolsOfNode(deps, node),
   ]);
   const isKnown = loaded.kind === 'known';
-  if (!isKnown && !(await isConcerned(deps, node, pools))) return askIfBusy(deps, pool);
+  if (!isKnown && !(await isConcerned(deps, node, pools))) return askIfBusy(deps, { pool, event });
   const [own] = pools;
   await deps.passes.ask(own, forNode(node.uid, observedTime));
   // A repair ends in the pool in which it began.
@@ -125,8 +133,8 @@ export async function askForNode(
 }
 
 /**
- * Whether a pass has to look at the node. While policies are not served their conditions are not known; if the node is
- * unhealthy without them, the pass says so.
+ * Whether a pass has to look at the node. While policies cannot be read their conditions are not known; if the node is
+ * unhealthy without them, or a permission is missing, the pass says so.
  */
 async function isConcerned(
   deps: Pick<FunctionDeps, 'kubernetes' | 'records'>,
@@ -135,10 +143,11 @@ async function isConcerned(
 ): Promise<boolean> {
   try {
     const [policies, nodePools] = await inParallel([loadPolicies(deps), loadPools(deps, pools)]);
-    return isSuspicious(node, ownStatements([...policies, ...nodePools]));
+    return mayNeedRepair(node, ownStatements([...policies, ...nodePools]));
   } catch (error) {
-    if (!(error instanceof OutOfSight)) throw error;
-    if (isSuspicious(node, []) || isSuspicious(node, ownStatements(await loadPools(deps, pools)))) return true;
+    if (!(error instanceof RetryableError)) throw error;
+    if (causeOf(error) === 'permission') return true;
+    if (mayNeedRepair(node, []) || mayNeedRepair(node, ownStatements(await loadPools(deps, pools)))) return true;
     throw error;
   }
 }
@@ -156,16 +165,17 @@ async function poolsOfNode(deps: Deps, node: NodeView): Promise<readonly string[
   const label = nodePoolOf(node);
   if (node.ownerClaim === undefined) return poolsOf(label);
   const reading = getNodeClaimView(deps, node.ownerClaim);
-  const claim = label === undefined ? await reading : await orNotKnown(reading);
+  const claim = label === undefined ? await reading : await orUnavailable(reading);
   const isRead = claim !== undefined && !('error' in claim);
   return poolsOf(label, isRead ? nodePoolOf(claim) : undefined);
 }
 
 /**
  * Asks for a pass if something is held or in flight in the pool: a node that came, went or recovered may let others go
- * on.
+ * on. One that is only published again lets nobody go on.
  */
-export async function askIfBusy(deps: Deps, pool: string | undefined): Promise<void> {
+export async function askIfBusy(deps: Deps, { pool, event }: ChangeContext): Promise<void> {
+  if (isRepublished(event)) return;
   for (const each of new Set([pool, undefined])) {
     if (await isBusy(deps, each)) await deps.passes.ask(each, FOR_POOL);
   }

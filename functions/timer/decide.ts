@@ -33,11 +33,11 @@ export type SweepDecision =
 
 /** Decides whether a due record gets a wake-up. @param due a record of the due index, up to the horizon */
 export function decide(
-  due: { readonly nextWakeTime: EpochMs; readonly direct?: boolean },
+  due: { readonly nextWakeTime: EpochMs; readonly hasOwnMessage?: boolean },
   now: EpochMs,
 ): SweepDecision {
-  const { nextWakeTime, direct = false } = due;
-  if (direct && !isDue(now, addDuration(nextWakeTime, OWN_WAKE_UP_ARRIVES_WITHIN))) return { kind: 'leave' };
+  const { nextWakeTime, hasOwnMessage = false } = due;
+  if (hasOwnMessage && !isDue(now, addDuration(nextWakeTime, OWN_WAKE_UP_ARRIVES_WITHIN))) return { kind: 'leave' };
   return { kind: 'wake', delay: toDurationMs(Math.max(0, durationBetween(now, nextWakeTime))) };
 }
 

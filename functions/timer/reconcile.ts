@@ -108,8 +108,8 @@ async function sendToEach(
     await wakeUps.send(ofOwner).catch((failure: unknown) => void failures.push(failure));
   }
   if (failures.length > 0) {
-    const isSaid = failures.some(failure => messageOf(failure) === messageOf(error));
-    throw joinFailures(isSaid ? failures : [error, ...failures]);
+    const isReported = failures.some(failure => messageOf(failure) === messageOf(error));
+    throw joinFailures(isReported ? failures : [error, ...failures]);
   }
   audit.write({
     function: OWNER,

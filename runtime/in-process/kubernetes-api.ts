@@ -38,8 +38,7 @@ export function createInProcessKubernetesApi(core: InProcessServer, user: string
     async list(type, query = {}, { project } = {}) {
       try {
         const { items } = core.list(type, query);
-        const objects = project === undefined ? items : items.map(item => projectedOnce(item, project));
-        return { kind: 'there', objects };
+        return { kind: 'there', objects: project === undefined ? items : items.map(projectedOnce(project)) };
       } catch (error) {
         const failure = failureOf(error);
         if (isNotFound(failure)) return { kind: 'notServed', type };
@@ -109,12 +108,16 @@ const overTheWire = (manifest: KubernetesManifest): KubernetesManifest => JSON.p
 /** Objects of the embedded server never change: what was kept of one is kept. */
 const projections = new WeakMap<ObjectProjection, WeakMap<KubernetesObject, KubernetesObject>>();
 
-function projectedOnce(object: KubernetesObject, project: ObjectProjection): KubernetesObject {
+function projectedOnce(project: ObjectProjection): ObjectProjection {
   const known = projections.get(project) ?? new WeakMap<KubernetesObject, KubernetesObject>();
   projections.set(project, known);
-  const kept = known.get(object) ?? project(object);
-  known.set(object, kept);
-  return kept;
+  return object => {
+    const before = known.get(object);
+    if (before !== undefined) return before;
+    const kept = project(object);
+    known.set(object, kept);
+    return kept;
+  };
 }
 
 /** What is not a refusal is a bug of the server and goes up as it is. */

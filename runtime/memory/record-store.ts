@@ -87,12 +87,12 @@ export function createMemoryRecordStore(): MemoryRecordStore {
       const last = page.at(-1);
       return {
         unreadable: [],
-        records: page.map(({ item: { owner, id, subject, direct }, time }) => ({
+        records: page.map(({ item: { owner, id, subject, direct: hasOwnMessage }, time }) => ({
           owner,
           id,
           subject,
           nextWakeTime: toEpochMs(time),
-          ...(direct !== undefined && { direct }),
+          ...(hasOwnMessage !== undefined && { hasOwnMessage }),
         })),
         ...(more && last !== undefined ? { cursor: writeCursor(last) } : {}),
       };

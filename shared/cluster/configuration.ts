@@ -13,10 +13,10 @@ import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, isDue, toEpochMs } from '../domain/time.ts';
 import { lastGood } from './last-good.ts';
-import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
+import { checkedCodec, type LoadedRecord, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import { inParallel } from './in-parallel.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import type { NewRecord, PutOutcome, StoredRecord } from '../ports/record-store.ts';
+import type { NewRecord, PutOutcome, RecordKey, StoredRecord } from '../ports/record-store.ts';
 import {
   canonical,
   keptSchema,
@@ -70,9 +70,22 @@ export async function loadConfig(
   return configurationOf(owner, deps, configMap);
 }
 
+/** The configuration that a function keeps for as long as the ConfigMap cannot be read; undefined: none was ever valid. */
+export async function lastGoodConfiguration(
+  { records }: { readonly records: Pick<FunctionDeps['records'], 'get'> },
+  owner: FunctionName,
+): Promise<Configuration | undefined> {
+  return lastGoodIn(readRecord(codecOf(owner), await records.get(recordKeyOf(owner))));
+}
+
+const lastGoodIn = (loaded: LoadedRecord<ConfigurationState>): Configuration | undefined =>
+  lastGood(loaded, ({ good }) => restoreConfiguration(good));
+
+const recordKeyOf = (owner: FunctionName): RecordKey => ({ owner, id: 'configuration' });
+
 async function readConfigMap({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>): Promise<KubernetesObject | undefined> {
   const { namespace, name } = CONFIG_MAP;
-  return objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), { notServed: 'notKnown' });
+  return objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), { ifNotServed: 'throw' });
 }
 
 async function configurationOf(
@@ -81,7 +94,7 @@ async function configurationOf(
   live: Promise<KubernetesObject | undefined>,
 ): Promise<Configuration> {
   const { key } = CONFIG_MAP;
-  const recordKey = { owner, id: 'configuration' };
+  const recordKey = recordKeyOf(owner);
   const [configMap, record] = await inParallel([live, deps.records.get(recordKey)]);
   const data = configMap === undefined ? undefined : dataOf(configMap);
   if (configMap === undefined || data === undefined || !Object.hasOwn(data, key)) {
@@ -108,7 +121,7 @@ async function configurationOf(
     return read.value;
   }
 
-  const inForce = lastGood(loaded, ({ good }) => restoreConfiguration(good));
+  const inForce = lastGoodIn(loaded);
   if (owner === CONFIGURATION_REPORTER) {
     const message = `${nameOf(read.faults)} is not valid: ${formatConfigFaults(read.faults)}`;
     await reportOnce(deps, {

@@ -17,7 +17,7 @@ import { openRecord, updateRecord, doneIfWritten, type UsedWakeUp } from '../lif
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { type BlockReader, faultIn } from '../policies/deciding-policy.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
-import { OutOfSight } from '../ports/read-answer.ts';
+import { KindNotServed } from '../ports/read-answer.ts';
 import { inParallel } from './in-parallel.ts';
 import { listPolicies } from './node-pool.ts';
 
@@ -34,9 +34,10 @@ export interface BlockGroup {
 }
 
 /** The part of a policy that is kept: a block by itself, or several together. */
-type PolicyReader = BlockReader | BlockGroup;
+export type PolicyReader = BlockReader | BlockGroup;
 
-const groupOf = (kept: PolicyReader): BlockGroup =>
+/** The blocks of a reader as a group. */
+export const groupOf = (kept: PolicyReader): BlockGroup =>
   'blocks' in kept ? kept : { blocks: [kept], idPrefix: `kept-policy/${kept.block}/` };
 /** A deletion whose event was lost is noticed after this long. */
 const CHECK = hours(24);
@@ -61,7 +62,7 @@ export async function loadPolicySets(
 
 /** Loads the last version that could be read of each policy that cannot be read now, by UID. */
 export async function lastVersions(
-  { records }: Pick<FunctionDeps, 'records'>,
+  { records }: { readonly records: Pick<FunctionDeps['records'], 'get'> },
   owner: FunctionName,
   kept: PolicyReader,
   objects: readonly KubernetesObject[],
@@ -114,7 +115,7 @@ export async function keepPolicy(
 ): Promise<void> {
   const objects = await listPolicies(deps).catch((error: unknown) => {
     // Out of sight, it may be there: what is kept of it stays.
-    if (error instanceof OutOfSight) return undefined;
+    if (error instanceof KindNotServed) return undefined;
     throw error;
   });
   if (objects === undefined) return;
@@ -142,7 +143,7 @@ async function keepVersion(
     const value = loaded.kind === 'known' && (!isGood || isOlder) ? loaded.value : live;
     const subject = subjectOf(object);
     const wakeTime = addDuration(deps.clock.now(), CHECK);
-    return doneIfWritten(await record.save({ subject, value, wakeTime, punctual: false }));
+    return doneIfWritten(await record.save({ subject, value, wakeTime, hasOwnMessage: false }));
   });
 }
 

@@ -10,6 +10,7 @@ import { lastGood } from './last-good.ts';
 import { checkedCodec, readRecord, type RecordCodec } from '../lifecycle/record-codec.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { RecordKey } from '../ports/record-store.ts';
+import { FORGOTTEN_UID, isForgotten } from '../policies/policy-set.ts';
 import { loadNodePool } from './node-pool.ts';
 
 const schema = z.object({
@@ -33,10 +34,10 @@ type Deps = Pick<FunctionDeps, 'kubernetes'> & {
 };
 
 /**
- * The NodePool of that name, or what is remembered of one that is not there; undefined: there is none, and none is known. Where what it
- * says of terminations cannot be read, it says what it said last.
+ * The NodePool of that name, or what is remembered of one that is not there, which may be nothing (`isForgotten`). Where what it says of
+ * terminations cannot be read, it says what it said last.
  *
- * @throws {OutOfSight} where NodePools are not served
+ * @throws {KindNotServed} where NodePools are not served
  */
 export async function loadPool(
   { kubernetes, records }: Deps,
@@ -47,15 +48,23 @@ export async function loadPool(
   if (pool !== undefined && parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption').ok) return pool;
   const loaded = readRecord(KNOWN_POOL_CODEC, await records.get(knownPoolKey(name)));
   const known = lastGood(loaded, value => ({ ok: true, value: toNodePool(name, value) }));
-  if (pool === undefined || known === undefined) return pool ?? known;
+  if (pool === undefined) return known ?? standIn(name, { uid: FORGOTTEN_UID });
+  if (known === undefined) return pool;
   return { ...pool, spec: { ...pool.spec, ...known.spec } };
 }
 
-function toNodePool(name: string, { labels, ...disruption }: KnownPool): KubernetesObject {
-  return {
-    apiVersion: 'karpenter.sh/v1',
-    kind: 'NodePool',
-    metadata: { name, uid: '', resourceVersion: '', creationTimestamp: '', labels },
-    spec: { disruption },
-  };
-}
+/** Whether the NodePool is gone, and this is what is remembered of it. */
+export const isGone = (pool: KubernetesObject): boolean => pool.metadata.uid === REMEMBERED_UID || isForgotten(pool);
+
+const REMEMBERED_UID = '';
+
+const toNodePool = (name: string, { labels, ...disruption }: KnownPool): KubernetesObject => ({
+  ...standIn(name, { uid: REMEMBERED_UID, labels }),
+  spec: { disruption },
+});
+
+const standIn = (name: string, metadata: Pick<KubernetesObject['metadata'], 'uid' | 'labels'>): KubernetesObject => ({
+  apiVersion: 'karpenter.sh/v1',
+  kind: 'NodePool',
+  metadata: { name, resourceVersion: '', creationTimestamp: '', ...metadata },
+});

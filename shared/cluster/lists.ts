@@ -9,7 +9,7 @@ import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
 import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery, ObjectProjection } from '../ports/kubernetes-api.ts';
-import { objectOf, objectsOf, type NotServedMeaning } from '../ports/read-answer.ts';
+import { objectOf, objectsOf, type IfNotServed } from '../ports/read-answer.ts';
 
 /** Names of field managers. */
 const NOTES = ['managedFields'];
@@ -17,7 +17,7 @@ const NOTES = ['managedFields'];
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
 const get = async ({ kubernetes }: Deps, type: ResourceType, name: string): Promise<KubernetesObject | undefined> =>
-  objectOf(await kubernetes.get({ type, name }), { notServed: 'notKnown' });
+  objectOf(await kubernetes.get({ type, name }), { ifNotServed: 'throw' });
 
 /** The Node of this name; undefined: there is none. */
 export const getNode = (deps: Deps, name: string) => get(deps, RESOURCES.Node, name);
@@ -41,14 +41,14 @@ export async function getNodeClaimView(deps: Deps, name: string): Promise<NodeCl
 export async function listNodes({ kubernetes }: Deps, query: ListQuery = {}): Promise<readonly KubernetesObject[]> {
   return objectsOf(
     await kubernetes.list(RESOURCES.Node, query, { project: projectNode, unread: ['images', ...NOTES] }),
-    { notServed: 'notKnown' },
+    { ifNotServed: 'throw' },
   );
 }
 
 /** Matching NodeClaims, with all that `readNodeClaim` reads. */
 export async function listNodeClaims(
   { kubernetes }: Deps,
-  reading: NotServedMeaning,
+  reading: IfNotServed,
   query: ListQuery = {},
 ): Promise<readonly KubernetesObject[]> {
   return objectsOf(
@@ -60,7 +60,7 @@ export async function listNodeClaims(
 /** Matching pods, with all that `readPod` reads. */
 export async function listPods({ kubernetes }: Deps, query: ListQuery): Promise<readonly KubernetesObject[]> {
   return objectsOf(await kubernetes.list(RESOURCES.Pod, query, { project: projectPod, unread: NOTES }), {
-    notServed: 'notKnown',
+    ifNotServed: 'throw',
   });
 }
 

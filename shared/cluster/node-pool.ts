@@ -1,11 +1,9 @@
-/** The surroundings of a node: its NodePool, the policies, the other nodes of the pool. Always live reads. */
+/** The surroundings of a node: its NodePool and the policies. Always live reads. */
 import { KARPENTER } from '../contract/names.ts';
 import { RESOURCES } from '../contract/resources.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
-import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery } from '../ports/kubernetes-api.ts';
-import { listNodes } from './lists.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
 import { objectOf, objectsOf } from '../ports/read-answer.ts';
 
@@ -14,10 +12,10 @@ type Deps = Pick<FunctionDeps, 'kubernetes'>;
 /**
  * All policies, as they stand in the cluster.
  *
- * @throws {OutOfSight} where Curfew's definitions are not served: what is enforced and what is only observed is not known
+ * @throws {KindNotServed} where Curfew's definitions are not served: what is enforced and what is only observed is not known
  */
 export async function listPolicies({ kubernetes }: Deps): Promise<readonly KubernetesObject[]> {
-  return objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'notKnown' });
+  return objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { ifNotServed: 'throw' });
 }
 
 /** Loads all policies as a set. Of a policy that cannot be read, no earlier version takes its place. */
@@ -28,7 +26,7 @@ export async function loadPolicies(deps: Deps): Promise<PolicySet> {
 /**
  * The NodePool that something names; undefined when there is none of that name.
  *
- * @throws {OutOfSight} where NodePools are not served: the name says that there was one
+ * @throws {KindNotServed} where NodePools are not served: the name says that there was one
  */
 export async function loadNodePool(
   { kubernetes }: Deps,
@@ -36,12 +34,7 @@ export async function loadNodePool(
 ): Promise<KubernetesObject | undefined> {
   return name === undefined
     ? undefined
-    : objectOf(await kubernetes.get({ type: RESOURCES.NodePool, name }), { notServed: 'notKnown' });
-}
-
-/** The nodes of a pool by label, or all nodes of the cluster for nodes without one (Karpenter's scope of the threshold). */
-export async function loadPoolNodes(deps: Deps, pool: string | undefined): Promise<readonly NodeView[]> {
-  return (await listNodes(deps, ofPool(pool))).map(readNode);
+    : objectOf(await kubernetes.get({ type: RESOURCES.NodePool, name }), { ifNotServed: 'throw' });
 }
 
 /** Selects what is labelled with the NodePool; undefined: everything. */

@@ -7,7 +7,7 @@ import { EVENT_REASONS } from '../contract/reasons.ts';
 import { aboutSubject, type Subject } from '../contract/subject.ts';
 import { addDuration, isReportDue, minutes, type EpochMs } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
-import { OutOfSight } from '../ports/read-answer.ts';
+import { KindNotServed } from '../ports/read-answer.ts';
 import type { Reporter } from '../lifecycle/reporter.ts';
 import type { TimedRecord } from '../lifecycle/timed-record.ts';
 
@@ -33,7 +33,7 @@ export type PauseOutOfSight = <Value>(work: () => Promise<void>, unseen: OutOfSi
 
 /** Says that a kind is not served. Throws any other error. */
 export function textOutOfSight(error: unknown): string {
-  if (!(error instanceof OutOfSight)) throw error;
+  if (!(error instanceof KindNotServed)) throw error;
   const what = error.type.group === CURFEW_GROUP ? `${error.message}: Curfew is not installed` : error.message;
   return `${what}; nothing is done meanwhile, and it is looked at again every minute`;
 }

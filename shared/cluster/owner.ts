@@ -3,11 +3,11 @@
  * `shared/domain/node-owner.ts`), and as certain as its input: NodeClaims alone for a hint, all Nodes and NodeClaims
  * before something that cannot be undone.
  */
-import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
+import { providerIDOfClaim, readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
 import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery } from '../ports/kubernetes-api.ts';
-import type { NotServedMeaning } from '../ports/read-answer.ts';
+import type { IfNotServed } from '../ports/read-answer.ts';
 import { listNodeClaims, listNodes } from './lists.ts';
 import { nodePoolOf, ofPool } from './node-pool.ts';
 
@@ -27,7 +27,7 @@ export async function findNodeClaims(
   if (node.providerID === undefined) return [];
   const matching = async (query: ListQuery): Promise<readonly NodeClaimView[]> => {
     const claims = await listNodeClaims(deps, claimsOfNode(node.ownerClaim, pool), query);
-    return claims.map(readNodeClaim).filter(claim => claim.providerID === node.providerID);
+    return claims.filter(claim => providerIDOfClaim(claim) === node.providerID).map(readNodeClaim);
   };
   // The pool's claims are a small part of a large cluster; a claim without the label is looked for among all.
   const inPool = pool === undefined ? [] : await matching(ofPool(pool));
@@ -35,8 +35,8 @@ export async function findNodeClaims(
 }
 
 /** Clusters without Karpenter serve no NodeClaims, and have none; a Node that is one of a NodePool, or is owned by a NodeClaim, had one. */
-export const claimsOfNode = (owner: string | undefined, pool: string | undefined): NotServedMeaning => ({
-  notServed: owner === undefined && pool === undefined ? 'none' : 'notKnown',
+export const claimsOfNode = (owner: string | undefined, pool: string | undefined): IfNotServed => ({
+  ifNotServed: owner === undefined && pool === undefined ? 'empty' : 'throw',
 });
 
 /** All Nodes and all NodeClaims. */

@@ -82,7 +82,7 @@ export const finalizerRuleSchema = z.madeOnce(() =>
     ),
 );
 
-const carriedSchema = z.madeOnce(() =>
+const statedFinalizerSchema = z.madeOnce(() =>
   z.looseObject({
     group: z._default(z.string(), ''),
     version: z.string().check(z.minLength(1)),
@@ -92,7 +92,7 @@ const carriedSchema = z.madeOnce(() =>
 );
 
 /** The finalizer of a rule and the kind that carries it, if nothing else of the rule can be read. */
-export interface CarriedFinalizer {
+export interface StatedFinalizer {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -100,8 +100,8 @@ export interface CarriedFinalizer {
 }
 
 /** Reads which objects may carry the finalizer of a refused rule; undefined if not even that can be read. */
-export function carriedFinalizerOf(spec: unknown): CarriedFinalizer | undefined {
-  const result = carriedSchema().safeParse(spec);
+export function statedFinalizerOf(spec: unknown): StatedFinalizer | undefined {
+  const result = statedFinalizerSchema().safeParse(spec);
   if (!result.success) return undefined;
   const { group, version, kind, finalizerName } = result.data;
   return { group, version, kind, finalizerName };
@@ -113,14 +113,14 @@ export function carriedFinalizerOf(spec: unknown): CarriedFinalizer | undefined 
  * not a user's to choose.
  */
 export function parseCleanUp(spec: unknown): FinalizerRule | undefined {
-  const carried = carriedFinalizerOf(spec);
-  if (carried === undefined || OTHERS.includes(`${carried.group}/${carried.kind}`)) return undefined;
+  const stated = statedFinalizerOf(spec);
+  if (stated === undefined || OTHERS.includes(`${stated.group}/${stated.kind}`)) return undefined;
   const parts = z.looseObject({ finalizerName: finalizerNameSchema, cleanup: cleanupSchema() }).safeParse(spec);
   if (!parts.success) return undefined;
   const { cleanup } = parts.data;
   const limit = rateLimitSchema().safeParse(parts.data['rateLimit']);
   const rateLimit = limit.success ? limit.data : DEFAULT_RATE_LIMIT;
-  return { ...carried, cleanup, deadline: undefined, onDeadline: 'Keep', rateLimit };
+  return { ...stated, cleanup, deadline: undefined, onDeadline: 'Keep', rateLimit };
 }
 
 /** Paths in messages begin with `spec`. */

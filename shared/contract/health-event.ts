@@ -202,7 +202,7 @@ export const generatedTimeOf = ({ generatedTimestamp }: Pick<HealthEvent, 'gener
 export function parseHealthEvent(detail: unknown, envelope: HealthEventEnvelope = {}): Parsed<HealthEventMessage> {
   const layers = layersOf(detail);
   const { event, form, status, path } = layers;
-  const given = isJsonObject(event) && !isSaid(event['id']) ? { ...event, id: layers.storedId } : event;
+  const given = isJsonObject(event) && !isStated(event['id']) ? { ...event, id: layers.storedId } : event;
   const read = parsed(eventSchema().safeParse(withoutEmptyId(given)), path);
   if (!read.ok) return read;
   const readStatus = parsed(statusSchema().safeParse(status ?? {}), path);
@@ -233,7 +233,7 @@ export function parseHealthEvent(detail: unknown, envelope: HealthEventEnvelope 
       quarantine: NO_STATUS.includes(nodeQuarantined) ? undefined : nodeQuarantined,
       isFatal,
       recommendsNone: recommendedAction.number === 0 && isJsonObject(event) && event['recommendedAction'] !== undefined,
-      clusters: [...new Set(layers.clusters.filter(isSaid))],
+      clusters: [...new Set(layers.clusters.filter(isStated))],
       ...(createdTime !== undefined && { createdTime }),
       ...(exportedTime !== undefined && { exportedTime }),
       ...(isOver(status) && { drained: true }),
@@ -241,7 +241,7 @@ export function parseHealthEvent(detail: unknown, envelope: HealthEventEnvelope 
   };
 }
 
-const isSaid = (text: unknown): text is string => typeof text === 'string' && text !== '';
+const isStated = (text: unknown): text is string => typeof text === 'string' && text !== '';
 
 /** An empty id is none; one that is no text is said to be wrong. */
 const withoutEmptyId = (event: unknown): unknown =>
@@ -267,7 +267,7 @@ function madeId(
   envelope: HealthEventEnvelope,
 ): string | undefined {
   const time = generatedTimeOf(event) ?? times.createdTime ?? times.exportedTime ?? times.sentTime;
-  if (time === undefined) return isSaid(exported?.id) ? exported.id : envelope.id;
+  if (time === undefined) return isStated(exported?.id) ? exported.id : envelope.id;
   const { nodeName, agent, componentClass, checkName, isHealthy, errorCode, entitiesImpacted } = event;
   const codes = errorCode.toSorted();
   const entities = entitiesImpacted.map(({ entityType, entityValue }) => `${entityType}/${entityValue}`).toSorted();

@@ -64,6 +64,8 @@ export const CURFEW_GROUP = 'curfew.dev';
 export const KARPENTER = {
   terminationFinalizer: KARPENTER_FINALIZER,
   nodePoolLabel: NODE_POOL_LABEL,
+  /** Keeps pods off a Node (`NoExecute`) until its NodeClaim has registered it. */
+  unregisteredTaint: 'karpenter.sh/unregistered',
   doNotDisruptAnnotation: DO_NOT_DISRUPT_ANNOTATION,
   terminationTimestampAnnotation: TERMINATION_TIMESTAMP_ANNOTATION,
 } as const;

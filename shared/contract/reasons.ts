@@ -109,6 +109,10 @@ export const EVENT_REASONS = {
   drainCancelled: 'DrainCancelled',
   /** Warning on a Node: no configuration says how, the policy says `Observe`, or its `drain` block or the list of what keeps it quarantined cannot be read. */
   drainHeld: 'DrainHeld',
+  /** Warning on a Node: it, its pods or its settings cannot be read. */
+  readRefused: 'ReadRefused',
+  /** Warning on a Node: a fault comes and goes, and its recovery has to last before it ends anything. */
+  drainRecoveryHeld: 'DrainRecoveryHeld',
   /** Normal on a Node: as many nodes of its pool are drained as a policy allows; it is cordoned and waits. */
   drainWaits: 'DrainWaits',
   /** Warning on a Node: its drain has made no progress for hours; the message says what blocks it. */

@@ -14,6 +14,7 @@ import {
   DEFAULT_TERMINATION_TIMEOUT,
   DEFAULT_WITHIN,
   DISRUPTION_BUDGETS,
+  MAX_ATTEMPTS,
   NEVER,
   REPAIR_ACTIONS,
   WITHOUT_NODE_CLAIM,
@@ -26,9 +27,6 @@ import {
 import type { DurationMs } from '../domain/time.ts';
 import { atMost, LIMITS, parsed, positiveDuration, readDuration, type Parsed } from './policy-schema.ts';
 import { compileRegularExpression } from './regular-expression.ts';
-
-/** Most of any action within its time. */
-const MAX_ATTEMPTS = 20;
 
 const toleration = z.pipe(
   z.union([z.literal('Never'), z.string().check(atMost(LIMITS.durationLength))], {

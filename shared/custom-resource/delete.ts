@@ -3,7 +3,7 @@ import type { ObjectRef } from '../domain/kubernetes-object.ts';
 import { throwConflict } from '../ports/exact-change.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { inOtherVersion } from './follow.ts';
-import { objectOf, OutOfSight } from '../ports/read-answer.ts';
+import { objectOf, KindNotServed } from '../ports/read-answer.ts';
 
 /** `unseen`: its kind is served in no version, so that nobody can tell whether it is there. */
 export type DeletionAnswer = 'done' | 'unseen';
@@ -28,7 +28,7 @@ async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<'
   const outcome = await kubernetes.delete(ref, options).catch(unlessOutOfSight);
   if (outcome === undefined) return 'unseen';
   if (outcome.kind !== 'conflict') return outcome.kind === 'ok' ? 'found' : 'notFound';
-  const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+  const object = objectOf(await kubernetes.get(ref), { ifNotServed: 'throw' });
   if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp !== undefined) return 'found';
   throwConflict(`deleting ${ref.type.resource} ${ref.name}`, outcome);
   return 'found';
@@ -36,5 +36,5 @@ async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<'
 
 /** Looks for it in another version. */
 function unlessOutOfSight(error: unknown): undefined {
-  if (!(error instanceof OutOfSight)) throw error;
+  if (!(error instanceof KindNotServed)) throw error;
 }

@@ -21,7 +21,7 @@ export async function isOutOfSight(
   if ((await kubernetes.versionsOf(what)).length > 0) return true;
   const { group } = what;
   const definition = { type: RESOURCES.CustomResourceDefinition, name: definitionNameOf({ resource, group }) };
-  return objectOf(await kubernetes.get(definition), { notServed: 'notKnown' }) !== undefined;
+  return objectOf(await kubernetes.get(definition), { ifNotServed: 'throw' }) !== undefined;
 }
 
 /** Reads the object out of an answer. It is undefined if there is none, or if the cluster has no such kind. */

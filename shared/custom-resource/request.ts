@@ -19,7 +19,7 @@ import { faultText, manifestOf, type RenderedObject } from './render.ts';
 async function readTemplate(kubernetes: Pick<KubernetesApi, 'get'>, key: string): Promise<string | undefined> {
   const { namespace, name } = CONFIG_MAP;
   const configMap = objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), {
-    notServed: 'notKnown',
+    ifNotServed: 'throw',
   });
   const data = configMap?.['data'];
   const text = isJsonObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
@@ -119,7 +119,7 @@ export async function makeResource(
   mark: Mark,
 ): Promise<MakeOutcome> {
   const find = async (): Promise<MakeOutcome | undefined> => {
-    const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+    const object = objectOf(await kubernetes.get(ref), { ifNotServed: 'throw' });
     return object && { kind: hasMark(object, mark) ? 'created' : 'foreign', object };
   };
   const there = await find();

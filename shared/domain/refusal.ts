@@ -73,7 +73,7 @@ export function nextRefusal(
     if (before.basis === basis && durationBetween(nextTry(before), now) < TRANSIENT_FAILURE) return before;
   }
   const goesOn = before?.cause === cause && before.basis === basis && !isOver(before, now);
-  const isSaid = before?.cause === cause && isSameCause(before.message, message);
+  const isReported = before?.cause === cause && isSameCause(before.message, message);
   return {
     cause,
     message,
@@ -81,7 +81,7 @@ export function nextRefusal(
     count: goesOn ? before.count + 1 : 1,
     firstTime: goesOn ? before.firstTime : now,
     lastTime: now,
-    ...(isSaid && before.saidTime !== undefined && { saidTime: before.saidTime }),
+    ...(isReported && before.saidTime !== undefined && { saidTime: before.saidTime }),
   };
 }
 
@@ -89,10 +89,10 @@ export function nextRefusal(
 const isOver = (refusal: Refusal, now: EpochMs): boolean =>
   durationBetween(nextTry(refusal), now) > waitAfter(refusal) + TRANSIENT_FAILURE;
 
-/** Times and identifiers of requests are no other cause. */
+/** Times, identifiers of requests and numbers in names (`web-2` after `web`) are no other cause. */
 const isSameCause = (one: string, other: string): boolean => withoutNumbers(one) === withoutNumbers(other);
 
-const withoutNumbers = (message: string): string => message.replaceAll(/\d+/g, '');
+const withoutNumbers = (message: string): string => message.replaceAll(/-?\d+/g, '');
 
 /** Once an hour, and at once where the cause is another one. @param isReportedAtOnce also what may pass */
 const isRefusalReportDue = (refusal: Refusal, now: EpochMs, isReportedAtOnce = false): boolean =>

@@ -157,6 +157,8 @@ export const DEFAULT_TERMINATION_TIMEOUT = hours(1);
 /** Pods have no time at all: forceful. */
 const NO_DRAIN: DurationMs = toDurationMs(0);
 export const DEFAULT_ATTEMPTS = 2;
+/** The most attempts that an action may have within its time. */
+export const MAX_ATTEMPTS = 20;
 export const DEFAULT_WITHIN = hours(24);
 export const DEFAULT_ACTIONS: readonly RepairAction[] = [
   { type: 'Terminate', timeout: DEFAULT_TERMINATION_TIMEOUT, attempts: DEFAULT_ATTEMPTS, within: DEFAULT_WITHIN },

@@ -1,5 +1,5 @@
 /** The time after which a run of a function is certainly over, whatever became of it. */
-import { seconds } from './time.ts';
+import { addDuration, isDue, minutes, seconds, type EpochMs } from './time.ts';
 
 /** Seconds that one run of a function may take. */
 export const FUNCTION_TIMEOUT_SECONDS = 30;
@@ -9,3 +9,16 @@ export const FUNCTION_TIMEOUT_SECONDS = 30;
  * run: its last call may take effect some seconds later, and clocks differ.
  */
 export const RUN_ENDS_WITHIN = seconds(2 * FUNCTION_TIMEOUT_SECONDS);
+
+/** Longest time until a message that failed, or whose run died, is read again. */
+export const LONGEST_REDELIVERY = seconds(180);
+
+/** A wake-up that comes later than this was held up: messages may wait, too. */
+const LATE_AFTER = minutes(1);
+
+/** Whether a look that was due at that time is late: what came meanwhile may still wait in the inbox. */
+export const isLateLook = (now: EpochMs, dueTime: EpochMs): boolean => isDue(now, addDuration(dueTime, LATE_AFTER));
+
+/** The time by which each message that waited in the inbox has been read, and its run is over. @param since the first look that was made again */
+export const inboxReadTime = (since: EpochMs): EpochMs =>
+  addDuration(since, seconds(LONGEST_REDELIVERY / 1000 + FUNCTION_TIMEOUT_SECONDS));

@@ -1,10 +1,9 @@
 /** Tells when a failed message is tried again. Pure, so that the Lambda wrapper and the local inbox agree. */
+import { LONGEST_REDELIVERY } from '../domain/run-end.ts';
 import { doubledWait, seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
 
 /** Long enough for a conflict or a throttled API to pass. */
 const FIRST_RETRY = seconds(5);
-/** A part that was down is noticed within three minutes of its return; also the inbox's own visibility timeout. */
-const LONGEST_RETRY = seconds(180);
 /** Receives that come one soon after the other when nothing is begun; from then on they must last for a day (ADR 0048). */
 const EARLY_RECEIVES = 6;
 
@@ -19,6 +18,6 @@ export function retryDelay(
   { begun = true }: { readonly begun?: boolean } = {},
 ): DurationMs {
   if (!begun && receiveCount <= EARLY_RECEIVES) return FIRST_RETRY;
-  const doubled = doubledWait(FIRST_RETRY, receiveCount, LONGEST_RETRY);
-  return toDurationMs(Math.min(LONGEST_RETRY, Math.max(doubled, askedMs ?? 0)));
+  const doubled = doubledWait(FIRST_RETRY, receiveCount, LONGEST_REDELIVERY);
+  return toDurationMs(Math.min(LONGEST_REDELIVERY, Math.max(doubled, askedMs ?? 0)));
 }

@@ -114,7 +114,7 @@ async function claim(
             subject,
             value: turn.state,
             wakeTime: turn.wakeTime,
-            punctual: turn.punctual,
+            hasOwnMessage: turn.hasOwnMessage,
           });
         case 'begin': {
           const now = deps.clock.now();
@@ -123,7 +123,7 @@ async function claim(
             subject,
             value: round,
             wakeTime: addDuration(now, RUN_ENDS_WITHIN),
-            punctual: false,
+            hasOwnMessage: false,
           });
           if (saved.kind === 'done') claimed = round;
           return saved;
@@ -157,7 +157,7 @@ async function conclude(deps: Deps, work: CoalescedWork, claimed: RoundState, wa
       value: { waiting, underWay: [], nextTime },
       wakeTime: hasFailed ? addDuration(now, RUN_ENDS_WITHIN) : nextTime,
       // Nobody waits: the end of the spacing closes the record, for which the sweep is in time.
-      punctual: !hasFailed && !isEmpty(waiting),
+      hasOwnMessage: !hasFailed && !isEmpty(waiting),
     });
     return doneIfWritten(saved);
   });

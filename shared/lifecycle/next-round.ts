@@ -26,8 +26,8 @@ export interface RoundState {
 export type NextTurn =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'begin'; readonly asks: readonly Ask[] }
-  /** `punctual`: as in `TimedRecord.save`. */
-  | { readonly kind: 'wait'; readonly state: RoundState; readonly wakeTime: EpochMs; readonly punctual: boolean }
+  /** `hasOwnMessage`: as in `TimedRecord.save`. */
+  | { readonly kind: 'wait'; readonly state: RoundState; readonly wakeTime: EpochMs; readonly hasOwnMessage: boolean }
   /** Nothing waits, and the time after the last round is over. */
   | { readonly kind: 'close' };
 
@@ -47,9 +47,9 @@ export function nextTurn(
     // The timer of a round at work comes only when it has died.
     return isDue(now, armed)
       ? { kind: 'begin', asks: join(waiting, underWay) }
-      : { kind: 'wait', state, wakeTime: armed, punctual: false };
+      : { kind: 'wait', state, wakeTime: armed, hasOwnMessage: false };
   }
-  if (!isDue(now, nextTime)) return { kind: 'wait', state, wakeTime: nextTime, punctual: true };
+  if (!isDue(now, nextTime)) return { kind: 'wait', state, wakeTime: nextTime, hasOwnMessage: true };
   return isEmpty(waiting) ? { kind: 'close' } : { kind: 'begin', asks: waiting };
 }
 

@@ -40,19 +40,19 @@ export function throwIfNewer<Value>(
 
 /**
  * The codec of a record whose schema is its type: checked before each write and after each read. A field that the schema lacks is not written.
- * @param ofBefore brings a state that an earlier version wrote into the shape of today
+ * @param upgrade brings a state that an earlier version wrote into the shape of today
  */
 export function checkedCodec<Value>(
   owner: FunctionName,
   schema: z.ZodMiniType<Value>,
   schemaVersion: number,
-  ofBefore: (state: JsonObject) => unknown = state => state,
+  upgrade: (state: JsonObject) => unknown = state => state,
 ): RecordCodec<Value> {
   return {
     owner,
     schemaVersion,
     // The schema refuses a state that is no object.
-    parse: state => schema.parse(isJsonObject(state) ? ofBefore(state) : state),
+    parse: state => schema.parse(isJsonObject(state) ? upgrade(state) : state),
     toState: value => toJson(schema.parse(toJson(value))),
   };
 }

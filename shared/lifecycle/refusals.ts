@@ -19,6 +19,7 @@
  */
 import { createHash } from 'node:crypto';
 import { instant } from '../contract/instant.ts';
+import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
 import { cutText } from '../domain/cut-text.ts';
 import { cutToBytes } from '../domain/printable.ts';
@@ -39,9 +40,10 @@ import {
 import { addDuration, earliest, latest, minutes, type EpochMs } from '../domain/time.ts';
 import { contended, OUT_OF_TIME, RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
-import { OutOfSight } from '../ports/read-answer.ts';
+import { KindNotServed } from '../ports/read-answer.ts';
 import type { About, Reporter } from './reporter.ts';
 import { MAX_TURNS } from './settle.ts';
+import type { TimedRecord } from './timed-record.ts';
 
 /** The field of a record that keeps its refusals. */
 export const refusalsSchema = z.record(
@@ -117,8 +119,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     ownRefusals.has(key) ? ownRefusals.get(key) : stored?.[key];
   /** The last try of any change of the subject that needs the permission: one probe serves all of them. */
   const lastTryFor = (permission: string, stored: Refusals | undefined, lastTry: EpochMs): EpochMs =>
-    Object.values<Refusal | undefined>({ ...stored, ...Object.fromEntries(ownRefusals) })
-      .filter(refusal => refusal !== undefined)
+    Object.values(after(stored) ?? {})
       .filter(refusal => permissionOf(refusal) === permission)
       .reduce((latestTry, { lastTime }) => latest(latestTry, lastTime), lastTry);
   const waiting: Tries['waiting'] = ({ key, stored, restsOn, deadline }) => {
@@ -205,10 +206,59 @@ export const reportWarning =
   (message, isRepeated) =>
     reporter.report({ about, decision, reason, message, isRepeated, event: { type: 'Warning' } });
 
+/** The key of reads that are refused. */
+const READ = 'read';
+
+export interface UnreadSubject<Value> {
+  readonly tries: Tries;
+  /** Undefined: nobody knows yet which subject it is. */
+  readonly record: TimedRecord<Value> | undefined;
+  /** The record to write if there is none yet; undefined: there is no need to. */
+  readonly first?: { readonly subject: Subject; readonly value: Value } | undefined;
+  /** The message asks for something that is nowhere else: it comes again. */
+  readonly isRequest: boolean;
+  readonly reportOf: (subject: Subject) => RefusableChange['report'];
+}
+
+/**
+ * Remembers in its record that a subject, or what it is judged by, cannot be read, and reports it like a refused change. Nothing is done to it (I6).
+ *
+ * @throws the error, where no record can keep it
+ */
+export async function noteRefusedRead<Value extends { readonly refusals?: Refusals | undefined }>(
+  error: Error,
+  { tries, record, first, isRequest, reportOf }: UnreadSubject<Value>,
+): Promise<void> {
+  const loaded = error instanceof RetryableError ? await record?.load() : undefined;
+  const stored =
+    loaded?.kind === 'known'
+      ? { subject: loaded.stored.subject, value: loaded.value }
+      : loaded?.kind === 'none' && first;
+  if (record === undefined || !stored) throw error;
+  const { subject, value } = stored;
+  const read = { key: READ, stored: value.refusals, restsOn: [], report: reportOf(subject) };
+  const outcome = await tries.make(read, () => Promise.reject(error));
+  if (!isRefusal(outcome)) throw error;
+  const refusals = tries.after(value.refusals);
+  const { until: wakeTime, redeliveryError } = outcome;
+  const next = { ...value, ...(refusals !== undefined && { refusals }) };
+  const saved = await record.save({ subject, value: next, wakeTime, redeliveryError });
+  if (!saved.written || isRequest) throw error;
+}
+
+/** The record of a subject that could be read. */
+export function withoutRefusedRead<Value extends { readonly refusals?: Refusals | undefined }>({
+  refusals = {},
+  ...fields
+}: Value): Omit<Value, 'refusals'> & { readonly refusals?: Refusals } {
+  const { [READ]: _, ...others } = refusals;
+  return Object.keys(others).length === 0 ? fields : { ...fields, refusals: others };
+}
+
 /** Cause of a refusal; undefined: the error is no refusal, and the caller throws it on. */
 export function causeOf(error: unknown): RefusalCause | undefined {
   if (error instanceof TerminalError) return 'request';
-  if (!(error instanceof RetryableError) || error instanceof OutOfSight || error.reason === OUT_OF_TIME) return;
+  if (!(error instanceof RetryableError) || error instanceof KindNotServed || error.reason === OUT_OF_TIME) return;
   if (error.isForbidden) return 'permission';
   if (error.reason !== 'Forbidden') return 'passing';
   return permissionIn(error.message) === undefined ? 'request' : 'permission';

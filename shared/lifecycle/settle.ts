@@ -20,12 +20,12 @@ export const DONE: Turn = { kind: 'done' };
 export const PROGRESSED: Turn = { kind: 'progressed' };
 
 /** The turn must be repeated, because what it rests on has changed. */
-export const again = (because: string): Turn => ({ kind: 'again', because });
+export const anotherTurn = (because: string): Turn => ({ kind: 'again', because });
 
 export type Observed<Observation> =
   | { readonly kind: 'here'; readonly observation: Observation }
-  /** Nothing to decide: gone and closed, or not ours. */
-  | { readonly kind: 'over' };
+  /** Nothing to decide: gone and closed, or not ours. @property turn what came of the closing; absent: nothing is left to do */
+  | { readonly kind: 'over'; readonly turn?: Turn };
 
 /** The parts that a concern adds to the loop. */
 export interface Concern<Observation, Decision> {
@@ -46,9 +46,10 @@ export async function settle<Observation, Decision>(concern: Concern<Observation
   let because = '';
   while (lostTurns < MAX_TURNS) {
     const observed = await concern.observe();
-    if (observed.kind === 'over') return;
-    const decision = concern.decide(observed.observation);
-    const outcome = await concern.apply(decision, observed.observation);
+    const outcome =
+      observed.kind === 'over'
+        ? (observed.turn ?? DONE)
+        : await concern.apply(concern.decide(observed.observation), observed.observation);
     switch (outcome.kind) {
       case 'done':
         return;

@@ -53,7 +53,7 @@ export async function findSubject<Value>(
   { ref, uid, recordOf, onlyIfKnown = false, isUnchanged = () => false }: SubjectQuery<Value>,
 ): Promise<FoundSubject<Value>> {
   const read = async (name: string): Promise<KubernetesObject | undefined> =>
-    objectOf(await kubernetes.get({ ...ref, name }), { notServed: 'notKnown' });
+    objectOf(await kubernetes.get({ ...ref, name }), { ifNotServed: 'throw' });
   if (uid === undefined) {
     const object = await read(ref.name);
     if (object === undefined) return { kind: 'nothing' };

@@ -39,14 +39,14 @@ import { type RetryableError } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
 import { CLOSING, throwIfNewer, readRecord, type LoadedRecord, type RecordCodec } from './record-codec.ts';
-import { again, DONE, settle, type Turn } from './settle.ts';
+import { anotherTurn, DONE, settle, type Turn } from './settle.ts';
 
 export interface RecordToSave<Value> {
   readonly subject: Subject;
   readonly value: Value;
   readonly wakeTime: EpochMs;
-  /** False: no message of its own; the minute sweep hands the timer over. Default true. */
-  readonly punctual?: boolean;
+  /** The timer has a message of its own, if it is near; false: the minute sweep hands it over. Default true. */
+  readonly hasOwnMessage?: boolean;
   /** Thrown once the record is written, so that the queue brings this message again. No wake-up is sent then: two messages would each bring the next run. */
   readonly redeliveryError?: RetryableError | undefined;
 }
@@ -106,7 +106,7 @@ export function openRecord<Value>(
   wakeUp?: UsedWakeUp,
 ): TimedRecord<Value> {
   const key: RecordKey = { owner: codec.owner, id };
-  const lostRace = again(`another run wrote ${id} first`);
+  const lostRace = anotherTurn(`another run wrote ${id} first`);
   let loaded: LoadedRecord<Value> = { kind: 'none' };
   let markedVersion: number | undefined;
 
@@ -129,7 +129,7 @@ export function openRecord<Value>(
     },
 
     async save(wanted) {
-      const { subject, value, wakeTime, punctual = true, redeliveryError } = wanted;
+      const { subject, value, wakeTime, redeliveryError } = wanted;
       const now = deps.clock.now();
       const nextWakeUp = { owner: codec.owner, subject, wakeTime };
       const earlier = loaded.kind === 'known' ? loaded.stored : undefined;
@@ -143,17 +143,23 @@ export function openRecord<Value>(
         }
         return { ...DONE, written: true };
       }
-      const direct = punctual && redeliveryError === undefined && isNear(now, wakeTime);
+      const hasOwnMessage = wanted.hasOwnMessage !== false && redeliveryError === undefined && isNear(now, wakeTime);
       const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
-      const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
+      const stored = await put({
+        ...key,
+        subject,
+        state,
+        nextWakeTime: wakeTime,
+        ...(hasOwnMessage && { hasOwnMessage }),
+      });
       if (stored === undefined) return { ...lostRace, written: false };
       if (redeliveryError !== undefined) throw redeliveryError;
       loaded = { kind: 'known', value, stored };
-      const wasSent = earlier !== undefined && hasMessage(earlier, wakeTime, now);
+      const wasSent = earlier !== undefined && isMessageSent(earlier, wakeTime, now);
       const isOnItsWay = wasSent && wakeUp?.wakeTime !== wakeTime;
-      if (direct && !isOnItsWay) await send(deps, nextWakeUp, now);
+      if (hasOwnMessage && !isOnItsWay) await send(deps, nextWakeUp, now);
       const wasPutOff = earlier !== undefined && isPutOff(earlier, wakeTime, now);
-      return { ...(wasPutOff ? again(`the timer of ${id} was put off`) : DONE), written: true };
+      return { ...(wasPutOff ? anotherTurn(`the timer of ${id} was put off`) : DONE), written: true };
     },
 
     async release() {
@@ -161,7 +167,7 @@ export function openRecord<Value>(
       const { stored, value } = loaded;
       if (markedVersion !== undefined && stored.version === markedVersion) {
         const outcome = await deps.records.delete(key, stored.version);
-        return outcome.kind === 'deleted' ? DONE : again(`another run needs ${id}`);
+        return outcome.kind === 'deleted' ? DONE : anotherTurn(`another run needs ${id}`);
       }
       const nextWakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
       const state = { ...stored.state, [CLOSING]: true };
@@ -169,7 +175,7 @@ export function openRecord<Value>(
       if (marked === undefined) return lostRace;
       loaded = { kind: 'known', value, stored: marked };
       markedVersion = marked.version;
-      return again(`${id} is about to be closed`);
+      return anotherTurn(`${id} is about to be closed`);
     },
 
     async closeNow() {
@@ -233,8 +239,8 @@ function isPutOff(stored: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolea
 }
 
 /** Whether a message for this very timer was sent with an earlier write: a second one would double every run that follows. */
-function hasMessage({ nextWakeTime, direct, state }: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
-  return state[CLOSING] === undefined && direct === true && nextWakeTime === wakeTime && wakeTime > now;
+function isMessageSent({ nextWakeTime, hasOwnMessage, state }: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
+  return state[CLOSING] === undefined && hasOwnMessage === true && nextWakeTime === wakeTime && wakeTime > now;
 }
 
 /** None for a time that is over. */

@@ -2,7 +2,7 @@
  * The one executor that empties nodes of pods, for drains and terminations. Their plans say which pods go, and how. Here are the calls, what
  * bounds them, and what is reported of each pod.
  *
- * - A call that fails is the answer for its pod: the others are carried out (§ *One failure holds one thing*).
+ * - A call that fails is the answer for its pod: the others are carried out (I8).
  * - An eviction that was not granted is asked for again after 10 s at the earliest, whatever wakes the run (I11). A PodDisruptionBudget that
  *   forbids it is asked once a minute after the twentieth look.
  * - What is refused follows the schedule of refusals (`shared/lifecycle/refusals.ts`), remembered for each pod (I5). A missing permission is
@@ -26,8 +26,8 @@ import type { About, Report, Reporter } from '../lifecycle/reporter.ts';
 import { deletePod, evictPod, NO_SUCH_POD } from './eviction.ts';
 import type { DeletionAnswer, EvictionAnswer, PodDeps } from './eviction.ts';
 
-/** One pod, and how it ends. `overriddenProtection`: the one that would keep it otherwise; the audit says so (I2). */
-export type PodEnd =
+/** One pod, and how it is made to go. `overriddenProtection`: the one that would keep it otherwise; the audit says so (I2). */
+export type PodRemoval =
   | {
       readonly kind: 'evict';
       readonly pod: PodView;
@@ -54,8 +54,8 @@ export type PodAnswer =
   | { readonly kind: 'noSuchPod'; readonly until: EpochMs }
   | { readonly kind: 'refused'; readonly message: string; readonly until: EpochMs; readonly isFromThisRun: boolean };
 
-export interface EndedPod<End extends PodEnd> {
-  readonly end: End;
+export interface PodRemovalResult<Removal extends PodRemoval> {
+  readonly removal: Removal;
   readonly answer: PodAnswer;
 }
 
@@ -67,8 +67,8 @@ export type AskedEvictions = Readonly<Record<string, { readonly message: string;
 
 export const askedEvictionsSchema = z.record(z.string(), z.object({ message: z.string(), until: instant }));
 
-export interface PodsToEnd<End extends PodEnd> {
-  readonly ends: readonly End[];
+export interface PodsToRemove<Removal extends PodRemoval> {
+  readonly removals: readonly Removal[];
   /** A deletion is only of what was looked at (I2); else of whatever the pod is by now. */
   readonly requiresUnchanged: boolean;
   readonly askedEvictions: AskedEvictions | undefined;
@@ -84,28 +84,28 @@ export interface PodsToEnd<End extends PodEnd> {
   /** Nobody waits for refused deletions: a refusal is reported even if it may pass within minutes. */
   readonly isLast?: boolean;
   /** The report of a pod that was evicted or deleted. */
-  readonly describe: (end: End) => Omit<Report, 'about' | 'reason' | 'metric'>;
+  readonly describe: (removal: Removal) => Omit<Report, 'about' | 'reason' | 'metric'>;
   /** Says what is refused, at once or after five minutes, then hourly. @param isRepeated as in `Report` */
-  readonly report: (end: End, text: string, isRepeated: boolean) => Promise<void>;
+  readonly report: (removal: Removal, text: string, isRepeated: boolean) => Promise<void>;
 }
 
 /** Carries a plan out: every eviction and every deletion of it, each with its answer, in the order of the plan. */
-export async function endPods<End extends PodEnd>(
+export async function removePods<Removal extends PodRemoval>(
   deps: PodDeps & { readonly reporter: Reporter },
-  wanted: PodsToEnd<End>,
-): Promise<readonly EndedPod<End>[]> {
-  const { ends } = wanted;
-  const answers = new Map<End, PodAnswer>();
-  const carryOut = async (end: End): Promise<void> => {
-    const answer = await answerTo(deps, wanted, end);
-    answers.set(end, answer);
+  wanted: PodsToRemove<Removal>,
+): Promise<readonly PodRemovalResult<Removal>[]> {
+  const { removals } = wanted;
+  const answers = new Map<Removal, PodAnswer>();
+  const carryOut = async (removal: Removal): Promise<void> => {
+    const answer = await answerTo(deps, wanted, removal);
+    answers.set(removal, answer);
     if (answer.kind === 'evicted' || answer.kind === 'deleted')
-      await reportEnd(deps.reporter, end, wanted.describe(end));
+      await reportRemoval(deps.reporter, removal, wanted.describe(removal));
   };
   await oneByOne(callBatches(wanted), async batch => void (await inParallel(batch.map(carryOut))));
-  return ends.flatMap(end => {
-    const answer = answers.get(end);
-    return answer === undefined ? [] : [{ end, answer }];
+  return removals.flatMap(removal => {
+    const answer = answers.get(removal);
+    return answer === undefined ? [] : [{ removal, answer }];
   });
 }
 
@@ -115,13 +115,16 @@ const keyOf = ({ kind, pod }: { readonly kind: string; readonly pod: PodView }):
  * Batches of calls that run at once: a node has about a hundred pods, and the API server has other clients. After a
  * missing permission one pod goes first, alone, to show whether it is there again: the one whose last try is oldest.
  */
-function callBatches<End extends PodEnd>({ ends, refusals }: PodsToEnd<End>): readonly (readonly End[])[] {
-  const probes = ends.flatMap(end => {
-    const refusal = refusals?.[keyOf(end)];
-    return refusal?.cause === 'permission' ? [{ end, time: refusal.lastTime }] : [];
+function callBatches<Removal extends PodRemoval>({
+  removals,
+  refusals,
+}: PodsToRemove<Removal>): readonly (readonly Removal[])[] {
+  const probes = removals.flatMap(removal => {
+    const refusal = refusals?.[keyOf(removal)];
+    return refusal?.cause === 'permission' ? [{ removal, time: refusal.lastTime }] : [];
   });
-  const probe = probes.toSorted((a, b) => a.time - b.time)[0]?.end;
-  const others = ends.filter(end => end !== probe);
+  const probe = probes.toSorted((a, b) => a.time - b.time)[0]?.removal;
+  const others = removals.filter(removal => removal !== probe);
   const batches = batchesOf(others, CALLS_AT_ONCE);
   return probe === undefined ? batches : [[probe], ...batches];
 }
@@ -133,12 +136,23 @@ const RETRY = seconds(10);
  */
 const answerBytes = (pods: number): number => (pods > 250 ? 80 : pods > 110 ? 450 : 900);
 
-async function answerTo<End extends PodEnd>(
+async function answerTo<Removal extends PodRemoval>(
   deps: PodDeps,
-  { ends, requiresUnchanged, askedEvictions, now, tries, refusals, restsOn, deadline, isLast, report }: PodsToEnd<End>,
-  end: End,
+  {
+    removals,
+    requiresUnchanged,
+    askedEvictions,
+    now,
+    tries,
+    refusals,
+    restsOn,
+    deadline,
+    isLast,
+    report,
+  }: PodsToRemove<Removal>,
+  removal: Removal,
 ): Promise<PodAnswer> {
-  const { kind, pod } = end;
+  const { kind, pod } = removal;
   const known = kind === 'evict' ? askedEvictions?.[pod.uid] : undefined;
   if (known !== undefined && known.until > now) {
     const { message, until } = known;
@@ -147,21 +161,21 @@ async function answerTo<End extends PodEnd>(
   }
   const { uid, annotations, labels, deletionTime } = pod;
   let isFromThisRun = false;
-  const maxBytes = answerBytes(ends.length);
+  const maxBytes = answerBytes(removals.length);
   const change = {
-    key: keyOf(end),
+    key: keyOf(removal),
     stored: refusals,
     restsOn: [uid, annotations, labels, deletionTime, ...restsOn],
     maxBytes,
-    report: (text: string, isRepeated: boolean) => report(end, text, isRepeated),
+    report: (text: string, isRepeated: boolean) => report(removal, text, isRepeated),
     ...(kind === 'delete' && { deadline, isReportedAtOnce: isLast }),
   };
   const outcome = await tries.make(change, async () => {
     isFromThisRun = true;
     const answer =
-      end.kind === 'evict'
-        ? await evictPod(deps, pod, end.gracePeriodSeconds)
-        : await deletePod(deps, pod, { gracePeriodSeconds: end.gracePeriodSeconds, unchanged: requiresUnchanged });
+      removal.kind === 'evict'
+        ? await evictPod(deps, pod, removal.gracePeriodSeconds)
+        : await deletePod(deps, pod, { gracePeriodSeconds: removal.gracePeriodSeconds, unchanged: requiresUnchanged });
     return { answer };
   });
   if (!isRefusal(outcome)) {
@@ -184,9 +198,9 @@ const aboutPod = ({ name, namespace, uid }: PodView): About => ({
   metadata: { name, namespace, uid },
 });
 
-function reportEnd(
+function reportRemoval(
   reporter: Reporter,
-  { kind, pod }: PodEnd,
+  { kind, pod }: PodRemoval,
   said: Omit<Report, 'about' | 'reason' | 'metric'>,
 ): Promise<void> {
   const about = aboutPod(pod);
@@ -210,11 +224,11 @@ function reportEnd(
  */
 export function withEvictionIntents(
   before: AskedEvictions,
-  ends: readonly { readonly kind: string; readonly pod: PodView }[],
+  removals: readonly { readonly kind: string; readonly pod: PodView }[],
   now: EpochMs,
   refusals?: Refusals,
 ): AskedEvictions {
-  const intents = ends.flatMap(({ kind, pod }) => {
+  const intents = removals.flatMap(({ kind, pod }) => {
     const { uid } = pod;
     const known = before[uid];
     const isAsked = known !== undefined && known.until > now;
@@ -230,11 +244,11 @@ export function withEvictionIntents(
  */
 export function askedEvictionsAfter(
   before: AskedEvictions | undefined,
-  ended: readonly EndedPod<PodEnd>[],
+  results: readonly PodRemovalResult<PodRemoval>[],
   now: EpochMs,
   intents: AskedEvictions = {},
 ): AskedEvictions {
-  const next = ended.flatMap(({ end: { kind, pod }, answer }) => {
+  const next = results.flatMap(({ removal: { kind, pod }, answer }) => {
     const known = before?.[pod.uid];
     if (kind !== 'evict') return [];
     if (known !== undefined && known.until > now) return [[pod.uid, known] as const];
@@ -248,7 +262,7 @@ export function askedEvictionsAfter(
   return Object.fromEntries(next);
 }
 
-/** The reason why the pod is still there; undefined: nothing forbids its end. */
+/** The reason why the pod is still there; undefined: nothing forbids its removal. */
 function messageOf(answer: PodAnswer): string | undefined {
   if (answer.kind === 'noSuchPod') return NO_SUCH_POD;
   return 'message' in answer ? answer.message : undefined;
@@ -257,7 +271,7 @@ function messageOf(answer: PodAnswer): string | undefined {
 /** The pods that a look leaves undone, and when the next one is due. */
 export interface RemainingPods {
   /** Looks in a row at which a pod had changed, or its eviction was not granted. */
-  readonly failures: number;
+  readonly failedLooks: number;
   /** Time at which a pod is tried again. */
   readonly retryTime: EpochMs | undefined;
   /** A pod changed between look and call: it is looked at again at once. */
@@ -277,25 +291,29 @@ const CONFLICTS_SAID = 5;
  * again at once; the second time in a row it waits as one whose eviction is forbidden. A longer `Retry-After` of the
  * API server is respected.
  *
- * @param before `failures` of the look before
+ * @param before `failedLooks` of the look before
  */
-export function remainingAfter(before: number, ended: readonly EndedPod<PodEnd>[], now: EpochMs): RemainingPods {
-  const answers = ended.map(({ answer }) => answer);
+export function remainingAfter(
+  before: number,
+  results: readonly PodRemovalResult<PodRemoval>[],
+  now: EpochMs,
+): RemainingPods {
+  const answers = results.map(({ answer }) => answer);
   const isChanged = answers.some(({ kind }) => kind === 'changed');
   const isCounted = isChanged || answers.some(({ kind }) => kind === 'blocked');
   const isEmpty = !isCounted && answers.every(({ kind }) => kind !== 'askedBefore' && kind !== 'intended');
-  const failures = isEmpty ? 0 : Math.min(before + (isCounted ? 1 : 0), PATIENT_AFTER + 1);
+  const failedLooks = isEmpty ? 0 : Math.min(before + (isCounted ? 1 : 0), PATIENT_AFTER + 1);
   const asked = answers.map(answer => (answer.kind === 'blocked' ? (answer.retryAfter ?? 0) : 0));
-  const own = failures > PATIENT_AFTER ? PATIENT_RETRY : RETRY;
+  const own = failedLooks > PATIENT_AFTER ? PATIENT_RETRY : RETRY;
   const counted = isCounted ? addDuration(now, toDurationMs(Math.max(own, ...asked))) : undefined;
   const known = answers.map(answer => ('until' in answer ? answer.until : undefined)).reduce(earliest, undefined);
   const retryTime = earliest(counted, known);
-  const texts = ended.flatMap(({ end: { pod }, answer }) => {
-    if (answer.kind === 'changed' && failures >= CONFLICTS_SAID)
+  const texts = results.flatMap(({ removal: { pod }, answer }) => {
+    if (answer.kind === 'changed' && failedLooks >= CONFLICTS_SAID)
       return [`${qualifiedName(pod)}: each eviction ends in a conflict`];
     return 'message' in answer ? [`${qualifiedName(pod)}: ${answer.message}`] : [];
   });
-  return { failures, retryTime, retriesAtOnce: isChanged && failures === 1, texts };
+  return { failedLooks, retryTime, retriesAtOnce: isChanged && failedLooks === 1, texts };
 }
 
 /**
@@ -315,7 +333,7 @@ export function describeBlockedPods(
 }
 
 /** The latest `deletionTime` of a pod that is ended now: the API server rounds it to seconds. */
-export function latestDeletionTime({ pod, gracePeriodSeconds }: PodEnd, now: EpochMs): EpochMs {
+export function latestDeletionTime({ pod, gracePeriodSeconds }: PodRemoval, now: EpochMs): EpochMs {
   const grace = gracePeriodSeconds === undefined ? gracePeriodOf(pod) : seconds(gracePeriodSeconds);
   return addDuration(addDuration(now, grace), seconds(1));
 }

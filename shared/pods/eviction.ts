@@ -11,7 +11,7 @@ import { RetryableError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { changeStatus } from '../ports/exact-change.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
-import { orNotKnown } from '../ports/read-answer.ts';
+import { orUnavailable } from '../ports/read-answer.ts';
 
 export interface PodDeps {
   readonly kubernetes: Pick<KubernetesApi, 'evict' | 'delete' | 'patch'>;
@@ -105,6 +105,6 @@ async function markDisrupted({ kubernetes, clock }: PodDeps, pod: PodView): Prom
   const message = 'the node is emptied, and the time for the pod to end by itself is over';
   const written = { ...DISRUPTION_TARGET, message, lastTransitionTime: toTimestamp(clock.now()) };
   const status = { conditions: [...conditions.filter(each => !isIts(each)), written] };
-  const outcome = await orNotKnown(changeStatus(kubernetes, refOf(pod), pod, status));
+  const outcome = await orUnavailable(changeStatus(kubernetes, refOf(pod), pod, status));
   return outcome.kind === 'ok' ? outcome.object.metadata.resourceVersion : resourceVersion;
 }

@@ -1,13 +1,13 @@
-/** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, that a block of it cannot be used or loses a tie (I8). */
+/** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, that a block of it cannot be used or loses a conflict (I8). */
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { reportWarning } from '../lifecycle/refusals.ts';
 import type { Reporter } from '../lifecycle/reporter.ts';
-import { tiesOf, type TiedBlock } from './policy-ties.ts';
+import { conflictsOf, type ConflictBlock } from './policy-conflicts.ts';
 import type { PolicySet } from './policy-set.ts';
 
 export interface BlockFault {
-  readonly block: TiedBlock;
+  readonly block: ConflictBlock;
   /** The fault; undefined: there is none. */
   readonly fault: string | undefined;
   /** The reason of the Event that says so. */
@@ -18,7 +18,7 @@ export interface BlockFault {
   readonly isRepeated: boolean;
 }
 
-/** Reports what is wrong with this block of a live object. @param set undefined: ties are not looked for */
+/** Reports what is wrong with this block of a live object. @param set undefined: conflicts are not looked for */
 export async function reportBlockFault(
   reporter: Reporter,
   object: KubernetesObject,
@@ -28,6 +28,6 @@ export async function reportBlockFault(
   const refuse = (about: KubernetesObject, why: string, message: string): Promise<void> =>
     reportWarning(reporter, about, why, 'refuse')(message, isRepeated);
   if (fault !== undefined) await refuse(object, reason, `${fault}; ${effect}`);
-  const ties = set === undefined || object.spec?.[block] === undefined ? [] : tiesOf(object, block, set);
-  for (const { loser, message } of ties) await refuse(loser, EVENT_REASONS.policyConflict, message);
+  const conflicts = set === undefined || object.spec?.[block] === undefined ? [] : conflictsOf(object, block, set);
+  for (const { loser, message } of conflicts) await refuse(loser, EVENT_REASONS.policyConflict, message);
 }

@@ -4,9 +4,16 @@
  * Every concern asks here. Pure.
  */
 import { type Mode, type Parsed, parsePolicyFrame } from '../contract/policy-schema.ts';
-import type { KubernetesObject } from '../domain/kubernetes-object.ts';
+import { kindAndName, type KubernetesObject } from '../domain/kubernetes-object.ts';
 import { specificity } from '../domain/label-selector.ts';
-import { policiesFor, type PolicySet, type ReadPolicy } from './policy-set.ts';
+import {
+  isForgotten,
+  policiesFor,
+  unreadableMaybeFor,
+  type ConfigurationFault,
+  type PolicySet,
+  type ReadPolicy,
+} from './policy-set.ts';
 
 /** A key of a policy's `spec` that is a block. */
 export type Block = 'repair' | 'repairLimits' | 'drain' | 'termination' | 'protection';
@@ -69,6 +76,32 @@ export function decisionFor(
     isBraked: isBrakeNearer && policy?.mode !== 'Observe',
   };
 }
+
+/**
+ * The object that keeps the settings of a block in a pool from being known (I6): a policy that cannot be read and may select it, or the pool
+ * itself, which is gone and forgotten while a policy selects by labels. undefined: they are known.
+ */
+export function unknownFor(
+  pool: KubernetesObject | undefined,
+  block: Block,
+  policySet: PolicySet,
+): ConfigurationFault | undefined {
+  const unreadable = unreadableMaybeFor(pool, policySet);
+  if (unreadable !== undefined || pool === undefined || !isForgotten(pool)) return unreadable;
+  const mayDecide = ({ object }: ConfigurationFault | ReadPolicy): boolean =>
+    hasBlock(object, block) || isBlockless(object);
+  const nearer = selective(policySet).find(mayDecide);
+  return (
+    nearer && {
+      object: pool,
+      message: `it is gone, and its labels are not known, by which ${kindAndName(nearer.object)} may select it`,
+    }
+  );
+}
+
+/** The policies that select by labels, as far as their selectors can be read. */
+export const selective = ({ policies, faults }: PolicySet): readonly (ConfigurationFault | ReadPolicy)[] =>
+  [...policies, ...faults].filter(({ selector }) => selector !== undefined && specificity(selector) > 0);
 
 /**
  * The most specific policy that states the block in mode `Enforce`: whose limits bind what is under way. One that only observes neither

@@ -74,6 +74,13 @@ export function unreadableMaybeFor(
   return faults.find(({ selector }) => selector === undefined || appliesTo(selector, pool));
 }
 
+/** UID of what stands for a NodePool that is gone, and of which nobody remembers the labels. */
+export const FORGOTTEN_UID = 'forgotten';
+
+/** Whether the NodePool is gone and forgotten: each policy that selects by labels may have been for it. */
+export const isForgotten = ({ metadata }: KubernetesObject): boolean => metadata.uid === FORGOTTEN_UID;
+
 function appliesTo(selector: LabelSelector, pool: KubernetesObject | undefined): boolean {
-  return pool === undefined ? specificity(selector) === 0 : selects(selector, pool.metadata.labels ?? {});
+  if (pool === undefined || isForgotten(pool)) return specificity(selector) === 0;
+  return selects(selector, pool.metadata.labels ?? {});
 }

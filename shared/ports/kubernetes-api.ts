@@ -2,7 +2,7 @@
  * The Kubernetes API as functions use it. Expected outcomes are values. Throttling, 5xx, time-outs, lost connections and missing
  * permission throw `RetryableError`. (401, 403: permission may be granted while the message waits, and I9 forbids losing the message.)
  * Input that the API server refuses throws `TerminalError` (reason `Invalid`, …). A patch or deletion of an object whose kind is not
- * served throws `OutOfSight`: the object may be there.
+ * served throws `KindNotServed`: the object may be there.
  */
 import type {
   GroupKind,

@@ -20,7 +20,7 @@ export interface StoredRecord extends RecordKey {
   /** Time at which the owner wants to look again; absent: no timer. */
   readonly nextWakeTime?: EpochMs;
   /** The owner sends a wake-up of its own for that time: the sweep steps in only when it is overdue. */
-  readonly direct?: boolean;
+  readonly hasOwnMessage?: boolean;
   /** The subject of a wake-up; the timer function copies it into the message. */
   readonly subject: Subject;
   /** Owner's state, with its own `schemaVersion`; parsed by the owner after each read. */
@@ -38,7 +38,7 @@ export type PutOutcome =
 
 export interface DueRecord extends RecordKey {
   readonly nextWakeTime: EpochMs;
-  readonly direct?: boolean;
+  readonly hasOwnMessage?: boolean;
   readonly subject: Subject;
 }
 

@@ -89,8 +89,9 @@ function start({ core, scheduler, reboot }: ActorWorld, release: Release): void 
 
   const expire = (now: EpochMs): void => {
     for (const claim of cluster.claims()) {
+      if (claim.metadata.deletionTimestamp !== undefined) continue;
       const after = durationIn(claim.spec ?? {}, 'expireAfter');
-      if (claim.metadata.deletionTimestamp !== undefined || after === undefined) continue;
+      if (after === undefined) continue;
       const created = parseTimestamp(claim.metadata.creationTimestamp);
       if (created !== undefined && created + after <= now) acts.remove('nodeclaims', claim);
     }

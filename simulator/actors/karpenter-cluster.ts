@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domai
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
 import { wasHitWithin } from '../cron.ts';
-import { groupObjects } from '../grouping.ts';
+import { groupObjects, type Grouping } from '../grouping.ts';
 import { follow, RESOURCE_TYPES, says, textIn, type ActorApi } from './actor.ts';
 import { DISRUPTED, DO_NOT_DISRUPT, isDrained } from './karpenter-drain.ts';
 
@@ -39,34 +39,40 @@ export function followCluster(core: ActorApi): KarpenterCluster {
     );
     return known;
   };
-  const nodes = objects(RESOURCE_TYPES.nodes);
+  // By what a look asks for: it is about all nodes, and comes often.
+  const grouped = (
+    type: (typeof RESOURCE_TYPES)['nodes' | 'pods'],
+    keyOf: (object: KubernetesObject) => string | undefined,
+  ): Grouping =>
+    groupObjects(
+      {
+        follow: listener =>
+          follow(
+            core,
+            type,
+            object => listener('all', object.metadata.uid, object),
+            ({ metadata }) => listener('all', metadata.uid, undefined),
+          ),
+      },
+      'all',
+      keyOf,
+    );
+  const nodesOf = grouped(RESOURCE_TYPES.nodes, node => textIn(node.spec, 'providerID'));
   const claims = objects(RESOURCE_TYPES.nodeclaims);
   const pools = objects(RESOURCE_TYPES.nodepools);
-  // Of each node: a look asks for those of all.
-  const podsOn = groupObjects(
-    {
-      follow: listener =>
-        follow(
-          core,
-          RESOURCE_TYPES.pods,
-          pod => listener('pods', pod.metadata.uid, pod),
-          ({ metadata }) => listener('pods', metadata.uid, undefined),
-        ),
-    },
-    'pods',
-    pod => textIn(pod.spec, 'nodeName'),
-  );
+  const podsOn = grouped(RESOURCE_TYPES.pods, pod => textIn(pod.spec, 'nodeName'));
   const budgets = objects(RESOURCE_TYPES.poddisruptionbudgets);
   return {
     managed() {
-      const byInstance = Map.groupBy(nodes.values(), node => textIn(node.spec, 'providerID'));
-      return [...claims.values()].flatMap(claim => {
+      const found: Managed[] = [];
+      for (const claim of claims.values()) {
         const instance = textIn(claim.status, 'providerID');
-        const [node, ...more] = (instance === undefined ? undefined : byInstance.get(instance)) ?? [];
+        const [node, ...more] = instance === undefined ? [] : nodesOf.get(instance);
         // None or two: it stops without a word.
-        if (node === undefined || more.length > 0) return [];
-        return [{ node, claim, pool: claim.metadata.labels?.[NODE_POOL_LABEL] }];
-      });
+        if (node === undefined || more.length > 0) continue;
+        found.push({ node, claim, pool: claim.metadata.labels?.[NODE_POOL_LABEL] });
+      }
+      return found;
     },
     claims: () => [...claims.values()],
     pool: name => [...pools.values()].find(({ metadata }) => metadata.name === name),

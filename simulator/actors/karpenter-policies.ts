@@ -45,6 +45,12 @@ const POLICIES: Readonly<Record<Release, readonly Policy[]>> = {
   ],
 };
 
+/** By the type of the condition, in their order. Most conditions have a type that none is about. */
+const BY_TYPE = {
+  '1.14': Map.groupBy(POLICIES['1.14'], ({ type }) => type),
+  '1.15': Map.groupBy(POLICIES['1.15'], ({ type }) => type),
+} satisfies Record<Release, unknown>;
+
 interface Ailment {
   readonly due: EpochMs;
   readonly bound: DurationMs | undefined;
@@ -67,23 +73,23 @@ export function illnessOf(
   now: EpochMs,
   notBefore: EpochMs | undefined,
 ): Illness | undefined {
-  const found = arrayAt(status, 'conditions').flatMap((condition): Ailment[] => {
-    if (!isObject(condition)) return [];
+  const found: Ailment[] = [];
+  for (const condition of arrayAt(status, 'conditions')) {
+    if (!isObject(condition)) continue;
     // One with a reason suppresses the general one.
-    const policy = POLICIES[release].find(
-      each =>
-        each.type === condition['type'] &&
-        each.status === condition['status'] &&
-        (each.reason?.test(textAt(condition, 'reason') ?? '') ?? true),
-    );
-    if (policy === undefined) return [];
+    const policy = BY_TYPE[release]
+      .get(textAt(condition, 'type') ?? '')
+      ?.find(
+        each => each.status === condition['status'] && (each.reason?.test(textAt(condition, 'reason') ?? '') ?? true),
+      );
+    if (policy === undefined) continue;
     const stated = parseTimestamp(textAt(condition, 'lastTransitionTime') ?? '');
-    if (stated === undefined) return [];
+    if (stated === undefined) continue;
     const { toleration, bound, isReboot = false } = policy;
-    return [{ due: addDuration(latest(stated, notBefore ?? stated), toleration), bound, isReboot }];
-  });
-  const due = found.filter(each => each.due <= now).toSorted((a, b) => a.due - b.due);
+    found.push({ due: addDuration(latest(stated, notBefore ?? stated), toleration), bound, isReboot });
+  }
   if (found.length === 0) return undefined;
+  const due = found.filter(each => each.due <= now).toSorted((a, b) => a.due - b.due);
   const [first] = due;
   if (first === undefined) return { due: undefined };
   const bounds = due.flatMap(({ bound }) => bound ?? []).toSorted((a, b) => a - b);

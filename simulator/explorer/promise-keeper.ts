@@ -6,7 +6,7 @@
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, durationBetween, minutes, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
-import { again, settle, type Turn } from '../../shared/lifecycle/settle.ts';
+import { anotherTurn, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -60,7 +60,7 @@ async function keepPromises(
     async apply(decision, found): Promise<Turn> {
       if (found.kind === 'gone' || decision === undefined) return found.record.closeNow();
       const { object, record } = found;
-      if (!(await tell(deps, object, decision.came))) return again('the Node changed');
+      if (!(await tell(deps, object, decision.came))) return anotherTurn('the Node changed');
       if (decision.kind === 'close') return record.release();
       const { uid: ownUid } = object.metadata;
       const subject = { apiVersion: 'v1', kind: 'Node', name, uid: ownUid } as const;

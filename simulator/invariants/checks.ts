@@ -10,6 +10,7 @@ import { checkEventsSaid } from './events-said.ts';
 import { checkExplained } from './explained.ts';
 import { checkFinalizerOn } from './finalizer-on.ts';
 import { checkFinalizers } from './finalizers.ts';
+import { checkForgotten } from './forgotten.ts';
 import { checkHeldBack } from './held-back.ts';
 import { checkHeldSaid } from './held-said.ts';
 import { checkLadderLeft } from './ladder-left.ts';
@@ -63,6 +64,7 @@ export const CHECKS: readonly MakeCheck[] = [
   checkDenialsSaid,
   checkRefusedCalls,
   checkHeldSaid,
+  checkForgotten,
 ];
 
 /**

@@ -4,7 +4,7 @@
  * - I6 not while something that the run wanted to know is unknown
  * - I10 with the UID that is meant
  */
-import { dig, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, nameOf, REPLACES_ANNOTATION, textOf } from './reading.ts';
 import { deadlineOf } from './deadline.ts';
 import { does, failedReads, isKubernetes, knowsRecord, lastSeen, targetOf } from './run-journal.ts';
 import type { MakeCheck, PortCall, Run } from './invariant.ts';
@@ -15,6 +15,9 @@ import type { MakeCheck, PortCall, Run } from './invariant.ts';
  */
 const NEEDLESS_AT_DEADLINE =
   /^kubernetes (?:get|list) .*"resource":"(?:volumeattachments|pods|persistentvolumeclaims|nodelifecyclepolicies|nodepools|configmaps)"|^records get .*"id":"(?:kept-policy|known-pool)\/|^records get .*"id":"configuration"/;
+
+/** Work of others on a node, which spares that node, and not a replacement of ours that is of no use. */
+const WORK_OF_OTHERS = /^kubernetes list .*"resource":"(?:maintenancerequests|externalremediationrequests|leases)"/;
 
 const DESTROYED_RESOURCES: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
 /** Objects whose patches must name the object that is meant. */
@@ -46,7 +49,10 @@ export const checkDestructiveCalls: MakeCheck = ({ mirror, clockTolerance, viola
         violate('I10', `${run.by} ${does(call)} ${describe(call)} without its UID as precondition`);
       }
       const { name } = targetOf(call);
-      const isNeedless = (read: string): boolean => NEEDLESS_AT_DEADLINE.test(read) && isPastDeadline(call, run);
+      const claim = mirror.named('nodeclaims', name);
+      const isReplacement = claim !== undefined && annotationOf(claim, REPLACES_ANNOTATION) !== undefined;
+      const isNeedless = (read: string): boolean =>
+        (NEEDLESS_AT_DEADLINE.test(read) && isPastDeadline(call, run)) || (isReplacement && WORK_OF_OTHERS.test(read));
       const proven = readProvenBy(call);
       const unknown = failedReads(run, [name, nodeOf(name)]).filter(read => read !== proven && !isNeedless(read));
       if (unknown.length > 0)

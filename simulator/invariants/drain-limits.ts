@@ -5,7 +5,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { MakeCheck } from './invariant.ts';
 import { applyingTo, isPolicyReadable } from './policy-oracle.ts';
-import { annotationOf, dig, nameOf, poolNameOf, textOf } from './reading.ts';
+import { annotationOf, dig, listOf, nameOf, poolNameOf, textOf } from './reading.ts';
 import { mostOf } from './repair-census.ts';
 
 /** A run decides on what it read this long ago, at most; ms. */
@@ -14,8 +14,8 @@ const RUN = 120_000;
 export const checkDrainLimits: MakeCheck = ({ mirror, now, violate }) => {
   /** Ids of HealthEvents: others wait for nobody, or nobody here can say who asked. */
   const events = new Set<string>();
-  /** By UID of the Node: its drain has begun. */
-  const begun = new Set<string>();
+  /** By UID of the Node: its drain has begun, for the requests with these ids that have no answer yet. */
+  const begun = new Map<string, Set<string>>();
   /** When a pool, a policy or the number of nodes changed last: a run may have read what was before. */
   let changed = -Infinity;
   let start: number | undefined;
@@ -51,9 +51,24 @@ export const checkDrainLimits: MakeCheck = ({ mirror, now, violate }) => {
           );
         }
       }
-      begun.add(uid);
+      begun.set(uid, new Set(Array.isArray(ids) ? ids.map(String) : []));
+    },
+    onCall(call) {
+      if (call.port !== 'bus') return;
+      for (const entry of listOf(call.args[0])) {
+        if (dig(entry, 'detailType') === 'DrainCompleted') answer(dig(entry, 'detail'));
+      }
     },
   };
+
+  /** A drain is over once who asked has the answer, also where its Node must not be changed. */
+  function answer(detail: unknown): void {
+    const uid = textOf(dig(detail, 'node', 'uid')) ?? '';
+    const ids = begun.get(uid);
+    if (ids?.delete(textOf(dig(detail, 'id')) ?? '') !== true) return;
+    // Others may go on with a drain that one request has left.
+    if (ids.size === 0 || dig(detail, 'status') !== 'Cancelled') begun.delete(uid);
+  }
 
   function isDraining(uid: string): boolean {
     const node = mirror.all('nodes').get(uid);

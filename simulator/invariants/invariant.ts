@@ -1,10 +1,11 @@
 /**
- * The invariants I1 to I11 (ARCHITECTURE.md), checked while a scenario runs; what is forgotten (I12) breaks one of them. A check reads raw objects
+ * The invariants I1 to I12 (ARCHITECTURE.md), checked while a scenario runs. A check reads raw objects and records,
  * and the calls that functions make; it shares no rule with what it watches. Its instants are milliseconds since 1970 and its durations milliseconds, as plain numbers.
  */
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
+import type { NewRecord } from '../../shared/ports/record-store.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import type { Mirror } from './mirror.ts';
@@ -113,8 +114,8 @@ export interface Check {
   readonly onClusterRestored?: () => void;
   /** A message comes that was late by far. */
   readonly onLateMessage?: () => void;
-  /** A record of a function was stored, or removed (`nextWakeTime` undefined). */
-  readonly onRecord?: (key: string, nextWakeTime: EpochMs | undefined) => void;
+  /** A record of a function was stored; undefined: it was removed. */
+  readonly onRecord?: (key: string, record: NewRecord | undefined) => void;
   /** Once a simulated minute, and at the end. */
   readonly onMinute?: () => void;
 }

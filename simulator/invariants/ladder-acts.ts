@@ -2,11 +2,11 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PortCall, Run } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
-import { annotationOf, dig, instanceOfClaim, listOf, textOf } from './reading.ts';
+import { annotationOf, dig, instanceOfClaim, listOf, REPLACES_ANNOTATION, textOf } from './reading.ts';
 import { isKubernetes, isTermination, targetOf } from './run-journal.ts';
 
-const REPAIR_ANNOTATION = 'curfew.dev/repair';
-export const REPLACES_ANNOTATION = 'curfew.dev/replaces';
+/** On a custom resource: what repair has asked for it under. */
+export const REPAIR_ANNOTATION = 'curfew.dev/repair';
 
 export type ActKind = 'Reboot' | 'Drain' | 'CustomResource' | 'Replace' | 'Terminate';
 

@@ -19,9 +19,9 @@ import {
 import { actOf, rebootIntended, type ActSeen } from './ladder-acts.ts';
 import { createLadderPast, ladderOf, mayHaveBeen, profileIn, type Rung, type Taken } from './ladder-past.ts';
 import { statementsOf } from './statements.ts';
-import { dig, listOf, nameOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
+import { dig, LAST_REBOOT, listOf, nameOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
-import { poolOf } from './node-pool.ts';
+import { claimOf, poolOf } from './node-pool.ts';
 import { answerOf, isKubernetes, lastList, targetOf } from './run-journal.ts';
 
 const DAY = 24 * 3_600_000;
@@ -54,7 +54,7 @@ export const checkLadder: MakeCheck = context => {
   const hasEnded = (id: string, uid: string, calls: readonly PortCall[]): boolean =>
     [id, uid].some(known => (drainEnds.get(known) ?? -Infinity) >= (calls[0]?.time ?? Infinity));
   const hasFailed = ({ kind, id, calls }: Taken, node: KubernetesObject): boolean =>
-    !calls.some(mayHaveBeen) ||
+    !past.wasTaken({ kind, id, calls }) ||
     calls.some(({ outcome }) => outcome.kind === 'failed' && dig(outcome.error, 'name') === 'TerminalError') ||
     (kind === 'Drain' && hasEnded(id, node.metadata.uid, calls)) ||
     (kind === 'Terminate' && isWithdrawn(id)) ||
@@ -89,7 +89,7 @@ export const checkLadder: MakeCheck = context => {
     const complain = (invariant: 'I3' | 'I4', why: string): void =>
       violate(invariant, `repair begins ${kind} of ${nameOf(node)}: ${why}`);
     const here = before.filter(each => each.incident === patient?.incident);
-    const taken = here.filter(({ calls }) => calls.some(mayHaveBeen));
+    const taken = here.filter(each => past.wasTaken(each));
     // A drain that was called off was not carried out, nor was a request that the node's recovery ended.
     const isOff = (each: Taken): boolean =>
       (each.kind === 'Drain' && hasFailed(each, node)) ||
@@ -115,7 +115,8 @@ export const checkLadder: MakeCheck = context => {
     const place = places[Math.min(sameKind, places.length - 1)] ?? -1;
     const skipped = rungs
       .slice(0, Math.max(place, 0))
-      .filter(rung => !isAccountedFor(rung, here, before) && !(rung.kind === 'Reboot' && intended.has(uid)));
+      .filter(rung => !isAccountedFor(rung, here, before))
+      .filter(rung => rung.kind !== 'Reboot' || !(intended.has(uid) || wasRebootedBefore(node, before)));
     if (skipped.length === 0) return;
     const names = rungs.map(rung => rung.kind).join(', ');
     complain('I3', `${skipped.map(rung => rung.kind).join(', ')} comes before it in ${names}`);
@@ -136,6 +137,11 @@ export const checkLadder: MakeCheck = context => {
     );
   };
 
+  /** Its machine was rebooted when it had another Node. */
+  const wasRebootedBefore = (node: KubernetesObject, before: readonly Taken[]): boolean =>
+    claimOf(node, mirror)?.metadata.annotations?.[LAST_REBOOT] !== undefined &&
+    before.every(each => each.kind !== 'Reboot');
+
   const note = (call: PortCall): void => {
     const rebooted = rebootIntended(call, mirror);
     if (rebooted !== undefined) intended.add(rebooted.metadata.uid);
@@ -153,7 +159,7 @@ export const checkLadder: MakeCheck = context => {
     onBusEvent,
     onPast(call, run) {
       note(call);
-      past.onCall(call, run);
+      past.onPast(call, run);
     },
     onCall(call, run) {
       note(call);
@@ -167,6 +173,7 @@ export const checkLadder: MakeCheck = context => {
       past.onCall(call, run);
     },
     onWrite({ resource, after }) {
+      past.onWrite(after);
       if (resource.resource !== 'events' || dig(after, 'reason') !== EVENT_REASONS.nodeRepairSucceeded) return;
       const node = mirror.all('nodes').get(textOf(dig(after, 'involvedObject', 'uid')) ?? '');
       const act = node && past.of(node.metadata.uid)?.acts.at(-1);

@@ -4,7 +4,7 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext, PortCall, Run } from './invariant.ts';
-import { actOf, isRefused, type ActKind, type ActSeen } from './ladder-acts.ts';
+import { actOf, isRefused, REPAIR_ANNOTATION, type ActKind, type ActSeen } from './ladder-acts.ts';
 import { poolOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { dig, millisecondsOf, textOf } from './reading.ts';
@@ -15,6 +15,8 @@ import { unhealthyStatementsOf, profileOf, statementsOf, type Statement } from '
 const ENDS_AFTER = 5 * 60_000;
 /** Between what the cluster shows and what a function has seen of it, by a clock of its own. */
 const SLACK = 65_000;
+/** A call whose run died takes effect within this time, or never; ms. */
+const IN_FLIGHT = 15_000;
 /** The timeout of an action without one, and of a termination. */
 const DEFAULT_TIMEOUT = 10 * 60_000;
 const TERMINATION_TIMEOUT = 60 * 60_000;
@@ -48,6 +50,12 @@ interface Patient {
 export interface LadderPast {
   /** Notes the act of a call, if it is one. */
   onCall(call: PortCall, run: Run): void;
+  /** Notes the act of a call of which no writes are told. */
+  onPast(call: PortCall, run: Run): void;
+  /** Notes what repair has made. */
+  onWrite(after: KubernetesObject | undefined): void;
+  /** It was carried out, or nobody can tell. */
+  wasTaken(act: Pick<Taken, 'kind' | 'id' | 'calls'>): boolean;
   of(nodeUid: string): Patient | undefined;
   /** Whether the call tries again what the node was last asked for. */
   isAgain(act: ActSeen): boolean;
@@ -56,6 +64,13 @@ export interface LadderPast {
 export function createLadderPast({ mirror, now, quietSince }: CheckContext): LadderPast {
   const began = now();
   const patients = new Map<string, Patient>();
+  /** Ids of custom resources that were made. */
+  const made = new Set<string>();
+  const wasTaken: LadderPast['wasTaken'] = ({ kind, id, calls }) =>
+    calls.some(call => mayHaveBeen(call) && (kind !== 'CustomResource' || isAnsweredOrOpen(call) || made.has(id)));
+  /** It was answered, or may still take effect. */
+  const isAnsweredOrOpen = ({ outcome, time }: PortCall): boolean =>
+    outcome.kind === 'answered' || now() < time + IN_FLIGHT;
   const illnessOf = (node: KubernetesObject): Illness =>
     new Map(
       unhealthyStatementsOf(node, statementsFor(node)).map(({ type, status }) => [
@@ -107,34 +122,47 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
     return kind !== 'Reboot' || !last.calls.some(mayHaveBeen);
   };
 
+  const onWrite: LadderPast['onWrite'] = after => {
+    const id = after?.metadata.annotations?.[REPAIR_ANNOTATION];
+    if (id !== undefined) made.add(id);
+  };
+  const note = (call: PortCall, act: ActSeen): void => {
+    const { kind, id, node } = act;
+    const { uid } = node.metadata;
+    const patient = patients.get(uid) ?? NEW_PATIENT;
+    const { acts, incident } = patient;
+    const last = acts.at(-1);
+    if (isAgain(act) && last !== undefined)
+      return void patients.set(uid, {
+        ...patient,
+        acts: [...acts.slice(0, -1), { ...last, calls: [...last.calls, call] }],
+      });
+    const rungs = (ladderOf(node, statementsFor(node)) ?? []).filter(rung => rung.kind === kind);
+    const nth = acts.filter(each => each.incident === incident && each.kind === kind && wasTaken(each)).length;
+    // A run that died may have counted as an act.
+    const left = rungs.slice(nth).map(rung => rung.timeout);
+    // An incident of the same kind goes on at the last action of the one before.
+    const goesOn = acts.some(each => each.incident !== incident && each.kind === kind);
+    const isCertain = ((quietSince() ?? Infinity) <= began && !goesOn) || rungs.length === 1;
+    const timeout = isCertain || left.length === 0 ? (rungs[nth] ?? rungs[0])?.timeout : Math.min(...left);
+    const next: Taken = { kind, id, incident, timeout, bootID: bootOf(node), calls: [call] };
+    patients.set(uid, { ...patient, illness: illnessOf(node), acts: [...acts, next] });
+  };
+
   return {
     of: uid => patients.get(uid),
     isAgain,
+    wasTaken,
+    onWrite,
     onCall(call, run) {
       const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
+      if (act !== undefined) note(call, act);
+    },
+    onPast(call, run) {
+      const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
       if (act === undefined) return;
-      const { kind, id, node } = act;
-      const { uid } = node.metadata;
-      const patient = patients.get(uid) ?? NEW_PATIENT;
-      const { acts, incident } = patient;
-      const last = acts.at(-1);
-      if (isAgain(act) && last !== undefined)
-        return void patients.set(uid, {
-          ...patient,
-          acts: [...acts.slice(0, -1), { ...last, calls: [...last.calls, call] }],
-        });
-      const rungs = (ladderOf(node, statementsFor(node)) ?? []).filter(rung => rung.kind === kind);
-      const nth = acts.filter(
-        each => each.incident === incident && each.kind === kind && each.calls.some(mayHaveBeen),
-      ).length;
-      // A run that died may have counted as an act.
-      const left = rungs.slice(nth).map(rung => rung.timeout);
-      // An incident of the same kind goes on at the last action of the one before.
-      const goesOn = acts.some(each => each.incident !== incident && each.kind === kind);
-      const isCertain = ((quietSince() ?? Infinity) <= began && !goesOn) || rungs.length === 1;
-      const timeout = isCertain || left.length === 0 ? (rungs[nth] ?? rungs[0])?.timeout : Math.min(...left);
-      const next: Taken = { kind, id, incident, timeout, bootID: bootOf(node), calls: [call] };
-      patients.set(uid, { ...patient, illness: illnessOf(node), acts: [...acts, next] });
+      if (mayHaveBeen(call)) made.add(act.id);
+      note(call, act);
     },
   };
 }

@@ -6,9 +6,18 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { claimOf } from './node-pool.ts';
-import { annotationOf, dig, fieldsOf, listOf, millisecondsOf, nameOf, poolNameOf, textOf } from './reading.ts';
+import {
+  LAST_REBOOT,
+  annotationOf,
+  dig,
+  fieldsOf,
+  listOf,
+  millisecondsOf,
+  nameOf,
+  poolNameOf,
+  textOf,
+} from './reading.ts';
 
-const LAST_REBOOT = 'curfew.dev/last-reboot';
 /** A reboot that is not accepted is given up after so long; ms. */
 const ACCEPTED_WITHIN = 5 * 60_000;
 /** A reboot without a timeout of its own; ms. */

@@ -13,7 +13,7 @@ import { groupObjects } from '../grouping.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { isReadable, protectionEndOf, protectionInForce } from './protection-in-force.ts';
 import { nodeNameOf, protectionEnd, protectionFactsOf, type ProtectionFacts } from './protection-oracle.ts';
-import { annotationOf, dig, instantOf, nameOf, poolNameOf, textOf } from './reading.ts';
+import { annotationOf, dig, instantOf, nameOf, poolNameOf, REPLACES_ANNOTATION, textOf } from './reading.ts';
 import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
@@ -62,36 +62,37 @@ export const checkProtection: MakeCheck = context => {
       const now = context.now();
       const quietSince = context.quietSince();
       if (quietSince === undefined) return wrong.clear();
-      const nodes = [
-        ...[...heldNodes.keys()].flatMap(mark => heldNodes.get(mark)),
-        ...[...askingPods.keys()].flatMap(name => mirror.named('nodes', name) ?? []),
-      ];
-      const suspects = new Map(nodes.map(node => [node.metadata.uid, node]));
-      for (const uid of wrong.keys()) if (!suspects.has(uid)) wrong.delete(uid);
-      /** What is in force in each pool; undefined: it may be forgotten. */
-      const byPool = new Map<string | undefined, ProtectionFacts | undefined>();
+      const before = new Map(wrong);
+      wrong.clear();
+      /** What is in force in each pool; `forgotten`: it may be. */
+      const byPool = new Map<string | undefined, ProtectionFacts | 'forgotten'>();
       const factsFor = (node: KubernetesObject): ProtectionFacts | undefined => {
         const poolName = poolNameOf(node);
-        if (byPool.has(poolName)) return byPool.get(poolName);
-        const facts = protectionFactsOf(node, mirror);
-        const known = isForgotten(facts) ? undefined : inForce(facts);
-        byPool.set(poolName, known);
-        return known;
+        let known = byPool.get(poolName);
+        if (known === undefined) {
+          const facts = protectionFactsOf(node, mirror);
+          known = isForgotten(facts) ? 'forgotten' : inForce(facts);
+          byPool.set(poolName, known);
+        }
+        return known === 'forgotten' ? undefined : known;
       };
-      for (const [uid, node] of suspects) {
+      const judge = (node: KubernetesObject): void => {
+        const { uid } = node.metadata;
         const facts = factsFor(node);
         const what = facts && complainAboutNode(node, askingPods.get(node.metadata.name), facts, now);
-        const known = wrong.get(uid);
-        if (what === undefined) {
-          wrong.delete(uid);
-          continue;
-        }
-        if (known?.what !== what) wrong.set(uid, { what, since: now - 60_000 });
-        if (known?.what !== what) continue;
+        if (what === undefined) return;
+        const known = before.get(uid);
+        if (known?.what !== what) return void wrong.set(uid, { what, since: now - 60_000 });
+        wrong.set(uid, known);
         const since = Math.max(known.since, quietSince, context.lastDenial('nodes', node.metadata));
-        if (now - since <= LONGEST_DELAY) continue;
+        if (now - since <= LONGEST_DELAY) return;
         violate('I5', `${nameOf(node)} ${what} since ${toIsoText(toEpochMs(known.since))}`);
         wrong.set(uid, { what, since: Infinity });
+      };
+      for (const mark of heldNodes.keys()) heldNodes.get(mark).forEach(judge);
+      for (const name of askingPods.keys()) {
+        const node = mirror.named('nodes', name);
+        if (node !== undefined && annotationOf(node, MARK) === undefined) judge(node);
       }
     },
   };
@@ -117,7 +118,7 @@ function letsNodeGo(call: PortCall): boolean {
   if (!isKubernetes(call, 'patch') || targetOf(call).resource !== 'nodes') return false;
   const annotations = dig(call.args[1], 'body', 'metadata', 'annotations');
   // That of a replacement is no pod's.
-  return dig(annotations, DO_NOT_DISRUPT) === null && dig(annotations, 'curfew.dev/replaces') === undefined;
+  return dig(annotations, DO_NOT_DISRUPT) === null && dig(annotations, REPLACES_ANNOTATION) === undefined;
 }
 
 /** Pods of the node that are annotated with something else than a plain `"true"`, which Karpenter honours by itself. */

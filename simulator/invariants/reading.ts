@@ -4,10 +4,18 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 /** The annotation of a NodeClaim that makes its termination forceful from that instant on. */
 export const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
 
+/** On the NodeClaim and the Node of a replacement: the UID of the Node that it replaces. */
+export const REPLACES_ANNOTATION = 'curfew.dev/replaces';
+
+/** On a Node and its NodeClaim: the last reboot of the machine, and how many there were. */
+export const LAST_REBOOT = 'curfew.dev/last-reboot';
 /** The taint of a replacement that is not in use yet. */
 const RESERVED = 'curfew.dev/reserved';
 
 export const isReservedIn = (taints: unknown): boolean => listOf(taints).some(taint => dig(taint, 'key') === RESERVED);
+/** Whether the Node is that of a replacement which no pod may use yet: it is given up as a launch, and not repaired. */
+export const isUnusedReplacement = (node: KubernetesObject): boolean =>
+  annotationOf(node, REPLACES_ANNOTATION) !== undefined && isReservedIn(dig(node, 'spec', 'taints'));
 
 export type Fields = Readonly<Record<string, unknown>>;
 

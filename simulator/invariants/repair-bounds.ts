@@ -5,11 +5,11 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { MakeCheck, PortCall, Run } from './invariant.ts';
 import { actOf, isRefused } from './ladder-acts.ts';
-import { poolOf } from './node-pool.ts';
+import { claimOf, poolOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { profileIn } from './ladder-past.ts';
 import { statementsOf } from './statements.ts';
-import { annotationOf, dig, fieldsOf, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, fieldsOf, LAST_REBOOT, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isKubernetes, putsAfter, targetOf } from './run-journal.ts';
 
 const HOUR = 3_600_000;
@@ -25,7 +25,6 @@ const TRIES_OF_FAILED = 20;
 const STATUS_WRITES = 12;
 /** Whose Events of repair are counted. */
 const ABOUT: readonly string[] = ['Node', 'NodeClaim'];
-const LAST_REBOOT = 'curfew.dev/last-reboot';
 
 /** What was said, and by which call. */
 interface Said {
@@ -67,6 +66,7 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, memoryOf
       if (text !== undefined) statuses.set(uid, text);
       else for (const known of [statuses, reboots, unshown]) known.delete(uid);
     }
+    if (resource === 'nodeclaims' && object === undefined) reboots.delete(uid);
     if (!['nodepools', 'nodelifecyclepolicies', 'nodeclaims', 'configmaps'].includes(resource)) return;
     const text = JSON.stringify([
       object?.spec,
@@ -80,8 +80,11 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, memoryOf
     settings.set(uid, text);
   });
 
+  /** A machine may register a new Node at each boot: its NodeClaim stays. */
+  const machineOf = (node: KubernetesObject): string => (claimOf(node, mirror) ?? node).metadata.uid;
+
   const onReboot = (node: KubernetesObject, call: PortCall): void => {
-    const { uid } = node.metadata;
+    const uid = machineOf(node);
     // A lost answer may be that of a reboot: it counts. One that certainly came to nothing does not.
     // A node of which a backup has a record is known by that alone.
     const before = (reboots.get(uid) ?? []).filter(each => mayHaveBeen(each) && memoryOf(each.time) !== 'older');
@@ -109,8 +112,7 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, memoryOf
   return {
     onPast(call, run) {
       const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
-      if (act?.kind === 'Reboot')
-        reboots.set(act.node.metadata.uid, [...(reboots.get(act.node.metadata.uid) ?? []), call]);
+      if (act?.kind === 'Reboot') reboots.set(machineOf(act.node), [...(reboots.get(machineOf(act.node)) ?? []), call]);
     },
     onCall(call, run) {
       if (run.by !== 'repair') return;

@@ -7,7 +7,16 @@ import type { ConditionHistory } from './condition-history.ts';
 import { isSurelyDoubted } from './confirmed.ts';
 import { censusOf, heldBy, isOthersWork, isStopped } from './repair-census.ts';
 import { profileOf, type Statement } from './statements.ts';
-import { annotationOf, dig, instanceOfNode, instantOf, poolNameOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
+import {
+  annotationOf,
+  dig,
+  instanceOfNode,
+  instantOf,
+  isUnusedReplacement,
+  poolNameOf,
+  TERMINATION_TIMESTAMP,
+  textOf,
+} from './reading.ts';
 import { countAround, mostRepairs } from './repair-limits.ts';
 import { isGateOpen, repairAnswer, type Past, type RepairAnswer } from './repair-oracle.ts';
 import type { Ownership } from './repair-ownership.ts';
@@ -105,7 +114,7 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettle
   if (claim !== undefined && textOf(dig(claim, 'status', 'nodeName')) !== node.metadata.name) return undefined;
   // Who takes the deadline off it afterwards, or brings another NodeClaim, asks for no second deletion (I4).
   if ([claim?.metadata.uid, ending?.claimUid].some(uid => facts.ended.has(uid ?? ''))) return undefined;
-  if (isStopped(node) || isOthersWork(node, claim, now)) return undefined;
+  if (isStopped(node) || isUnusedReplacement(node) || isOthersWork(node, claim, now)) return undefined;
   if (claim !== undefined && mayEndAnyway(claim, facts)) return undefined;
   const poolName = claim && poolNameOf(claim);
   const pool = poolName === undefined ? undefined : facts.pools.get(poolName);

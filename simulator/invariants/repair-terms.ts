@@ -23,6 +23,7 @@ import {
   nameOf,
   poolNameOf,
   TERMINATION_TIMESTAMP,
+  isUnusedReplacement,
 } from './reading.ts';
 import { createRebootTerms } from './reboot-terms.ts';
 import { isRepairReadable } from './repair-block.ts';
@@ -130,7 +131,7 @@ export const checkRepairTerms: MakeCheck = context => {
         if (value !== undefined && value !== old) set.set(uid, value);
       }
       const node = [...mirror.all('nodes').values()].find(each => claimOf(each, mirror)?.metadata.uid === uid);
-      if (verb !== 'delete' || node === undefined || !isCertain(node)) return;
+      if (verb !== 'delete' || node === undefined || !isCertain(node) || isUnusedReplacement(node)) return;
       const deciding = decidingOf(node) ?? [];
       if (deciding.length === 0) return;
       const own = millisecondsOf(dig(before, 'spec', 'terminationGracePeriod'));

@@ -21,6 +21,7 @@ import {
   nameOf,
   poolNameOf,
   textOf,
+  REPLACES_ANNOTATION,
 } from './reading.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { isUnhealthy } from './unhealthy-conditions.ts';
@@ -224,7 +225,7 @@ interface Remembered {
 
 function targetOfTermination(call: PortCall, mirror: Mirror): KubernetesObject | undefined {
   const claim = mirror.named('nodeclaims', targetOf(call).name);
-  return claim && annotationOf(claim, 'curfew.dev/replaces') === undefined ? claim : undefined;
+  return claim && annotationOf(claim, REPLACES_ANNOTATION) === undefined ? claim : undefined;
 }
 
 /** The run has written a record of this very node. */

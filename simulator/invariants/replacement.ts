@@ -8,10 +8,9 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { MakeCheck } from './invariant.ts';
 import { configurationIn } from './mirror.ts';
-import { REPLACES_ANNOTATION } from './ladder-acts.ts';
 import { claimOf } from './node-pool.ts';
 import { modeFor, repairBlockFor } from './policy-oracle.ts';
-import { annotationOf, dig, isReservedIn, listOf, nameOf, poolNameOf, textOf } from './reading.ts';
+import { annotationOf, dig, isReservedIn, listOf, nameOf, poolNameOf, REPLACES_ANNOTATION, textOf } from './reading.ts';
 import { isGateOpen } from './repair-oracle.ts';
 import { conditionOf, isUnhealthy } from './unhealthy-conditions.ts';
 

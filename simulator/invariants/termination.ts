@@ -92,10 +92,10 @@ function hasGoneSince(instance: string, run: Run, context: CheckContext): boolea
 const isDeleted = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
 
 /** NodeClaims and Nodes of an instance. */
-const objectsOf = (instance: string, { mirror }: CheckContext): readonly KubernetesObject[] =>
-  [...mirror.all('nodeclaims').values(), ...mirror.all('nodes').values()].filter(
-    object => providerIDOf(object) === instance,
-  );
+function objectsOf(instance: string, { mirror }: CheckContext): readonly KubernetesObject[] {
+  const { claimsOf, nodesOf } = mirror.ownership();
+  return [...claimsOf(instance), ...nodesOf(instance)];
+}
 
 /** Object that is about to lose our last finalizer. */
 function releasedBy(call: PortCall, { mirror }: CheckContext): KubernetesObject | undefined {

@@ -5,7 +5,8 @@ import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
 export const checkTimers: MakeCheck = ({ now, quietSince, violate }) => {
   const wakeTimes = new Map<string, EpochMs>();
   return {
-    onRecord(key, nextWakeTime) {
+    onRecord(key, record) {
+      const nextWakeTime = record?.nextWakeTime;
       if (nextWakeTime === undefined) wakeTimes.delete(key);
       else wakeTimes.set(key, nextWakeTime);
     },

@@ -186,7 +186,7 @@ export function createInvariantWatcher({
       get: key => records.get(key),
       async put(record, expectedVersion) {
         const outcome = await records.put(record, expectedVersion);
-        if (outcome.kind === 'written') onRecord(`${record.owner}/${record.id}`, record.nextWakeTime);
+        if (outcome.kind === 'written') onRecord(`${record.owner}/${record.id}`, record);
         return outcome;
       },
       async delete(key, expectedVersion) {

@@ -8,7 +8,8 @@ import { parseApiVersion } from '../../shared/domain/kubernetes-object.ts';
 import { didYouMean, isMisspelling, nearestName } from '../../shared/domain/nearest-name.ts';
 import { CONFIG_MAP, CURFEW_GROUP } from '../../shared/contract/names.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { describeYamlFailure, MAX_ALIASES } from './yaml-failures.ts';
+import { describeYamlFailure } from './yaml-failures.ts';
+import { readValue } from './yaml-value.ts';
 import { placeAt, placeOf, type Path } from './places.ts';
 import { resourceOfManifest, type KnownResource } from './resource-names.ts';
 import type { Place, ScenarioFault } from './scenario.ts';
@@ -137,10 +138,7 @@ function readDocuments({ file, text }: SourceText): {
   readonly fault: ScenarioFault | undefined;
 } {
   const lines = new LineCounter();
-  const failed = (place: Place, message: string) => ({
-    values: [],
-    fault: { place, message: describeYamlFailure(message) },
-  });
+  const failed = (place: Place, message: string) => ({ values: [], fault: { place, message } });
   try {
     const documents = parseAllDocuments(text, {
       lineCounter: lines,
@@ -149,17 +147,20 @@ function readDocuments({ file, text }: SourceText): {
       logLevel: 'silent',
     });
     const [error] = documents.flatMap(({ errors }) => errors);
-    if (error !== undefined) return failed(placeAt(file, lines, error.pos[0]), error.message);
-    const values = documents.flatMap(document => {
-      const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
-      return itemsOf(value).map(({ value: each, path }) => ({
-        value: each,
+    if (error !== undefined) return failed(placeAt(file, lines, error.pos[0]), describeYamlFailure(error.message));
+    const values: PlacedValue[] = [];
+    for (const document of documents) {
+      const read = readValue(file, document, lines);
+      if (!read.ok) return failed(read.place, read.message);
+      const items = itemsOf(read.value).map(({ value, path }) => ({
+        value,
         locate: (rest: Path) => placeOf(file, document, lines, [...path, ...rest]),
       }));
-    });
-    return { values: values.filter(({ value }) => typeof value['kind'] === 'string'), fault: undefined };
+      values.push(...items.filter(({ value }) => typeof value['kind'] === 'string'));
+    }
+    return { values, fault: undefined };
   } catch (error) {
-    return failed({ file, line: 1, path: '' }, messageOf(error));
+    return failed({ file, line: 1, path: '' }, describeYamlFailure(messageOf(error)));
   }
 }
 

@@ -3,18 +3,18 @@ import { isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { z } from 'zod';
 import { withoutPaths } from '../../shared/domain/json.ts';
 import { isMisspelling } from '../../shared/domain/nearest-name.ts';
-import { messageOf } from '../../shared/errors.ts';
 import { toScenario } from './document.ts';
 import { expectationByName } from './expectation-schema.ts';
 import { flattenLists } from './lists.ts';
 import { beginningOf } from './objects.ts';
 import { describeIssue, describeUnknown } from './messages.ts';
-import { placeAt, placeOf, placeOfLooseAlias, type Path } from './places.ts';
+import { placeAt, placeOf, type Path } from './places.ts';
 import { complainAboutDuplicates, complainAboutNames } from './complaints.ts';
 import type { ResourceCatalog } from './resource-names.ts';
 import type { ParsedScenarios, Place, Scenario, ScenarioFault } from './scenario.ts';
 import { scenarioSchema, type ScenarioDocument } from './schema.ts';
-import { describeYamlFailure, firstFailure, isOverflow, MAX_ALIASES, TOO_DEEP } from './yaml-failures.ts';
+import { firstFailure, isOverflow, TOO_DEEP } from './yaml-failures.ts';
+import { readValue } from './yaml-value.ts';
 
 type Locate = (path: Path) => Place;
 
@@ -69,13 +69,9 @@ function parseDocument(
   catalog: ResourceCatalog,
 ): Scenario | ScenarioFault[] {
   const written: Locate = path => placeOf(file, document, lines, path);
-  let value: unknown;
-  try {
-    value = document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch (error) {
-    const place = placeOfLooseAlias(file, document, lines) ?? written([]);
-    return [{ place, message: describeYamlFailure(messageOf(error)) }];
-  }
+  const read = readValue(file, document, lines);
+  if (!read.ok) return [{ place: read.place, message: read.message }];
+  const { value } = read;
   const other = complainAboutKind(value);
   if (other !== undefined) return [{ place: written(['kind']), message: other }];
   const flat = flattenLists(value);

@@ -1,5 +1,5 @@
 /** Where a path of a YAML document stands in its file. */
-import { isAlias, isMap, isNode, isScalar, isSeq, visit, type Document, type LineCounter } from 'yaml';
+import { type Alias, isAlias, isMap, isNode, isScalar, isSeq, visit, type Document, type LineCounter } from 'yaml';
 import type { Place } from './scenario.ts';
 
 export type Path = readonly PropertyKey[];
@@ -49,16 +49,24 @@ export function placeOf(file: string, document: Document, lines: LineCounter, pa
   };
 }
 
-/** The place of the first alias that no anchor comes before; undefined: there is none. */
-export function placeOfLooseAlias(file: string, document: Document, lines: LineCounter): Place | undefined {
+/**
+ * The place of the first alias that is at fault; undefined: there is none.
+ * @param isAtFault gets the alias, what it stands in, and the anchors that come before it
+ */
+export function placeOfAlias(
+  file: string,
+  document: Document,
+  lines: LineCounter,
+  isAtFault: (alias: Alias, parents: readonly unknown[], anchors: ReadonlySet<string>) => boolean,
+): Place | undefined {
   const anchors = new Set<string>();
   let offset: number | undefined;
   visit(document, {
     Value(_key, { anchor }) {
       if (anchor !== undefined) anchors.add(anchor);
     },
-    Alias(_key, alias) {
-      if (anchors.has(alias.source)) return undefined;
+    Alias(_key, alias, parents) {
+      if (!isAtFault(alias, parents, anchors)) return undefined;
       offset = offsetOf(alias);
       return visit.BREAK;
     },

@@ -58,7 +58,7 @@ const config = (toml: string): KubernetesManifest => ({
 export const WHOLE_PATHS: readonly FollowedPath[] = [
   {
     heading: 'A node condition becomes a deleted NodeClaim',
-    most: 124,
+    most: 128,
     follow: () =>
       follow(
         [
@@ -102,7 +102,7 @@ export const WHOLE_PATHS: readonly FollowedPath[] = [
   },
   {
     heading: 'The deletion of a NodeClaim becomes an ended instance',
-    most: 131,
+    most: 133,
     follow: () =>
       follow(
         [node, nodePool({ disruption: { customFinalizerName: FINALIZER } }), nodeClaim(FINALIZER)],

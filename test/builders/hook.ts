@@ -1,4 +1,4 @@
-import type { HookProgress } from '../../functions/finalizer/termination/record.ts';
+import type { HookProgress, HookProgressIn } from '../../functions/finalizer/termination/record.ts';
 import type { TerminationHook } from '../../shared/domain/termination.ts';
 import { minutes } from '../../shared/domain/time.ts';
 import { at } from './repair.ts';
@@ -16,11 +16,11 @@ export const hookNamed = (name: string, fields: Partial<TerminationHook> = {}): 
   ...fields,
 });
 
-/** Its first call, at `HOOK_TIME`. */
-export const hookProgress = (phase: HookProgress['phase'], more: Partial<HookProgress> = {}): HookProgress => ({
-  phase,
-  firstInvokedTime: HOOK_TIME,
-  lastSeenTime: HOOK_TIME,
-  attempts: 1,
-  ...more,
-});
+/** Its first call, at `HOOK_TIME`. One that failed said nothing. */
+export const hookProgress = <Phase extends HookProgress['phase']>(
+  phase: Phase,
+  more: Partial<Omit<HookProgressIn<Phase>, 'phase'>> = {},
+): HookProgressIn<Phase> => {
+  const called = { firstInvokedTime: HOOK_TIME, lastSeenTime: HOOK_TIME, attempts: 1 };
+  return { phase, ...called, ...(phase === 'failed' && { message: '' }), ...more } as HookProgressIn<Phase>;
+};

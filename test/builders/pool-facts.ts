@@ -19,9 +19,10 @@ export function someFacts(
     poolSettings: { repair: someRepairInForce(), nodePool: undefined },
     poolRecord: NEW_POOL,
     hadPoolRecord: false,
+    replacementNodes: [],
     nodes,
-    labelledNodes: nodes,
-    concernedNodes: nodes,
+    nodesWithLabel: nodes,
+    nodesToJudge: nodes,
     claims: new Map(claims.map(claim => [claim.uid, claim])),
     records: new Map(),
     recordsOfGoneNodes: new Map(),
@@ -35,7 +36,7 @@ export function someFacts(
     basisOf: () => '',
     activity,
     dueFacts: undefined,
-    stillThere: new Map(),
+    existsByUid: new Map(),
     ...given,
   };
 }

@@ -14,7 +14,7 @@ import { type HealthContext, judgeHealth, type UnhealthyStatement } from '../../
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { type NodeFinding, type PresentNode, verdictOf } from '../../functions/repair/rule/finding.ts';
 import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';
-import { guardInputsOf } from '../../functions/repair/rule/guards.ts';
+import { guardInputsOf } from '../../functions/repair/rule/guard-inputs.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type PoolRecord } from '../../functions/repair/pool-record.ts';
 import type { NodeRecord } from '../../functions/repair/node-record.ts';
@@ -152,7 +152,7 @@ function contextOf(nodes: readonly NodeView[], { claims, ...given }: Omit<Look, 
     observedTimes: new Map(),
     changesTime: undefined,
     drainEnds: new Map(),
-    otherRequests: new Map(),
+    externalRequests: new Map(),
     basisOf: () => '',
     nodesByName: new Map(nodes.map(node => [node.name, node])),
     ...given,
@@ -164,7 +164,7 @@ export function checked<Found extends NodeFinding>(finding: Found): Found {
   const { verdict, state, needsCleanUp, record, node } = finding;
   const kind = verdict?.kind ?? '';
   const isBroken =
-    (['underWay', 'unresolved', 'repair'].includes(kind) && state !== 'inFlight') ||
+    (['underWay', 'outcomeUnknown', 'repair'].includes(kind) && state !== 'inFlight') ||
     (state === 'idle' && (kind.startsWith('stuck') || record?.attempt !== undefined)) ||
     (kind === 'recovered' && !needsCleanUp) ||
     (kind === 'gone' && state !== 'idle');
@@ -211,7 +211,7 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
     poolSettings: { repair, nodePool },
     nodes,
     claims: new Map(claims.map(claim => [claim.uid, claim])),
-    dueFacts: cluster && { cluster, otherRequests: new Map() },
+    dueFacts: cluster && { cluster, externalRequests: new Map() },
     poolRecord,
     now,
     activity,
@@ -229,8 +229,9 @@ export function verdictsOf(decision: PoolDecision): readonly string[] {
       const verdict = verdictOf(look);
       if (verdict === undefined) return [];
       const { kind, node } = verdict;
-      if (kind === 'notAllowed') return [`blocked ${node.name} ${verdict.blocker.reason}`];
-      return [`${kind} ${node.name}${kind === 'blocked' ? ` ${verdict.reason}` : ''}`];
+      if (kind === 'blockedByPool') return [`blocked ${node.name} ${verdict.blocker.reason}`];
+      if (kind === 'blockedByNode') return [`blocked ${node.name} ${verdict.reason}`];
+      return [`${kind} ${node.name}`];
     })
     .toSorted();
 }

@@ -1,6 +1,7 @@
 /** A run of repair told line by line to one check: what the cluster shows, what repair calls and says. The pool is `web`; instants are minutes. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toTimestamp } from '../../shared/domain/time.ts';
+import type { NewRecord } from '../../shared/ports/record-store.ts';
 import type { CheckContext, MakeCheck, PortCall, Run } from '../../simulator/invariants/invariant.ts';
 import type { Mirror, Mirrored } from '../../simulator/invariants/mirror.ts';
 import { foundIn } from './mirror.ts';
@@ -17,6 +18,7 @@ export interface NodeTold {
   readonly conditions?: readonly (readonly [type: string, status: string, since: number, reason?: string])[];
   readonly annotations?: Readonly<Record<string, string>>;
   readonly taints?: readonly string[];
+  readonly isCordoned?: boolean;
   /** Minute. */
   readonly deleted?: number;
   readonly bootID?: string;
@@ -69,6 +71,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     memoryOf: time => (time <= lostAt ? 'none' : 'whole'),
     lastDenial: () => -Infinity,
     objects: () => fixes,
+    current: ({ metadata: { uid } }) => fixes.find(fix => fix.metadata.uid === uid),
     violate: (invariant, message) => void found.push(`${invariant}: ${message}`),
   };
   const check = make(context as CheckContext);
@@ -87,7 +90,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     const run: Run = { by: 'repair', startTime: time, calls: [looked(), ...listed()] };
     check.onCall?.(made, run);
     run.calls.push(made);
-    made.outcome = { kind: 'answered', value };
+    made.outcome = value instanceof Error ? { kind: 'failed', error: value } : { kind: 'answered', value };
     check.onAnswer?.(made, run);
     return run;
   };
@@ -135,7 +138,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
         data: { 'config.toml': toml },
       }),
     /** A custom resource that a repair of the node makes. */
-    fix(name: string): void {
+    fix(name: string, finalizers?: readonly string[]): void {
       const annotations = { 'curfew.dev/repair': `node-${name}.${now}` };
       const metadata = {
         name,
@@ -143,7 +146,14 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
         resourceVersion: '1',
         creationTimestamp: toTimestamp(toEpochMs(now)),
       };
-      fixes.push({ apiVersion: 'ops.example.com/v1', kind: 'NodeFix', metadata: { ...metadata, annotations } });
+      const made = {
+        apiVersion: 'ops.example.com/v1',
+        kind: 'NodeFix',
+        metadata: { ...metadata, annotations, ...(finalizers && { finalizers }) },
+      };
+      fixes.push(made);
+      const resource = { group: 'ops.example.com', version: 'v1', resource: 'nodefixes' };
+      check.onWrite?.({ verb: 'create', resource, after: made } as never, 'repair');
     },
     /** The table is empty from now on. */
     loseTable: (): void => void (lostAt = now),
@@ -176,7 +186,11 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
           ...(told.annotations !== undefined && { annotations: told.annotations }),
           ...(told.deleted !== undefined && { deletionTimestamp: stamp(told.deleted) }),
         },
-        spec: { providerID, taints: (told.taints ?? []).map(key => ({ key, effect: 'NoSchedule' })) },
+        spec: {
+          providerID,
+          taints: (told.taints ?? []).map(key => ({ key, effect: 'NoSchedule' })),
+          ...(told.isCordoned === true && { unschedulable: true }),
+        },
         status: {
           conditions: (told.conditions ?? [['Ready', 'True', -100]]).map(([type, status, since, reason = '']) => ({
             type,
@@ -197,8 +211,8 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
       ),
     reboot: (name: string, value: unknown = { kind: 'ok' }, zone = 'a'): unknown =>
       call('instances', 'reboot', [`aws:///${zone}/i-${name}`], value),
-    /** A custom resource is made for the node. */
-    ask: (name: string): unknown =>
+    /** A custom resource is asked for. @param answer an error: the call has failed */
+    ask: (name: string, answer: unknown = { kind: 'ok' }): unknown =>
       call(
         'kubernetes',
         'create',
@@ -206,7 +220,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
           { group: 'ops.example.com', version: 'v1', resource: 'nodefixes' },
           { metadata: { name, annotations: { 'curfew.dev/repair': `node-${name}.${now}` } } },
         ],
-        { kind: 'ok' },
+        answer,
       ),
     say: (name: string, decision: string, reason: string): void =>
       check.onAudit?.({ function: 'repair', decision, reason, message: '', kind: 'Node', name }),
@@ -235,6 +249,17 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
       check.onWrite?.(write as never, 'repair');
     },
     look: (): void => check.onMinute?.(),
+    /** A record is stored; undefined: it is removed. @param key `owner/id` */
+    store(key: string, state: object | undefined, subject: object = {}): void {
+      const id = key.slice(key.indexOf('/') + 1);
+      check.onRecord?.(key, state && ({ id, subject, state } as unknown as NewRecord));
+    },
+    /** Sees the object go. */
+    remove(resource: Mirrored, uid: string): void {
+      changes += 1;
+      of(resource).delete(uid);
+      for (const listener of listeners) listener(resource, uid, undefined);
+    },
   };
 }
 

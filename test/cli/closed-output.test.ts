@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../cli/program.ts';
+import { SCENARIO_HEAD } from '../builders/scenario.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const SCENARIOS = join(ROOT, 'examples', 'scenarios');
@@ -13,15 +14,19 @@ const SCENARIOS = join(ROOT, 'examples', 'scenarios');
 describe('a command whose reader has seen enough', () => {
   it('ends without a complaint, as under `| head -1`', async () => {
     const files = readdirSync(SCENARIOS)
-      .filter(name => name.startsWith('drain-') && name.endsWith('.yaml'))
+      .filter(name => name.startsWith('drain-a') && name.endsWith('.yaml'))
       .map(name => join(SCENARIOS, name));
-    const child = spawn(process.execPath, [join(ROOT, 'cli', 'curfew.ts'), 'simulate', ...files], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    child.stdout.once('data', () => child.stdout.destroy());
-    const [stderr] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-    expect(stderr).toBe('');
-    expect(child.exitCode).toBe(0);
+    expect(await untilFirstOutput(['simulate', ...files])).toEqual({ code: 0, stderr: '' });
+  });
+
+  it.each([['text'], ['json']])('says by its exit code what the rest came to, as %s', async form => {
+    const folder = mkdtempSync(join(tmpdir(), 'curfew-closed-'));
+    const failing = join(folder, 'failing.yaml');
+    writeFileSync(failing, `${SCENARIO_HEAD}  expect: [{ write: { verb: delete } }]\n`);
+    const good = Array.from({ length: 4 }, () => join(SCENARIOS, 'drain-answers.yaml'));
+    const ended = await untilFirstOutput(['simulate', ...good, failing, '--output', form]);
+    expect(ended).toEqual({ code: 1, stderr: '' });
+    rmSync(folder, { recursive: true });
   });
 });
 
@@ -51,6 +56,16 @@ it('the page is there before the first line of the text, whose reader may have s
   }
   rmSync(folder, { recursive: true });
 });
+
+/** How a command ends whose output is closed after its first part. */
+async function untilFirstOutput(args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(process.execPath, [join(ROOT, 'cli', 'curfew.ts'), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [stderr] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return { code: child.exitCode, stderr };
+}
 
 /** What a command prints; `onOutput` is called before each part. */
 async function printed(args: readonly string[], onOutput: () => void): Promise<string> {

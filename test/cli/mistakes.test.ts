@@ -77,6 +77,8 @@ beforeAll(async () => {
   const start = '  start: "2024-11-01T15:00:00Z"\n';
   const texts = {
     'good.yaml': scenario(`${start}  duration: 1h\n`),
+    'loop.yaml': scenario(`${start}  duration: 1h\n  objects: &a [*a]\n`),
+    'twins.yaml': `${scenario(`${start}  duration: 1h\n`)}---\n${scenario(`${start}  duration: 2h\n`)}`,
     'typo.yaml': scenario(`${start}  dauer: 1h\n`),
     'tabs.yaml': scenario(`\tstart: x\n`),
     'twice.yaml': scenario(`${start}  start: x\n`),
@@ -134,6 +136,12 @@ const EACH_COMMAND: readonly (readonly [string, string])[] = [
   ['explain node n1 --at 5m', '--at needs --scenario: a cluster is always looked at now'],
   ['explain node n1 --scenario {}/good.yaml --at 5d', '--at takes a Go duration or an RFC 3339 instant'],
   ['explain node n1 --scenario {}/good.yaml --at 3h', '--at 3h lies outside the scenario'],
+  ['explain node n1 --scenario {}/twins.yaml#s', '{}/twins.yaml holds 2 scenarios s: give each a name of its own'],
+  ['compare {}/good.yaml {}/twins.yaml#s', '{}/twins.yaml holds 2 scenarios s: give each a name of its own'],
+  [
+    'simulate {}/loop.yaml',
+    '{}/loop.yaml:7:16: error: stands for a part of the file that it stands in itself, which has no end',
+  ],
   ['explain node n1 --scenario {}/good.yaml#nope', '{}/good.yaml holds no scenario nope'],
   ['explain node n1 --outptu json', "error: unknown option '--outptu'"],
   ['explain node n1 --output yaml', 'Allowed choices are text, json'],

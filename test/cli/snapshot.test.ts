@@ -10,6 +10,7 @@ import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embe
 import { storyObjects } from '../../cli/start/story.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toTimestamp } from '../../shared/domain/time.ts';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import { outcomeOf } from '../../simulator/outcome.ts';
@@ -17,6 +18,7 @@ import { runScenario } from '../../simulator/run.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
+import { historyText, scenarioOf } from '../builders/scenario.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PRIVATE = 'correct-horse-battery-staple';
@@ -176,6 +178,70 @@ describe('a pod in a snapshot', () => {
       status: { conditions: [{ type: 'Ready', status: 'True' }] },
     });
     expect(stringify([pod]).length).toBeLessThan(1000);
+  });
+});
+
+describe('a NodePool in a snapshot', () => {
+  const template = (others: JsonObject, ofSpec: JsonObject): JsonObject => ({
+    metadata: { labels: { team: 'a' }, ...others },
+    spec: {
+      nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' },
+      requirements: [{ key: 'karpenter.sh/capacity-type', operator: 'In', values: ['spot'] }],
+      taints: [{ key: 'gpu', effect: 'NoSchedule' }],
+      startupTaints: [{ key: 'cni', effect: 'NoSchedule' }],
+      expireAfter: '720h',
+      terminationGracePeriod: '1h',
+      ...ofSpec,
+    },
+  });
+
+  it('has what a replacement goes by, and nothing else of its template', () => {
+    const spec = { replicas: 3, limits: { cpu: '100' }, disruption: { budgets: [{ nodes: '10%' }] } };
+    const ours = { 'karpenter.sh/do-not-disrupt': 'true' };
+    const pool = toSnapshotObject({
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodePool',
+      metadata: { name: 'p', uid: 'u', resourceVersion: '1', creationTimestamp: '2024-11-01T15:00:00Z' },
+      spec: {
+        ...spec,
+        template: template({ annotations: { ...ours, 'example.com/x': PRIVATE } }, { kubelet: { x: PRIVATE } }),
+      },
+      status: { resources: { cpu: '96', nodes: '3' }, nodes: 3 },
+    });
+    expect(pool).toMatchObject({
+      spec: { ...spec, template: template({ annotations: ours }, {}) },
+      status: { resources: { cpu: '96', nodes: '3' } },
+    });
+    expect(JSON.stringify(pool)).not.toContain(PRIVATE);
+  });
+
+  it.each([
+    ['is static', 'replicas: 3', 'is static, and has its 3 nodes'],
+    ['is full', 'limits: { nodes: "3" }', 'limit nodes of NodePool web is "3": there is no room for one more'],
+    ['has room', 'limits: { nodes: "4" }', undefined],
+  ])('%s as the NodePool of the cluster', async (_, rule, fault) => {
+    const pool = `{ apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: web }, spec: { ${rule} }, status: { resources: { nodes: "3" } } }`;
+    const block =
+      '{ defaultTolerationDuration: 10m, maxUnhealthy: 100%, actions: [{ type: ReplaceThenTerminate }, { type: Terminate }] }';
+    const policy = `{ apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: a }, spec: { nodePoolSelector: {}, mode: Enforce, repair: ${block} } }`;
+    const scenario = scenarioOf(
+      historyText({
+        duration: '15m',
+        rest: '  config: "[featureGates]\\nnodeRepair = true\\n"\n  nodes: [{ pool: web, count: 3 }]\n',
+        objects: [pool, policy],
+        steps: ['{ at: 10m, condition: { node: web-0, type: Ready, status: "False" } }'],
+      }),
+    );
+    const { core } = await runScenario(scenario);
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    const { trace } = await runScenario(
+      scenarioOf(
+        stringify(await takeSnapshot({ kubernetes, now: scenario.end }, '1h'), { aliasDuplicateObjects: false }),
+      ),
+    );
+    const launched = trace.filter(({ line }) => line['verb'] === 'create' && line['resource'] === 'nodeclaims');
+    expect(launched).toHaveLength(fault === undefined ? 1 : 0);
+    if (fault !== undefined) expect(JSON.stringify(trace)).toContain(JSON.stringify(fault).slice(1, -1));
   });
 });
 

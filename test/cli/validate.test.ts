@@ -549,6 +549,7 @@ config.toml: Configuration config.toml is accepted, with 1 warning
         .map((key, i) => `${key}: &${key} [${`*${'abcdefgh'[i]},`.repeat(9)}]`)
         .join('\n')}\n`,
     ],
+    ['a loop', 'spec: &a { repair: *a }\n'],
     ['nothing', ''],
   ])('a file of %s is a fault, not a crash', async (_, text) => {
     const { code, out } = await validate({ 'file.yaml': text }, ['file.yaml']);

@@ -5,7 +5,7 @@ import { readConditions } from '../../shared/domain/node.ts';
 import { matchStatements } from '../../shared/domain/repair-policy.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import type { KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
-import { OutOfSight } from '../../shared/ports/read-answer.ts';
+import { KindNotServed } from '../../shared/ports/read-answer.ts';
 import { createEventRecorder } from '../../shared/adapters/kubernetes/event-recorder.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import {
@@ -177,8 +177,8 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
     it('I6: does not take an object for gone whose kind is not served', async () => {
       const { api } = await makeSubject();
       const ref = { type: NOT_SERVED, name: 'nobody' };
-      await expect(api.patch(ref, { type: 'merge', body: { spec: {} } })).rejects.toThrow(OutOfSight);
-      await expect(api.delete(ref, { preconditions: {} })).rejects.toThrow(OutOfSight);
+      await expect(api.patch(ref, { type: 'merge', body: { spec: {} } })).rejects.toThrow(KindNotServed);
+      await expect(api.delete(ref, { preconditions: {} })).rejects.toThrow(KindNotServed);
     });
 
     it('I10: takes resourceVersion and UID in a merge patch as preconditions', async () => {

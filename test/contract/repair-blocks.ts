@@ -27,6 +27,8 @@ const counts: readonly [JsonValue, boolean][] = [
   [-1, false],
   [1.5, false],
   [true, false],
+  [Number.MAX_SAFE_INTEGER, true],
+  [Number.MAX_SAFE_INTEGER + 1, false],
 ];
 const outages: readonly [JsonValue, boolean][] = [
   ['Off', true],
@@ -50,6 +52,11 @@ const outages: readonly [JsonValue, boolean][] = [
   [{ share: '110%' }, false],
   [{ share: 55 }, false],
   [{ minNodes: 3, share: '55%', zones: 2 }, false],
+  [{ minNode: 3 }, false],
+  [{ share: '55%', minnodes: 1 }, false],
+  [{ minNodes: 3, Share: '55%' }, false],
+  [{ minNodes: Number.MAX_SAFE_INTEGER }, true],
+  [{ minNodes: Number.MAX_SAFE_INTEGER + 1 }, false],
 ];
 const positive: readonly [JsonValue, boolean][] = durations.map(([value, ok]) => [
   value,
@@ -180,11 +187,4 @@ export const REPAIR_LIMITS: readonly [JsonObject, boolean][] = [
     { maxConcurrentRepairsPerCluster },
     ok,
   ]),
-];
-
-/** Blocks that the API server cannot judge. */
-export const REFUSED_BY_THE_FUNCTION: readonly JsonObject[] = [
-  // A field without a type can have no rule in CEL, and these keep what the server does not know.
-  { zoneOutage: { minNode: 3 } },
-  { freeze: { minNode: 3 } },
 ];

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { applyFiles } from '../contract/api-server/manifests.ts';
 import { EVENTUALLY, read, type ApiServerSubject } from '../contract/api-server/subject.ts';
 import { PROTECTION_BLOCKS } from '../contract/protection-blocks.ts';
-import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS, REPAIR_LIMITS } from '../contract/repair-blocks.ts';
+import { REPAIR_BLOCKS, REPAIR_LIMITS } from '../contract/repair-blocks.ts';
 import { realSubjects } from './real-subject.ts';
 
 const DEFINITION = 'deploy/crds/nodelifecyclepolicies.curfew.dev.yaml';
@@ -54,9 +54,5 @@ describe('the repair block on kube-apiserver', () => {
     for (const [repairLimits] of REPAIR_LIMITS) answers.push([repairLimits, await statusOfSpec({ repairLimits })]);
     // A field that the definition does not know is dropped, unless the client asks for strict validation.
     expect(answers).toEqual(expected.map(([block, status]) => [block, isUnknown(block) ? 201 : status]));
-  });
-
-  it.each(REFUSED_BY_THE_FUNCTION)('%j is left to the function', async block => {
-    expect(await statusOf(block)).toBe(201);
   });
 });

@@ -6,17 +6,55 @@ import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { CHART_FILES, chartFiles } from '../../deploy/chart-files.ts';
-import { usage } from '../../forwarder/config.ts';
+import { ConfigError, readConfig, usage } from '../../forwarder/config.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const resourcesOf = (file: string): readonly string[] =>
   z.object({ resources: z.array(z.string()) }).parse(parse(text(file))).resources;
 const schema = z.looseObject({}).parse(JSON.parse(text('deploy/chart/values.schema.json')));
-const values: unknown = parse(text('deploy/chart/values.yaml'));
+const values = z.looseObject({}).parse(parse(text('deploy/chart/values.yaml')));
 
 /** What the Deployment settles itself: its probes' port, its Lease, its service account's cluster. */
 const NOT_SET = ['HEALTH_HOST', 'HEALTH_PORT', 'KUBECONFIG', 'KUBE_CONTEXT', 'LEASE_NAME', 'LEASE_NAMESPACE'];
+
+const NUMBERS = [
+  'QUEUED_OBJECTS_MAX',
+  'STALE_AFTER_SECONDS',
+  'DRAIN_TIMEOUT_SECONDS',
+  'HEARTBEAT_SECONDS',
+  'PUBLISH_INTERVAL_SECONDS',
+  'RESYNC_HOURS',
+  'RESYNC_PER_SECOND',
+];
+/** Each bound of a number with its neighbours, and what is none. */
+const SETTINGS_TRIED = [
+  ...[0, 1, 168, 180, 600, 1000, 3600, 86_400, 1_000_000].flatMap(bound =>
+    [bound - 1, bound, bound + 1, bound * 2].map(String),
+  ),
+  '',
+  '007',
+  'four',
+  '4h',
+  '1.5',
+  '1e3',
+  ' 4',
+  '9999999999',
+  'debug',
+  'warn',
+  'silent',
+  'loud',
+  'Info',
+];
+
+function isRead(env: Readonly<Record<string, string>>): boolean {
+  try {
+    return readConfig([], env) !== 'help';
+  } catch (error) {
+    if (error instanceof ConfigError) return false;
+    throw error;
+  }
+}
 
 describe('deploy/chart', () => {
   it.each(chartFiles().map(file => [file.path, file.text]))('%s is the copy (else: npm run generate)', (path, copy) => {
@@ -40,6 +78,16 @@ describe('deploy/chart', () => {
     expect([validate(values), validate.errors]).toEqual([true, null]);
     expect(validate({ setings: {} })).toBe(false);
     expect(validate({ settings: { RESYNC_HOUR: '4' } })).toBe(false);
+  });
+
+  it.each(['LOG_LEVEL', ...NUMBERS])('takes of %s the values that the forwarder takes', name => {
+    const validate = new Ajv({ allowMatchingProperties: true }).compile(schema);
+    const answers = SETTINGS_TRIED.map(tried => {
+      const settings = { CLUSTER_NAME: 'c', EVENT_BUS_NAME: 'b', AWS_REGION: 'r', [name]: tried };
+      return { tried, chart: validate({ ...values, settings }), forwarder: isRead(settings) };
+    });
+    expect(answers.map(({ chart }) => chart)).toContain(false);
+    expect(answers.filter(({ chart, forwarder }) => chart !== forwarder)).toEqual([]);
   });
 
   it('takes each setting of the forwarder that the Deployment does not make', () => {

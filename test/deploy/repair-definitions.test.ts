@@ -1,4 +1,4 @@
-/** What the API server accepts of a repair block is what the function reads; what it cannot judge is listed. */
+/** What the API server accepts of a repair block is what the function reads. */
 import { describe, expect, it } from 'vitest';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
 import { tableOf } from '../../packages/kube-apiserver/src/http/tables/table.ts';
@@ -9,7 +9,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import { invariant } from '../../shared/domain/invariant.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
-import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS, REPAIR_LIMITS } from '../contract/repair-blocks.ts';
+import { REPAIR_BLOCKS, REPAIR_LIMITS } from '../contract/repair-blocks.ts';
 
 const core = createApiServer({ clock: { now: () => Date.parse('2024-11-01T15:00:00Z') } });
 for (const definition of customResourceDefinitions()) core.seed(definition);
@@ -56,11 +56,6 @@ describe('the repair block of a policy', () => {
     ],
   ])('%j: the function says what an entry lacks', (block, message) => {
     expect(parseRepairBlock(block, 'repair')).toEqual({ ok: false, message });
-  });
-
-  it.each(REFUSED_BY_THE_FUNCTION)('%j is refused by the function alone', block => {
-    expect(parseRepairBlock(block, 'repair').ok).toBe(false);
-    expect(stored(block)).toEqual(block);
   });
 });
 

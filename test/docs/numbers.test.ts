@@ -58,7 +58,11 @@ const STATED: readonly Stated[] = [
   { document: FORWARDER, text: 'is watched, and {} minutes longer', constant: `${FORWARDER_SETTINGS}: linger` },
   { document: FORWARDER, text: 'It waits at most {} s for step 3', constant: `${FORWARDER_SETTINGS}: readyWithin` },
   { document: FORWARDER, text: 'more than {} kinds', constant: `${FORWARDER_SETTINGS}: kindsMax` },
-  { document: 'docs/forwarder.md', text: 'nothing came for {} s', constant: `${FORWARDER_SETTINGS}: longestSilence` },
+  {
+    document: 'docs/forwarder.md',
+    text: 'nothing came for {} s',
+    constant: `${FORWARDER_SETTINGS}: longestInactivity`,
+  },
   {
     document: decision('0024'),
     text: 'looks again after {} s',
@@ -109,7 +113,7 @@ const STATED: readonly Stated[] = [
   },
   {
     document: 'CONTRIBUTING.md',
-    text: 'refuses more than {} lines',
+    text: 'with more than {} lines',
     constant: 'test/architecture/figures.test.ts: MAX_LINES',
   },
   { document: 'CONTRIBUTING.md', text: '{} hostile cases', constant: 'test/fuzz/hostile.ts: RUNS' },

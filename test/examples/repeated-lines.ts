@@ -21,6 +21,7 @@ export const SAID_AGAIN: Readonly<Record<string, string>> = {
   'repair ignore NotConfigured':
     'an unhealthy node that no block covers, at each change of it: nothing is remembered of it',
   'repair ignore GateOff': 'the same while the gate is closed',
+  'repair warn HooksDoNotHold': 'a NodePool was deleted and made again: the policy selects another one',
   'finalizer warn FinalizerWithoutRule': 'once a day, until the rule is there again or the finalizer is off',
   'finalizer orphan PossibleOrphan': 'once a day, until the instance has gone',
 };

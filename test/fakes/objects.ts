@@ -7,7 +7,7 @@ import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 export const objectAt = async (
   api: Pick<KubernetesApi, 'get'>,
   ref: ObjectRef,
-): Promise<KubernetesObject | undefined> => objectOf(await api.get(ref), { notServed: 'notKnown' });
+): Promise<KubernetesObject | undefined> => objectOf(await api.get(ref), { ifNotServed: 'throw' });
 
 /** The objects. Throws where the kind is not served. */
 export const objectsIn = async (
@@ -15,4 +15,4 @@ export const objectsIn = async (
   type: ResourceType,
   query?: ListQuery,
   options?: ListOptions,
-): Promise<readonly KubernetesObject[]> => objectsOf(await api.list(type, query, options), { notServed: 'notKnown' });
+): Promise<readonly KubernetesObject[]> => objectsOf(await api.list(type, query, options), { ifNotServed: 'throw' });

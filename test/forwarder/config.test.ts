@@ -22,7 +22,7 @@ describe('readConfig', () => {
         staleAfter: 300_000,
         drainTimeout: 10_000,
         heartbeatPeriod: 60_000,
-        publishFloor: {
+        publishInterval: {
           period: 30_000,
           burst: 3,
           ofPart: { pods: { period: 250, burst: 1 }, drain: { burst: 12 }, unschedulable: { burst: 12 } },

@@ -68,7 +68,7 @@ beforeEach(async () => {
       watch: {
         pageSize: 2,
         watchTimeout: toDurationMs(300_000),
-        longestSilence: toDurationMs(150_000),
+        longestInactivity: toDurationMs(150_000),
         listTimeout: toDurationMs(10_000),
         notServedPoll: short,
         backoff: { first: short, longest: short },

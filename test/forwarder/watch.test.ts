@@ -265,7 +265,7 @@ describe('watch supervisor', () => {
   });
 
   it('cuts a watch that has fallen silent and lists to see what it missed', async () => {
-    const { clock, kubernetes, told, start } = setUp({ timings: { longestSilence: seconds(150) } });
+    const { clock, kubernetes, told, start } = setUp({ timings: { longestInactivity: seconds(150) } });
     start();
     await clock.advance(seconds(100));
     kubernetes.bookmark(Node);

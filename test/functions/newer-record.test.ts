@@ -53,6 +53,8 @@ async function rolledBack() {
   };
   const functions = { drain: createDrain(deps), finalizer: createFinalizer(deps), repair: createRepair(deps) };
   return {
+    core,
+    records,
     functions,
     said,
     stored: () =>
@@ -131,5 +133,47 @@ describe('what is told again, or found by a look', () => {
     await world.functions.finalizer(message);
     await world.functions.repair(message);
     expect(world.stored()).toEqual([STATE, STATE, STATE, STATE, STATE]);
+  });
+});
+
+describe('a termination with hooks', () => {
+  it('waits while a newer version keeps the record of its Node, which says where they were called', async () => {
+    const world = await rolledBack();
+    const providerID = 'aws:///us-west-2a/i-1';
+    const labels = { 'karpenter.sh/nodepool': 'web' };
+    const finalizers = ['curfew.dev/termination'];
+    const deletionTimestamp = '2024-11-01T15:00:00Z';
+    const hooks = [{ name: 'h', at: 'before-drain', event: { detailType: 'Leave' }, deadline: '30m' }];
+    const claim = { name: 'c1', uid: 'c1' };
+    for (const manifest of [
+      { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'web' }, spec: {} },
+      {
+        apiVersion: 'curfew.dev/v1alpha1',
+        kind: 'NodeLifecyclePolicy',
+        metadata: { name: 'web' },
+        spec: { nodePoolSelector: {}, mode: 'Enforce', termination: { builtin: 'Replace', hooks } },
+      },
+      {
+        apiVersion: 'karpenter.sh/v1',
+        kind: 'NodeClaim',
+        metadata: { ...claim, labels, finalizers, deletionTimestamp },
+        status: { providerID, nodeName: 'n2', conditions: [{ type: 'Registered', status: 'True' }] },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name: 'n2', uid: 'u2', labels, finalizers, deletionTimestamp },
+        spec: { providerID },
+      },
+    ])
+      world.core.seed(manifest);
+    await world.records.put(
+      { owner: 'finalizer', id: 'node/u2', subject: SUBJECT, state: STATE, nextWakeTime: NOW },
+      0,
+    );
+    const subject = { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim' as const, ...claim };
+    await expect(world.functions.finalizer(clusterEvent({ subject, changed: [] }))).rejects.toMatchObject({
+      reason: 'NewerRecord',
+    });
   });
 });

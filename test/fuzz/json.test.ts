@@ -246,7 +246,7 @@ describe(`in ${RUNS} cases`, () => {
   it('an item of the table is read as it was written, or refused', () => {
     const { subject } = CLUSTER_EVENT;
     const record = { owner: 'repair', id: 'node/uid-1', subject, state: { a: [1, { b: null }] } } as const;
-    const item = { ...toItem({ ...record, nextWakeTime: NOW, direct: true }, 3, 'w') };
+    const item = { ...toItem({ ...record, nextWakeTime: NOW, hasOwnMessage: true }, 3, 'w') };
     assertEach(hostileJson([item]), raw => {
       const read = unlessRefused('InvalidRecord', () => fromItem(raw));
       if (read !== undefined)

@@ -52,7 +52,9 @@ export const DRAIN_CUSTOM_MUTANTS: readonly Mutant[] = [
     scenario: 'drain-custom-stays.yaml#drain-custom-stays',
     mutation: deciding((decision, seen) => {
       const isLost =
-        seen.configuration?.settings.customDrain !== undefined && !seen.configuration.isCustom(seen.node.labels);
+        seen.kind === 'drain' &&
+        seen.configuration?.settings.customDrain !== undefined &&
+        !seen.configuration.isCustom(seen.node.labels);
       const { active } = seen.record;
       if (!isLost || active?.phase.kind !== 'custom') return decision;
       return decide({ ...seen, record: { ...seen.record, active: { ...active, phase: { kind: 'draining' } } } });

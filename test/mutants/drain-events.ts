@@ -1,8 +1,9 @@
 /** Mistakes about events that are old, foreign, harmless, doubled or out of order, and about what is remembered of ends. */
 import { decide } from '../../functions/drain/decide.ts';
 import type { DrainDecision } from '../../functions/drain/rule/decision.ts';
+import { endPlanOf } from '../../functions/drain/rule/ending.ts';
 import type { DrainRecord } from '../../functions/drain/record.ts';
-import type { DrainObservation } from '../../functions/drain/rule/observation.ts';
+import type { Observation } from '../../functions/drain/rule/observation.ts';
 import { createReconciler } from '../../functions/drain/reconcile.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
@@ -10,7 +11,7 @@ import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { hours } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { seeing } from './drain-mutations.ts';
+import { seeingAny } from './drain-mutations.ts';
 import type { Mutant } from './mutant.ts';
 
 type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
@@ -36,11 +37,13 @@ const hearingEvent = (change: (event: JsonObject, message: BusEvent) => JsonObje
     return { ...message, detail: { ...detail, data: { ...data, healthEvent: event } } };
   });
 
-const remembering = (change: (record: DrainRecord, seen: DrainObservation) => DrainRecord): Mutation =>
-  seeing(seen => ({ ...seen, record: change(seen.record, seen) }));
+const remembering = (change: (record: DrainRecord, seen: Observation) => DrainRecord): Mutation =>
+  seeingAny(seen => ({ ...seen, record: change(seen.record, seen) }));
 
-const closingWithoutNews = (decision: DrainDecision): DrainDecision =>
-  decision.kind === 'close' ? { ...decision, ending: { ...decision.ending, over: [] } } : decision;
+const closingWithoutNews = (decision: DrainDecision, seen: Observation): DrainDecision =>
+  decision.kind === 'close'
+    ? { ...decision, plan: endPlanOf(seen, decision.active, { ...decision.ending, over: [] }) }
+    : decision;
 
 export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
   {
@@ -69,7 +72,9 @@ export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     scenario: 'drain-is-cancelled.yaml#drain-whose-fault-ends-before-its-end-is-written',
     mutation: {
-      reconcilers: { drain: deps => createReconciler(deps, { decide: seen => closingWithoutNews(decide(seen)) }) },
+      reconcilers: {
+        drain: deps => createReconciler(deps, { decide: seen => closingWithoutNews(decide(seen), seen) }),
+      },
     },
   },
   {
@@ -141,7 +146,7 @@ export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'drain-forgets-after-a-day',
     mistake: 'forgets how a drain ended after a day, although its cordon stands',
-    breaks: ['I2', 'I5', 'I7'],
+    breaks: ['I12', 'I2', 'I5', 'I7'],
     seed: 20008,
     scenario: 'drain-recoveries.yaml#drain-recoveries-after-days',
     mutation: remembering((record, { now }) => ({
@@ -153,8 +158,23 @@ export const DRAIN_EVENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'drain-forgets-all-but-the-last-hundred',
     mistake: 'forgets the answer to a request when a hundred others have been answered',
-    breaks: ['I2'],
+    breaks: ['I12', 'I2'],
     seed: 20_008,
     mutation: remembering(record => ({ ...record, answered: [], finished: record.finished.slice(-100) })),
+  },
+  {
+    name: 'drain-forgets-all-ends-but-the-last',
+    mistake:
+      'keeps of all ends but the last nothing but the answer, although their faults are not over and the cordon stands',
+    breaks: ['I12'],
+    seed: 20_012,
+    mutation: remembering(record => ({
+      ...record,
+      answered: [
+        ...(record.answered ?? []),
+        ...record.finished.slice(0, -1).map(({ id, status, endTime }) => ({ id, status, endTime })),
+      ],
+      finished: record.finished.slice(-1),
+    })),
   },
 ];

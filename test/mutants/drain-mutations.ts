@@ -1,19 +1,23 @@
 /** How mistakes are put into the rule of drains. */
 import { decide } from '../../functions/drain/decide.ts';
 import type { DrainDecision } from '../../functions/drain/rule/decision.ts';
-import type { DrainObservation, DrainConfiguration } from '../../functions/drain/rule/observation.ts';
+import type { DrainObservation, DrainConfiguration, Observation } from '../../functions/drain/rule/observation.ts';
 import { createReconciler } from '../../functions/drain/reconcile.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 
 /** The rule decides, and this is done instead. */
-export const deciding = (change: (decision: DrainDecision, seen: DrainObservation) => DrainDecision): Mutation => ({
+export const deciding = (change: (decision: DrainDecision, seen: Observation) => DrainDecision): Mutation => ({
   reconcilers: { drain: deps => createReconciler(deps, { decide: seen => change(decide(seen), seen) }) },
 });
 
 /** The rule sees this instead. */
-export const seeing = (change: (seen: DrainObservation) => DrainObservation): Mutation => ({
+export const seeingAny = (change: (seen: Observation) => Observation): Mutation => ({
   reconcilers: { drain: deps => createReconciler(deps, { decide: seen => decide(change(seen)) }) },
 });
+
+/** The rule sees this instead where something is asked or under way. */
+export const seeing = (change: (seen: DrainObservation) => DrainObservation): Mutation =>
+  seeingAny(seen => (seen.kind === 'drain' ? change(seen) : seen));
 
 /** The configuration says this instead. */
 export const withConfiguration = (change: (configuration: DrainConfiguration) => DrainConfiguration): Mutation =>

@@ -1,7 +1,7 @@
 /** Mistakes in what a drain writes on its Node, takes back, and sees of what people do there. */
 import type { Preparation } from '../../functions/drain/rule/decision.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
-import { deciding, seeing } from './drain-mutations.ts';
+import { deciding, seeing, seeingAny } from './drain-mutations.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { annotated, isA, withKubernetes, withObjects, withPortsOfRun, type Mutant } from './mutant.ts';
 
@@ -34,7 +34,7 @@ export const DRAIN_NODE_MUTANTS: readonly Mutant[] = [
     mistake: 'leaves Drained on a node that was opened',
     breaks: ['I7'],
     scenario: 'drain-conditions.yaml#drain-conditions',
-    mutation: seeing(seen => ({
+    mutation: seeingAny(seen => ({
       ...seen,
       node: { ...seen.node, shownDrain: seen.record.active === undefined ? 'nothing' : seen.node.shownDrain },
     })),
@@ -58,7 +58,7 @@ export const DRAIN_NODE_MUTANTS: readonly Mutant[] = [
     breaks: ['I5', 'I7'],
     seed: 67,
     scenario: 'drain-opened-by-a-person.yaml#drain-opened-by-a-person',
-    mutation: seeing(seen => {
+    mutation: seeingAny(seen => {
       const isOver = seen.record.active === undefined && seen.record.requests.length === 0;
       return isOver ? { ...seen, node: { ...seen.node, unschedulable: true } } : seen;
     }),

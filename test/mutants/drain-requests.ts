@@ -99,7 +99,7 @@ export const DRAIN_REQUEST_MUTANTS: readonly Mutant[] = [
     name: 'drain-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for a node without pods',
     breaks: ['I2', 'I5', 'I6'],
-    seed: 51,
+    seed: 105,
     scenario: 'drain-evicts-at-once.yaml#drain-evicts-at-once',
     fault: () => firstListsFail('drain', 'Pod', 4),
     mutation: withKubernetes('drain', api => ({

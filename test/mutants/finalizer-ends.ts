@@ -308,7 +308,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
   {
     name: 'rule-goes-by-its-status-alone',
     mistake: 'looks for no object of a rule whose status does not say which they are',
-    breaks: ['I1'],
+    breaks: ['I5'],
     scenario: `${RULES}#a-rule-whose-resource-was-cleared-waits-for-its-objects`,
     mutation: withKubernetes('finalizer', api => {
       let isAsked = false;

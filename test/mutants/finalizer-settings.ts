@@ -1,6 +1,6 @@
 /** Mistakes about rules, NodePools and names that settings of terminations and rules rest on. */
 import { addDuration, hours } from '../../shared/domain/time.ts';
-import { isA, original, withKubernetes, withPorts, withRecords, type Mutant } from './mutant.ts';
+import { isA, methodsOf, original, withKubernetes, withPorts, withRecords, type Mutant } from './mutant.ts';
 
 const RULES = 'finalizer-rules-that-do-not-clean-up.yaml';
 const WITHOUT_WAITING = 'finalizer-hooks-nobody-waits-for.yaml';
@@ -90,5 +90,25 @@ export const FINALIZER_SETTINGS_MUTANTS: readonly Mutant[] = [
           ? { kind: 'written', record: { ...record, version: version + 1 } }
           : await records.put(record, version),
     })),
+  },
+  {
+    name: 'pool-that-went-forgotten',
+    mistake: 'forgets what a NodePool had said when it goes, although some of its nodes are left',
+    breaks: ['I12'],
+    seed: 51,
+    mutation: {
+      reconcilers: {
+        finalizer: deps => message => {
+          const { kubernetes } = deps;
+          const isOfPool = message.kind === 'clusterEvent' && message.event.subject.kind === 'NodePool';
+          const list: typeof kubernetes.list = async (type, query, options) =>
+            query?.labelSelector?.startsWith('karpenter.sh/nodepool=') === true
+              ? { kind: 'there', objects: [] }
+              : await kubernetes.list(type, query, options);
+          const seen = isOfPool ? { ...deps, kubernetes: { ...methodsOf(kubernetes), list } } : deps;
+          return original('finalizer')(seen)(message);
+        },
+      },
+    },
   },
 ];

@@ -92,7 +92,9 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     breaks: ['I1', 'I2'],
     seed: 15,
     mutation: deciding(decision =>
-      decision.kind === 'terminate' ? { ...decision, isForced: decision.deadline !== undefined } : decision,
+      decision.kind === 'terminate' && decision.deadline !== undefined
+        ? { ...decision, kind: 'force', deadline: decision.deadline }
+        : decision,
     ),
   },
   {
@@ -102,7 +104,9 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     seed: 15,
     scenario: 'finalizer-deadline-sources.yaml#the-node-claims-own-comes-first',
     mutation: deciding(decision =>
-      decision.kind === 'terminate' ? { ...decision, isForced: false, deadline: undefined } : decision,
+      decision.kind === 'terminate' || decision.kind === 'force'
+        ? { ...decision, kind: 'terminate', deadline: undefined }
+        : decision,
     ),
   },
   {
@@ -153,7 +157,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for an empty list',
     breaks: ['I1', 'I6'],
-    seed: 15,
+    seed: 12,
     scenario: 'finalizer-volumes.yaml#volumes-are-waited-for',
     fault: () => firstListsFail('finalizer', 'VolumeAttachment', 4),
     mutation: takingErrorsForNothing,
@@ -179,7 +183,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'orphans-by-half-a-look',
     mistake: 'takes an error of the API server for a cluster that has none of the instances',
     breaks: ['I6'],
-    seed: 15,
+    seed: 12,
     scenario: 'finalizer-orphans.yaml#no-orphan-without-the-api-server',
     mutation: takingErrorsForNothing,
   },

@@ -4,7 +4,7 @@ import { createReconciler } from '../../functions/grace-period/reconcile.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, parseTimestamp, seconds, toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { firstListsFail } from './fault.ts';
+import { firstListsFail, firstWriteFails } from './fault.ts';
 import {
   annotated,
   takenForNone,
@@ -136,7 +136,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
     scenario: 'do-not-disrupt-clock.yaml#do-not-disrupt-clock-of-the-design',
-    fault: () => firstListsFail('grace-period', 'Pod'),
+    fault: () => firstWriteFails('grace-period', () => true),
     mutation: withoutErrors('grace-period'),
   },
   {

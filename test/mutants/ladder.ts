@@ -101,7 +101,7 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     name: 'ladder-forgets-its-place',
     mistake:
       'begins at the first action again when its drain is called off: a reboot is repeated for the same incident',
-    breaks: ['I4', 'I3', 'I11'],
+    breaks: ['I12', 'I4', 'I3', 'I11'],
     seed: 231,
     scenario: 'repair-calls-its-drain-off.yaml#repair-gate-calls-its-drain-off',
     mutation: remembering(held =>

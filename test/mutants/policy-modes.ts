@@ -1,7 +1,7 @@
 /** Mistakes about the mode of a policy: whose it is, and what it holds. */
 import { decide as decideDrain } from '../../functions/drain/decide.ts';
 import type { DrainDecision } from '../../functions/drain/rule/decision.ts';
-import type { DrainObservation } from '../../functions/drain/rule/observation.ts';
+import type { Observation } from '../../functions/drain/rule/observation.ts';
 import { createReconciler as createDrain } from '../../functions/drain/reconcile.ts';
 import { decide as decideTermination } from '../../functions/finalizer/termination/decide.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
@@ -19,8 +19,8 @@ const frameOf = ({ nodePoolSelector, mode }: JsonObject): JsonObject => ({
   ...(mode !== undefined && { mode }),
 });
 
-const drainHeldOnTheWay = (seen: DrainObservation): DrainDecision =>
-  seen.mode === 'Observe' && seen.record.active !== undefined
+const drainHeldOnTheWay = (seen: Observation): DrainDecision =>
+  seen.kind === 'drain' && seen.mode === 'Observe' && seen.record.active !== undefined
     ? { kind: 'pause', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' }
     : decideDrain(seen);
 

@@ -3,6 +3,7 @@ import type { PoolDecision, PoolObservation } from '../../functions/repair/rule/
 import { failureOf } from '../../functions/repair/rule/attempt.ts';
 import type { DueCondition } from '../../functions/repair/attempt-record.ts';
 import type { PoolRecord } from '../../functions/repair/pool-record.ts';
+import { fieldsOf, objectIn } from '../../shared/domain/json.ts';
 import type { NodeCondition } from '../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs } from '../../shared/domain/time.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -65,9 +66,19 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    name: 'acts-forgotten-after-half-an-hour',
+    mistake: 'forgets what was done to a node half an hour ago, and takes the action as often again',
+    breaks: ['I12'],
+    seed: 3,
+    mutation: remembering((held, now) => ({
+      ...held,
+      acts: held.acts.filter(({ time }) => now - time < minutes(30)),
+    })),
+  },
+  {
     name: 'launches-taken-back-are-free',
     mistake: 'launches a replacement each time that a node comes and goes',
-    breaks: ['I11'],
+    breaks: ['I12', 'I11'],
     scenario: 'repair-replaces-twice.yaml#repair-replacements-of-a-node-that-comes-and-goes',
     mutation: remembering(held => ({ ...held, acts: held.acts.filter(({ action }) => action !== 'Replace') })),
   },
@@ -117,7 +128,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
   {
     name: 'launch-pause-ends-with-the-repair',
     mistake: 'launches a replacement right after a failed launch when nothing else of the pool is remembered',
-    breaks: ['I11'],
+    breaks: ['I12', 'I11'],
     scenario: 'repair-replaces-twice.yaml#repair-replaces-pause-outlives-the-repair',
     mutation: remembersOfPool(({ poolRecord: { launchPause, followed, inFlight } }) =>
       followed.length === 0 && Object.keys(inFlight).length === 0 && launchPause ? { launchPause: undefined } : {},
@@ -149,7 +160,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     name: 'allowance-without-a-bound',
     mistake: 'takes an action as often as a node is unhealthy',
     breaks: ['I11'],
-    seed: 146,
+    seed: 100_065,
     scenario: 'repair-again.yaml#repair-again-when-an-allowance-returns',
     mutation: seeing({
       repair: repair =>
@@ -216,6 +227,22 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     breaks: ['I3', 'I12'],
     scenario: 'repair-ramp.yaml#repair-ramp-outlives-the-gate',
     mutation: remembersOfPool((_, seen) => (isOff(seen) ? { holdingGuards: [], ramp: undefined } : {})),
+  },
+  {
+    name: 'hold-forgotten-before-the-ramp',
+    mistake: 'forgets what had held the repairs before it begins the first: if the run dies then, the next has no ramp',
+    breaks: ['I12'],
+    seed: 100_033,
+    mutation: withRecords('repair', records => ({
+      async put(record, version) {
+        const { inFlight, held, ramp } = record.state;
+        const before = held === undefined ? undefined : await records.get(record);
+        const isBegun =
+          Object.keys(fieldsOf(inFlight)).length > Object.keys(objectIn(before?.state, 'inFlight')).length;
+        const isForgotten = isBegun && ramp === undefined;
+        return records.put(isForgotten ? { ...record, state: { ...record.state, held: [] } } : record, version);
+      },
+    })),
   },
   {
     name: 'futility-forgotten-while-off',

@@ -71,7 +71,7 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
   {
     name: 'repair-without-a-ramp',
     mistake: 'repairs all that an outage had held at once when it ends',
-    breaks: ['I3'],
+    breaks: ['I12', 'I3'],
     seed: 200025,
     scenario: 'repair-freezes-when-the-cluster-goes-dark.yaml#repair-ramps-up-after-a-freeze',
     mutation: poolSeeing(seen => ({ ...seen, poolRecord: { ...seen.poolRecord, holdingGuards: [], ramp: undefined } })),

@@ -15,12 +15,12 @@ const inRows = (names: readonly string[], size = 25): readonly (readonly string[
 /** Markdown. */
 export function mutantsDocument(mutants: readonly Mutant[]): string {
   const gaps = mutants.filter(isGap);
-  const found = mutants.filter(each => !isGap(each));
-  const bySeed = found.filter(({ seed }) => seed !== undefined).length;
-  const rows = found.map(
-    ({ name, mistake, breaks, seed, property = '' }) =>
-      `| \`${name}\` | ${mistake} | ${breaks.join(', ')} | ${seed === undefined ? property : `seed ${seed}`} |`,
+  const bySeed = mutants.filter(({ seed }) => seed !== undefined);
+  const rows = bySeed.map(
+    ({ name, mistake, breaks, seed }) => `| \`${name}\` | ${mistake} | ${breaks.join(', ')} | seed ${seed} |`,
   );
+  const byTwoRuns = mutants.filter(each => !isGap(each) && each.seed === undefined);
+  const pairs = byTwoRuns.map(({ name, property = '' }) => `\`${name}\` (${property})`);
   const lists = [...Map.groupBy(gaps, ({ breaks }) => breaks[0] ?? 'none')]
     .toSorted(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)))
     .flatMap(([broken, each]) =>
@@ -30,13 +30,19 @@ export function mutantsDocument(mutants: readonly Mutant[]): string {
 
 **Internals.** The command \`npm run mutants -- --document\` writes this page from \`test/mutants\`. The command \`npm run mutants -- --list\` tells what each mistake is.
 
-The swarm finds ${bySeed} of ${mutants.length} mistakes by a seed of continuous integration. Two runs of one story find ${found.length - bySeed}. The other ${gaps.length} are gaps of the swarm.
+The swarm finds ${bySeed.length} of ${mutants.length} mistakes by a seed of continuous integration. Two runs of one story find ${byTwoRuns.length}. The other ${gaps.length} are gaps of the swarm.
 
-## Found by a seed or by two runs
+## Found by a seed
 
 | mutant | a Curfew that | breaks | found by |
 |---|---|---|---|
 ${rows.join('\n')}
+
+## Found by two runs alone
+
+| mutants, each with the property of two runs that it does not have |
+|---|
+| ${pairs.join(', ')} |
 
 ## Gaps: found by a scenario alone
 

@@ -1,7 +1,7 @@
 /** Where several things fail, each failure reaches the log: the error that is thrown tells of all. */
 import { describe, expect, it } from 'vitest';
 import { joinFailures, RetryableError, TerminalError } from '../../shared/errors.ts';
-import { OutOfSight } from '../../shared/ports/read-answer.ts';
+import { KindNotServed } from '../../shared/ports/read-answer.ts';
 
 describe('several failures', () => {
   const [slow, busy] = [new RetryableError('slow', { reason: 'Timeout', retryAfterMs: 5 }), new RetryableError('busy')];
@@ -31,10 +31,10 @@ describe('several failures', () => {
   });
 
   it('are out of sight where all of them are, and may pass where another one may', () => {
-    const hidden = new OutOfSight({ group: 'karpenter.sh', version: 'v1', resource: 'nodepools' });
+    const hidden = new KindNotServed({ group: 'karpenter.sh', version: 'v1', resource: 'nodepools' });
     expect(joinFailures([hidden, hidden])).toBe(hidden);
     const failure = joinFailures([hidden, slow]);
     expect(failure).toBeInstanceOf(RetryableError);
-    expect(failure).not.toBeInstanceOf(OutOfSight);
+    expect(failure).not.toBeInstanceOf(KindNotServed);
   });
 });

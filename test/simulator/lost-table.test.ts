@@ -195,8 +195,13 @@ ${expected}`;
       expect(complaints(result)).toEqual([]);
     });
 
-    it('without the annotation of the Node it would be rebooted again', async () => {
-      const unmarked = `    - { at: 30m, patch: { resource: nodes, name: gpu-0, merge: { metadata: { annotations: { curfew.dev/last-reboot: null } } } } }\n`;
+    it('without the annotations of Node and NodeClaim it would be rebooted again', async () => {
+      const unmarked = ['nodes', 'nodeclaims']
+        .map(
+          resource =>
+            `    - { at: 30m, patch: { resource: ${resource}, name: gpu-0, merge: { metadata: { annotations: { curfew.dev/last-reboot: null } } } } }\n`,
+        )
+        .join('');
       const spec = ladder(
         1,
         unmarked + republishAt(after(minutes(40))),

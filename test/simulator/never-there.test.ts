@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { notesOf } from '../../simulator/never-there.ts';
+import { toEpochMs } from '../../shared/domain/time.ts';
+import type { TraceEntry } from '../../simulator/trace.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
 import { SCENARIO_HEAD, scenarioOf } from '../builders/scenario.ts';
 
@@ -10,8 +12,8 @@ const HEAD = `${SCENARIO_HEAD}  objects:
 `;
 
 /** `line: message` of every note. The head has 9 lines. */
-function notes(rest: string): readonly string[] {
-  return notesOf(scenarioOf(HEAD + rest), [], catalog).map(({ place, message }) => `${place.line}: ${message}`);
+function notes(rest: string, trace: readonly TraceEntry[] = []): readonly string[] {
+  return notesOf(scenarioOf(HEAD + rest), trace, catalog).map(({ place, message }) => `${place.line}: ${message}`);
 }
 
 describe('a step', () => {
@@ -31,6 +33,19 @@ describe('a step', () => {
     expect(
       notes(`  steps:\n    - { at: 1m, ${apply} }\n    - { at: 2m, delete: { resource: nodes, name: n2 } }\n`),
     ).toEqual([]);
+  });
+
+  it.each([
+    ['write', 'repair'],
+    ['actor', 'karpenter'],
+  ] as const)('on what the run made, as its %s line says', (kind, by) => {
+    const made: TraceEntry = {
+      time: toEpochMs(0),
+      kind,
+      group: '',
+      line: { by, verb: 'create', resource: 'nodes', name: 'n2' },
+    };
+    expect(notes('  steps:\n    - { at: 1m, delete: { resource: nodes, name: n2 } }\n', [made])).toEqual([]);
   });
 });
 
@@ -53,5 +68,22 @@ describe('an expectation', () => {
     ['audit: { function: repair, name: node-1 }, times: 0', []],
   ])('%s', (text, expected) => {
     expect(notes(`  expect:\n    - { ${text} }\n`)).toEqual(expected);
+  });
+});
+
+describe('an expectation that cannot fail', () => {
+  const outside = /^11: its window is outside of the run, .*: it can never fail$/;
+  it.each<[string, RegExp | undefined]>([
+    ['after: 5h, write: { verb: delete }, times: 0', outside],
+    ['before: 0s, write: { verb: delete }, times: { max: 3 }', outside],
+    ['at: 5h, audit: { function: repair }, times: 0', outside],
+    ['write: { verb: delete }, times: { min: 0 }', /^11: can never fail: give a `max`/],
+    ['after: 2h, write: { verb: delete }, times: 0', undefined],
+    ['before: 1ms, write: { verb: delete }, times: 0', undefined],
+    ['at: 5h, write: { verb: delete }', undefined],
+    ['event: { reason: InvalidNodeLifecyclePolicy }, times: { min: 0 }', undefined],
+    ['after: 5h, audit: { decision: refuse }, times: { max: 3 }', undefined],
+  ])('%s', (text, note) => {
+    expect(notes(`  expect:\n    - { ${text} }\n`)).toEqual(note === undefined ? [] : [expect.stringMatching(note)]);
   });
 });

@@ -64,7 +64,7 @@ export function startWholeFlow(slurm: Slurm): WholeFlow {
       terminateInAutoScalingGroup: async () => ({ kind: 'notFound' }),
     }),
     // Not the 30 s of production: a request changes more often here.
-    forwarder: { publishFloor: { period: seconds(1), burst: 3 } },
+    forwarder: { publishInterval: { period: seconds(1), burst: 3 } },
     audit: { write: record => void audit.push(record) },
     permissions: {
       drain: granted('drain', ['get', 'create', 'delete']),

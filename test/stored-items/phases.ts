@@ -15,11 +15,11 @@ export const typeOf = ({ owner, id }: Pick<StoredRecord, 'owner' | 'id'>): strin
 
 /** A text for each phase; the same phase has the same text in every cluster. */
 export function phasesOf(
-  record: Pick<StoredRecord, 'owner' | 'id' | 'state' | 'nextWakeTime' | 'direct'>,
+  record: Pick<StoredRecord, 'owner' | 'id' | 'state' | 'nextWakeTime' | 'hasOwnMessage'>,
 ): readonly string[] {
   const found = new Set<string>();
   visit(record.state, '', found);
-  const timer = record.nextWakeTime === undefined ? 'none' : record.direct === true ? 'direct' : 'swept';
+  const timer = record.nextWakeTime === undefined ? 'none' : record.hasOwnMessage === true ? 'direct' : 'swept';
   return [...found, `timer ${timer}`].map(shape => `${typeOf(record)} ${shape}`);
 }
 

@@ -30,13 +30,17 @@ export interface Stored {
   readonly after: Outcome;
 }
 
+/** A record with the names of the table. */
+type StoredItem = Omit<NewRecord, 'hasOwnMessage'> & { readonly direct?: boolean };
+
 export interface StoredItems extends Stored {
   readonly scenario: Scenario;
 }
 
 /** @param comment stands above, a line each */
 export function printStoredItems(scenario: PrintableScenario, stored: Stored, comment: readonly string[]): string {
-  const rest = stringify(stored, { lineWidth: 0, aliasDuplicateObjects: false });
+  const items = stored.items.map(({ hasOwnMessage, ...item }) => ({ ...item, direct: hasOwnMessage }));
+  const rest = stringify({ ...stored, items }, { lineWidth: 0, aliasDuplicateObjects: false });
   return printScenario(scenario, comment).trimEnd() + SEPARATOR + rest;
 }
 
@@ -46,7 +50,12 @@ export const namesOf = (version: string): readonly string[] =>
 
 export function readStoredItems(version: string, name: string): StoredItems {
   const [scenario = '', rest = ''] = readFileSync(new URL(`${version}/${name}.yaml`, ITEMS), 'utf8').split(SEPARATOR);
-  return { ...(parse(rest) as Stored), scenario: scenarioOf(scenario) };
+  const { items, ...stored } = parse(rest) as Omit<Stored, 'items'> & { readonly items: readonly StoredItem[] };
+  return {
+    ...stored,
+    items: items.map(({ direct, ...item }) => ({ ...item, ...(direct !== undefined && { hasOwnMessage: direct }) })),
+    scenario: scenarioOf(scenario),
+  };
 }
 
 /** Of a record that a later version wrote: no version of this code reads it. */

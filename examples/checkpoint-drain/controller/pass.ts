@@ -29,7 +29,7 @@ const spec = z.object({ nodeName: z.string(), pods: z.record(z.string(), z.array
 /** One that cannot be handled stops no other: what was wrong with any is thrown at the end, and the next pass begins anew. */
 export async function runPass(deps: PassDeps): Promise<void> {
   const requests = objectsOf(await deps.kubernetes.list(REQUESTS, { namespace: deps.namespace }), {
-    notServed: 'none',
+    ifNotServed: 'empty',
   });
   if (requests === undefined) throw new RetryableError('the CustomResourceDefinition of CheckpointRequest is missing');
   const failures: string[] = [];
@@ -58,7 +58,7 @@ async function handle(deps: PassDeps, object: KubernetesObject): Promise<void> {
   const failed: string[] = [];
   for (const { namespace, name } of names) {
     const pod = objectOf(await deps.kubernetes.get({ type: RESOURCES.Pod, namespace, name }), {
-      notServed: 'notKnown',
+      ifNotServed: 'throw',
     });
     const decision = await act(deps, request, pod);
     if (decision.kind === 'wait') waiting.push(decision.message);

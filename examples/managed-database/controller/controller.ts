@@ -63,7 +63,7 @@ async function reconcile(deps: ControllerDeps, { metadata, spec }: KubernetesObj
   if (namespace === undefined || typeof dbName !== 'string') return;
   const ref: ObjectRef = { type: MANAGED_DATABASES, name, namespace };
   const look = async (): Promise<KubernetesObject | undefined> => {
-    const live = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+    const live = objectOf(await kubernetes.get(ref), { ifNotServed: 'empty' });
     return live?.metadata.uid === uid && isHeld(live) && !isReady(live) ? live : undefined;
   };
   if ((await look()) === undefined) return;
@@ -108,7 +108,7 @@ async function setReady(
   ready: { readonly status: string; readonly reason: string; readonly message: string },
   externalID?: string,
 ): Promise<void> {
-  const live = objectOf(await kubernetes.get(ref), { notServed: 'none' });
+  const live = objectOf(await kubernetes.get(ref), { ifNotServed: 'empty' });
   if (live?.metadata.uid !== uid) return;
   const others = conditionsOf(live).filter(({ type }) => type !== 'Ready');
   const before = conditionsOf(live).find(({ type }) => type === 'Ready');

@@ -26,7 +26,7 @@ export interface PassDeps {
 /** Throws `RetryableError` when the API server cannot be asked. */
 export async function runPass(deps: PassDeps): Promise<void> {
   const { kubernetes, slurm, owner, namespace } = deps;
-  const objects = objectsOf(await kubernetes.list(REQUESTS, { namespace }), { notServed: 'none' });
+  const objects = objectsOf(await kubernetes.list(REQUESTS, { namespace }), { ifNotServed: 'empty' });
   if (objects === undefined) throw new RetryableError('the CustomResourceDefinition of SlurmDrainRequest is missing');
   const requests = objects.flatMap(object => {
     const request = readRequest(object);
@@ -123,7 +123,7 @@ const STATE_LABEL = 'dgxc.nvidia.com/nvsentinel-state';
 const AT_WORK = new Set(['quarantined', 'draining', 'remediating']);
 
 async function lookAtNode(kubernetes: PassDeps['kubernetes'], name: string): Promise<ClusterNode | undefined> {
-  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { ifNotServed: 'throw' });
   if (object === undefined) return undefined;
   const { labels = {}, annotations = {} } = object.metadata;
   const held =

@@ -2,9 +2,9 @@
 import { invariant } from '../../../shared/domain/invariant.ts';
 import { addDuration, CLOCK_SKEW, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Admission } from './decision.ts';
-import { faultOf } from './faults.ts';
-import { endOf, remember } from './history.ts';
-import { tooOldOutcome, staleOutcome } from './late-events.ts';
+import { faultOf, isSameCheck } from './faults.ts';
+import { endOf, keepsCordon, remember } from './history.ts';
+import { tooOldOutcome, staleOutcome, withoutHeldRecovery } from './late-events.ts';
 import { NODE_ANNOTATION } from './node-annotations.ts';
 import { type IncomingMessage, type DrainObservation, type DrainConfiguration } from './observation.ts';
 import { isEnding, isForceful, isWaiting } from './phase.ts';
@@ -36,24 +36,48 @@ export function admit(
   }
   const waiting = [...requests, ...(active?.requests ?? [])];
   if (waiting.some(({ id }) => id === request.id)) return undefined;
-  const asOf = { now, scope: FULL, drained: 0 };
+  const withoutDrain = { now, scope: FULL, drained: 0 };
   const old = request.event.drainOverrides?.skip === true ? undefined : tooOldOutcome(observation, incoming);
   // When it comes again, the Node is asked again whether it still stands.
   if (old !== undefined) {
-    return { kind: 'answer', record, answer: toFinished(request, old, asOf), novelty: 'tooOld' };
+    return { kind: 'answer', record, answer: toFinished(request, old, withoutDrain), novelty: 'tooOld' };
   }
-  const answered = (outcome: DrainOutcome): Admission => {
-    const answer = toFinished(request, outcome, asOf);
-    return { kind: 'answer', record: remember(record, [answer], node), answer, novelty: 'new' };
+  const answered = (outcome: DrainOutcome, of = record): Admission => {
+    const answer = toFinished(request, outcome, withoutDrain);
+    return { kind: 'answer', record: remember(of, [answer], node), answer, novelty: 'new' };
   };
-  const outcome = staleOutcome(observation, request) ?? immediateOutcome(observation, request);
-  if (outcome !== undefined) return answered(outcome);
-  const joins = isJoined(record, request, configuration);
-  if (!isFull(record, request, joins)) return takeRequest(record, request, configuration, now);
-  const room = admitCrowded(record, request, { joins, partialDrain: configuration?.settings.partialDrain ?? true });
-  if (room.kind === 'covered') return answered(room.outcome);
-  const replacedEnds = room.replacedRequests.map(each => toFinished(each, room.outcome, asOf));
+  const stale = staleOutcome(observation, request);
+  if (stale !== undefined) return answered(stale);
+  const withoutHeld = request.event.isHealthy ? record : withoutHeldRecovery(record, faultOf(request.event));
+  const outcome =
+    immediateOutcome(observation, request) ?? (withoutHeld === record ? undefined : flapOutcome(observation, request));
+  if (outcome !== undefined) return answered(outcome, withoutHeld);
+  const joins = isJoined(withoutHeld, request, configuration);
+  if (!isFull(withoutHeld, request, joins)) return takeRequest(withoutHeld, request, configuration, now);
+  const room = admitCrowded(withoutHeld, request, {
+    joins,
+    partialDrain: configuration?.settings.partialDrain ?? true,
+  });
+  if (room.kind === 'covered') return answered(room.outcome, withoutHeld);
+  const replacedEnds = room.replacedRequests.map(replaced => toFinished(replaced, room.outcome, withoutDrain));
   return { ...takeRequest(remember(room.record, replacedEnds, node), room.request, configuration, now), replacedEnds };
+}
+
+/** The outcome of a request whose fault comes back while its recovery is held: the node is still as its drain has left it. */
+function flapOutcome(
+  { node, record, configuration }: DrainObservation,
+  { event }: DrainRequest,
+): DrainOutcome | undefined {
+  const scope = configuration && scopeOf(event, configuration.settings.partialDrain);
+  if (scope === undefined || scope.kind === 'unusable' || !node.unschedulable || record.active !== undefined)
+    return undefined;
+  const fault = faultOf(event);
+  const earlier = record.finished.find(
+    end => end.status === 'Succeeded' && keepsCordon(end) && isSameCheck(end.fault, fault) && covers(end.scope, scope),
+  );
+  if (earlier === undefined) return undefined;
+  const message = `drain ${earlier.id} for this fault drained ${formatScope(earlier.scope)}, and the node has stayed cordoned`;
+  return { status: 'AlreadyDrained', reason: 'Covered', message, left: [] };
 }
 
 /** Whether the request joins the drain under way, and ends with it. */
@@ -139,12 +163,12 @@ export function beginNext(
     const outcome = immediateOutcome(observation, request);
     if (outcome === undefined) continue;
     const answer = toFinished(request, outcome, { now, scope: FULL, drained: 0 });
-    const recordWithoutIt = { ...record, requests: record.requests.filter(each => each !== request) };
+    const recordWithoutIt = { ...record, requests: record.requests.filter(other => other !== request) };
     return { kind: 'answer', record: remember(recordWithoutIt, [answer], node), answer, novelty: 'new' };
   }
   const { requests: waiting, ...fields } = withoutPause(record, now);
   const isQueued = mustWait(observation.limits, waiting);
-  const requests = isQueued ? waiting : waiting.map(each => withTimeLeft(each, settings.deleteAfterTimeout, now));
+  const requests = isQueued ? waiting : waiting.map(request => withTimeLeft(request, settings.deleteAfterTimeout, now));
   const [first] = requests;
   invariant(first !== undefined, 'a drain begins for a request that waits');
   const active: ActiveDrain = {
@@ -158,7 +182,7 @@ export function beginNext(
     tried: [],
     goneCount: 0,
     drained: 0,
-    refusals: 0,
+    failedLooks: 0,
     askedEvictions: {},
     reported: '',
     pausedFor: toDurationMs(0),

@@ -1,18 +1,16 @@
 /** Cancellation of requests: somebody takes back a request, or its cause is over. Pure; part of `decide`. */
 import { isDrainState, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
+import { nodeOfRequest } from '../../../shared/domain/source.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { toFinished } from './admission.ts';
 import type { Cancellation } from './decision.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOfMonitor, isOver, isBefore } from './faults.ts';
-import { endOf, endOfUnknown, hasNoEndInForce, isEndInForce, remember } from './history.ts';
-import type { IncomingMessage, DrainedNode, DrainObservation, DrainConfiguration } from './observation.ts';
+import { endOf, endOfUnknown, hasNoEndKeepingCordon, keepsCordon, remember } from './history.ts';
+import type { EndMessage, DrainedNode, Observation, DrainObservation, DrainConfiguration } from './observation.ts';
 import { endingBy, isAskedByRepair, isForceful, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
-import type { ActiveDrain, DrainRecord } from '../record.ts';
+import type { ActiveDrain, Cordon, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../request-record.ts';
-
-/** A message that ends something. */
-type End = Exclude<IncomingMessage, { kind: 'drain' }>;
 
 /** Requests and drains that a message ends. */
 interface Ended {
@@ -25,10 +23,9 @@ interface Ended {
 }
 
 /** The requests that a message ends, and the record without them; undefined: it ends none. */
-export function cancellationOf(
-  { now, record, node, configuration }: DrainObservation,
-  incoming: End,
-): Cancellation | undefined {
+export function cancellationOf(observation: Observation, incoming: EndMessage): Cancellation | undefined {
+  const { now, record, node } = observation;
+  const configuration = observation.kind === 'drain' ? observation.configuration : undefined;
   const ended = endedIn(record, incoming);
   const isStale = isShownAlone(record, ended, incoming, node);
   if (ended.waiting.length + ended.running.length + ended.recovered.length === 0 && !isStale)
@@ -42,7 +39,7 @@ export function cancellationOf(
   return { record: next, because: outcome.message, answers, releasesNode, answersMessage };
 }
 
-function endedIn(record: DrainRecord, incoming: End): Ended {
+function endedIn(record: DrainRecord, incoming: EndMessage): Ended {
   const { requests, finished, recoveries = [] } = record;
   const isEnded = endedBy(incoming, recoveries);
   const ends = (request: DrainRequest): boolean => isEnded({ ...request, fault: faultOf(request.event) });
@@ -51,12 +48,12 @@ function endedIn(record: DrainRecord, incoming: End): Ended {
     // One whose answer is already on its way ends as it was decided.
     running: openRequests(record).filter(ends),
     recovered: finished.filter(
-      each => !each.recovered && (each.status !== 'Cancelled' || isEndInForce(each)) && isEnded(each),
+      end => !end.recovered && (end.status !== 'Cancelled' || keepsCordon(end)) && isEnded(end),
     ),
   };
 }
 
-function outcomeOf(incoming: End): DrainOutcome {
+function outcomeOf(incoming: EndMessage): DrainOutcome {
   const isOwn = incoming.kind === 'cancelled' && isAskedByRepair(incoming);
   return { status: 'Cancelled', ...(isOwn ? BY_REPAIR : REASONS[incoming.kind]), left: [] };
 }
@@ -71,8 +68,8 @@ function withoutEnded(
   const { active, requests, finished } = record;
   const kept = {
     ...record,
-    finished: finished.map(each => (recovered.includes(each) ? { ...each, recovered: true } : each)),
-    requests: requests.filter(each => !waiting.includes(each)),
+    finished: finished.map(end => (recovered.includes(end) ? { ...end, recovered: true } : end)),
+    requests: requests.filter(request => !waiting.includes(request)),
   };
   if (active === undefined) return { kept, ending: [...waiting, ...running] };
   // The drain itself ends, and answers those that it ran for.
@@ -85,23 +82,28 @@ function withoutEnded(
 }
 
 /** Whether the quarantine is over, and the Node still has the state label of a drain that no remembered end explains. */
-function isShownAlone({ finished }: DrainRecord, { recovered }: Ended, incoming: End, node: DrainedNode): boolean {
+function isShownAlone(
+  { finished }: DrainRecord,
+  { recovered }: Ended,
+  incoming: EndMessage,
+  node: DrainedNode,
+): boolean {
   return (
     incoming.kind === 'unQuarantined' &&
     isDrainState(node.labels[STATE_LABEL]) &&
-    hasNoEndInForce({ finished: finished.filter(each => !recovered.includes(each)) })
+    hasNoEndKeepingCordon({ finished: finished.filter(end => !recovered.includes(end)) })
   );
 }
 
 /** Whether nothing is under way, and no ended drain keeps the node cordoned. */
 const isFree = (record: DrainRecord): boolean =>
-  record.active === undefined && record.requests.length === 0 && hasNoEndInForce(record);
+  record.active === undefined && record.requests.length === 0 && hasNoEndKeepingCordon(record);
 
-const isCordonOurs = (record: DrainRecord, node: DrainedNode, { kind }: End): boolean =>
+const isCordonOurs = (record: DrainRecord, node: DrainedNode, { kind }: EndMessage): boolean =>
   kind === 'unQuarantined' ? node.cordonMark !== undefined : isCordonKnown(record, node);
 
 /** Notes which requests are over while the end of their drain is being reported: otherwise that end keeps the node cordoned. */
-export function withLateEnds(seen: DrainObservation): DrainObservation {
+export function withLateEnds<Seen extends Observation>(seen: Seen): Seen {
   const { record, incoming } = seen;
   const { active, recoveries = [] } = record;
   if (active?.phase.kind !== 'ending' || incoming === undefined || incoming.kind === 'drain') return seen;
@@ -123,7 +125,7 @@ function withoutRequests(
   configuration: DrainConfiguration | undefined,
 ): ActiveDrain {
   if (ended.length === 0) return active;
-  const requests = active.requests.filter(each => !ended.includes(each));
+  const requests = active.requests.filter(request => !ended.includes(request));
   const wanted = configuration && scopeOfAll(requests, configuration.settings.partialDrain);
   const isNarrower = wanted !== undefined && isWanted(wanted) && covers(active.scope, wanted);
   return { ...active, requests, force: requests.some(isForceful), scope: isNarrower ? wanted : active.scope };
@@ -133,7 +135,12 @@ function withoutRequests(
 const isWanted = (scope: DrainScope): boolean => scope.kind === 'full' || scope.entities.length > 0;
 
 /** Answers a request that is taken back before it comes: events overtake each other, and the request finds this answer. */
-function cancelledAhead(incoming: End, record: DrainRecord, node: DrainedNode, now: EpochMs): Cancellation | undefined {
+function cancelledAhead(
+  incoming: EndMessage,
+  record: DrainRecord,
+  node: DrainedNode,
+  now: EpochMs,
+): Cancellation | undefined {
   const known = [...record.requests, ...(record.active?.requests ?? [])];
   if (incoming.kind !== 'cancelled' || known.some(({ id }) => id === incoming.id)) return undefined;
   if (endOf(record, incoming.id) !== undefined) return undefined;
@@ -183,17 +190,30 @@ export function earlyEndOf({ id, cordon, requests }: ActiveDrain, node: DrainedN
     if (!node.isReleased) return cancelled('UnQuarantined', 'the quarantine is over');
     return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
   }
-  if (cordon.by === 'none' || (node.unschedulable && node.uncordonedMark !== id)) return undefined;
+  if (cordon.by === 'none' || (node.unschedulable && node.uncordonedMark !== id && !isOfOthers(cordon, node)))
+    return undefined;
   // A cordon that the drain found may be that of the repair which asked for it.
   return cancelled(UNCORDONED, cordon.by === 'own' ? 'somebody uncordoned the node' : 'the node was uncordoned');
 }
 
-/** Whether our cordon is that of a drain that is remembered. Of any other nobody can say whether its cause is over (I12). */
-export const isCordonKnown = (record: DrainRecord, { cordonMark }: Pick<DrainedNode, 'cordonMark'>): boolean =>
+/** Whether the cordon is not the one that the drain made: none of its marks is left. The record may be older than the end of the drain. */
+const isOfOthers = ({ by }: Cordon, { cordonMark, underWay }: DrainedNode): boolean =>
+  by === 'own' && cordonMark === undefined && underWay === undefined;
+
+/** Whether our cordon is that of a drain that is remembered, or of a lost one of repair. Of others nobody can say whether their cause is over (I12). */
+export const isCordonKnown = (
+  record: DrainRecord,
+  { cordonMark, ...node }: Pick<DrainedNode, 'cordonMark' | 'uid' | 'quarantine'>,
+): boolean =>
   cordonMark !== undefined &&
   (record.active?.id === cordonMark ||
     record.active?.requests.some(({ id }) => id === cordonMark) === true ||
-    endOf(record, cordonMark) !== undefined);
+    endOf(record, cordonMark) !== undefined ||
+    (isCordonOfRepair(cordonMark, node) && node.quarantine === undefined));
+
+/** Whether a drain of repair cordoned the node: if it is lost, repair asks again for what it needs. */
+export const isCordonOfRepair = (mark: string | undefined, { uid }: Pick<DrainedNode, 'uid'>): boolean =>
+  mark !== undefined && nodeOfRequest(mark) === uid;
 
 /** The reason where repair withdraws its drain: nobody took a quarantine back. */
 const BY_REPAIR = { reason: 'Withdrawn', message: 'repair withdrew its drain' } as const;
@@ -207,7 +227,7 @@ const REASONS = {
 
 /** Tells which requests and ended drains a message ends. An event that was said after the end of a quarantine or fault is about another one. */
 function endedBy(
-  incoming: End,
+  incoming: EndMessage,
   recoveries: readonly Recovery[],
 ): (ended: Pick<FinishedDrain, 'id' | 'fault' | 'said'>) => boolean {
   switch (incoming.kind) {

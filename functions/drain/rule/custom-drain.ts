@@ -61,7 +61,7 @@ export function decideCustom({ now, active, settings, resource, unmade, plan }: 
   const { customDrain } = settings;
   invariant(customDrain !== undefined && resource.kind !== 'notAsked', 'a custom drain has settings and a resource');
   const fails = (reason: string, message: string): CustomDecision =>
-    fail(active, customDrain, { reason, message, left: stillThere(plan) });
+    fail(active, customDrain, { reason, message, left: remainingPods(plan) });
   const custom = recordedResource(active);
   // That of the custom resource which was made, whatever the configuration names by now.
   const kind = custom === undefined ? `${customDrain.kind}.${customDrain.apiGroup}` : `${custom.kind}.${custom.group}`;
@@ -83,14 +83,14 @@ export function decideCustom({ now, active, settings, resource, unmade, plan }: 
   }
   if (isDue(now, deadline)) {
     const within = formatSeconds(customDrain.timeout);
-    const unknown = resource.kind === 'notKnown' ? `, as far as is known: ${resource.message}` : '';
+    const unknown = resource.kind === 'unavailable' ? `, as far as is known: ${resource.message}` : '';
     const isMade = resource.kind !== 'absent' || unmade === undefined;
     return fails(
       'TimedOut',
       `not complete within ${within}${unknown}${isMade ? '' : `, for it was not made: ${unmade}`}`,
     );
   }
-  if (resource.kind === 'notKnown') {
+  if (resource.kind === 'unavailable') {
     const message = `whether the custom drain is complete is not known: ${resource.message}`;
     return { kind: 'awaitResource', active, reason: 'ResourceNotKnown', message, until: deadline };
   }
@@ -108,8 +108,8 @@ export function decideCustom({ now, active, settings, resource, unmade, plan }: 
       return { kind: custom === undefined ? 'recordResource' : 'createResource', active, resource: first };
     }
     if (custom.recreated >= RECREATIONS) return fails('ResourceRemoved', `${kind} ${resource.name} was removed again`);
-    const { uid: _, seen: __, ...again } = { ...custom, ...resource.type };
-    return { kind: 'recordResource', active, resource: { ...again, recreated: custom.recreated + 1 } };
+    const { uid: _, seen: __, ...recreated } = { ...custom, ...resource.type };
+    return { kind: 'recordResource', active, resource: { ...recreated, recreated: custom.recreated + 1 } };
   }
   const progress = progressOf(custom ?? firstOf(customDrain, resource.name, now), resource, now);
   const { heartbeat, statusConditionType, statusConditionStatus } = customDrain;
@@ -189,7 +189,7 @@ export function fail(
 }
 
 function completed(plan: PodPlan): DrainOutcome {
-  const podNames = stillThere(plan);
+  const podNames = remainingPods(plan);
   if (podNames.length === 0)
     return {
       status: 'Succeeded',
@@ -201,7 +201,7 @@ function completed(plan: PodPlan): DrainOutcome {
   return { status: 'Succeeded', reason: 'CustomDrainCompleteWithPodsLeft', message, left: podNames };
 }
 
-function stillThere({ acts, waits, leftPods }: PodPlan): readonly string[] {
+function remainingPods({ acts, waits, leftPods }: PodPlan): readonly string[] {
   const pods = new Map([...acts, ...waits, ...leftPods].map(({ pod }) => [pod.uid, pod]));
   return [...pods.values()].map(pod => `${qualifiedName(pod)} (Running)`);
 }

@@ -4,6 +4,7 @@ import type { AwaitedResource, CustomDecision } from './custom-drain.ts';
 import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord, EndingPhase, Cordon } from '../record.ts';
 import type { DrainOutcome, DrainRequest, DrainStatus, FinishedDrain } from '../request-record.ts';
+import type { DrainConditionState } from './observation.ts';
 
 /** The decision about a request. */
 export type Admission =
@@ -36,6 +37,21 @@ export interface Cancellation {
   readonly answersMessage: boolean;
 }
 
+/** The end of a drain, as its requests, the Node and the record get it. */
+export interface EndPlan {
+  /** The end of each request of the drain. */
+  readonly ended: readonly FinishedDrain[];
+  /** Outcome that the state label tells: `Cancelled` for a node that is open again. */
+  readonly status: DrainStatus;
+  /** State that the Node's conditions show. */
+  readonly shown: DrainConditionState;
+  readonly uncordon: boolean;
+  /** The record that follows. */
+  readonly record: DrainRecord;
+  /** Record that follows if the deletion of the custom resource is refused; undefined: the end waits for it, or there is none. */
+  readonly recordIfResourceStays: DrainRecord | undefined;
+}
+
 /**
  * `UnreadablePolicy`: a policy that may select the pool cannot be read, and may say `Observe`. `UnreadableQuarantine`: nobody can say
  * whether an earlier drain covers what is asked for.
@@ -60,6 +76,8 @@ export type DrainDecision =
   /** Custom resources of ended drains are left. */
   | { readonly kind: 'deleteLeft' }
   | Admission
+  /** The fault comes and goes: its recovery ends nothing yet. */
+  | { readonly kind: 'holdRecovery'; readonly record: DrainRecord; readonly message: string }
   /** Requests, or the drain under way, are called off. */
   | ({ readonly kind: 'cancel' } & Cancellation)
   /** Something has to be mended, or a policy says `Observe`. */
@@ -100,7 +118,7 @@ export type DrainDecision =
       readonly plan: PodPlan | undefined;
     }
   /** The end was decided before: the Node, the custom resource and all who asked learn of it. */
-  | { readonly kind: 'close'; readonly active: ActiveDrain; readonly ending: EndingPhase };
+  | { readonly kind: 'close'; readonly active: ActiveDrain; readonly ending: EndingPhase; readonly plan: EndPlan };
 
 export type DecisionOf<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 

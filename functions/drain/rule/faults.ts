@@ -50,7 +50,7 @@ export const isAbout = (recovery: NodeFault, fault: NodeFault): boolean =>
   overlaps(recovery.codes ?? [], fault.codes ?? []);
 
 const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === 0 || other.length === 0 || one.some(each => other.includes(each));
+  one.length === 0 || other.length === 0 || one.some(entity => other.includes(entity));
 
 type SaidTime = keyof Timestamps;
 /** Clocks by which events about faults are compared: the monitor's own first, since both events come from it. */
@@ -91,8 +91,8 @@ export const isUnderEndedQuarantine = (event: Timestamps | undefined, end: Times
 
 /** Faults that ended, by recoveries that were not said before the event. */
 export const endsSince = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly NodeFault[] =>
-  recoveries.filter(each => !isBefore(each.said, said)).map(({ fault }) => fault);
+  recoveries.filter(recovery => !isBefore(recovery.said, said)).map(({ fault }) => fault);
 
 /** Faults that ended, by recoveries that were surely said after the event. */
 export const endsAfter = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly NodeFault[] =>
-  recoveries.filter(each => isBefore(said, each.said)).map(({ fault }) => fault);
+  recoveries.filter(recovery => isBefore(said, recovery.said)).map(({ fault }) => fault);

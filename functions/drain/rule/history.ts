@@ -31,22 +31,23 @@ const needsNoDrain = ({ status, reason }: FinishedDrain): boolean =>
   status === 'AlreadyDrained' && ASKS_NOTHING.includes(reason);
 
 /** Whether this end still keeps the node cordoned: nothing says that its cause is over. Covered requests count, too. */
-export const isEndInForce = (ended: FinishedDrain): boolean =>
+export const keepsCordon = (ended: FinishedDrain): boolean =>
   !ended.recovered && (ended.status !== 'Cancelled' || ended.reason === 'Covered') && !needsNoDrain(ended);
 
 /** Whether no end in the record still keeps the node cordoned. An event that asked for no drain asked for no cordon either. */
-export const hasNoEndInForce = ({ finished }: Pick<DrainRecord, 'finished'>): boolean => !finished.some(isEndInForce);
+export const hasNoEndKeepingCordon = ({ finished }: Pick<DrainRecord, 'finished'>): boolean =>
+  !finished.some(keepsCordon);
 
 /** The record once a person has opened the node: no ended drain keeps it cordoned any longer. */
-export const withoutEndsInForce = (record: DrainRecord): DrainRecord => ({
+export const withoutEndsKeepingCordon = (record: DrainRecord): DrainRecord => ({
   ...record,
-  finished: record.finished.map(each => (isEndInForce(each) ? { ...each, recovered: true } : each)),
+  finished: record.finished.map(end => (keepsCordon(end) ? { ...end, recovered: true } : end)),
 });
 
 /** The record with the mark that is left of our cordon on a node that somebody has uncordoned; undefined: none is. */
 export function withUncordonedMark(record: DrainRecord, mark: string | undefined): DrainRecord {
-  const { uncordonedMark: known, ...fields } = record;
-  return mark === known ? record : { ...fields, ...(mark !== undefined && { uncordonedMark: mark }) };
+  const { uncordonedMark: storedMark, ...fields } = record;
+  return mark === storedMark ? record : { ...fields, ...(mark !== undefined && { uncordonedMark: mark }) };
 }
 
 const isListedOnNode = (id: string, { quarantine }: Pick<NodeMarks, 'quarantine'>): boolean =>
@@ -56,16 +57,16 @@ const isListedOnNode = (id: string, { quarantine }: Pick<NodeMarks, 'quarantine'
 function isReferred(ended: FinishedDrain, node: NodeMarks): boolean {
   if (ended.id === node.requestedId || ended.id === node.cordonMark) return true;
   if (ended.status === 'Succeeded' && isListedOnNode(ended.id, node)) return true;
-  return node.cordonMark !== undefined && node.unschedulable && isEndInForce(ended);
+  return node.cordonMark !== undefined && node.unschedulable && keepsCordon(ended);
 }
 
 const isFresh = (endTime: EpochMs, now: EpochMs): boolean => !isDue(now, addDuration(endTime, REMEMBERED_FOR));
 
 /** The end of a request, if it is remembered; of some requests only that they ended. */
 export function endOf({ finished, answered = [] }: DrainRecord, id: string): FinishedDrain | undefined {
-  const whole = finished.find(each => each.id === id);
+  const whole = finished.find(end => end.id === id);
   if (whole !== undefined) return whole;
-  const answer = answered.find(each => each.id === id);
+  const answer = answered.find(request => request.id === id);
   return answer && answeredBefore(answer);
 }
 
@@ -101,10 +102,10 @@ function withFitting(record: DrainRecord, node: NodeMarks): DrainRecord {
   const older = finished.slice(0, finished.length - newest.length);
   const stillNeeded = older.length === 0 ? older : inBounds(withoutRepeats(older, newest, node));
   const kept = new Set(stillNeeded.map(({ id }) => id));
-  const gone = older.filter(each => !kept.has(each.id));
+  const gone = older.filter(end => !kept.has(end.id));
   if (gone.length === 0) return record;
   // One that asked for nothing is answered alike when it comes again.
-  const ids = gone.filter(each => !needsNoDrain(each)).map(({ id, status, endTime }) => ({ id, status, endTime }));
+  const ids = gone.filter(end => !needsNoDrain(end)).map(({ id, status, endTime }) => ({ id, status, endTime }));
   return { ...fields, finished: [...stillNeeded, ...newest], answered: fittingIds([...answered, ...ids], node) };
 }
 
@@ -115,23 +116,23 @@ function withoutRepeats(
   node: NodeMarks,
 ): readonly FinishedDrain[] {
   const last = new Map<string, FinishedDrain>();
-  for (const each of [...older, ...newest].filter(isEndInForce)) {
-    const key = JSON.stringify(each.fault);
+  for (const end of [...older, ...newest].filter(keepsCordon)) {
+    const key = JSON.stringify(end.fault);
     const latestEnd = last.get(key);
-    if (latestEnd === undefined || !isBefore(each.said, latestEnd.said)) last.set(key, each);
+    if (latestEnd === undefined || !isBefore(end.said, latestEnd.said)) last.set(key, end);
   }
   const needed = new Set(last.values());
-  const isNeeded = (each: FinishedDrain): boolean =>
-    each.id === node.requestedId ||
-    each.id === node.cordonMark ||
-    (each.status === 'Succeeded' && isListedOnNode(each.id, node)) ||
-    needed.has(each);
-  return older.filter(each => isReferred(each, node) && isNeeded(each));
+  const isNeeded = (end: FinishedDrain): boolean =>
+    end.id === node.requestedId ||
+    end.id === node.cordonMark ||
+    (end.status === 'Succeeded' && isListedOnNode(end.id, node)) ||
+    needed.has(end);
+  return older.filter(end => isReferred(end, node) && isNeeded(end));
 }
 
 /** Merges ends of one check into one for the whole check, which a recovery of all of it ends. No end is forgotten while another can be widened. */
 function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain[] {
-  let fitting = stillNeeded.map(each => ({ ...each, left: [] }));
+  let fitting = stillNeeded.map(end => ({ ...end, left: [] }));
   while (bytesOf(fitting) > MAX_STANDING_BYTES) {
     const index = fitting.findIndex((one, at) =>
       fitting.slice(at + 1).some(other => isSameCheck(one.fault, other.fault)),
@@ -139,9 +140,9 @@ function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain
     const one = fitting[index];
     if (one === undefined) return newestOf(fitting, { count: fitting.length, maxBytes: MAX_STANDING_BYTES });
     const partner = fitting.findIndex((other, at) => at > index && isSameCheck(one.fault, other.fault));
-    fitting = fitting.flatMap((each, at) => {
+    fitting = fitting.flatMap((end, at) => {
       if (at === index) return [];
-      return at === partner ? [{ ...each, fault: { ...each.fault, entities: [], codes: [] } }] : [each];
+      return at === partner ? [{ ...end, fault: { ...end.fault, entities: [], codes: [] } }] : [end];
     });
   }
   return fitting;
@@ -167,8 +168,8 @@ export function forget(
   now: EpochMs,
 ): { readonly record: DrainRecord; readonly until: EpochMs | undefined } {
   const { finished, answered = [], ...fields } = record;
-  const kept = finished.filter(each => isReferred(each, node) || isFresh(each.endTime, now));
-  const ids = answered.filter(each => isNamedOnNode(each.id, node) || isFresh(each.endTime, now));
+  const kept = finished.filter(end => isReferred(end, node) || isFresh(end.endTime, now));
+  const ids = answered.filter(answer => isNamedOnNode(answer.id, node) || isFresh(answer.endTime, now));
   // What is kept because the Node refers to it is looked at again when that has changed: an event says so.
   const until = [...kept, ...ids]
     .map(({ endTime }) => addDuration(endTime, REMEMBERED_FOR))

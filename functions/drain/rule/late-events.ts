@@ -8,6 +8,8 @@ import {
   isDue,
   toTimestamp,
   durationBetween,
+  hours,
+  minutes,
   REPORT_EVERY,
   seconds,
   toDurationMs,
@@ -24,11 +26,11 @@ import {
   isUnderEndedQuarantine,
   isSameCheck,
 } from './faults.ts';
-import { isEndInForce, REMEMBERED_FOR } from './history.ts';
-import type { IncomingMessage, DrainObservation, DrainedNode } from './observation.ts';
+import { keepsCordon, REMEMBERED_FOR } from './history.ts';
+import type { IncomingMessage, Observation, DrainObservation, DrainedNode } from './observation.ts';
 import { newestOf } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
-import type { DrainOutcome, DrainRequest, NodeFault, Recovery, Timestamps } from '../request-record.ts';
+import type { DrainOutcome, DrainRequest, HeldRecovery, NodeFault, Recovery, Timestamps } from '../request-record.ts';
 
 /**
  * Number of recoveries that are kept, since each entity of each check may have its own, and the most bytes of their JSON. The newest always
@@ -37,7 +39,7 @@ import type { DrainOutcome, DrainRequest, NodeFault, Recovery, Timestamps } from
 const MAX_RECOVERIES = { count: 300, maxBytes: 65_536 };
 
 /** Remembers that a quarantine or a fault is over, whether or not anything was drained for it. */
-export function withEnds(seen: DrainObservation): DrainObservation {
+export function withEnds<Seen extends Observation>(seen: Seen): Seen {
   const { incoming, record, now } = seen;
   if (incoming?.kind === 'recovered') return { ...seen, record: withRecovery(record, incoming, now) };
   if (incoming?.kind !== 'unQuarantined') return seen;
@@ -56,9 +58,9 @@ function withRecovery(
   if (said === undefined) return record;
   const fault = faultOf(event);
   const { recoveries = [] } = record;
-  const isKnown = recoveries.some(each => isOver(fault, [each.fault]) && !isBefore(each.said, said));
+  const isKnown = recoveries.some(recovery => isOver(fault, [recovery.fault]) && !isBefore(recovery.said, said));
   if (isKnown) return record;
-  const others = recoveries.filter(each => !(isOver(each.fault, [fault]) && !isBefore(said, each.said)));
+  const others = recoveries.filter(recovery => !(isOver(recovery.fault, [fault]) && !isBefore(said, recovery.said)));
   // Those that a fault still needs come last: the others make room first.
   const { needed, free } = splitByNeed(others, record);
   return { ...record, recoveries: newestOf([...free, ...needed, { fault, said, time: now }], MAX_RECOVERIES) };
@@ -77,12 +79,73 @@ function splitByNeed(
       fault: faultOf(event),
       ...(said !== undefined && { said }),
     })),
-    ...finished.filter(isEndInForce),
+    ...finished.filter(keepsCordon),
   ];
   const isNeeded = ({ fault, said }: Recovery): boolean =>
-    open.some(each => isAbout(fault, each.fault) && !isBefore(said, each.said));
-  return { needed: recoveries.filter(isNeeded), free: recoveries.filter(each => !isNeeded(each)) };
+    open.some(cause => isAbout(fault, cause.fault) && !isBefore(said, cause.said));
+  return { needed: recoveries.filter(isNeeded), free: recoveries.filter(recovery => !isNeeded(recovery)) };
 }
+
+/** Number of drains for one check that recoveries end within an hour. After them a recovery must last before it counts (I11). */
+const FLAPS = 3;
+const FLAPS_WITHIN = hours(1);
+const RECOVERY_LASTS = minutes(10);
+/** Most recoveries of a node that are held; what comes later counts at once. */
+const MAX_HELD = 50;
+
+type RecoveredEvent = Extract<IncomingMessage, { kind: 'recovered' }>;
+
+/** The record with the recovery, where that has to last before it ends anything; undefined: it counts at once. */
+export function withHeldRecovery(
+  record: DrainRecord,
+  { event, said, hasLasted }: RecoveredEvent,
+  now: EpochMs,
+): DrainRecord | undefined {
+  const fault = faultOf(event);
+  const { heldRecoveries = [] } = record;
+  if (hasLasted === true || heldRecoveries.length >= MAX_HELD || !isFlapping(record, fault, now)) return undefined;
+  // It counts from its first report; later ones change nothing.
+  if (heldRecoveries.some(held => isOver(fault, [faultOf(held.event)]))) return record;
+  return { ...record, heldRecoveries: [...heldRecoveries, { event, ...(said && { said }), since: now }] };
+}
+
+/** Whether recoveries have ended drains for this check again and again. */
+function isFlapping({ finished }: DrainRecord, fault: NodeFault, now: EpochMs): boolean {
+  const ended = finished.filter(
+    ({ status, reason, recovered, endTime, ...end }) =>
+      isSameCheck(end.fault, fault) &&
+      (status === 'Cancelled' ? reason === 'Recovered' : recovered && status !== 'AlreadyDrained') &&
+      !isDue(now, addDuration(endTime, FLAPS_WITHIN)),
+  );
+  return new Set(ended.map(({ startTime }) => startTime)).size >= FLAPS;
+}
+
+/** The record without held recoveries of this fault: it is back. */
+export const withoutHeldRecovery = (record: DrainRecord, fault: NodeFault): DrainRecord =>
+  withHeld(record, ({ event }) => !isAbout(faultOf(event), fault));
+
+function withHeld(record: DrainRecord, isKept: (held: HeldRecovery) => boolean): DrainRecord {
+  const { heldRecoveries = [], ...fields } = record;
+  const kept = heldRecoveries.filter(isKept);
+  if (kept.length === heldRecoveries.length) return record;
+  return { ...fields, ...(kept.length > 0 && { heldRecoveries: kept }) };
+}
+
+/** Takes up a held recovery that has lasted. */
+export function withLastedRecovery<Seen extends Observation>(seen: Seen): Seen {
+  const { incoming, record, now } = seen;
+  const lasted = record.heldRecoveries?.find(({ since }) => isDue(now, addDuration(since, RECOVERY_LASTS)));
+  if (incoming !== undefined || lasted === undefined) return seen;
+  const { event, said } = lasted;
+  const recovered = { kind: 'recovered', event, said, hasLasted: true } as const;
+  return { ...seen, record: withHeld(record, held => held !== lasted), incoming: recovered };
+}
+
+/** Time when the first held recovery has lasted; undefined: none is held. */
+export const lastedRecoveryTime = ({ heldRecoveries = [] }: Pick<DrainRecord, 'heldRecoveries'>): EpochMs | undefined =>
+  heldRecoveries
+    .map(({ since }) => addDuration(since, RECOVERY_LASTS))
+    .reduce<EpochMs | undefined>(earliest, undefined);
 
 /** The outcome of a request that was said before its quarantine or fault was over; undefined: it is not stale. */
 export function staleOutcome(observation: DrainObservation, request: DrainRequest): DrainOutcome | undefined {
@@ -105,7 +168,7 @@ function fromBeforeQuarantineEnd(
 function fromBeforeRecovery({ recoveries = [] }: DrainRecord, { event, said }: DrainRequest): string | undefined {
   const fault = faultOf(event);
   if (!isOver(fault, endsAfter(recoveries, said))) return undefined;
-  const last = recoveries.findLast(each => isAbout(each.fault, fault) && isBefore(said, each.said));
+  const last = recoveries.findLast(recovery => isAbout(recovery.fault, fault) && isBefore(said, recovery.said));
   if (last === undefined) return undefined;
   return `this event is from before the one that says that the fault is over, which came at ${toTimestamp(last.time)}`;
 }
@@ -116,20 +179,27 @@ export function rememberEnds(
   until: EpochMs | undefined,
   now: EpochMs,
 ): { readonly record: DrainRecord; readonly until: EpochMs | undefined } {
-  const { quarantineEnd, recoveries = [], staleSaid, ...fields } = record;
+  const { quarantineEnd, recoveries = [], staleSaid, flappingSaid, ...fields } = record;
   const endOf = ({ time }: { readonly time: EpochMs }): EpochMs => addDuration(time, REMEMBERED_FOR);
-  const isFresh = (each: { readonly time: EpochMs }): boolean => !isDue(now, endOf(each));
+  const isFresh = (memory: { readonly time: EpochMs }): boolean => !isDue(now, endOf(memory));
   const { needed } = splitByNeed(recoveries, record);
   const staleEnd = staleSaid && addDuration(staleSaid, REPORT_EVERY);
-  const kept = recoveries.filter(each => isFresh(each) || needed.includes(each));
+  const flappingEnd = flappingSaid && addDuration(flappingSaid, REPORT_EVERY);
+  const kept = recoveries.filter(recovery => isFresh(recovery) || needed.includes(recovery));
   const next: DrainRecord = {
     ...fields,
     ...(quarantineEnd !== undefined && isFresh(quarantineEnd) && { quarantineEnd }),
     ...(kept.length > 0 && { recoveries: kept }),
     ...(staleEnd !== undefined && !isDue(now, staleEnd) && { staleSaid }),
+    ...(flappingEnd !== undefined && !isDue(now, flappingEnd) && { flappingSaid }),
   };
   const ends = [...(next.quarantineEnd === undefined ? [] : [next.quarantineEnd]), ...kept.filter(isFresh)].map(endOf);
-  return { record: next, until: [...ends, next.staleSaid && staleEnd].reduce<EpochMs | undefined>(earliest, until) };
+  return {
+    record: next,
+    until: [...ends, next.staleSaid && staleEnd, next.flappingSaid && flappingEnd, lastedRecoveryTime(next)].reduce<
+      EpochMs | undefined
+    >(earliest, until),
+  };
 }
 
 /** Time when an event was said, by the first clock that states it. */
@@ -164,7 +234,8 @@ function stillStands(node: DrainedNode, { id, event }: DrainRequest): boolean {
   if (node.cordonMark === id && node.unschedulable) return true;
   if (node.quarantine === undefined || node.quarantine === 'unreadable') return false;
   return (
-    node.quarantine.includes(id) || node.quarantineFaults?.().some(each => isFaultListed(faultOf(event), each)) === true
+    node.quarantine.includes(id) ||
+    node.quarantineFaults?.().some(listed => isFaultListed(faultOf(event), listed)) === true
   );
 }
 

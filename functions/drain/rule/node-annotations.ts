@@ -8,9 +8,10 @@ import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../../shared/domain/q
 import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { DRAIN_REQUEST } from './faults.ts';
 import type { IncomingMessage, DrainedNode, DrainObservation } from './observation.ts';
-import { goesForAllPods, isAskedByRepair, openPhaseOf, openRequests } from './phase.ts';
+import { goesForAllPods, isAskedByRepair, isEnding, openPhaseOf, openRequests } from './phase.ts';
 import { FULL, type DrainScope } from './pods.ts';
 import type { ActiveDrain, DrainRecord, Cordon } from '../record.ts';
+import type { DrainRequest } from '../request-record.ts';
 
 export interface DrainUnderWay {
   readonly id: string;
@@ -92,6 +93,23 @@ export function requestOnNode(
   if (answer?.id === requestId) return undefined;
   const event = toHealthEvent({ id: requestId, nodeName: name, message: 'asked for by an annotation', force: false });
   return { kind: 'drain', request: { id: requestId, requestedBy: NODE_ANNOTATION, event, quarantine: undefined } };
+}
+
+/**
+ * The record without the request that the Node itself answers. The end of a drain is in the record before its answer is on the Node. So such a
+ * record is that of a table which was restored from a backup.
+ */
+export function withoutAnswered(record: DrainRecord, { answer }: Pick<DrainedNode, 'answer'>): DrainRecord {
+  if (answer === undefined) return record;
+  const { active } = record;
+  const isOpen = ({ id, requestedBy }: DrainRequest): boolean => requestedBy !== NODE_ANNOTATION || id !== answer.id;
+  const requests = record.requests.filter(isOpen);
+  if (active === undefined || isEnding(active)) return { ...record, requests };
+  const running = active.requests.filter(isOpen);
+  const { active: _, ...others } = record;
+  return running.length === 0
+    ? { ...others, requests }
+    : { ...record, requests, active: { ...active, requests: running } };
 }
 
 /** The end of the drain that was asked for on the Node. */

@@ -85,6 +85,8 @@ export type IncomingMessage =
       readonly said?: Timestamps | undefined;
       /** The request of this event, if somebody waits for its answer. */
       readonly drainRequest?: DrainRequest;
+      /** It was held, and the fault has not come back. */
+      readonly hasLasted?: true;
     }
   /** The quarantine of the whole node is over. */
   | { readonly kind: 'unQuarantined'; readonly id: string; readonly said?: Timestamps | undefined }
@@ -100,7 +102,7 @@ export type FoundResource =
   /** Its CustomResourceDefinition is missing, or serves these versions and not the one that is asked for. */
   | { readonly kind: 'notServed'; readonly requestedKind: GroupVersionKind; readonly versions: readonly string[] }
   /** It cannot be read. */
-  | { readonly kind: 'notKnown'; readonly message: string }
+  | { readonly kind: 'unavailable'; readonly message: string }
   | { readonly kind: 'absent'; readonly name: string; readonly type: ResourceType }
   | {
       readonly kind: 'present';
@@ -111,11 +113,25 @@ export type FoundResource =
       readonly isOurs: boolean;
     };
 
-/** Input of `decide`. */
-export interface DrainObservation {
+/** A message that ends something. */
+export type EndMessage = Exclude<IncomingMessage, { kind: 'drain' }>;
+
+interface NodeObservation {
   readonly now: EpochMs;
   readonly node: DrainedNode;
   readonly record: DrainRecord;
+}
+
+/** A node for which nothing is asked and nothing is under way: only Node and record are read. */
+export interface IdleObservation extends NodeObservation {
+  readonly kind: 'idle';
+  /** A recovery that was held, and has lasted. */
+  readonly incoming: EndMessage | undefined;
+}
+
+/** A node that is drained, or about which there is a message: all that surrounds it is read, too. */
+export interface DrainObservation extends NodeObservation {
+  readonly kind: 'drain';
   /** The message in hand, until it is in the record. */
   readonly incoming: IncomingMessage | undefined;
   /** The configuration in force; undefined: none was ever valid. */
@@ -124,7 +140,7 @@ export interface DrainObservation {
   readonly maxEventAge: DurationMs;
   /** The mode in which drains of the node's pool are decided. */
   readonly mode: 'Enforce' | 'Observe';
-  /** Fault of a policy that may select the pool, and of which no version could be read: whether it pauses drains is not known. */
+  /** Fault of a policy without any readable version that may select the pool: it may say `Observe`. */
   readonly unreadable: string | undefined;
   /** Message about a kind that is not served: the rules in force for the node are not known. */
   readonly outOfSight?: string | undefined;
@@ -138,3 +154,6 @@ export interface DrainObservation {
   readonly isProtectionOverridden: boolean;
   readonly resource: FoundResource;
 }
+
+/** Input of `decide`. */
+export type Observation = IdleObservation | DrainObservation;

@@ -145,18 +145,18 @@ function planPod(pod: PodView, situation: PlanSituation, returnOf: ReturnType<ty
     acts: planned.filter(isAct).map(act => (returnState?.kind === 'waits' ? notBefore(act, returnState.until) : act)),
     waits,
     returnedPods: comesBack?.kind === 'due' ? [pod] : [],
-    times: [...times, ...waits.map(each => each.until)],
+    times: [...times, ...waits.map(wait => wait.until)],
   };
 }
 
-const isAct = (each: PodAct | PodWait): each is PodAct => 'kind' in each;
-const isWait = (each: PodAct | PodWait): each is PodWait => !isAct(each);
+const isAct = (entry: PodAct | PodWait): entry is PodAct => 'kind' in entry;
+const isWait = (entry: PodAct | PodWait): entry is PodWait => !isAct(entry);
 
 /** The act, where it warns of a deletion that does not come before this instant. */
 const notBefore = (act: PodAct, time: EpochMs): PodAct =>
   act.kind === 'warn' ? { ...act, deleteTime: latest(act.deleteTime, time) } : act;
 
-const isEnd = (each: PodAct | PodWait): boolean => isAct(each) && each.kind !== 'warn';
+const isEnd = (entry: PodAct | PodWait): boolean => isAct(entry) && entry.kind !== 'warn';
 
 /**
  * The deletion of a pod by the deadline, and the next instant that changes it; undefined: the deadline forces nothing, or a protection keeps the
@@ -167,8 +167,8 @@ function forcedEnd(
   { now, forcedEndTime, protection, isProtectionOverridden }: PlanSituation,
 ): { readonly act: PodAct | undefined; readonly next: EpochMs | undefined } | undefined {
   if (forcedEndTime === undefined) return undefined;
-  const own = protectionOf(pod, protection);
-  const overriddenProtection = isActive(own, now) ? own : undefined;
+  const podProtection = protectionOf(pod, protection);
+  const overriddenProtection = isActive(podProtection, now) ? podProtection : undefined;
   if (overriddenProtection !== undefined && !isProtectionOverridden) return undefined;
   const time = forceTime(pod, forcedEndTime);
   const next = time !== undefined && time > now ? time : undefined;
@@ -181,9 +181,9 @@ function actsOn(pod: PodView, mode: DrainMode, situation: PlanSituation): readon
   const { now, deleteTime, evictionGracePeriod } = situation;
   if (mode === 'AllowCompletion') return [{ pod, because: 'Completion', until: undefined }];
   if (mode === 'DeleteAfterTimeout' && !isDue(now, deleteTime)) return beforeTimeout(pod, situation);
-  const own = protectionOf(pod, situation.protection);
-  const overriddenProtection = isActive(own, now) ? own : undefined;
-  const wait = protectedWait(own, now);
+  const podProtection = protectionOf(pod, situation.protection);
+  const overriddenProtection = isActive(podProtection, now) ? podProtection : undefined;
+  const wait = protectedWait(podProtection, now);
   if (wait !== undefined && !situation.isProtectionOverridden) return [{ pod, because: 'Protected', ...wait }];
   if (mode === 'Immediate') {
     const gracePeriodSeconds = evictionGracePeriod === undefined ? undefined : wholeSeconds(evictionGracePeriod);
@@ -281,7 +281,7 @@ export function withPodReturns(
   pods: readonly ReturningPod[],
   now: EpochMs,
 ): readonly PodReturn[] {
-  const lastOf = new Map(returns.map(each => [each.of, each]));
+  const lastOf = new Map(returns.map(podReturn => [podReturn.of, podReturn]));
   const keys = new Set(pods.filter(pod => isNextReturn(pod, lastOf.get(returnKeyOf(pod)))).map(returnKeyOf));
   if (keys.size === 0) return returns;
   const others = returns.filter(({ of }) => !keys.has(of));

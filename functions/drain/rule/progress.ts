@@ -18,8 +18,9 @@ import {
   type EpochMs,
   type DurationMs,
 } from '../../../shared/domain/time.ts';
+import { lastedRecoveryTime } from './late-events.ts';
 import { sinceOf } from './node-annotations.ts';
-import type { DrainObservation } from './observation.ts';
+import type { Observation } from './observation.ts';
 import { recordedResource, openPhaseOf } from './phase.ts';
 import { hasComeLate, type PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
@@ -54,8 +55,18 @@ export function pastDeadline(
   const deadline = deadlineOf(active, limits);
   if (deadline === undefined || !isDue(now, deadline)) return undefined;
   const forced = forcedEndTime(active, limits, isCustom);
-  const isGoing = acts.some(act => act.kind === 'delete') || waits.some(wait => wait.because === 'Terminating');
+  const deleted = acts.filter(act => act.kind === 'delete');
+  const terminating = waits.filter(wait => wait.because === 'Terminating');
+  const isGoing = deleted.length + terminating.length > 0;
   if (forced !== undefined && isGoing && !isDue(now, addDuration(deadline, LAST_PODS_GO))) return undefined;
+  // Where Curfew itself is late, pods are deleted after the deadline, once, and have the same time. Of those that come after it nobody waits.
+  const isTimely = ({ pod: { creationTime } }: { readonly pod: PodView }): boolean =>
+    creationTime === undefined || isDue(deadline, creationTime);
+  const isUntried = ({ pod }: { readonly pod: PodView }): boolean => !active.tried.includes(pod.uid);
+  const isStopping = ({ pod: { deletionTime } }: { readonly pod: PodView }): boolean =>
+    deletionTime !== undefined && !isDue(now, addDuration(deletionTime, LAST_PODS_GO));
+  const late = [...deleted.filter(isUntried), ...terminating.filter(isStopping)];
+  if (forced !== undefined && late.some(isTimely)) return undefined;
   const remainingPods = new Map([...acts, ...waits].map(each => [each.pod.uid, each]));
   const names = [...remainingPods.values()].map(
     each => `${qualifiedName(each.pod)} (${'because' in each ? each.because : 'Running'})`,
@@ -89,7 +100,8 @@ export function stuckReportTime(active: ActiveDrain, limits: DrainLimitsInForce)
 export function nextByDeadline(active: ActiveDrain, limits: DrainLimitsInForce, now: EpochMs): EpochMs | undefined {
   const deadline = deadlineOf(active, limits);
   if (deadline === undefined) return stuckReportTime(active, limits);
-  return earliest(deadline > now ? deadline : undefined, addDuration(deadline, LAST_PODS_GO));
+  const end = addDuration(deadline, LAST_PODS_GO);
+  return earliest(deadline > now ? deadline : undefined, end > now ? end : addDuration(now, LAST_PODS_GO));
 }
 
 /** Time after which a drain is looked at again, whatever it waits for. */
@@ -98,14 +110,13 @@ const SAFETY_NET = minutes(5);
 const UNWATCHED_CHECK = minutes(1);
 
 /** The instant until which a drain waits for news, at most. */
-export function withSafetyNet(
-  { now, configuration, record }: Pick<DrainObservation, 'now' | 'configuration' | 'record'>,
-  time: EpochMs | undefined,
-): EpochMs {
+export function withSafetyNet(observed: Observation, time: EpochMs | undefined): EpochMs {
+  const { now, record } = observed;
+  const configuration = observed.kind === 'drain' ? observed.configuration : undefined;
   const isUnwatched =
     (configuration?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
   const net = addDuration(now, isUnwatched ? UNWATCHED_CHECK : SAFETY_NET);
-  return earliest(time, net);
+  return [net, lastedRecoveryTime(record)].reduce(earliest, time) ?? net;
 }
 
 /** Time that is left to a request whose deletion is overdue: this, or the time-out if that is less. */
@@ -117,7 +128,10 @@ export function withTimeLeft(request: DrainRequest, timeout: DurationMs, now: Ep
   return { ...request, time: addDuration(now, toDurationMs(overdueWait(timeout) - timeout)) };
 }
 
-const overdueWait = (timeout: DurationMs): DurationMs => toDurationMs(Math.min(timeout, OVERDUE_WAITS));
+/** Time that is left to a pod that comes after the time-out. */
+const LATE_POD_WAITS = seconds(10);
+
+const overdueWait = (timeout: DurationMs, most = OVERDUE_WAITS): DurationMs => toDurationMs(Math.min(timeout, most));
 
 /**
  * The instant at which pods are deleted, by the settings of now. One that an edit has brought nearer, and that is over, leaves as much time as
@@ -131,14 +145,14 @@ export function deleteTimeOf(active: ActiveDrain, timeout: DurationMs, now: Epoc
 }
 
 /**
- * The instant at which pods are deleted if the plan would warn of a deletion and make it at once: of a pod whose mode has changed. Pods that
- * come late to the node are deleted at once. Undefined: the plan is as it should be.
+ * The instant at which pods are deleted if the plan would warn of a deletion and make it at once: of a pod whose mode has changed, or that has
+ * come late to the node. Undefined: the plan is as it should be.
  */
 export function laterDeletion({ acts }: PodPlan, { startTime }: DrainStart, timeout: DurationMs, now: EpochMs) {
-  const isOverdue = acts.some(
-    act => act.kind === 'warn' && isDue(now, act.deleteTime) && !hasComeLate(act.pod, startTime),
-  );
-  return isOverdue ? addDuration(now, overdueWait(timeout)) : undefined;
+  const overdue = acts.filter(act => act.kind === 'warn' && isDue(now, act.deleteTime));
+  if (overdue.length === 0) return undefined;
+  const isLate = overdue.every(({ pod }) => hasComeLate(pod, startTime));
+  return addDuration(now, overdueWait(timeout, isLate ? LATE_POD_WAITS : OVERDUE_WAITS));
 }
 
 /**

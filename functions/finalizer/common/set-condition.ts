@@ -5,7 +5,7 @@ import { readConditions } from '../../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { changeExactly, changeStatus } from '../../../shared/ports/exact-change.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { orRefused, type RefusedCall } from '../../../shared/ports/read-answer.ts';
+import { orRejected, type RejectedCall } from '../../../shared/ports/read-answer.ts';
 
 export interface Condition {
   readonly type: string;
@@ -38,7 +38,7 @@ export async function setConditions(
   ref: ObjectRef,
   object: KubernetesObject,
   { conditions, now, fields = {}, mayLackSubresource = false }: StatusWrite,
-): Promise<'ok' | 'changed' | RefusedCall> {
+): Promise<'ok' | 'changed' | RejectedCall> {
   if (isSomethingElse(object)) return 'ok';
   const storedConditions = readConditions(object.status?.['conditions']);
   const changed = conditions.filter(change => {
@@ -60,10 +60,10 @@ export async function setConditions(
   });
   const kept = listIn(object.status, 'conditions').filter(condition => !types.has(typeOf(condition)));
   const status = { ...fields, conditions: [...kept, ...written] };
-  const first = await orRefused(changeStatus(kubernetes, ref, object.metadata, status));
+  const first = await orRejected(changeStatus(kubernetes, ref, object.metadata, status));
   const isElsewhere = first.kind === 'notFound' && mayLackSubresource;
-  const outcome = isElsewhere ? await orRefused(changeExactly(kubernetes, ref, object.metadata, { status })) : first;
-  if (outcome.kind === 'refused') return outcome;
+  const outcome = isElsewhere ? await orRejected(changeExactly(kubernetes, ref, object.metadata, { status })) : first;
+  if (outcome.kind === 'rejected') return outcome;
   return outcome.kind === 'conflict' ? 'changed' : 'ok';
 }
 

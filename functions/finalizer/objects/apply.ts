@@ -6,11 +6,11 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
-import { again, DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { anotherTurn, DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { releaseCall, reserveCall } from './call-rate.ts';
 import { callCleanUp, clearDegraded, awaitsAnswer, saveAnswer } from './clean-up.ts';
 import type { ObjectContext, ObjectRunContext } from './context.ts';
-import { isReportedOrphan, LEDGER_CHECK, type ObjectDecision } from './decide.ts';
+import { isPastRelease, isReportedOrphan, LEDGER_CHECK, type ObjectDecision } from './decide.ts';
 import { addFinalizer, removeFinalizer } from './finalizer.ts';
 import { nextEntry, noteDown, noteOrphan, saveEntry, TAKE_OVER_AFTER } from './ledger.ts';
 import type { FoundObject, ObservedObject } from './observe.ts';
@@ -36,6 +36,8 @@ async function takeAnswer(context: ObjectRunContext, observed: ObservedObject): 
   context.answer = undefined;
   if (answer?.rule !== inForce.object.metadata.name || entry === undefined || !awaitsAnswer(entry, answer))
     return undefined;
+  // A heartbeat does not put off a release.
+  if (answer.kind === 'pending' && entry.phase === 'pending' && isPastRelease(observed.observation)) return undefined;
   if (isReportedOrphan(entry)) await reportLateSuccess(context.reporter, observed);
   const turn = await saveAnswer(context, observed, entry, answer);
   if (turn.kind === 'again') context.answer = 'written' in turn ? answer : undefined;
@@ -66,7 +68,7 @@ async function carryOutUnlessRefused(
   if (!isRefusal(outcome)) return outcome;
   // This turn may have written it.
   const loaded = await record.load();
-  if (loaded.kind === 'newer') return again('a newer version wrote its entry');
+  if (loaded.kind === 'newer') return anotherTurn('a newer version wrote its entry');
   const refusals = tries.after(entry?.refusals);
   const known = loaded.kind === 'known' ? loaded.value : nextEntry(observed);
   const value = { ...known, message: outcome.message, ...(refusals !== undefined && { refusals }) };
@@ -85,7 +87,8 @@ async function carryOut(context: ObjectRunContext, decision: LedgerDecision, obs
     case 'hold':
       return addFinalizer(context, observed, decision.object.live);
     case 'free':
-      if ((await removeFinalizer(context, observed, decision.object.live)) === 'changed') return again('it changed');
+      if ((await removeFinalizer(context, observed, decision.object.live)) === 'changed')
+        return anotherTurn('it changed');
       return record.closeNow();
     case 'intend':
       return intend(context, observed);
@@ -116,7 +119,7 @@ async function callAndSave(context: ObjectContext, observed: ObservedObject, ent
 
 async function releaseClean(context: ObjectContext, observed: ObservedObject, object: KubernetesObject): Promise<Turn> {
   await clearDegraded(context, observed);
-  if ((await removeFinalizer(context, observed, object)) === 'changed') return again('it changed');
+  if ((await removeFinalizer(context, observed, object)) === 'changed') return anotherTurn('it changed');
   const message = `clean-up is done, ${observed.inForce.rule.finalizerName} is off`;
   await reportObject(context.reporter, observed, { decision: 'release', reason: 'FinalizationSucceeded', message });
   return observed.record.closeNow();
@@ -135,7 +138,7 @@ async function releaseUnclean(
     const rule = observed.inForce.object.metadata.name;
     return noteOrphan(observed, `its deadline passed, and FinalizerRule ${rule} says Release`);
   }
-  return (await removeFinalizer(context, observed, object)) === 'changed' ? again('it changed') : PROGRESSED;
+  return (await removeFinalizer(context, observed, object)) === 'changed' ? anotherTurn('it changed') : PROGRESSED;
 }
 
 async function saveReportedOrphan({ reporter }: ObjectContext, observed: ObservedObject): Promise<Turn> {
@@ -149,10 +152,10 @@ async function intend(context: ObjectRunContext, observed: ObservedObject): Prom
   const { deps, takeCallSlot } = context;
   const { entry, observation, inForce } = observed;
   const { now } = observation;
-  const isSlotDue = entry?.slotTime !== undefined;
+  const isSlotDue = entry !== undefined && entry.phase !== 'cleaned' && entry.slotTime !== undefined;
   const slot = await reserveCall(deps, inForce, observed.subject.uid ?? '', { isSlotDue, now, takeCallSlot });
   if (slot > now) {
-    const next = { ...nextEntry(observed), phase: entry?.phase ?? 'held', slotTime: slot };
+    const next = { ...nextEntry(observed), slotTime: slot };
     // One that queues again has queued since then.
     const isFirst = next.phase === 'held' && !isSlotDue;
     return saveEntry(observed, { ...next, ...(isFirst && { time: now }) }, slot);
@@ -161,5 +164,5 @@ async function intend(context: ObjectRunContext, observed: ObservedObject): Prom
   const next = { ...nextEntry(observed), phase: 'intended', attempts, time: now } as const;
   const turn = await saveEntry(observed, next, addDuration(now, TAKE_OVER_AFTER));
   if (turn.written) context.ownAttempt = attempts;
-  return again('the call was noted down');
+  return anotherTurn('the call was noted down');
 }

@@ -6,10 +6,10 @@ import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, type EpochMs } from '../../../shared/domain/time.ts';
 import { CONTENDED, RetryableError } from '../../../shared/errors.ts';
 import { checkedCodec, storedUnder, readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
-import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
+import { anotherTurn, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
-import { type CallQueue, freeCallSlot, type takeCallSlot as TakeSlot } from './decide.ts';
+import { type CallQueue, freeCallSlot, type takeCallSlot as TakeSlot } from './rule/call-queue.ts';
 import type { RuleInForce } from '../rules/decide.ts';
 
 /** The stored queue; version 1 had no `callEndTimes`. */
@@ -92,7 +92,7 @@ async function changeQueue(
         },
         stored?.version ?? 0,
       );
-      return outcome.kind === 'written' ? DONE : again('another run wrote first');
+      return outcome.kind === 'written' ? DONE : anotherTurn('another run wrote first');
     },
   });
 }

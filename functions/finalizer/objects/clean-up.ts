@@ -6,7 +6,7 @@ import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { addDuration, retryWait } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
-import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { anotherTurn, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { setConditions } from '../common/set-condition.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { nextEntry, saveEntry, TAKE_OVER_AFTER } from './ledger.ts';
@@ -60,11 +60,11 @@ export async function saveAnswer(
       { ...fields, phase: 'cleaned', time: now },
       addDuration(now, TAKE_OVER_AFTER),
     );
-    return saved.written ? again('the clean-up is done') : saved;
+    return saved.written ? anotherTurn('the clean-up is done') : saved;
   }
   if (answer.kind === 'pending') {
     const saved = await saveEntry(observed, { ...fields, phase: 'pending', time: now }, addDuration(now, LEDGER_CHECK));
-    return saved.written ? again('a worker is at it') : saved;
+    return saved.written ? anotherTurn('a worker is at it') : saved;
   }
   const { message } = answer;
   const failureReport = reportOfFailure(entry.failureReport, message, now);
@@ -73,7 +73,7 @@ export async function saveAnswer(
   const saved = await saveEntry(observed, next, addDuration(now, retryWait(entry.attempts, longestBackoff)));
   if (!saved.written) return saved;
   await degrade(context, observed, { attempts: entry.attempts, message, hasEvent: failureReport.time === now });
-  return again('the clean-up failed');
+  return anotherTurn('the clean-up failed');
 }
 
 const CONDITION = 'Degraded';

@@ -1,7 +1,7 @@
 /** The rule of FinalizerRules: the next act that one object needs (I1). Pure: no I/O, no clock. */
 import { notRestoredBefore, type Effort } from '../../../shared/domain/effort.ts';
 import type { FinalizerRule, RateLimit } from '../../../shared/domain/finalizer-rule.ts';
-import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import { inboxReadTime, isLateLook, RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
   earliest,
@@ -12,8 +12,6 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
-
-export { type CallQueue, freeCallSlot, takeCallSlot } from './rule/call-queue.ts';
 
 /** The object's entry in the ledger. `slotTime`: its slot in the queue of the rule; `effort`: the finalizer was put back. */
 export type ObservedEntry = { readonly effort?: Effort } &
@@ -122,18 +120,36 @@ export function decide<Entry extends ObservedEntry, State extends ObservedState>
   }
   if (entry?.phase === 'cleaned') return { kind: 'release', object, because: 'cleaned' };
 
-  const end = rule.deadline === undefined ? undefined : addDuration(object.deletionTime, rule.deadline);
-  const isOver = end !== undefined && isDue(now, end);
+  const deadline = deadlineOf(rule, object.deletionTime);
   const next = entry && nextCallTime(entry, rule.rateLimit);
-  if (isOver && rule.onDeadline === 'Release' && !isCallOwed(entry, next, end, now))
-    return { kind: 'release', object, because: 'deadline' };
+  const end = deadline !== undefined && rule.onDeadline === 'Release' ? releaseTime(entry, deadline) : undefined;
+  if (deadline !== undefined && end !== undefined) {
+    if (entry?.phase === 'pending' && isLateLook(now, end)) return { kind: 'intend' };
+    if (isDue(now, end) && !isCallOwed(entry, next, deadline, now))
+      return { kind: 'release', object, because: 'deadline' };
+  }
   if (entry === undefined) return { kind: 'intend' };
   if (entry.phase === 'intended' && observation.isOwnIntent) return { kind: 'call', entry };
   if (next === undefined || isDue(now, next)) return { kind: 'intend' };
-  const overdueTime = end ?? addDuration(object.deletionTime, OVERDUE_WITHOUT_DEADLINE);
+  const overdueTime = deadline ?? addDuration(object.deletionTime, OVERDUE_WITHOUT_DEADLINE);
   const isOverdue = isDue(now, overdueTime);
-  return { kind: 'wait', entry, until: isOverdue ? next : earliest(next, overdueTime), isOverdue };
+  const endAhead = end === undefined || isDue(now, end) ? undefined : end;
+  return { kind: 'wait', entry, until: earliest(next, isOverdue ? endAhead : overdueTime), isOverdue };
 }
+
+/** Time when the deadline releases the object. A worker that was asked after it has as long to answer as a message may wait in the inbox. */
+const releaseTime = (entry: ObservedEntry | undefined, deadline: EpochMs): EpochMs =>
+  entry?.phase === 'pending' && entry.time > deadline ? inboxReadTime(entry.time) : deadline;
+
+/** Whether the deadline that releases the object has passed. */
+export function isPastRelease({ now, rule, object }: ObjectObservation): boolean {
+  if (rule.onDeadline === 'Keep' || object === 'outOfSight' || object?.deletionTime === undefined) return false;
+  const deadline = deadlineOf(rule, object.deletionTime);
+  return deadline !== undefined && isDue(now, deadline);
+}
+
+const deadlineOf = ({ deadline }: FinalizerRule, deletionTime: EpochMs): EpochMs | undefined =>
+  deadline === undefined ? undefined : addDuration(deletionTime, deadline);
 
 /** Whether it was reported that the object went without its clean-up. */
 export const isReportedOrphan = (entry: { readonly phase: string; readonly unreported?: true }): boolean =>
@@ -143,9 +159,14 @@ export const isReportedOrphan = (entry: { readonly phase: string; readonly unrep
  * Whether Curfew itself is late: a call that was due before the deadline has not been made, or its answer is not there yet. The object is not
  * released before (I1).
  */
-function isCallOwed(entry: ObservedEntry | undefined, next: EpochMs | undefined, end: EpochMs, now: EpochMs): boolean {
-  if (entry === undefined || next === undefined || isDue(end, next)) return true;
-  if (entry.phase === 'held') return entry.time > end;
+function isCallOwed(
+  entry: ObservedEntry | undefined,
+  next: EpochMs | undefined,
+  deadline: EpochMs,
+  now: EpochMs,
+): boolean {
+  if (entry === undefined || next === undefined || isDue(deadline, next)) return true;
+  if (entry.phase === 'held') return entry.time > deadline;
   return entry.phase === 'intended' && !isDue(now, next);
 }
 

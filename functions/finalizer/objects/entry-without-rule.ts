@@ -10,12 +10,12 @@ import { addDuration, hours, isReportDue, minutes, type EpochMs } from '../../..
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import { isReportedOrphan, LEDGER_CHECK } from './decide.ts';
 import { seenIn } from '../../../shared/custom-resource/out-of-sight.ts';
 import { awaitsAnswer } from './clean-up.ts';
 import type { WorkerAnswer } from './context.ts';
-import { TAKE_OVER_AFTER } from './ledger.ts';
+import { asReported, TAKE_OVER_AFTER } from './ledger.ts';
 import type { LedgerEntry } from './record.ts';
 
 interface LedgerEntryOfRule {
@@ -64,10 +64,10 @@ async function keepEntry(
   if (object !== 'notKnown' && !hasFinalizer) return endEntry(context, kept, entry, object);
   const isDeleting = object !== 'notKnown' && object?.metadata.deletionTimestamp !== undefined;
   const lastReport = entry.withoutRule;
-  const isNews = (isDeleting && lastReport?.deleting === false) || isReportDue(now, lastReport?.saidTime, ONCE_A_DAY);
+  const isNew = (isDeleting && lastReport?.deleting === false) || isReportDue(now, lastReport?.saidTime, ONCE_A_DAY);
   // Said first: a run that dies in between says it again (I9).
-  if (isNews) await reportWithoutRule(context.reporter, kept, entry, isDeleting);
-  const value = isNews ? { ...entry, withoutRule: { saidTime: now, deleting: isDeleting } } : entry;
+  if (isNew) await reportWithoutRule(context.reporter, kept, entry, isDeleting);
+  const value = isNew ? { ...entry, withoutRule: { saidTime: now, deleting: isDeleting } } : entry;
   return record.save({ subject, value, wakeTime: addDuration(now, CHECK) });
 }
 
@@ -79,8 +79,8 @@ async function readObject(
   const asked = { ...parseApiVersion(apiVersion), kind };
   const type = await kubernetes.resolve(asked);
   if (type === undefined) return 'notKnown';
-  const answer = await orNotKnown(kubernetes.get({ type, name, ...(namespace !== undefined && { namespace }) }));
-  if (answer.kind === 'notKnown') return 'notKnown';
+  const answer = await orUnavailable(kubernetes.get({ type, name, ...(namespace !== undefined && { namespace }) }));
+  if (answer.kind === 'unavailable') return 'notKnown';
   const found = await seenIn({ kubernetes }, answer, asked);
   if (found === 'outOfSight') return 'notKnown';
   return found?.metadata.uid === uid ? found : undefined;
@@ -103,7 +103,7 @@ async function endEntry(
     const saved = await record.save({ subject, value, wakeTime: addDuration(now, TAKE_OVER_AFTER) });
     return saved.written ? PROGRESSED : saved;
   }
-  const { unreported: _, ...value } = entry;
+  const value = asReported(entry);
   await report(reporter, subject, {
     decision: 'orphan',
     reason: EVENT_REASONS.possibleOrphan,

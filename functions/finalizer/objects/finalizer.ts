@@ -3,7 +3,7 @@ import type { FinalizerContext } from '../common/context.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { effortOfRestoring } from '../../../shared/domain/effort.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
-import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { anotherTurn, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
@@ -32,7 +32,7 @@ export async function addFinalizer(
   if (!saved.written) return saved;
   const finalizers = [...(object.metadata.finalizers ?? []), rule.finalizerName];
   const outcome = await changeExactly(deps.kubernetes, ref, object.metadata, { finalizers });
-  if (outcome.kind !== 'ok') return again('it changed');
+  if (outcome.kind !== 'ok') return anotherTurn('it changed');
   await reportObject(reporter, observed, {
     decision: 'hold',
     reason: entry === undefined ? 'FinalizerAdded' : 'FinalizerRestored',
@@ -54,7 +54,7 @@ export async function removeFinalizer(
   object: KubernetesObject,
 ): Promise<'ok' | 'changed'> {
   // A condition may just have been taken off it.
-  const now = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
+  const now = objectOf(await deps.kubernetes.get(ref), { ifNotServed: 'throw' });
   const { metadata } = now?.metadata.uid === object.metadata.uid ? now : object;
   const { finalizers = [], deletionTimestamp } = metadata;
   if (deletionTimestamp !== object.metadata.deletionTimestamp) return 'changed';

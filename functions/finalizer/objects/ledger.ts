@@ -4,6 +4,7 @@
  */
 import type { FinalizerDeps } from '../common/context.ts';
 import { isDeepStrictEqual } from 'node:util';
+import { invariant } from '../../../shared/domain/invariant.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
@@ -25,18 +26,31 @@ export const TAKE_OVER_AFTER = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
 /** The entry as it stands, under the rule that is in force, without a slot in its queue. */
 export function nextEntry({ inForce, observation, entry }: ObservedObject): LedgerEntry {
-  const {
-    slotTime: _,
-    withoutRule: __,
-    refusals: ___,
-    unreported: ____,
-    ...rest
-  } = entry ?? {
-    attempts: 0,
-    phase: 'held' as const,
-    time: observation.now,
+  const { object } = observation;
+  const isHere = object !== undefined && object !== 'outOfSight';
+  const deletionTime = isHere ? object.deletionTime : entry?.deletionTime;
+  const fields = {
+    rule: inForce.object.metadata.name,
+    finalizerName: inForce.rule.finalizerName,
+    ...(deletionTime !== undefined && { deletionTime }),
   };
-  return { ...rest, rule: inForce.object.metadata.name, finalizerName: inForce.rule.finalizerName };
+  if (entry === undefined) return { ...fields, phase: 'held', attempts: 0, time: observation.now };
+  const { withoutRule: _, refusals: __, deletionTime: ___, ...rest } = withoutSlot(entry);
+  return { ...(rest.phase === 'orphaned' ? asReported(rest) : rest), ...fields };
+}
+
+function withoutSlot(entry: LedgerEntry): LedgerEntry {
+  if (entry.phase === 'cleaned') return entry;
+  const { slotTime: _, ...rest } = entry;
+  return rest;
+}
+
+/** The entry of an orphan once that is reported. */
+export function asReported<Orphaned extends { readonly unreported?: true }>(
+  entry: Orphaned,
+): Omit<Orphaned, 'unreported'> {
+  const { unreported: _, ...rest } = entry;
+  return rest;
 }
 
 /** Writes the entry of an object with the timer of its next look. @param redeliveryError as in `RecordToSave` */
@@ -76,15 +90,16 @@ export function entryRecord(
   rule: string,
 ): TimedRecord<LedgerEntry> {
   let loaded: LoadedRecord<LedgerRecord> = { kind: 'none' };
-  const write = (
-    value: LedgerRecord,
+  /** Writes several entries, with the timer of the one that is due first. */
+  const saveEntries = (
+    entries: readonly TimedEntry[],
     wanted: Omit<RecordToSave<LedgerEntry>, 'value' | 'wakeTime'>,
   ): Promise<SaveOutcome> => {
     const now = clock.now();
-    // One that has come is seen to by the run in hand, which looks at each entry.
-    const ahead = entriesOf(value).flatMap(({ wakeTime: time }) => (time !== undefined && time > now ? [time] : []));
+    // The run in hand looks at each entry, and so at those whose time has come.
+    const ahead = entries.map(({ wakeTime }) => wakeTime).filter(time => time > now);
     const wakeTime = ahead.reduce<EpochMs | undefined>(earliest, undefined) ?? addDuration(now, LEDGER_CHECK);
-    return record.save({ ...wanted, value, wakeTime });
+    return record.save({ ...wanted, value: recordOf(entries), wakeTime });
   };
   return {
     key: record.key,
@@ -93,67 +108,57 @@ export function entryRecord(
     async load() {
       loaded = await record.load();
       if (loaded.kind !== 'known') return loaded;
-      const own = entryIn(loaded.value, rule);
-      return own === undefined ? { kind: 'none' } : { ...loaded, value: own };
+      const entryOfRule = entriesOf(loaded.value).find(isOf(rule));
+      return entryOfRule === undefined ? { kind: 'none' } : { ...loaded, value: withoutTime(entryOfRule) };
     },
     async save(wanted) {
+      if (loaded.kind !== 'known' || entriesOf(loaded.value).every(isOf(rule))) return record.save(wanted);
       const { value, wakeTime } = wanted;
-      const base = loaded.kind === 'known' ? loaded.value : undefined;
-      const otherEntries = base?.otherEntries ?? {};
-      const isAlone = base === undefined || (base.rule === rule && Object.keys(otherEntries).length === 0);
-      if (isAlone) return record.save(wanted);
-      const stored = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
-      const main: LedgerRecord = { ...base, wakeTime: base.wakeTime ?? stored ?? wakeTime };
-      const storedEntry = base.rule === rule ? timeOf(main) : otherEntries[rule];
-      const isSame = storedEntry !== undefined && isDeepStrictEqual(withoutTime(storedEntry), value);
+      const entries = timedEntriesOf(loaded.value, loaded.stored.nextWakeTime ?? wakeTime);
+      const entryOfRule = entries.find(isOf(rule));
       // As with any record: an unchanged entry keeps a timer that comes in time.
-      const kept = isSame && comesInTime(storedEntry.wakeTime, wakeTime, clock.now()) ? storedEntry.wakeTime : wakeTime;
-      const next: LedgerRecord =
-        base.rule === rule
-          ? { ...value, wakeTime: kept, otherEntries }
-          : { ...main, otherEntries: { ...otherEntries, [rule]: { ...value, wakeTime: kept } } };
-      return write(next, wanted);
+      const isSame = entryOfRule !== undefined && isDeepStrictEqual(withoutTime(entryOfRule), value);
+      const keepsTimer = isSame && comesInTime(entryOfRule.wakeTime, wakeTime, clock.now());
+      const next = { ...value, wakeTime: keepsTimer ? entryOfRule.wakeTime : wakeTime };
+      const nextEntries = entries.map(entry => (entry === entryOfRule ? next : entry));
+      return saveEntries(entryOfRule === undefined ? [...entries, next] : nextEntries, wanted);
     },
     async closeNow() {
       if (loaded.kind !== 'known') return record.closeNow();
       const { value, stored } = loaded;
-      const remainingRecord = withoutEntries(value, entry => entry.rule === rule, stored.nextWakeTime ?? clock.now());
-      return remainingRecord === undefined ? record.closeNow() : write(remainingRecord, { subject: stored.subject });
+      const others = timedEntriesOf(value, stored.nextWakeTime ?? clock.now()).filter(entry => entry.rule !== rule);
+      return others.length === 0 ? record.closeNow() : saveEntries(others, { subject: stored.subject });
     },
   };
 }
 
-function entryIn(record: LedgerRecord, rule: string): LedgerEntry | undefined {
-  const { otherEntries, wakeTime: _, ...main } = record;
-  if (main.rule === rule) return main;
-  const other = otherEntries !== undefined && Object.hasOwn(otherEntries, rule) ? otherEntries[rule] : undefined;
-  return other && withoutTime(other);
-}
+const isOf =
+  (rule: string) =>
+  (entry: LedgerEntry): boolean =>
+    entry.rule === rule;
 
-function withoutTime(timed: TimedEntry): LedgerEntry {
+function withoutTime(timed: LedgerEntry & Partial<TimedEntry>): LedgerEntry {
   const { wakeTime: _, ...entry } = timed;
   return entry;
 }
 
-function timeOf(record: LedgerRecord): TimedEntry | undefined {
-  const { otherEntries: _, wakeTime, ...main } = record;
-  return wakeTime === undefined ? undefined : { ...main, wakeTime };
+/** The entries of a record, each with its time. @param time of the first, where it stands alone */
+const timedEntriesOf = (value: LedgerRecord, time: EpochMs): readonly TimedEntry[] =>
+  entriesOf(value).map(entry => ({ ...entry, wakeTime: entry.wakeTime ?? time }));
+
+/** The record of at least one entry: the first stands in front, the others by their rules. */
+function recordOf([first, ...others]: readonly TimedEntry[]): LedgerRecord {
+  invariant(first !== undefined, 'a record of the ledger has an entry');
+  if (others.length === 0) return first;
+  return { ...first, otherEntries: Object.fromEntries(others.map(entry => [entry.rule, entry])) };
 }
 
-/**
- * The record without some entries: the first of the others stands in front; undefined: none is left. @param time of the first, where it stands
- * alone
- */
+/** The record without some entries; undefined: none is left. @param time of the first, where it stands alone */
 export function withoutEntries(
   value: LedgerRecord,
   leavesOut: (entry: LedgerEntry) => boolean,
   time: EpochMs,
 ): LedgerRecord | undefined {
-  const [first, ...rest] = entriesOf(value)
-    .filter(each => !leavesOut(each))
-    .map((each): TimedEntry => ({ ...each, wakeTime: each.wakeTime ?? time }));
-  if (first === undefined) return undefined;
-  return rest.length === 0
-    ? first
-    : { ...first, otherEntries: Object.fromEntries(rest.map(each => [each.rule, each])) };
+  const left = timedEntriesOf(value, time).filter(entry => !leavesOut(entry));
+  return left.length === 0 ? undefined : recordOf(left);
 }

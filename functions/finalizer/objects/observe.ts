@@ -50,7 +50,7 @@ export async function observe(
   const { subject, inForce, type, record, isOwnFinalizerRefused, ownAttempt } = sought;
   const loaded = await record.load();
   if (loaded.kind === 'newer') return { kind: 'over' };
-  const entry = loaded.kind === 'known' ? loaded.value : undefined;
+  const storedEntry = loaded.kind === 'known' ? loaded.value : undefined;
   // The name that the ledger stores: a message may be wrong in it (I10).
   const known = loaded.kind === 'known' ? loaded.stored.subject : subject;
   const { name, namespace } = known;
@@ -58,7 +58,7 @@ export async function observe(
   const ref = { type, name, ...(namespace !== undefined && { namespace }) };
   const answer = await kubernetes.get(ref);
   const isOther = answer.kind === 'there' && answer.object.kind !== rule.kind;
-  const isMissing = answer.kind !== 'there' && entry !== undefined;
+  const isMissing = answer.kind !== 'there' && storedEntry !== undefined;
   // The plural is what the rule's status says, which others may have written: the kind decides.
   const served = isOther || isMissing ? await kubernetes.resolve(rule) : undefined;
   if (served !== undefined && served.resource !== type.resource)
@@ -70,6 +70,7 @@ export async function observe(
     hasFinalizer: carriesFinalizer(object, inForce),
     deletionTime: deletionTimeOf(object),
   };
+  const entry = storedEntry && isOfEarlierDeletion(storedEntry, state) ? undefined : storedEntry;
   const observation: ObservedObject['observation'] = {
     now: clock.now(),
     rule,
@@ -81,3 +82,7 @@ export async function observe(
   };
   return { kind: 'here', observation: { observation, inForce, ref, object, subject: known, record, entry } };
 }
+
+/** Whether the entry is of another deletion than that of the object: it lived again in between, or lives now. */
+const isOfEarlierDeletion = ({ deletionTime }: LedgerEntry, state: ObservedState | undefined): boolean =>
+  state !== undefined && deletionTime !== undefined && deletionTime !== state.deletionTime;

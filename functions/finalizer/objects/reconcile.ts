@@ -1,18 +1,19 @@
 /** One object of a kind that FinalizerRules name: for each of them look, decide, apply; entries without a rule are kept. */
-import type { Subject } from '../../../shared/contract/subject.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { createTries } from '../../../shared/lifecycle/refusals.ts';
+import { createTries, noteRefusedRead, reportWarning } from '../../../shared/lifecycle/refusals.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import { apply, type LedgerDecision } from './apply.ts';
 import type { ObjectContext, ObjectRunContext, WorkerAnswer } from './context.ts';
 import { entryRecord, rulesIn } from './ledger.ts';
-import type { ObservedObject } from './observe.ts';
+import { observe, type ObservedObject } from './observe.ts';
 import { LEDGER_CODEC } from './record.ts';
 import { isOwnFinalizerRefused } from '../rules/record.ts';
 import { loadRules, rulesForKind, acceptanceOf } from '../rules/rule-set.ts';
 import { keepEntryWithoutRule } from './entry-without-rule.ts';
-import { observeIfReadable } from './unreadable.ts';
 
 /** Looks at one object under each of its rules. @param subject with its UID */
 export async function reconcileObject(
@@ -28,29 +29,29 @@ export async function reconcileObject(
   const rules = rulesForKind(parseApiVersion(subject.apiVersion).group, kind, all);
   const ledger = openRecord(deps, LEDGER_CODEC, `object/${uid}`, wakeUp);
   const known = rulesIn(await ledger.load());
-  for (const each of rules) {
-    const rule = each.object.metadata.name;
+  for (const inForce of rules) {
+    const rule = inForce.object.metadata.name;
     const record = entryRecord(deps, ledger, rule);
     // The plural stands in the status of the rule, which others may have emptied.
-    const type = each.type ?? (await deps.kubernetes.resolve(each.rule));
+    const type = inForce.type ?? (await deps.kubernetes.resolve(inForce.rule));
     if (type === undefined) {
       await keepEntryWithoutRule(context, { subject, record, rule, because: undefined }, answer);
       continue;
     }
-    const isRefused = !each.hasOwnFinalizer && (await isOwnFinalizerRefused(deps, each.object.metadata.uid));
+    const isRefused = !inForce.hasOwnFinalizer && (await isOwnFinalizerRefused(deps, inForce.object.metadata.uid));
     const run: ObjectRunContext = { ...context, tries: createTries(deps.clock), ownAttempt: undefined, answer };
     await settle<ObservedObject, LedgerDecision>({
       what: `${kind} ${name}`,
-      observe: () => {
-        const { ownAttempt } = run;
-        return observeIfReadable(run, {
-          subject,
-          inForce: each,
-          type,
-          record,
-          isOwnFinalizerRefused: isRefused,
-          ownAttempt,
-        });
+      async observe() {
+        const { ownAttempt, tries, reporter } = run;
+        const sought = { subject, inForce, type, record, isOwnFinalizerRefused: isRefused, ownAttempt };
+        const looked = await orUnavailable(observe(deps, sought));
+        if (looked.kind !== 'unavailable') return looked;
+        const reportOf = (about: Subject) =>
+          reportWarning(reporter, aboutSubject(about), EVENT_REASONS.finalizationError, 'retry');
+        // An answer of a worker is in no record yet (I9).
+        await noteRefusedRead(looked.error, { tries, record, reportOf, isRequest: run.answer !== undefined });
+        return { kind: 'over' };
       },
       decide: observed => context.decideObject(observed.observation),
       apply: (decision, observed) => apply(run, decision, observed),

@@ -9,19 +9,15 @@ import * as z from '../../../shared/contract/zod.ts';
 import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 
-const entry = {
+const common = {
   rule: z.string(),
   finalizerName: z.string(),
-  /**
-   * `held`: the object lives; `intended`: a call is noted down; `pending`: a worker is at it; `failed`: it is tried again; `cleaned`: the
-   * finalizer may go; `orphaned`: the object went without a clean-up.
-   */
-  phase: z.enum(['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned']),
   attempts: z.int().check(z.minimum(0)),
+  /** Time of the deletion that phase and attempts belong to: a restored etcd may bring the object back, to be deleted once more. */
+  deletionTime: z.exactOptional(instant),
   /** Time when the phase changed last; of `held` with a slot: when the object began to queue. */
   time: instant,
-  /** Time when the next call may be made: a slot in the rule's queue. */
-  slotTime: z.exactOptional(instant),
+  /** Message of the last failure: of the clean-up, or of a change that was refused. */
   message: z.exactOptional(z.string()),
   /** The last Event of a clean-up that failed. */
   failureReport: z.exactOptional(failureReportSchema),
@@ -31,22 +27,43 @@ const entry = {
   effort: z.exactOptional(effortSchema),
   /** The deadline passed, and was reported; false: the report follows. */
   overdue: z.exactOptional(z.boolean()),
-  /** `orphaned`, and the report follows. */
-  unreported: z.exactOptional(z.literal(true)),
   /** The last report that its rule is gone or cannot be read, and whether the object was being deleted then. */
   withoutRule: z.exactOptional(z.object({ saidTime: instant, deleting: z.boolean() })),
 };
+/** Time when the next call may be made: a slot in the rule's queue. */
+const slotTime = z.exactOptional(instant);
+
+const entrySchema = z.discriminatedUnion('phase', [
+  /** The object lives, or queues for its first call. */
+  z.object({ ...common, phase: z.literal('held'), slotTime }),
+  /** A call is noted down. */
+  z.object({ ...common, phase: z.literal('intended'), slotTime }),
+  /** A worker is at it. */
+  z.object({ ...common, phase: z.literal('pending'), slotTime }),
+  /** The clean-up is tried again. */
+  z.object({ ...common, phase: z.literal('failed'), slotTime }),
+  /** The finalizer may go. */
+  z.object({ ...common, phase: z.literal('cleaned') }),
+  /** The object went without a clean-up, as `message` says. `unreported`: the report follows. */
+  z.object({
+    ...common,
+    phase: z.literal('orphaned'),
+    slotTime,
+    unreported: z.exactOptional(z.literal(true)),
+  }),
+]);
 /** An entry with its own timer, where several stand in one record. */
-const timed = z.object({ ...entry, wakeTime: instant });
+const timed = z.intersection(entrySchema, z.object({ wakeTime: instant }));
 
-const schema = z.object({
-  ...entry,
-  wakeTime: z.exactOptional(instant),
-  /** Entries of further rules whose finalizers the object carries, by rule. */
-  otherEntries: z.exactOptional(z.record(z.string(), timed)),
-});
+const schema = z.intersection(
+  entrySchema,
+  z.object({
+    wakeTime: z.exactOptional(instant),
+    /** Entries of further rules whose finalizers the object carries, by rule. */
+    otherEntries: z.exactOptional(z.record(z.string(), timed)),
+  }),
+);
 
-const entrySchema = z.object(entry);
 export type LedgerEntry = z.output<typeof entrySchema>;
 export type TimedEntry = z.output<typeof timed>;
 /** The record of one object: as a rule one entry. */

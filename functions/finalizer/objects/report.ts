@@ -53,13 +53,14 @@ export function reportOrphan(reporter: Reporter, observed: ObservedObject, becau
 }
 
 export function reportOverdue(reporter: Reporter, observed: ObservedObject): Promise<void> {
+  const { deadline, onDeadline } = observed.observation.rule;
   return reportObject(reporter, observed, {
     decision: 'overdue',
     reason: EVENT_REASONS.finalizationOverdue,
     message:
-      observed.observation.rule.deadline === undefined
+      deadline === undefined
         ? 'its clean-up has not succeeded for a day, and its rule has no deadline'
-        : 'its deadline passed, and its rule says Keep',
+        : `its deadline passed, and ${onDeadline === 'Keep' ? 'its rule says Keep' : 'it is released after one more call of its clean-up'}`,
     type: 'Warning',
   });
 }

@@ -10,7 +10,7 @@ import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
-import { orNotKnown, orRefused } from '../../../shared/ports/read-answer.ts';
+import { orUnavailable, orRejected } from '../../../shared/ports/read-answer.ts';
 import type { InstanceOwner } from './decide.ts';
 import type { OrphanEntry } from './record.ts';
 
@@ -58,7 +58,7 @@ export async function observe(
   const loaded = await record.load();
   if (loaded.kind === 'newer') return { kind: 'over' };
   const entry = loaded.kind === 'known' ? loaded.value : undefined;
-  const found = await orNotKnown(lookAt(deps, providerID, origin?.launchTime));
+  const found = await orUnavailable(lookAt(deps, providerID, origin?.launchTime));
   // An entry has a timer. Left as it is, the sweep would send one more message each minute.
   if ('error' in found && entry === undefined) throw found.error;
   const look = 'error' in found ? NO_ANSWER : found;
@@ -91,9 +91,9 @@ async function stateOf(
   providerID: string,
   launchTime: EpochMs | undefined,
 ): Promise<State> {
-  const found = await orRefused(instances.describe(providerID));
-  if (found === undefined) return isUnknownYet(launchTime, clock.now()) ? 'unknown' : undefined;
-  return 'cause' in found ? 'unknown' : found.state;
+  const instance = await orRejected(instances.describe(providerID));
+  if (instance === undefined) return isUnknownYet(launchTime, clock.now()) ? 'unknown' : undefined;
+  return 'cause' in instance ? 'unknown' : instance.state;
 }
 
 async function instanceOwnerOf(deps: FinalizerDeps, providerID: string): Promise<InstanceOwner> {

@@ -4,67 +4,86 @@
  */
 import { hasCondition, setConditions } from '../common/set-condition.ts';
 import { parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
+import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
-import type { EpochMs } from '../../../shared/domain/time.ts';
+import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { isRefusal, joinRefusals, reportWarning } from '../../../shared/lifecycle/refusals.ts';
+import { isRefusal, joinRefusals, reportWarning, type Refused } from '../../../shared/lifecycle/refusals.ts';
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { RecordToSave, SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
-import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { objectOf, orUnavailable } from '../../../shared/ports/read-answer.ts';
 import type { RuleContext, RuleMessage, RuleRunContext } from './context.ts';
 import type { RuleDecision } from './decide.ts';
-import { RULE_CHANGED, releaseRule, releaseRuleWhenUnused, addRuleFinalizer } from './finalizer.ts';
+import { RULE_CHANGED, releaseRule, releaseRuleWhenUnused, addRuleFinalizer, type RuleWait } from './finalizer.ts';
 import type { ObservedRule } from './observe.ts';
 import { isLater, OWN_FINALIZER, type RuleRecord } from './record.ts';
 import { reportInvalidRule } from './report.ts';
-import { acceptedCondition, isNewerWatch, WATCH_TIME, watchingCondition, withCarriers } from './status.ts';
+import { acceptedCondition, isNewerWatch, WATCH_TIME, watchingCondition, withFinalizedObjects } from './status.ts';
+
+/** One turn about a rule: with what it was decided by. */
+interface RuleTurn {
+  readonly context: RuleRunContext;
+  readonly observed: ObservedRule;
+  readonly stored: RuleRecord;
+  /** State of the watch of the kind, by the message or the record. */
+  readonly watch: KindWatch | undefined;
+}
 
 /** Carries out a decision. If a change of the rule is refused, an Event on the rule says so, and the whole message is tried again (I8). */
 export async function apply(context: RuleRunContext, decision: RuleDecision, observed: ObservedRule): Promise<Turn> {
-  const { deps, tries, reporter, message } = context;
-  const { object, record, acceptance } = observed;
+  const { object, record } = observed;
+  const { message } = context;
   const loaded = await record.load();
   if (loaded.kind === 'newer') return DONE;
-  const storedRecord = loaded.kind === 'known' ? loaded.value : {};
-  const { watch = storedRecord.watch, wakeUp } = message;
-  const change = {
-    stored: storedRecord.refusals,
-    restsOn: [object, acceptance.kind],
-    report: reportWarning(reporter, object, EVENT_REASONS.changeRefused),
-  };
-  const remember = async (
-    wakeTime: EpochMs,
-    how: Pick<RecordToSave<RuleRecord>, 'punctual' | 'redeliveryError'>,
-  ): Promise<SaveOutcome> => {
-    if ((await record.load()).kind === 'newer') return { ...DONE, written: false };
-    const subject = subjectOf(object);
-    const refusals = tries.after(storedRecord.refusals);
-    const isNews = watch !== undefined && (storedRecord.watch === undefined || isLater(watch, storedRecord.watch));
-    const value = { ...storedRecord, ...(refusals !== undefined && { refusals }), ...(isNews && { watch }) };
-    return await record.save({ subject, value, wakeTime, ...how });
-  };
-  // Tried also where there is nothing to add: a refusal that is remembered goes.
-  const kept = await tries.make({ ...change, key: OWN_FINALIZER }, async () =>
-    decision.kind === 'addFinalizer' ? await addRuleFinalizer(deps, object) : 'kept',
-  );
+  const stored = loaded.kind === 'known' ? loaded.value : {};
+  const turn = { context, observed, stored, watch: message.watch ?? stored.watch };
+  const kept = await keepOwnFinalizer(turn, decision);
   if (kept === 'changed') return RULE_CHANGED;
   // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
-  if (isRefusal(kept)) await remember(kept.until, { punctual: kept.redeliveryError === undefined });
-  const outcome = await tries.make({ ...change, key: 'rule' }, () =>
-    carryOut(context, decision, observed, { ...message, watch }),
+  if (isRefusal(kept)) await remember(turn, kept.until, { hasOwnMessage: kept.redeliveryError === undefined });
+  const outcome = await tryChange(turn, 'rule', () =>
+    carryOut(context, decision, observed, { ...message, watch: turn.watch }),
   );
-  if (!isRefusal(kept) && !isRefusal(outcome)) {
-    // Nothing of it waits any more, unless it is being deleted.
-    const isWaiting = wakeUp !== undefined || storedRecord.refusals !== undefined;
-    const isDone = outcome.kind === 'done' && isWaiting && object.metadata.deletionTimestamp === undefined;
-    return isDone ? record.release() : outcome;
-  }
   if (!isRefusal(outcome) && outcome.kind === 'again') return outcome;
-  const { until = deps.clock.now(), redeliveryError } = joinRefusals([kept, outcome].filter(isRefusal));
-  return remember(until, { redeliveryError });
+  const { until, redeliveryError } = joinRefusals([kept, outcome].filter(isRefusal));
+  const wakeTime = outcome.kind === 'wait' ? earliest(until, outcome.until) : until;
+  if (wakeTime !== undefined) return remember(turn, wakeTime, { redeliveryError });
+  // Nothing of it waits any more, unless it is being deleted.
+  const isWaiting = message.wakeUp !== undefined || stored.refusals !== undefined;
+  return isWaiting && object.metadata.deletionTimestamp === undefined ? record.release() : DONE;
+}
+
+/** Makes a change of the rule, unless it was refused and waits. */
+function tryChange<Outcome>(
+  { context: { tries, reporter }, observed: { object, acceptance }, stored }: RuleTurn,
+  key: typeof OWN_FINALIZER | 'rule',
+  call: () => Promise<Outcome>,
+): Promise<Outcome | Refused> {
+  const report = reportWarning(reporter, object, EVENT_REASONS.changeRefused);
+  return tries.make({ key, stored: stored.refusals, restsOn: [object, acceptance.kind], report }, call);
+}
+
+/** Puts the rule's own finalizer on, if it lacks it. Tried also where there is nothing to add: a refusal that is remembered goes. */
+const keepOwnFinalizer = (turn: RuleTurn, decision: RuleDecision): Promise<'kept' | 'changed' | Refused> =>
+  tryChange(turn, OWN_FINALIZER, async () =>
+    decision.kind === 'addFinalizer' ? await addRuleFinalizer(turn.context.deps, turn.observed.object) : 'kept',
+  );
+
+/** Writes what was refused, and a watch that the status may not show yet. */
+async function remember(
+  { context: { tries }, observed: { object, record }, stored, watch }: RuleTurn,
+  wakeTime: EpochMs,
+  how: Pick<RecordToSave<RuleRecord>, 'hasOwnMessage' | 'redeliveryError'>,
+): Promise<SaveOutcome> {
+  if ((await record.load()).kind === 'newer') return { ...DONE, written: false };
+  const { refusals: storedRefusals, ...fields } = stored;
+  const refusals = tries.after(storedRefusals);
+  const isNew = watch !== undefined && (stored.watch === undefined || isLater(watch, stored.watch));
+  const value = { ...fields, ...(refusals !== undefined && { refusals }), ...(isNew && { watch }) };
+  return record.save({ subject: subjectOf(object), value, wakeTime, ...how });
 }
 
 async function carryOut(
@@ -72,14 +91,14 @@ async function carryOut(
   decision: RuleDecision,
   observed: ObservedRule,
   message: RuleMessage,
-): Promise<Turn> {
+): Promise<Turn | RuleWait> {
   const { deps } = context;
   const { object, acceptance } = observed;
   const { watch, wakeUp } = message;
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
-  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'notKnown' });
+  const current = objectOf(await deps.kubernetes.get(ref), { ifNotServed: 'throw' });
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
-  const accepted = await withCarriers(deps, acceptedCondition(acceptance), current, acceptance);
+  const accepted = await withFinalizedObjects(deps, acceptedCondition(acceptance), current, acceptance);
   const news = watch !== undefined && isNewerWatch(watch, current) ? watch : undefined;
   const watching = news && watchingCondition(news);
   const resource = news?.state === 'Watching' ? await resourceOf(deps, current) : undefined;
@@ -88,8 +107,8 @@ async function carryOut(
     ...(news !== undefined && { [WATCH_TIME]: news.since }),
   };
   // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
-  const isSaid = hasCondition(current, accepted) || wakeUp !== undefined;
-  if (accepted.status === 'False' && !isSaid) await reportInvalidRule(context.reporter, object, accepted);
+  const isReported = hasCondition(current, accepted) || wakeUp !== undefined;
+  if (accepted.status === 'False' && !isReported) await reportInvalidRule(context.reporter, object, accepted);
   const shown = [accepted, ...(watching ? [watching] : [])];
   const status = await setConditions(deps, ref, current, { conditions: shown, now: deps.clock.now(), fields });
   if (status === 'changed') return RULE_CHANGED;
@@ -118,11 +137,11 @@ async function resourceOf(
 
 /** Wakes the objects of the rule, and releases a rule that is deleted. @param message `resource`: the kind's, as it was just found */
 async function lookAtObjects(
-  { deps, rules }: RuleContext,
+  { deps, ruleRounds }: RuleContext,
   decision: RuleDecision,
   observed: ObservedRule,
   { affectsObjects = false, wakeUp, resource }: RuleMessage & { readonly resource: string | undefined },
-): Promise<Turn> {
+): Promise<Turn | RuleWait> {
   if (decision.kind === 'free') return releaseRule(deps, observed);
   const { cleanUp } = decision;
   const isAwaited = decision.kind === 'awaitObjects';
@@ -132,9 +151,10 @@ async function lookAtObjects(
   if (type === undefined) return releaseRule(deps, observed);
   const inForce = { ...cleanUp, type: { group: type.group, version: type.version, resource: type.resource } };
   const { name } = observed.object.metadata;
-  const asked = affectsObjects || wakeUp !== undefined ? await orNotKnown(rules.request(name).then(() => DONE)) : DONE;
+  const asked =
+    affectsObjects || wakeUp !== undefined ? await orUnavailable(ruleRounds.request(name).then(() => DONE)) : DONE;
   if (!isAwaited) {
-    if (asked.kind === 'notKnown') throw asked.error;
+    if (asked.kind === 'unavailable') throw asked.error;
     return DONE;
   }
   // Its condition says each minute that objects cannot be listed.

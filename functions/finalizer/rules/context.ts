@@ -7,7 +7,7 @@ import type { Rounds } from '../../../shared/policies/rounds.ts';
 
 export interface RuleContext extends FinalizerContext {
   /** Rounds that wake the objects that a change of a rule concerns. */
-  readonly rules: Rounds;
+  readonly ruleRounds: Rounds;
 }
 
 /** One run about one rule. */

@@ -53,17 +53,17 @@ export function decide({
 }
 
 /** Objects that carry the finalizer of a rule. `outOfSight`: its kind is not served in the version that the rule names. */
-export type Carriers =
+export type ObjectsWithFinalizer =
   | { readonly kind: 'none' | 'outOfSight' }
   | { readonly kind: 'some'; readonly objects: readonly KubernetesObject[] }
   /** The objects could not be listed. */
-  | { readonly kind: 'notKnown'; readonly message: string; readonly isForbidden: boolean };
+  | { readonly kind: 'unavailable'; readonly message: string; readonly isForbidden: boolean };
 
 export interface ReleaseObservation {
   readonly now: EpochMs;
   readonly rule: FinalizerRule;
   readonly deletionTime: EpochMs;
-  readonly carriers: Carriers;
+  readonly objectsWithFinalizer: ObjectsWithFinalizer;
   /** Its kind was never watched, as far as its status says. */
   readonly isUnwatched: boolean;
 }
@@ -81,22 +81,23 @@ export interface WaitReason {
 
 /** Decides whether a rule that is being deleted goes: when no object carries its finalizer, in sight or out of it. That is looked at once a minute. */
 export function decideRelease(observation: ReleaseObservation): ReleaseDecision {
-  const { now, deletionTime, carriers, isUnwatched } = observation;
+  const { now, deletionTime, objectsWithFinalizer, isUnwatched } = observation;
   // Without access to the kind we never put a finalizer on. Nobody will grant access just to end the rule.
-  if (isUnwatched && carriers.kind === 'notKnown' && carriers.isForbidden) return { kind: 'release' };
+  if (isUnwatched && objectsWithFinalizer.kind === 'unavailable' && objectsWithFinalizer.isForbidden)
+    return { kind: 'release' };
   // A run that read the rule before its deletion may still put the finalizer on an object: the last list counts once such runs are over.
   const settled = addDuration(deletionTime, RUN_ENDS_WITHIN);
   const isSettled = isDue(now, settled);
-  if (carriers.kind === 'none' && isSettled) return { kind: 'release' };
+  if (objectsWithFinalizer.kind === 'none' && isSettled) return { kind: 'release' };
   const next = addDuration(now, minutes(1));
   const until = isSettled || settled > next ? next : settled;
   return { kind: 'wait', until, because: reasonOf(observation, settled) };
 }
 
 /** The reason why the rule stays. */
-function reasonOf({ carriers, rule }: ReleaseObservation, settled: EpochMs): WaitReason {
+function reasonOf({ objectsWithFinalizer, rule }: ReleaseObservation, settled: EpochMs): WaitReason {
   const { kind, version, finalizerName } = rule;
-  switch (carriers.kind) {
+  switch (objectsWithFinalizer.kind) {
     case 'none':
       return {
         status: 'True',
@@ -109,18 +110,18 @@ function reasonOf({ carriers, rule }: ReleaseObservation, settled: EpochMs): Wai
         reason: 'NotServed',
         message: `${kind} is not served in version ${version}: its objects are out of sight`,
       };
-    case 'notKnown':
+    case 'unavailable':
       return {
         status: 'False',
         reason: 'ListFailed',
-        message: `which objects carry ${finalizerName} is not known: ${carriers.message}`,
+        message: `which objects carry ${finalizerName} is not known: ${objectsWithFinalizer.message}`,
       };
     case 'some': {
-      const carries = carriers.objects.length === 1 ? 'carries' : 'carry';
+      const carries = objectsWithFinalizer.objects.length === 1 ? 'carries' : 'carry';
       return {
         status: 'False',
         reason: 'Waiting',
-        message: `${countedNames(carriers.objects)} ${carries} ${finalizerName}`,
+        message: `${countedNames(objectsWithFinalizer.objects)} ${carries} ${finalizerName}`,
       };
     }
   }

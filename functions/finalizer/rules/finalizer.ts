@@ -1,21 +1,22 @@
 /** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
 import type { FinalizerDeps } from '../common/context.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { deletionTimeOf, subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
-import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { anotherTurn, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { closeRuleRecord } from './record.ts';
 import { setConditions } from '../common/set-condition.ts';
-import { decideRelease, type Carriers, type RuleInForce, type WaitReason } from './decide.ts';
+import { decideRelease, type ObjectsWithFinalizer, type RuleInForce, type WaitReason } from './decide.ts';
 import { carriesFinalizer, RULE_FINALIZER } from './rule-set.ts';
 import type { ObservedRule } from './observe.ts';
 import { listRuleObjects } from './wake-ups.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
-import { objectOf, orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { objectOf, orUnavailable } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FinalizerDeps, 'kubernetes' | 'clock'>;
 
-export const RULE_CHANGED = again('somebody changed it');
+export const RULE_CHANGED = anotherTurn('somebody changed it');
 
 /** Puts the rule's own finalizer on. `changed`: nothing was done, for the rule has changed, or is gone. */
 export async function addRuleFinalizer(
@@ -26,6 +27,13 @@ export async function addRuleFinalizer(
   const ref = { type: RESOURCES.FinalizerRule, name };
   const outcome = await changeExactly(kubernetes, ref, metadata, { finalizers: [...finalizers, RULE_FINALIZER] });
   return outcome.kind === 'ok' ? 'kept' : 'changed';
+}
+
+/** The rule stays for its objects. */
+export interface RuleWait {
+  readonly kind: 'wait';
+  /** Time of the next look. */
+  readonly until: EpochMs;
 }
 
 const RELEASED_CONDITION = 'ObjectsReleased';
@@ -41,27 +49,24 @@ export async function releaseRuleWhenUnused(
   { object, record }: Pick<ObservedRule, 'object' | 'record'>,
   inForce: RuleInForce,
   isUnwatched: boolean,
-): Promise<Turn> {
-  const carriers = await findCarriers(deps, inForce);
+): Promise<Turn | RuleWait> {
+  const objectsWithFinalizer = await findObjectsWithFinalizer(deps, inForce);
   const now = deps.clock.now();
   const deletionTime = deletionTimeOf(object) ?? now;
-  const decision = decideRelease({ now, rule: inForce.rule, deletionTime, carriers, isUnwatched });
+  const decision = decideRelease({ now, rule: inForce.rule, deletionTime, objectsWithFinalizer, isUnwatched });
   if (decision.kind === 'release') return releaseRule(deps, { object, record });
   await showRelease(deps, object, decision.because);
-  const subject = subjectOf(object);
-  await record.load();
-  await record.save({ subject, value: {}, wakeTime: decision.until });
-  return DONE;
+  return { kind: 'wait', until: decision.until };
 }
 
-async function findCarriers(deps: Deps, inForce: RuleInForce): Promise<Carriers> {
-  const found = await orNotKnown(
+async function findObjectsWithFinalizer(deps: Deps, inForce: RuleInForce): Promise<ObjectsWithFinalizer> {
+  const listed = await orUnavailable(
     listRuleObjects(deps, inForce).then(objects => ({ kind: 'listed' as const, objects })),
   );
-  if (found.kind === 'notKnown')
-    return { kind: 'notKnown', message: messageOf(found.error), isForbidden: isForbidden(found.error) };
-  if (found.objects === 'outOfSight') return { kind: 'outOfSight' };
-  const objects = found.objects.filter(each => carriesFinalizer(each, inForce));
+  if (listed.kind === 'unavailable')
+    return { kind: 'unavailable', message: messageOf(listed.error), isForbidden: isForbidden(listed.error) };
+  if (listed.objects === 'outOfSight') return { kind: 'outOfSight' };
+  const objects = listed.objects.filter(object => carriesFinalizer(object, inForce));
   return objects.length === 0 ? { kind: 'none' } : { kind: 'some', objects };
 }
 
@@ -74,7 +79,7 @@ async function showRelease(
   because: WaitReason,
 ): Promise<void> {
   const ref = { type: RESOURCES.FinalizerRule, name };
-  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
+  const current = objectOf(await deps.kubernetes.get(ref), { ifNotServed: 'empty' });
   if (current?.metadata.uid !== uid) return;
   const conditions = [{ type: RELEASED_CONDITION, ...because }];
   await setConditions(deps, ref, current, { conditions, now: deps.clock.now() });
@@ -86,7 +91,7 @@ export async function releaseRule(
   { object, record }: Pick<ObservedRule, 'object' | 'record'>,
 ): Promise<Turn> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
-  const current = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+  const current = objectOf(await kubernetes.get(ref), { ifNotServed: 'throw' });
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
   const { finalizers = [] } = current.metadata;
   if (!finalizers.includes(RULE_FINALIZER)) return DONE;

@@ -18,11 +18,11 @@ import { acceptedCondition } from './status.ts';
 export async function reconcileRule(context: RuleContext, name: string, message: RuleMessage): Promise<void> {
   const { deps } = context;
   const { wakeUp } = message;
-  const looks = { recordOf: openRuleRecords(deps, wakeUp), wakeUp };
+  const reader = { recordOf: openRuleRecords(deps, wakeUp), wakeUp };
   const run: RuleRunContext = { ...context, tries: createTries(deps.clock), message };
   await settle<ObservedRule, RuleDecision>({
     what: `FinalizerRule ${name}`,
-    observe: () => observe(deps, looks, name),
+    observe: () => observe(deps, reader, name),
     decide,
     apply: (decision, observed) => apply(run, decision, observed),
   });

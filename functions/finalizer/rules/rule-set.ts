@@ -14,16 +14,16 @@ export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 export const carriesFinalizer = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
   metadata.finalizers?.includes(rule.finalizerName) === true;
 
-/** Reads all FinalizerRules. @throws {OutOfSight} when their definition is not served: which rules there are is not known */
+/** Reads all FinalizerRules. @throws {KindNotServed} when their definition is not served: which rules there are is not known */
 export async function loadRules({
   kubernetes,
 }: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly KubernetesObject[]> {
-  return objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'notKnown' });
+  return objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { ifNotServed: 'throw' });
 }
 
 /** The standing of one rule among all: for each kind the oldest counts, ties by name. */
 export function acceptanceOf(object: KubernetesObject, all: readonly KubernetesObject[]): RuleAcceptance {
-  const own = parseFinalizerRule(object.spec);
+  const parsed = parseFinalizerRule(object.spec);
   const resource = object.status?.['resource'];
   const inForce = (rule: FinalizerRule, addsFinalizer: boolean): RuleInForce => {
     const { group, version } = rule;
@@ -31,11 +31,11 @@ export function acceptanceOf(object: KubernetesObject, all: readonly KubernetesO
     const type = typeof resource === 'string' ? { group, version, resource } : undefined;
     return { object, rule, addsFinalizer, hasOwnFinalizer, type };
   };
-  if (!own.ok) {
+  if (!parsed.ok) {
     const cleanUp = parseCleanUp(object.spec);
-    return { kind: 'invalid', message: own.message, cleansUp: cleanUp && inForce(cleanUp, false) };
+    return { kind: 'invalid', message: parsed.message, cleansUp: cleanUp && inForce(cleanUp, false) };
   }
-  const { group, kind } = own.value;
+  const { group, kind } = parsed.value;
   const older = all
     .filter(other => isBefore(other, object))
     .find(other => {
@@ -43,8 +43,8 @@ export function acceptanceOf(object: KubernetesObject, all: readonly KubernetesO
       return parsed.ok && parsed.value.group === group && parsed.value.kind === kind;
     });
   if (older !== undefined)
-    return { kind: 'conflict', olderRule: older.metadata.name, cleansUp: inForce(own.value, false) };
-  return { kind: 'inForce', value: inForce(own.value, true) };
+    return { kind: 'conflict', olderRule: older.metadata.name, cleansUp: inForce(parsed.value, false) };
+  return { kind: 'inForce', value: inForce(parsed.value, true) };
 }
 
 function isBefore({ metadata: a }: KubernetesObject, { metadata: b }: KubernetesObject): boolean {

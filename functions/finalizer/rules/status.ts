@@ -2,9 +2,9 @@
 import type { FinalizerDeps } from '../common/context.ts';
 import type { Condition } from '../common/set-condition.ts';
 import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
-import { carriedFinalizerOf } from '../../../shared/contract/finalizer-rule-schema.ts';
+import { statedFinalizerOf } from '../../../shared/contract/finalizer-rule-schema.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import { countedNames, type RuleAcceptance } from './decide.ts';
 import { isLater } from './record.ts';
 
@@ -35,24 +35,24 @@ export function watchingCondition({ state, message = '' }: KindWatch): Condition
 }
 
 /** Adds to the refusal of a rule by which nothing can be cleaned up which objects carry its finalizer, where that can be found out. */
-export async function withCarriers(
+export async function withFinalizedObjects(
   { kubernetes }: Pick<FinalizerDeps, 'kubernetes'>,
   accepted: Condition,
   object: KubernetesObject,
   acceptance: RuleAcceptance,
 ): Promise<Condition> {
-  const carried =
-    acceptance.kind === 'invalid' && acceptance.cleansUp === undefined ? carriedFinalizerOf(object.spec) : undefined;
-  const type = carried && (await kubernetes.resolve(carried));
-  if (carried === undefined || type === undefined) return accepted;
-  const found = await orNotKnown(
+  const stated =
+    acceptance.kind === 'invalid' && acceptance.cleansUp === undefined ? statedFinalizerOf(object.spec) : undefined;
+  const type = stated && (await kubernetes.resolve(stated));
+  if (stated === undefined || type === undefined) return accepted;
+  const found = await orUnavailable(
     kubernetes.list(type, {}, { project: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) }),
   );
   if (found.kind !== 'there') return accepted;
-  const carriers = found.objects.filter(({ metadata }) => metadata.finalizers?.includes(carried.finalizerName));
-  if (carriers.length === 0) return accepted;
+  const objects = found.objects.filter(({ metadata }) => metadata.finalizers?.includes(stated.finalizerName));
+  if (objects.length === 0) return accepted;
   return {
     ...accepted,
-    message: `${accepted.message}; ${countedNames(carriers)} with that finalizer, which the rule leaves alone`,
+    message: `${accepted.message}; ${countedNames(objects)} with that finalizer, which the rule leaves alone`,
   };
 }

@@ -35,7 +35,7 @@ async function affectedByRules(deps: Deps, scopes: Scopes): Promise<readonly Sub
     const found = await listRuleObjects(deps, rule);
     // The forwarder says when they can be seen again, each by itself.
     if (found === 'outOfSight') continue;
-    subjects.push(...found.filter(each => isAffected(each, rule)).map(each => toSubject(each, rule.rule.kind)));
+    subjects.push(...found.filter(object => isAffected(object, rule)).map(object => toSubject(object, rule.rule.kind)));
   }
   return subjects;
 }
@@ -60,11 +60,13 @@ export async function listRuleObjects(
  * Whether a change of the rule concerns an object: it is to carry the finalizer, or it is under way and its deadline may have come nearer. Under
  * a rule that ends: it is to be set free; an object under way goes on as before.
  */
-function isAffected(each: KubernetesObject, inForce: RuleInForce): boolean {
-  const isTerminating = each.metadata.deletionTimestamp !== undefined;
+function isAffected(object: KubernetesObject, inForce: RuleInForce): boolean {
+  const isTerminating = object.metadata.deletionTimestamp !== undefined;
   const ends = inForce.object.metadata.deletionTimestamp !== undefined;
-  if (ends) return carriesFinalizer(each, inForce) && !isTerminating;
-  return inForce.addsFinalizer ? isTerminating || !carriesFinalizer(each, inForce) : carriesFinalizer(each, inForce);
+  if (ends) return carriesFinalizer(object, inForce) && !isTerminating;
+  return inForce.addsFinalizer
+    ? isTerminating || !carriesFinalizer(object, inForce)
+    : carriesFinalizer(object, inForce);
 }
 
 const toSubject = (object: KubernetesObject, kindOfRule: string): Subject => ({

@@ -5,8 +5,10 @@ import { addDuration, hours } from '../../../shared/domain/time.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationRunState, TerminationContext } from './context.ts';
-import { type TerminationDecision, withAnswers } from './decide.ts';
-import { closeWithoutFinalizer, hasLostFinalizer, closeUnneeded } from './end.ts';
+import type { TerminationDecision } from './decide.ts';
+import { withAnswers } from './rule/hook-progress.ts';
+import { closeWithoutFinalizer, closeUnneeded } from './end.ts';
+import { hasLostFinalizer } from './rule/turn.ts';
 import { rememberPool } from './known-pools.ts';
 import { isLive } from './rule/objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
@@ -31,6 +33,7 @@ export async function apply(
   const { deps, reporter, run } = context;
   switch (decision.kind) {
     case 'terminate':
+    case 'force':
       return terminate(context, decision, observed);
     case 'prepare':
       return prepare({ deps, reporter, tries: run.tries }, decision, observed);
@@ -70,8 +73,7 @@ async function rememberPoolOf(
   { claim, termination, nodePool }: ObservedTermination,
 ): Promise<void> {
   const isAsked = termination.kind === 'custom' && claim !== undefined && isLive(claim);
-  // One that has gone is remembered as it was.
-  if (isAsked && nodePool !== undefined && nodePool.metadata.uid !== '') await rememberPool(deps, nodePool);
+  if (isAsked && nodePool !== undefined) await rememberPool(deps, nodePool);
 }
 
 /** Reports a termination in mode Observe once, as the record notes; a termination that was under way keeps what it had reached. */

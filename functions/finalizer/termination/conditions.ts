@@ -9,7 +9,7 @@ import { setConditions, type Condition } from '../common/set-condition.ts';
 import type { StepContext } from './context.ts';
 import { isKarpenters } from './rule/objects.ts';
 import { messageOfWait, type StepWait } from './report.ts';
-import { orNotKnown, type NotKnown } from '../../../shared/ports/read-answer.ts';
+import { orUnavailable, type Unavailable } from '../../../shared/ports/read-answer.ts';
 
 /** Condition on NodeClaim and Node: status `True` while the termination is under way, the step as reason, what it waits on as message. */
 export const TERMINATING_CONDITION = 'curfew.dev/Terminating';
@@ -75,15 +75,15 @@ async function writeConditions(
   const ref = { type: seen.kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim, name };
   for (let tried = 0; tried < TRIES; tried += 1) {
     // Read again: the steps have changed it, and others may have since.
-    const answer = await orNotKnown(deps.kubernetes.get(ref));
-    if (answer.kind === 'notKnown') return reportUnwritten(context, seen, shown, answer);
+    const answer = await orUnavailable(deps.kubernetes.get(ref));
+    if (answer.kind === 'unavailable') return reportUnwritten(context, seen, shown, answer);
     // Out of sight there is nobody to show it to.
     const object = answer.kind === 'there' ? answer.object : undefined;
     if (object?.metadata.uid !== uid) return;
-    const written = await orNotKnown(
+    const written = await orUnavailable(
       setConditions(deps, ref, object, { conditions: shown, now }).then(kind => ({ kind })),
     );
-    if (written.kind === 'notKnown') return reportUnwritten(context, seen, shown, written);
+    if (written.kind === 'unavailable') return reportUnwritten(context, seen, shown, written);
     if (written.kind !== 'changed') return;
   }
 }
@@ -93,7 +93,7 @@ async function reportUnwritten(
   { reporter }: StepContext,
   about: KubernetesObject,
   shown: readonly Condition[],
-  { error }: NotKnown,
+  { error }: Unavailable,
 ): Promise<void> {
   const texts = shown.map(({ type, reason, message }) => `${type}: ${reason}, ${message}`);
   const message = cutText(`${error.message}; not shown: ${texts.join('; ')}`);

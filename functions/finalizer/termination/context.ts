@@ -8,8 +8,11 @@ import type { Step, StepOutcome } from './steps.ts';
 import { contended } from '../../../shared/errors.ts';
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import type { PauseOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
-import type { ClaimHints } from './claim-hints.ts';
-import { type decide, type HookOwner, nextLook, type ResourceAnswer } from './decide.ts';
+import type { ClaimCache } from './claim-cache.ts';
+import type { decide } from './decide.ts';
+import type { HookOwner } from './rule/hooks.ts';
+import { nextLook } from './rule/turn.ts';
+import type { ResourceAnswer } from './rule/hook-progress.ts';
 import type { ObservedTermination } from './observe.ts';
 import { isLive } from './rule/objects.ts';
 import type { KeptSettings, TerminationRecord } from './record.ts';
@@ -17,7 +20,7 @@ import type { KeptSettings, TerminationRecord } from './record.ts';
 /** Context of runs about terminations. Mutants put mistakes in the place of rule and steps. */
 export interface TerminationContext extends FinalizerContext {
   readonly pauseOutOfSight: PauseOutOfSight;
-  readonly hints: ClaimHints;
+  readonly claimCache: ClaimCache;
   readonly decide: typeof decide;
   readonly steps: readonly Step<StepContext>[];
 }

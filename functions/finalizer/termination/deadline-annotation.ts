@@ -8,7 +8,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
-import { FROM_NODE_CLAIM } from './decide.ts';
+import { FROM_NODE_CLAIM } from './rule/deadline.ts';
 import type { StepContext } from './context.ts';
 
 const ANNOTATION = KARPENTER.terminationTimestampAnnotation;

@@ -2,12 +2,17 @@
  * Deletes the other of NodeClaim and Node when one was deleted, as Karpenter does. A Node gets our finalizer before it is deleted: without one
  * it would be gone with its pods before anybody drains it.
  */
+import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
+import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { fieldsOf, listIn } from '../../../shared/domain/json.ts';
+import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { Step, StepOutcome } from './steps.ts';
 import { setFinalizers } from './finalizers.ts';
-import { nextDeletion } from './decide.ts';
-import { isLive, toTerminatedClaim, toTerminatedObject } from './rule/objects.ts';
+import { nextDeletion } from './rule/deletion.ts';
+import { planDrain } from './rule/drain-plan.ts';
+import { isLive, isRegistered, toTerminatedClaim, toTerminatedObject } from './rule/objects.ts';
 import { claimAndNodes, lookAgainAfter, stepDone, type StepContext } from './context.ts';
 
 export const deleteObjects: Step<StepContext> = {
@@ -15,7 +20,8 @@ export const deleteObjects: Step<StepContext> = {
   role: 'deletion',
   async run(context) {
     const { finalizerNames, settings } = context;
-    const { claim, nodes, sharedWith } = context.observed;
+    const { claim, sharedWith } = context.observed;
+    const nodes = await nodesOfClaim(context);
     const next = nextDeletion({
       claim: claim && toTerminatedClaim(claim),
       nodes: nodes.map(toTerminatedObject),
@@ -31,6 +37,34 @@ export const deleteObjects: Step<StepContext> = {
       : await addNodeFinalizer(context, source, next.finalizerName);
   },
 };
+
+/**
+ * The Nodes that go with their NodeClaim. As in Karpenter, one that has not registered leaves its Node alone: a taint keeps pods off it. A Node
+ * without that taint may run pods all the same, and is emptied before its instance ends (I2).
+ */
+export async function nodesOfClaim({
+  deps,
+  now,
+  deadline,
+  observed,
+}: StepContext): Promise<readonly KubernetesObject[]> {
+  const { claim, nodes, protection } = observed;
+  if (claim === undefined || isRegistered(claim)) return nodes;
+  const found: KubernetesObject[] = [];
+  await oneByOne(nodes, async node => {
+    if (isLive(node)) {
+      if (listIn(node.spec, 'taints').map(fieldsOf).some(isUnregisteredTaint)) return;
+      const pods = await loadPodsOnNode(deps, node.metadata.name);
+      const plan = planDrain({ now, pods, deadline: deadline?.time, protection: protection.policy });
+      if (plan.isDrained) return;
+    }
+    found.push(node);
+  });
+  return found;
+}
+
+const isUnregisteredTaint = ({ key, effect }: JsonObject): boolean =>
+  key === KARPENTER.unregisteredTaint && effect === 'NoExecute';
 
 /**
  * Deletes a NodeClaim that no finalizer of ours or Karpenter's holds (scope NodeOnly), once its instance has ended: before that it would be gone

@@ -15,21 +15,21 @@ import type { Report } from '../../../shared/lifecycle/reporter.ts';
 import type { Step } from './steps.ts';
 import {
   describeBlockedPods,
-  endPods,
+  removePods,
   forgetPods,
   latestDeletionTime,
   askedEvictionsAfter,
   remainingAfter,
   withEvictionIntents,
-  type EndedPod,
+  type PodRemovalResult,
   type AskedEvictions,
 } from '../../../shared/pods/drain-pods.ts';
-import { type DrainPlan, isDrained, planDrain, type PodStep } from './decide.ts';
+import { type DrainPlan, isDrained, planDrain, type PodStep } from './rule/drain-plan.ts';
 import { terminatingNodes, lookAgain, safetyLook, stepDone, type StepContext } from './context.ts';
 import { reportOnAll } from './report.ts';
 
-type PodEndStep = Exclude<PodStep, { kind: 'wait' }>;
-type EndedPods = readonly EndedPod<PodEndStep>[];
+type RemovalStep = Exclude<PodStep, { kind: 'wait' }>;
+type RemovalResults = readonly PodRemovalResult<RemovalStep>[];
 
 export const drainNodes: Step<StepContext> = {
   name: 'Drain',
@@ -48,7 +48,7 @@ export const drainNodes: Step<StepContext> = {
       await context.saveState({ askedEvictions });
     const waits = ownDrains.filter(drain => drain.kind === 'waits');
     if (waits.length === 0) {
-      if (context.state().refusedEvictions > 0) await context.saveState({ refusedEvictions: 0 });
+      if (context.state().failedLooks > 0) await context.saveState({ failedLooks: 0 });
       return stepDone;
     }
     // Pods that go, and budgets that open, wake the termination by their events.
@@ -79,21 +79,17 @@ async function drainNode(context: StepContext, node: KubernetesObject): Promise<
   const plan = planDrain({ now, pods, deadline: deadline?.time, protection: observed.protection.policy });
   const { askedEvictions: storedEvictions = {} } = context.state();
   // To note first tries, too, would cost each termination a write for each round of its pods.
-  const again = plan.steps.filter(({ pod }) => storedEvictions[pod.uid] !== undefined);
-  const intents = withEvictionIntents(storedEvictions, again, now);
+  const retriedSteps = plan.steps.filter(({ pod }) => storedEvictions[pod.uid] !== undefined);
+  const intents = withEvictionIntents(storedEvictions, retriedSteps, now);
   if (intents !== storedEvictions && !(await context.saveState({ askedEvictions: intents }))) return { kind: 'others' };
-  const { endedPods, isReportRepeated } = await carryOutSteps(context, node, plan.steps, storedEvictions);
-  const askedEvictions = askedEvictionsAfter(storedEvictions, endedPods, now);
-  if (isDrained(plan, endedPods, context)) return { kind: 'drained', pods, askedEvictions };
-  const { failures, texts, retriesAtOnce, retryTime } = remainingAfter(
-    context.state().refusedEvictions,
-    endedPods,
-    now,
-  );
-  if (failures !== context.state().refusedEvictions) await context.saveState({ refusedEvictions: failures });
+  const { results, isReportRepeated } = await carryOutSteps(context, node, plan.steps, storedEvictions);
+  const askedEvictions = askedEvictionsAfter(storedEvictions, results, now);
+  if (isDrained(plan, results, context)) return { kind: 'drained', pods, askedEvictions };
+  const { failedLooks, texts, retriesAtOnce, retryTime } = remainingAfter(context.state().failedLooks, results, now);
+  if (failedLooks !== context.state().failedLooks) await context.saveState({ failedLooks });
   const wait = waitOf(plan, texts);
   if (isReportRepeated) await reportAgain(context, wait.message);
-  const times = [plan.nextLook, retriesAtOnce ? now : retryTime, firstStuckTime(context, endedPods)];
+  const times = [plan.nextLook, retriesAtOnce ? now : retryTime, firstStuckTime(context, results)];
   return { kind: 'waits', pods, askedEvictions, ...wait, until: times.reduce(earliest, undefined) };
 }
 
@@ -103,14 +99,14 @@ export async function carryOutSteps(
   node: KubernetesObject,
   steps: readonly PodStep[],
   askedEvictions?: AskedEvictions,
-): Promise<{ readonly endedPods: EndedPods; readonly isReportRepeated: boolean }> {
+): Promise<{ readonly results: RemovalResults; readonly isReportRepeated: boolean }> {
   const { deps, reporter, run, now, settings, deadline, isForced } = context;
   const { refusals } = context.state();
   let isReportRepeated = false;
-  const endedPods = await endPods(
+  const results = await removePods(
     { ...deps, reporter },
     {
-      ends: steps.filter(step => step.kind !== 'wait'),
+      removals: steps.filter(step => step.kind !== 'wait'),
       requiresUnchanged: false,
       askedEvictions,
       now,
@@ -119,7 +115,7 @@ export async function carryOutSteps(
       restsOn: [settings],
       deadline: deadline?.time,
       isLast: isForced,
-      describe: step => describeEnd(context, node, step),
+      describe: step => describeRemoval(context, node, step),
       report: async (step, text, isRepeated) => {
         // The drain's own wait reports refused evictions.
         if (step.kind === 'delete') await reportNotDeleted(context, step.pod, text, isRepeated);
@@ -127,14 +123,14 @@ export async function carryOutSteps(
       },
     },
   );
-  return { endedPods, isReportRepeated };
+  return { results, isReportRepeated };
 }
 
 /** Time when the first of the pods that were just evicted counts as stuck: nothing else tells when one does not go. */
-function firstStuckTime({ now }: StepContext, ended: EndedPods): EpochMs | undefined {
-  return ended
+function firstStuckTime({ now }: StepContext, results: RemovalResults): EpochMs | undefined {
+  return results
     .filter(({ answer }) => answer.kind === 'evicted')
-    .map(({ end }) => stuckTime({ deletionTime: latestDeletionTime(end, now) }))
+    .map(({ removal }) => stuckTime({ deletionTime: latestDeletionTime(removal, now) }))
     .reduce(earliest, undefined);
 }
 
@@ -182,10 +178,10 @@ function reportNotDeleted(
 }
 
 /** Words the report of a pod that was evicted or deleted. */
-function describeEnd(
+function describeRemoval(
   { deadline }: StepContext,
   { metadata: { name: node } }: KubernetesObject,
-  step: PodEndStep,
+  step: RemovalStep,
 ): Omit<Report, 'about' | 'reason' | 'metric'> {
   const event = { type: 'Normal' } as const;
   if (step.kind === 'evict') {

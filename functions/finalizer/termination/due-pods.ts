@@ -7,12 +7,12 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepsOutcome } from './steps.ts';
 import { remainingAfter } from '../../../shared/pods/drain-pods.ts';
-import { planDrain } from './decide.ts';
+import { planDrain } from './rule/drain-plan.ts';
 import { terminatingNodes, type StepContext } from './context.ts';
-import { deleteObjects } from './delete-objects.ts';
+import { deleteObjects, nodesOfClaim } from './delete-objects.ts';
 import { carryOutSteps } from './drain.ts';
 import { hooksAt } from './hooks.ts';
-import { isLive, toTerminatedClaim } from './rule/objects.ts';
+import { isLive } from './rule/objects.ts';
 import { isInstanceMissing } from './missing-instance.ts';
 import { awaitOtherClaim } from './other-claims.ts';
 import { taintNodes } from './taint.ts';
@@ -36,7 +36,7 @@ export async function deleteDuePods(context: StepContext, outcome?: StepsOutcome
   if (outcome !== undefined && !BEFORE_DRAIN.includes(outcome.step)) return undefined;
   if (await isInstanceMissing(context)) return undefined;
   let next: EpochMs | undefined;
-  for (const node of nodesToEmpty(context)) {
+  for (const node of await nodesToEmpty(context)) {
     const pods = await loadPodsOnNode(deps, node.metadata.name);
     const { steps, nextForcedDeletion } = planDrain({
       now,
@@ -45,16 +45,16 @@ export async function deleteDuePods(context: StepContext, outcome?: StepsOutcome
       protection: context.observed.protection.policy,
     });
     const due = steps.filter(({ kind }) => kind === 'delete');
-    const { endedPods } = await carryOutSteps(context, node, due);
-    next = [nextForcedDeletion, remainingAfter(0, endedPods, now).retryTime].reduce(earliest, next);
+    const { results } = await carryOutSteps(context, node, due);
+    next = [nextForcedDeletion, remainingAfter(0, results, now).retryTime].reduce(earliest, next);
   }
   return next;
 }
 
 /** The Nodes that go, with those that are still to be deleted: at the deadline their instance ends, also where they cannot be. */
-function nodesToEmpty(context: StepContext): readonly KubernetesObject[] {
-  const { claim, nodes, sharedWith, endedWith } = context.observed;
+async function nodesToEmpty(context: StepContext): Promise<readonly KubernetesObject[]> {
+  const { claim, sharedWith, endedWith } = context.observed;
   if (endedWith !== undefined) return endedWith.nodes.filter(each => !isLive(each));
-  const isFollowed = claim !== undefined && !isLive(claim) && toTerminatedClaim(claim).isRegistered;
-  return isFollowed && sharedWith.length === 0 ? nodes : terminatingNodes(context);
+  const isFollowed = claim !== undefined && !isLive(claim) && sharedWith.length === 0;
+  return isFollowed ? await nodesOfClaim(context) : terminatingNodes(context);
 }

@@ -19,7 +19,7 @@ import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { contended, type RetryableError } from '../../../shared/errors.ts';
 import { isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
-import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { anotherTurn, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
 import { hookCallsOf, hookNoteOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
 import { handHooksOn } from './other-claims.ts';
@@ -27,8 +27,9 @@ import type { ObservedTermination, TerminationSubject } from './observe.ts';
 import { isLive } from './rule/objects.ts';
 import type { GoneSubject } from '../../../shared/lifecycle/subject.ts';
 import type { SaveOutcome, TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { hasBegun, hookOwnerUidOf, openTermination, type TerminationRecord } from './record.ts';
-import { withLaterCalls } from './decide.ts';
+import { hookOwnerUidOf, openTermination, type TerminationRecord } from './record.ts';
+import { withLaterCalls } from './rule/hook-progress.ts';
+import { hasBegun } from './rule/turn.ts';
 
 type GoneTermination = GoneSubject<TerminationRecord>;
 
@@ -105,7 +106,7 @@ export async function closeFinished(
   const { claim, nodes, object, providerID, record } = observed;
   // A NodeClaim may have come before the last of them went.
   if (providerID !== undefined && !(await handHooksOn(deps, value, { providerID, uid: object.metadata.uid }))) {
-    return again(`another run wrote the record of a NodeClaim of ${providerID}`);
+    return anotherTurn(`another run wrote the record of a NodeClaim of ${providerID}`);
   }
   if (claim === undefined) return record.closeNow();
   const { metadata } = claim;
@@ -140,7 +141,7 @@ const keepForHooks = (
   record: TimedRecord<TerminationRecord>,
   { subject, value, now }: { readonly subject: Subject; readonly value: TerminationRecord; readonly now: EpochMs },
 ): Promise<SaveOutcome> =>
-  record.save({ subject, value, wakeTime: addDuration(now, NODE_RECORD_CHECK), punctual: false });
+  record.save({ subject, value, wakeTime: addDuration(now, NODE_RECORD_CHECK), hasOwnMessage: false });
 
 /**
  * Closes the record of an object that went while its termination was under way: somebody took our finalizer off. While its instance runs on and
@@ -201,10 +202,6 @@ export async function closeGone(
     message: `${kind} ${name} is gone, its record is closed`,
   });
 }
-
-/** Whether its termination had begun, and nothing of ours holds what is left of it: this run's predecessor let it go, or a person did. */
-export const hasLostFinalizer = ({ stored, object }: ObservedTermination): boolean =>
-  stored !== undefined && hasBegun(stored) && object.metadata.deletionTimestamp !== undefined;
 
 /**
  * Closes the record of an object that only somebody else's finalizer keeps. The record of a NodeClaim is kept until it goes, for the fate of its

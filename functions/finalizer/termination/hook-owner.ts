@@ -1,15 +1,17 @@
 /**
  * Finds the termination in which the hooks of an instance are called: one instance, one call of each (I4). Before the first call, the
- * NodeClaim's UID goes into the records of its Nodes. Calls found there are continued. So no Node calls them again after a run that died, or
- * after a NodeClaim that went unseen.
+ * NodeClaim's UID goes into the records of its Nodes. A Node that finds this UID leaves the hooks to that NodeClaim. Calls found there are
+ * continued.
  */
 import type { FinalizerDeps } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
-import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
+import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
+import { throwIfNewer } from '../../../shared/lifecycle/record-codec.ts';
+import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { EMPTY_TERMINATION, hookOwnerUidOf, openTermination, type TerminationRecord } from './record.ts';
 import type { StepContext } from './context.ts';
-import { type HookOwner, ownerByNode } from './decide.ts';
+import { type HookOwner, ownerByNode } from './rule/hooks.ts';
 
 /** Time between looks at a Node that lives on, should the event of its end be lost. */
 export const NODE_RECORD_CHECK = hours(24);
@@ -45,37 +47,62 @@ export async function takeHookOwnership(context: StepContext): Promise<HookOwner
     finalizers.some(name => finalizerNames.includes(name)),
   );
   for (const node of terminated) {
-    const { metadata } = node;
-    const record = openTermination(deps, 'Node', metadata.uid);
-    const loaded = await record.load();
+    const { uid, name } = node.metadata;
+    const record = openTermination(deps, 'Node', uid);
+    const loaded = throwIfNewer(await record.load(), `Node ${name}`);
     const value = loaded.kind === 'known' ? loaded.value : EMPTY_TERMINATION;
     const isCalled = Object.keys(value.hooks).length > 0;
     const isReported = value.reportState.kind === 'reported';
     const verdict = ownerByNode({ ownerUid: hookOwnerUidOf(value), isReported, isCalled }, claim.metadata.uid);
-    if (verdict.kind === 'elsewhere') {
-      const other = await claimUnderWay(deps, verdict.ownerUid);
-      return other === undefined ? { kind: 'over' } : { kind: 'underWay', termination: `NodeClaim ${other.name}` };
+    switch (verdict.kind) {
+      case 'elsewhere':
+        return ownerElsewhere(deps, verdict.ownerUid);
+      case 'ofNode':
+        return { kind: 'underWay', termination: `Node ${name}` };
+      case 'ours': {
+        const calls = verdict.goesOn ? { ...hookCallsOf(value), hookKeyUid: value.hookKeyUid ?? uid } : undefined;
+        const isNoted = !verdict.notes || (await noteClaim(context, claim, { node, record, value: calls ?? value }));
+        if (!isNoted) return { kind: 'changed' };
+        if (calls === undefined) break;
+        return { kind: (await goOnWith(context, calls)) ? 'ours' : 'changed' };
+      }
     }
-    if (verdict.kind === 'ofNode') return { kind: 'underWay', termination: `Node ${metadata.name}` };
-    if (verdict.notes) {
-      const wakeTime = addDuration(observed.now, NODE_RECORD_CHECK);
-      const own = verdict.goesOn ? { ...hookCallsOf(value), hookKeyUid: value.hookKeyUid ?? metadata.uid } : value;
-      const noted: TerminationRecord = { ...own, reportState: { kind: 'hookNote', claimUid: claim.metadata.uid } };
-      const saved = await record.save({ subject: subjectOf(node), value: noted, wakeTime, punctual: false });
-      if (!saved.written) return { kind: 'changed' };
-    }
-    if (!verdict.goesOn) continue;
-    // Called when no NodeClaim stood for the Node, or another one did: they go on from there.
-    const { hooks: called, reportedHookPoints, hookKeyUid = metadata.uid } = value;
-    const calls = {
-      hooks: called,
-      ...(reportedHookPoints !== undefined && { reportedHookPoints }),
-      hookKeyUid,
-    };
-    if (!(await context.saveState(calls))) return { kind: 'changed' };
-    break;
   }
   return { kind: 'ours' };
+}
+
+async function ownerElsewhere(deps: FinalizerDeps, ownerUid: string): Promise<HookOwner> {
+  const other = await claimUnderWay(deps, ownerUid);
+  return other === undefined ? { kind: 'over' } : { kind: 'underWay', termination: `NodeClaim ${other.name}` };
+}
+
+interface AskedNode {
+  readonly node: KubernetesObject;
+  readonly record: TimedRecord<TerminationRecord>;
+  readonly value: TerminationRecord;
+}
+
+/** Notes in the record of a Node in whose termination its hooks are called. @returns whether it was written */
+async function noteClaim(
+  { observed }: StepContext,
+  { metadata: { uid: claimUid } }: KubernetesObject,
+  { node, record, value: stored }: AskedNode,
+): Promise<boolean> {
+  const value = { ...stored, reportState: { kind: 'hookNote', claimUid } as const };
+  const wakeTime = addDuration(observed.now, NODE_RECORD_CHECK);
+  return (await record.save({ subject: subjectOf(node), value, wakeTime, hasOwnMessage: false })).written;
+}
+
+/** Takes over calls that were made when no NodeClaim stood for the Node, or another one did. @returns whether that was written */
+function goOnWith(
+  context: StepContext,
+  { hooks, reportedHookPoints, hookKeyUid }: TerminationRecord,
+): Promise<boolean> {
+  return context.saveState({
+    hooks,
+    ...(reportedHookPoints !== undefined && { reportedHookPoints }),
+    ...(hookKeyUid !== undefined && { hookKeyUid }),
+  });
 }
 
 /** The record of a NodeClaim that lives, and for whose instance hooks were called. */

@@ -21,8 +21,8 @@ import { isConditionTrue, readConditions } from '../../../shared/domain/node.ts'
 import { notServed } from '../../../shared/domain/not-served.ts';
 import type { HookTarget, TerminationHook } from '../../../shared/domain/termination.ts';
 import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
-import type { ResourceAnswer } from './decide.ts';
-import type { HookProgress } from './record.ts';
+import type { ResourceAnswer } from './rule/hook-progress.ts';
+import type { HookProgressIn, HookResource } from './record.ts';
 import type { StepContext } from './context.ts';
 
 type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
@@ -38,7 +38,7 @@ export const keyOfHook = (context: StepContext, { name }: TerminationHook): stri
 export async function makeHookResource(
   context: StepContext,
   hook: TerminationHook & { readonly target: ByResource },
-  { firstInvokedTime, unawaited }: HookProgress,
+  { firstInvokedTime, unawaited }: HookProgressIn<'intended'>,
 ): Promise<ResourceAnswer> {
   const { kubernetes } = context.deps;
   const { object: owner, claim, nodes, providerID = '' } = context.observed;
@@ -87,7 +87,7 @@ const markOf = (context: StepContext, hook: TerminationHook): Mark => ({
 export async function followResource(
   context: StepContext,
   hook: TerminationHook & { readonly target: ByResource },
-  known: NonNullable<HookProgress['resource']>,
+  known: HookResource,
 ): Promise<ResourceAnswer> {
   const { resource, name, uid } = known;
   const ref = refOf(known);

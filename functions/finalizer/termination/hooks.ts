@@ -8,22 +8,15 @@ import type { HookPoint, TerminationHook } from '../../../shared/domain/terminat
 import { addDuration, toTimestamp, type DurationMs } from '../../../shared/domain/time.ts';
 import type { Step, StepOutcome } from './steps.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
-import type { HookProgress } from './record.ts';
+import type { HookProgress, HookProgressIn } from './record.ts';
 import { followResource, keyOfHook, makeHookResource } from './hook-resource.ts';
 import { isInstanceEnding } from './missing-instance.ts';
 import { isKarpenters } from './rule/objects.ts';
-import { orNotKnown } from '../../../shared/ports/read-answer.ts';
-import {
-  afterAnswer,
-  type HookObservation,
-  nextAtPoint,
-  nextForHook,
-  nextTimeout,
-  progressOf,
-  type ResourceAnswer,
-  shareOf,
-  unawaitedNews,
-} from './decide.ts';
+import { orUnavailable } from '../../../shared/ports/read-answer.ts';
+import { afterAnswer, nextTimeout, progressOf, type ResourceAnswer } from './rule/hook-progress.ts';
+import { type HookObservation, nextForHook } from './rule/hook.ts';
+import { nextAtPoint, unawaitedNews } from './rule/hooks.ts';
+import { shareOf } from './rule/instance.ts';
 import { reportHook, reportOnAll, reportUnawaitedHooks } from './report.ts';
 import { lookAgain, safetyLook, stepDone, waitFor, type StepContext } from './context.ts';
 
@@ -116,13 +109,13 @@ async function runHook(
       return lookAgain(`hook ${hook.name} was called`);
     }
     case 'look': {
-      const answer = await orNotKnown(followResource(context, { ...hook, target: effect.target }, effect.resource));
+      const answer = await orUnavailable(followResource(context, { ...hook, target: effect.target }, effect.resource));
       // At the end of its time a hook is decided without what cannot be read.
-      if (answer.kind === 'notKnown' && effect.isLast !== true) throw answer.error;
+      if (answer.kind === 'unavailable' && effect.isLast !== true) throw answer.error;
       const isSame = answer.kind === 'pending' && answer.resource?.seenVersion === effect.resource.seenVersion;
       // What ran out of time has only one thing left to say.
-      const isNews = effect.progress.phase === 'timedOut' ? answer.kind === 'succeeded' : !isSame;
-      if (answer.kind !== 'notKnown' && isNews) return await saveAnswer(context, hook, effect.progress, answer);
+      const isNew = effect.progress.phase === 'timedOut' ? answer.kind === 'succeeded' : !isSame;
+      if (answer.kind !== 'unavailable' && isNew) return await saveAnswer(context, hook, effect.progress, answer);
       return effect.isLast === true
         ? await runHook(context, hook, mode, { progress: effect.progress, isLookedAt: true })
         : waitFor(effect.on, effect.until);
@@ -138,6 +131,7 @@ async function runHook(
       });
       await saveProgress(context, hook, effect.progress);
       return await runHook(context, hook, mode, { progress: effect.progress });
+    case 'noteLate':
     case 'giveUp':
       run.ownHooks.delete(callId(hook, effect.progress));
       await saveProgress(context, hook, effect.progress);
@@ -172,22 +166,22 @@ async function saveAnswer(
 async function callFor(
   context: StepContext,
   hook: TerminationHook,
-  progress: HookProgress,
+  progress: HookProgressIn<'intended'>,
   within?: DurationMs,
 ): Promise<ResourceAnswer> {
   const { target } = hook;
-  const answer = await orNotKnown(
+  const answer = await orUnavailable(
     target.kind === 'customResource'
       ? makeHookResource(context, { ...hook, target }, progress)
       : invoke(context, hook, progress, within),
   );
-  return answer.kind === 'notKnown' ? { kind: 'failed', message: answer.error.message } : answer;
+  return answer.kind === 'unavailable' ? { kind: 'failed', message: answer.error.message } : answer;
 }
 
 async function invoke(
   context: StepContext,
   hook: TerminationHook,
-  progress: HookProgress,
+  progress: HookProgressIn<'intended'>,
   within: DurationMs | undefined,
 ): Promise<HookAnswer> {
   const { observed, deadline, deps } = context;

@@ -9,11 +9,17 @@ import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../../share
 import { nodePoolOf, ofPool } from '../../../shared/cluster/node-pool.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import type { ClaimHints } from './claim-hints.ts';
-import { type InstanceSharing, precedesDestructiveCall, sharingWith, UNSHARED, withoutStrays } from './decide.ts';
+import type { ClaimCache } from './claim-cache.ts';
+import {
+  type InstanceSharing,
+  precedesDestructiveCall,
+  sharingWith,
+  UNSHARED,
+  withoutMismatched,
+} from './rule/instance.ts';
 import { isLive, isManaged } from './rule/objects.ts';
 import type { TerminationRecord } from './record.ts';
-import type { NotServedMeaning } from '../../../shared/ports/read-answer.ts';
+import type { IfNotServed } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
 
@@ -22,21 +28,21 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
  */
 export async function claimsOf(
   deps: Deps,
-  hints: ClaimHints,
+  claimCache: ClaimCache,
   node: KubernetesObject,
 ): Promise<readonly KubernetesObject[]> {
   const providerID = providerIDOf(node);
   if (providerID === undefined) return [];
   const now = deps.clock.now();
   const owner = node.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim');
-  const likely = owner?.name ?? hints.nameOf(providerID);
-  if (likely === undefined && isLive(node) && hints.hasNoClaim(providerID, now)) return [];
+  const likely = owner?.name ?? claimCache.nameOf(providerID);
+  if (likely === undefined && isLive(node) && claimCache.hasNoClaim(providerID, now)) return [];
   const claim = likely === undefined ? undefined : await likelyClaim(deps, node, providerID, likely);
   if (claim !== undefined) return [claim];
   const reading = isManaged(node)
-    ? ({ notServed: 'notKnown' } as const)
+    ? ({ ifNotServed: 'throw' } as const)
     : claimsOfNode(owner?.name, nodePoolOf(node.metadata));
-  return claimsOfInstance(deps, providerID, { reading, onList: claims => hints.rememberAll(claims, now) });
+  return claimsOfInstance(deps, providerID, { reading, onList: claims => claimCache.rememberAll(claims, now) });
 }
 
 /** The NodeClaim of this name, if it stands for the Node. If what is deleted has our finalizer, a guess is not enough: all are listed. */
@@ -53,7 +59,7 @@ async function likelyClaim(
 }
 
 interface ClaimList {
-  readonly reading: NotServedMeaning;
+  readonly reading: IfNotServed;
   /** NodePool whose NodeClaims are read; undefined: all. */
   readonly pool?: string | undefined;
   /** Callback for all NodeClaims that were read. */
@@ -76,7 +82,7 @@ export async function otherClaimsOf(
   deps: Pick<Deps, 'kubernetes'>,
   { providerID, uid }: { readonly providerID: string; readonly uid: string | undefined },
 ): Promise<readonly KubernetesObject[]> {
-  const claims = await claimsOfInstance(deps, providerID, { reading: { notServed: 'notKnown' } });
+  const claims = await claimsOfInstance(deps, providerID, { reading: { ifNotServed: 'throw' } });
   return claims.filter(claim => claim.metadata.uid !== uid);
 }
 
@@ -90,7 +96,7 @@ async function sharingOf(
   const providerID = providerIDOf(claim);
   const isEnding = !isLive(claim) || nodes.some(node => !isLive(node));
   if (providerID === undefined || !isEnding) return UNSHARED;
-  const claims = await claimsOfInstance(deps, providerID, { reading: { notServed: 'notKnown' }, pool });
+  const claims = await claimsOfInstance(deps, providerID, { reading: { ifNotServed: 'throw' }, pool });
   const others = claims.filter(other => other.metadata.uid !== claim.metadata.uid);
   return sharingWith(claim, others);
 }
@@ -143,12 +149,12 @@ export async function nodesAndSharing(
 }
 
 /** Whether the deletion of this Node is its own, and not that of the NodeClaim with its providerID. */
-export async function isStray(
+export async function isMismatched(
   deps: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,
   node: KubernetesObject,
 ): Promise<boolean> {
   if (isLive(node) || claim.status?.['nodeName'] === node.metadata.name) return false;
   const named = await namedNodesOf(deps, claim, { state: undefined, viaNode: undefined });
-  return !withoutStrays(claim, [...named, node]).includes(node);
+  return !withoutMismatched(claim, [...named, node]).includes(node);
 }

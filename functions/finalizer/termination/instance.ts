@@ -13,7 +13,7 @@ import type { Step, StepOutcome } from './steps.ts';
 import { showProgress } from './conditions.ts';
 import { isKarpenters, launchTimeOf } from './rule/objects.ts';
 import { lastReportOf, withReport, type CallAttempt } from './record.ts';
-import { afterRefusedCall, type InstanceLook, nextForInstance, shareOf } from './decide.ts';
+import { afterRefusedCall, type InstanceLook, nextForInstance, shareOf } from './rule/instance.ts';
 import { lookAgain, stepDone, waitFor, type StepContext } from './context.ts';
 import { reportOnAll } from './report.ts';
 
@@ -96,8 +96,8 @@ export async function lookAtInstance(
     return await lookUnreported(context, providerID);
   } catch (error) {
     const { refusals = {} } = context.state();
-    const isSaid = step !== undefined && refusals[step]?.saidTime !== undefined;
-    if (!(error instanceof RetryableError) || isSaid) throw error;
+    const isReported = step !== undefined && refusals[step]?.saidTime !== undefined;
+    if (!(error instanceof RetryableError) || isReported) throw error;
     const lastReport = { isForced, text: `instance ${providerID} cannot be looked at` };
     if (!isDeepStrictEqual(lastReportOf(context.state()), lastReport)) {
       const message = `instance ${providerID} cannot be looked at, and is not ended before: ${messageOf(error)}`;

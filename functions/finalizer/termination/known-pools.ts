@@ -1,7 +1,7 @@
 /** Remembers NodePools for all functions, as long as one of their NodeClaims or Nodes is left. */
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
-import { KNOWN_POOL_CODEC, knownPoolKey, type KnownPool } from '../../../shared/cluster/known-pool.ts';
+import { isGone, KNOWN_POOL_CODEC, knownPoolKey, type KnownPool } from '../../../shared/cluster/known-pool.ts';
 import { loadNodePool, ofPool } from '../../../shared/cluster/node-pool.ts';
 import { CURFEW_GROUP } from '../../../shared/contract/names.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
@@ -25,8 +25,12 @@ const openPool = (deps: Deps, name: string, wakeUp?: UsedWakeUp) =>
 export const isKnownPool = ({ apiVersion, kind }: Subject): boolean =>
   kind === KIND && apiVersion === subjectOf('').apiVersion;
 
-/** Remembers a NodePool, before a finalizer is put on for its sake. A NodePool that cannot be read changes nothing of what is known. */
+/**
+ * Remembers a NodePool, before a finalizer is put on for its sake. One that has gone is remembered as it was; one that cannot be read changes
+ * nothing of what is known.
+ */
 export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: UsedWakeUp): Promise<void> {
+  if (isGone(pool)) return;
   const { name, labels = {} } = pool.metadata;
   const parsed = parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption');
   const record = openPool(deps, name, wakeUp);
@@ -55,7 +59,7 @@ export async function updateKnownPool(deps: Deps, name: string, wakeUp?: UsedWak
   }
   if (loaded.kind !== 'known') return;
   const [claims, nodes] = await inParallel([
-    listNodeClaims(deps, { notServed: 'notKnown' }, ofPool(name)),
+    listNodeClaims(deps, { ifNotServed: 'throw' }, ofPool(name)),
     listNodes(deps, ofPool(name)),
   ]);
   if (claims.length + nodes.length > 0) await savePool(deps, record, name, loaded.value);
@@ -68,5 +72,10 @@ async function savePool(
   name: string,
   value: KnownPool,
 ): Promise<void> {
-  await record.save({ subject: subjectOf(name), value, wakeTime: addDuration(clock.now(), CHECK), punctual: false });
+  await record.save({
+    subject: subjectOf(name),
+    value,
+    wakeTime: addDuration(clock.now(), CHECK),
+    hasOwnMessage: false,
+  });
 }

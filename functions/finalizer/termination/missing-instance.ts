@@ -1,8 +1,8 @@
 /** Asks EC2 whether the instance still runs, for the steps that have nothing to do without one. */
 import { RetryableError } from '../../../shared/errors.ts';
-import { orNotKnown, orRefused } from '../../../shared/ports/read-answer.ts';
+import { orUnavailable, orRejected } from '../../../shared/ports/read-answer.ts';
 import type { Step } from './steps.ts';
-import { hasReadyNode, isEnding, isMissing, needsAnswer } from './decide.ts';
+import { hasReadyNode, isEnding, isMissing, needsAnswer } from './rule/instance.ts';
 import { stepDone, type StepContext } from './context.ts';
 import { lookAtInstance, lookUnreported } from './instance.ts';
 
@@ -20,10 +20,10 @@ export async function isInstanceMissing(context: StepContext, step?: string): Pr
   if (providerID === undefined) return false;
   const around = { hasReadyNode: hasReadyNode(nodes), isForced: context.isForced };
   const isNeeded = needsAnswer(around);
-  const look = await orNotKnown(
+  const look = await orUnavailable(
     isNeeded ? lookAtInstance(context, providerID, step) : lookUnreported(context, providerID),
   );
-  if (look.kind !== 'notKnown') return isMissing(look, around, context.state().instance);
+  if (look.kind !== 'unavailable') return isMissing(look, around, context.state().instance);
   if (isNeeded && look.error instanceof RetryableError) throw look.error;
   return isMissing(undefined, around, context.state().instance);
 }
@@ -32,6 +32,6 @@ export async function isInstanceMissing(context: StepContext, step?: string): Pr
 export async function isInstanceEnding(context: StepContext, step?: string): Promise<boolean> {
   const { providerID } = context.observed;
   if (providerID === undefined) return false;
-  const look = await orRefused(lookAtInstance(context, providerID, step));
-  return isEnding(look.kind === 'refused' ? undefined : look);
+  const look = await orRejected(lookAtInstance(context, providerID, step));
+  return isEnding(look.kind === 'rejected' ? undefined : look);
 }

@@ -19,21 +19,18 @@ import {
   type EffectiveProtection,
 } from '../../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import type { ClaimHints } from './claim-hints.ts';
-import {
-  endingClaim,
-  type TerminationObservation,
-  type UnreadableSettingsObservation,
-  whileSettingsUnreadable,
-  withoutStrays,
-} from './decide.ts';
-import { nodesAndSharing, claimsOf, isStray, namedNodesOf } from './instance-sharing.ts';
+import type { ClaimCache } from './claim-cache.ts';
+import { endingClaim, withoutMismatched } from './rule/instance.ts';
+import type { TerminationObservation } from './decide.ts';
+import { type UnreadableSettingsObservation, whileSettingsUnreadable } from './rule/settings-in-force.ts';
+import { nodesAndSharing, claimsOf, isMismatched, namedNodesOf } from './instance-sharing.ts';
 import { isManaged, toTerminatedClaim, toTerminatedObject } from './rule/objects.ts';
 import { loadPool } from '../../../shared/cluster/known-pool.ts';
-import { EMPTY_TERMINATION, hasBegun, waitOf, type TerminationRecord } from './record.ts';
+import { hasBegun } from './rule/turn.ts';
+import { EMPTY_TERMINATION, isOfEarlierDeletion, waitOf, type TerminationRecord } from './record.ts';
 import type { PolicySet } from '../../../shared/policies/policy-set.ts';
 import { effectiveTermination, takesBackDeadline, TERMINATION_BLOCK, type EffectiveTermination } from './settings.ts';
-import { orNotKnown, OutOfSight, type NotKnown } from '../../../shared/ports/read-answer.ts';
+import { orUnavailable, KindNotServed, type Unavailable } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -98,16 +95,17 @@ export async function observe(
   if (found.kind !== 'here') return found;
   const { object, record, loaded } = found;
   onFound(record, object);
-  const stored = loaded.kind === 'known' ? loaded.value : undefined;
+  const storedRecord = loaded.kind === 'known' ? loaded.value : undefined;
   const providerID = providerIDOf(object);
   const pool = nodePoolOf(object.metadata);
-  const named = { state: stored, viaNode: target.viaNode };
+  const named = { state: storedRecord, viaNode: target.viaNode };
   const [namedNodes, ofPool, ofPolicies] = await inParallel([
     kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
-    orNotKnown(loadPool(deps, pool).then(value => ({ kind: 'known', value }) as const)),
-    orNotKnown(loadPolicySets(deps, OWNER, BLOCKS).then(value => ({ kind: 'known', value }) as const)),
+    orUnavailable(loadPool(deps, pool).then(value => ({ kind: 'known', value }) as const)),
+    orUnavailable(loadPolicySets(deps, OWNER, BLOCKS).then(value => ({ kind: 'known', value }) as const)),
   ]);
-  const failure = [ofPool, ofPolicies].find(answer => answer.kind === 'notKnown');
+  const stored = storedRecord && isOfEarlierDeletion(storedRecord, [object, ...namedNodes]) ? undefined : storedRecord;
+  const failure = [ofPool, ofPolicies].find(answer => answer.kind === 'unavailable');
   const poolObject = ofPool.kind === 'known' ? ofPool.value : undefined;
   const [policies, protections] = ofPolicies.kind === 'known' ? ofPolicies.value : [NO_POLICIES, NO_POLICIES];
   const unread = failure && settingsWhileUnread(failure, stored, { now: deps.clock.now(), object, nodes: namedNodes });
@@ -120,7 +118,7 @@ export async function observe(
       : await nodesAndSharing(deps, object, { ...named, namedNodes, pool });
   const { sharedWith, endedWith } = sharing;
   // A Node that several NodeClaims name is terminated only with the claim that ends the instance.
-  const nodes = sharedWith.length > 0 || endedWith !== undefined ? [] : withoutStrays(object, sharing.nodes);
+  const nodes = sharedWith.length > 0 || endedWith !== undefined ? [] : withoutMismatched(object, sharing.nodes);
   const observed: ObservedTermination = {
     now: deps.clock.now(),
     target,
@@ -138,7 +136,7 @@ export async function observe(
     record,
     stored,
     nextWakeTime: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
-    hasOwnMessage: loaded.kind === 'known' && loaded.stored.direct === true,
+    hasOwnMessage: loaded.kind === 'known' && loaded.stored.hasOwnMessage === true,
   };
   return { kind: 'here', observation: observed };
 }
@@ -169,7 +167,7 @@ export function toObservation({
  * in it. Throws the error if the message goes back to the queue.
  */
 function settingsWhileUnread(
-  { error }: NotKnown,
+  { error }: Unavailable,
   stored: TerminationRecord | undefined,
   unread: Pick<UnreadableSettingsObservation, 'now' | 'object' | 'nodes'>,
 ): EffectiveTermination | undefined {
@@ -177,7 +175,7 @@ function settingsWhileUnread(
     ...unread,
     isUnderWay: stored !== undefined && hasBegun(stored),
     deadline: stored?.deadline?.time,
-    isOutOfSight: error instanceof OutOfSight,
+    isOutOfSight: error instanceof KindNotServed,
   });
   if (next === 'goOn') return undefined;
   if (next === 'tryAgain') throw error;
@@ -201,14 +199,14 @@ const NO_POLICIES: PolicySet = { policies: [], faults: [] };
  */
 export async function targetOfNode(
   deps: Pick<Deps, 'kubernetes' | 'clock'>,
-  hints: ClaimHints,
+  claimCache: ClaimCache,
   { name, onlyIfTerminating }: { readonly name: string; readonly onlyIfTerminating: boolean },
 ): Promise<TerminationSubject | undefined> {
   const node = await getNode(deps, name);
   if (node === undefined || (onlyIfTerminating && node.metadata.deletionTimestamp === undefined)) return undefined;
-  const claims = await claimsOf(deps, hints, node);
+  const claims = await claimsOf(deps, claimCache, node);
   const claim = claims.length === 1 ? claims[0] : endingClaim(claims);
-  const isIts = claim !== undefined && !(await isStray(deps, claim, node));
+  const isIts = claim !== undefined && !(await isMismatched(deps, claim, node));
   return isIts
     ? { kind: 'NodeClaim', name: claim.metadata.name, uid: claim.metadata.uid, viaNode: name }
     : { kind: 'Node', name, uid: node.metadata.uid };

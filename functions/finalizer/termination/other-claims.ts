@@ -13,7 +13,7 @@ import { hookCallsOf, hookNoteOf } from './hook-owner.ts';
 import { otherClaimsOf } from './instance-sharing.ts';
 import { isLive, isManaged } from './rule/objects.ts';
 import { openTermination, type TerminationRecord } from './record.ts';
-import { withCalls } from './decide.ts';
+import { withCalls } from './rule/hook-progress.ts';
 
 /** Waits for the other NodeClaim's termination, but no longer than its own deadline, which is a promise all the same (I5). */
 export const awaitOtherClaim = {

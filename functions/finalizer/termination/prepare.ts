@@ -3,7 +3,7 @@ import type { FinalizerContext } from '../common/context.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
-import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { anotherTurn, type Turn } from '../../../shared/lifecycle/settle.ts';
 import {
   isRefusal,
   joinRefusals,
@@ -33,7 +33,7 @@ export async function prepare(
 ): Promise<Turn> {
   const isPutOn = changes.some(({ finalizerMark }) => finalizerMark !== undefined);
   if (isPutOn && observed.nodePool !== undefined) await rememberPool(deps, observed.nodePool);
-  const refusals: Refused[] = [];
+  const refused: Refused[] = [];
   let changed: string | undefined;
   await oneByOne(changes, async ({ object, finalizers, finalizerMark }) => {
     const source = [observed.object, ...observed.nodes].find(({ metadata }) => metadata.uid === object.uid);
@@ -48,7 +48,7 @@ export async function prepare(
       () => setFinalizers(deps, source, finalizers, finalizerMark),
     );
     if (isRefusal(outcome)) {
-      refusals.push(outcome);
+      refused.push(outcome);
       return;
     }
     if (outcome.kind !== 'ok') {
@@ -66,8 +66,8 @@ export async function prepare(
       details: { finalizers: [...finalizers] },
     });
   });
-  if (changed !== undefined) return again(changed);
-  return refusals.length === 0 ? closeUnneeded(observed) : tryAgain(tries, refusals, observed);
+  if (changed !== undefined) return anotherTurn(changed);
+  return refused.length === 0 ? closeUnneeded(observed) : tryAgain(tries, refused, observed);
 }
 
 /** Keeps the refusals in the record. Throws the error if the message goes back to the queue. */

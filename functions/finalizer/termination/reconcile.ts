@@ -4,7 +4,7 @@ import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
-import { again, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { anotherTurn, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { apply } from './apply.ts';
 import type { TerminationRunState, TerminationContext } from './context.ts';
@@ -45,7 +45,7 @@ export async function reconcileTarget(
   const { deps } = context;
   let opened: { readonly record: TimedRecord<TerminationRecord>; readonly object?: KubernetesObject } | undefined;
   const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
-  const looks: TerminationObserverContext = {
+  const reader: TerminationObserverContext = {
     recordOf(uid) {
       const record = records(terminationRecordId(target.kind, uid));
       opened = { record };
@@ -66,10 +66,10 @@ export async function reconcileTarget(
   const concern: Concern<ObservedTermination, TerminationDecision> = {
     what: `${target.kind} ${target.name}`,
     async observe(): Promise<Observed<ObservedTermination>> {
-      const found = await observe(deps, looks, target);
+      const found = await observe(deps, reader, target);
       isKnown ||= found.kind !== 'nothing';
       if (found.kind === 'here') {
-        if (found.observation.claim !== undefined) context.hints.note(found.observation.claim);
+        if (found.observation.claim !== undefined) context.claimCache.note(found.observation.claim);
         return { kind: 'here', observation: found.observation };
       }
       if (found.kind === 'gone') {
@@ -80,12 +80,12 @@ export async function reconcileTarget(
     },
     decide: observed => context.decide(toObservation(observed)),
     apply: async (decision, observed) =>
-      (decision.kind === 'terminate' ? await awaitClaim(context, observed) : undefined) ??
+      (decision.kind === 'terminate' || decision.kind === 'force' ? await awaitClaim(context, observed) : undefined) ??
       apply({ ...context, run }, decision, observed),
   };
   await context.pauseOutOfSight(() => settle(concern), {
     openedRecord: () => opened?.record,
-    firstState: (message, saidTime) => opened?.object && awaitedFirst(opened.object, { message, saidTime }),
+    firstState: (message, reportedTime) => opened?.object && awaitedFirst(opened.object, { message, reportedTime }),
     isRequest: answers.size > 0,
   });
   // The Node goes on with the hooks, and needs the answers that came with this message.
@@ -96,7 +96,7 @@ export async function reconcileTarget(
 /** The first record of an object whose settings cannot be found: whether anything of it is ours shows once they can. */
 const awaitedFirst = (
   { apiVersion, kind, metadata: { name, uid } }: KubernetesObject,
-  unreadable: { readonly message: string; readonly saidTime: EpochMs },
+  unreadable: { readonly message: string; readonly reportedTime: EpochMs },
 ) => ({
   subject: { apiVersion, kind, name, uid },
   value: withWait(EMPTY_TERMINATION, { kind: 'unreadable', ...unreadable }),
@@ -114,7 +114,7 @@ async function awaitClaim(context: TerminationContext, observed: ObservedTermina
   const other = await claimUnderWay(context.deps, uid);
   if (other === undefined) return undefined;
   await reconcileTarget(context, { kind: 'NodeClaim', name: other.name, uid }, undefined);
-  if ((await claimUnderWay(context.deps, uid)) === undefined) return again(`NodeClaim ${other.name} is gone`);
+  if ((await claimUnderWay(context.deps, uid)) === undefined) return anotherTurn(`NodeClaim ${other.name} is gone`);
   const subject = subjectOf(object);
   return record.save({ subject, value: stored, wakeTime: addDuration(observed.now, CLAIM_CHECK) });
 }

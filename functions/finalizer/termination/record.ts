@@ -11,6 +11,7 @@ import {
   type TerminationHook,
   type TerminationSettings,
 } from '../../../shared/domain/termination.ts';
+import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
@@ -24,24 +25,36 @@ const attempt = z.object({
   intendedTime: instant,
 });
 
-const hookProgress = z.object({
-  /**
-   * `intended`: the call is noted down; `pending`: a worker is at it; `failed`: it is tried again; `timedOut`: it holds or has forced
-   * the termination; `passed`: the termination went on without it.
-   */
-  phase: z.enum(['intended', 'pending', 'succeeded', 'failed', 'timedOut', 'passed']),
+/** Calls of a hook, as they are known in each phase. */
+const hookCalls = {
   firstInvokedTime: instant,
   /** Time of the last call or heartbeat. */
   lastSeenTime: instant,
   attempts: z.int().check(z.positive()),
-  message: z.exactOptional(z.string()),
+  /** The first look after its time was over, where that look was late: an answer may have waited. */
+  lateLookTime: z.exactOptional(instant),
   /** The last Event of a call that failed. */
   failureReport: z.exactOptional(failureReportSchema),
-  /** The hook was called and nobody waits for it: `forced` at the end of the time, `once` where it could hold nothing. */
-  unawaited: z.exactOptional(z.enum(['forced', 'once'])),
-  /** The custom resource that stands for the call, as it was last seen. */
-  resource: z.exactOptional(z.extend(storedName, { uid: z.exactOptional(z.string()), seenVersion: z.string() })),
-});
+};
+/** The hook was called and nobody waits for it: `forced` at the end of the time, `once` where it could hold nothing. */
+const unawaited = z.exactOptional(z.enum(['forced', 'once']));
+/** The custom resource that stands for the call, as it was last seen. */
+const resource = z.exactOptional(z.extend(storedName, { uid: z.exactOptional(z.string()), seenVersion: z.string() }));
+const lastMessage = z.exactOptional(z.string());
+
+const hookProgress = z.discriminatedUnion('phase', [
+  /** The call is noted down. */
+  z.object({ phase: z.literal('intended'), ...hookCalls, unawaited }),
+  /** A worker is at it. `message`: of the failure before its last heartbeat. */
+  z.object({ phase: z.literal('pending'), ...hookCalls, unawaited, resource, message: lastMessage }),
+  z.object({ phase: z.literal('succeeded'), ...hookCalls, unawaited, resource }),
+  /** It is tried again where it is waited for. */
+  z.object({ phase: z.literal('failed'), ...hookCalls, unawaited, resource, message: lastMessage }),
+  /** It holds or has forced the termination, which waited for it. */
+  z.object({ phase: z.literal('timedOut'), ...hookCalls, resource, message: lastMessage }),
+  /** The termination went on without it. */
+  z.object({ phase: z.literal('passed'), ...hookCalls, unawaited, resource, message: lastMessage }),
+]);
 
 const hook = z.pipe(
   z.object({
@@ -72,15 +85,19 @@ const schema = z.object({
   finalizerNames: z.array(z.string()),
   deadline: z.exactOptional(z.object({ time: instant, source: z.string(), sourceUid: z.exactOptional(z.string()) })),
   providerID: z.exactOptional(z.string()),
-  /** The Nodes of the NodeClaim, by UID; those that went stay listed. */
   nodes: z.record(
     z.string(),
     z.object({
       name: z.string(),
-      /** Nothing more is to be said of the end of this Node: we release it, or it went before, which was reported. */
+      /** The stored name of `isAccountedFor`. */
       stripped: z.exactOptional(z.boolean()),
     }),
   ),
+  /**
+   * Times of the deletions of the object and its Nodes, by UID. The record is of these alone: an object that a restored etcd has brought
+   * back may be deleted once more.
+   */
+  deletionTimes: z.exactOptional(z.record(z.string(), instant)),
   instance: z.exactOptional(attempt),
   /** Progress of hooks, by hook name. */
   hooks: z.record(z.string(), hookProgress),
@@ -93,7 +110,7 @@ const schema = z.object({
   /** The UID of the NodeClaim whose termination calls the hooks of the instance; its own where they were called before. */
   hookOwnerUid: z.exactOptional(z.string()),
   /** Looks in a row at which an eviction was not granted, or a pod had changed. */
-  refusedEvictions: z.number(),
+  failedLooks: z.number(),
   /** Evictions that are not asked for again for a moment. */
   askedEvictions: z.exactOptional(askedEvictionsSchema),
   /** The last audit line: step, and what it waits on. */
@@ -127,6 +144,13 @@ const schema = z.object({
 /** The record as it is stored: the versions before read it, too. */
 type StoredTermination = z.output<typeof schema>;
 
+/** A Node of a termination. */
+export interface TerminatedNode {
+  readonly name: string;
+  /** Nothing more is to be said of its end: we release it, or it went before, which was reported. */
+  readonly isAccountedFor?: boolean;
+}
+
 /** Reason why nothing begins or goes on, as it was said. */
 export type Wait =
   /** Mode is Observe. */
@@ -134,7 +158,7 @@ export type Wait =
   /** Our finalizer could not be put on or taken off. */
   | { readonly kind: 'refused'; readonly message: string }
   /** The settings cannot be read. */
-  | { readonly kind: 'unreadable'; readonly message: string; readonly saidTime: EpochMs };
+  | { readonly kind: 'unreadable'; readonly message: string; readonly reportedTime: EpochMs };
 
 /** The last audit line: what it said, and whether the deadline had forced the termination by then. */
 export interface LastReport {
@@ -157,8 +181,10 @@ export type ReportState =
 /** The record of a termination. */
 export interface TerminationRecord extends Omit<
   StoredTermination,
-  'observed' | 'refused' | 'unreadable' | 'reported' | 'hookOwnerUid'
+  'nodes' | 'observed' | 'refused' | 'unreadable' | 'reported' | 'hookOwnerUid'
 > {
+  /** The Nodes of the NodeClaim, by UID; those that went stay listed. */
+  readonly nodes: Readonly<Record<string, TerminatedNode>>;
   /** Waits, one of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hookNote`). */
   readonly waits: readonly Wait[];
   readonly reportState: ReportState;
@@ -167,12 +193,16 @@ export type CallAttempt = z.output<typeof attempt>;
 /** Settings that a termination holds on to; its deadline stands beside them. */
 export type KeptSettings = Pick<TerminationSettings, 'finalizerName' | 'scope' | 'hooks'>;
 export type HookProgress = z.output<typeof hookProgress>;
+/** The progress of a hook in this phase. */
+export type HookProgressIn<Phase extends HookProgress['phase']> = Extract<HookProgress, { readonly phase: Phase }>;
+/** The custom resource of a hook, as it was last seen. */
+export type HookResource = NonNullable<HookProgressIn<'pending'>['resource']>;
 
 export const EMPTY_TERMINATION: TerminationRecord = {
   finalizerNames: [],
   nodes: {},
   hooks: {},
-  refusedEvictions: 0,
+  failedLooks: 0,
   waits: [],
   reportState: { kind: 'unreported' },
 };
@@ -183,6 +213,7 @@ const CODEC = storedUnder(
     hookOwnerUid: 'hooksOf',
     reportedHookPoints: 'hooksSaid',
     askedEvictions: 'heldEvictions',
+    failedLooks: 'refusedEvictions',
     finalizerGone: 'unheld',
     skippedSteps: 'passedOver',
   },
@@ -208,6 +239,7 @@ export const openTermination = (
 const FORCED = 'forced ';
 
 function fromStored({
+  nodes: storedNodes,
   observed,
   refused,
   unreadable,
@@ -218,8 +250,13 @@ function fromStored({
   const waits: Wait[] = [];
   if (observed === true) waits.push({ kind: 'observed' });
   if (refused !== undefined) waits.push({ kind: 'refused', message: refused });
-  if (unreadable !== undefined) waits.push({ kind: 'unreadable', ...unreadable });
-  return { ...rest, waits, reportState: reportStateOf(reported, hookOwnerUid) };
+  if (unreadable !== undefined) {
+    waits.push({ kind: 'unreadable', message: unreadable.message, reportedTime: unreadable.saidTime });
+  }
+  const nodes = Object.entries(storedNodes).map(([uid, { name, stripped: isAccountedFor }]) => {
+    return [uid, { name, ...(isAccountedFor !== undefined && { isAccountedFor }) }] as const;
+  });
+  return { ...rest, nodes: Object.fromEntries(nodes), waits, reportState: reportStateOf(reported, hookOwnerUid) };
 }
 
 function reportStateOf(reported: string | undefined, hookOwnerUid: string | undefined): ReportState {
@@ -233,8 +270,11 @@ function reportStateOf(reported: string | undefined, hookOwnerUid: string | unde
 const reportedAs = (last: LastReport, hookOwnerUid: string | undefined): ReportState =>
   hookOwnerUid === undefined ? { kind: 'reported', last } : { kind: 'reported', last, hookOwnerUid };
 
-function toStored({ waits, reportState, ...rest }: TerminationRecord): StoredTermination {
-  const stored: StoredTermination = { ...rest };
+function toStored({ nodes, waits, reportState, ...rest }: TerminationRecord): StoredTermination {
+  const storedNodes = Object.entries(nodes).map(([uid, { name, isAccountedFor: stripped }]) => {
+    return [uid, { name, ...(stripped !== undefined && { stripped }) }] as const;
+  });
+  const stored: StoredTermination = { ...rest, nodes: Object.fromEntries(storedNodes) };
   for (const wait of waits) {
     switch (wait.kind) {
       case 'observed':
@@ -244,7 +284,7 @@ function toStored({ waits, reportState, ...rest }: TerminationRecord): StoredTer
         stored.refused = wait.message;
         break;
       case 'unreadable':
-        stored.unreadable = { message: wait.message, saidTime: wait.saidTime };
+        stored.unreadable = { message: wait.message, saidTime: wait.reportedTime };
         break;
     }
   }
@@ -290,6 +330,12 @@ export const withReport = (value: TerminationRecord, last: LastReport): Terminat
   reportState: reportedAs(last, hookOwnerUidOf(value)),
 });
 
-/** Whether a termination is under way: it waits for nobody, and it is no mere note of another one's hooks. */
-export const hasBegun = (value: TerminationRecord): boolean =>
-  value.waits.length === 0 && value.reportState.kind !== 'hookNote';
+/** Whether the record is of other deletions than those of these objects: they lived again in between, or live now. */
+export const isOfEarlierDeletion = (
+  { deletionTimes = {} }: TerminationRecord,
+  objects: readonly KubernetesObject[],
+): boolean =>
+  objects.some(object => {
+    const known = deletionTimes[object.metadata.uid];
+    return known !== undefined && known !== deletionTimeOf(object);
+  });

@@ -7,10 +7,10 @@ import { earliest } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
 import { runSteps, type Step, type StepOutcome, type StepsOutcome } from './steps.ts';
-import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import { claimAndNodes, stepDone, type StepContext } from './context.ts';
 import { reportOnAll } from './report.ts';
-import { afterFailedStep } from './decide.ts';
+import { afterFailedStep } from './rule/turn.ts';
 
 /** Event reason for a step that is refused. For hooks it is the same at every point: they change nothing of the Node. */
 const reasonOf = ({ refusedReason = EVENT_REASONS.nodeChangeRefused }: Step<StepContext>): string => refusedReason;
@@ -22,8 +22,8 @@ export function runRefusableSteps(steps: readonly Step<StepContext>[], context: 
     ...step,
     async run(): Promise<StepOutcome> {
       if (step.role === 'end' && failureAtEnd !== undefined) return failureAtEnd();
-      const outcome = await orNotKnown(tryStep(context, step));
-      if (outcome.kind !== 'notKnown' && !isRefusal(outcome)) return outcome;
+      const outcome = await orUnavailable(tryStep(context, step));
+      if (outcome.kind !== 'unavailable' && !isRefusal(outcome)) return outcome;
       const { error } = outcome;
       const redeliveryError = isRefusal(outcome) ? outcome.redeliveryError : error;
       const answer = (): StepOutcome => {

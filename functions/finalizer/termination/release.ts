@@ -18,14 +18,14 @@ export const releaseObjects: Step<StepContext> = {
       return lookAgainAfter(context, { kind: 'conflict' }, 'another NodeClaim of the instance is looked at');
     }
     // A Node that is not being deleted belongs to a NodeClaim that never registered, or shares its instance: it stays.
-    for (const object of [
+    for (const released of [
       ...nodes.filter(node => !isLive(node)),
       ...(claim === undefined || isLive(claim) ? [] : [claim]),
     ]) {
-      if (object.kind === 'Node') context.run.releasedNodes.add(object.metadata.uid);
-      const outcome = await release(context, object);
+      if (released.kind === 'Node') context.run.releasedNodes.add(released.metadata.uid);
+      const outcome = await release(context, released);
       if (outcome?.kind === 'conflict') {
-        return lookAgainAfter(context, outcome, `${object.kind} ${object.metadata.name} changed`);
+        return lookAgainAfter(context, outcome, `${released.kind} ${released.metadata.name} changed`);
       }
     }
     return stepDone;

@@ -13,7 +13,7 @@ import { isKarpenters, isLive } from './rule/objects.ts';
 import type { ObservedTermination } from './observe.ts';
 import { setConditions } from '../common/set-condition.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
-import { orRefused } from '../../../shared/ports/read-answer.ts';
+import { orRejected } from '../../../shared/ports/read-answer.ts';
 
 /** Condition on a NodeClaim: Karpenter's finalizer is still on it although a policy says `builtin: Replace`. */
 const CONDITION = 'curfew.dev/ReplaceNotInForce';
@@ -25,7 +25,7 @@ export async function checkReplace(
 ): Promise<void> {
   if (claim === undefined || !isLive(claim)) return;
   const ref = { type: RESOURCES.NodeClaim, name: claim.metadata.name };
-  const isSaid = readConditions(claim.status?.['conditions']).some(({ type }) => type === CONDITION);
+  const isReported = readConditions(claim.status?.['conditions']).some(({ type }) => type === CONDITION);
   const isAsked =
     termination.kind === 'custom' &&
     termination.mode === 'Enforce' &&
@@ -33,11 +33,11 @@ export async function checkReplace(
     isKarpenters(claim);
   if (!isAsked) {
     const absent = { conditions: [{ type: CONDITION, status: 'absent' as const }], now };
-    if (isSaid) await setConditions(deps, ref, claim, absent);
+    if (isReported) await setConditions(deps, ref, claim, absent);
     return;
   }
-  if (isSaid) return;
-  const outcome = await orRefused(changeExactly(deps.kubernetes, ref, claim.metadata, {}));
+  if (isReported) return;
+  const outcome = await orRejected(changeExactly(deps.kubernetes, ref, claim.metadata, {}));
   if (outcome.kind !== 'ok' || !isKarpenters(outcome.object)) return;
   const message = `builtin: Replace is not in force here: ${KARPENTER_FINALIZER} is still on it, and Karpenter terminates it; "curfew policies admission" prints what replaces it`;
   const reason = EVENT_REASONS.replaceNotInForce;

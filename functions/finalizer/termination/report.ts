@@ -6,7 +6,11 @@ import type { HookPoint } from '../../../shared/domain/termination.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import type { Report } from '../../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from './steps.ts';
-import { type Announcement, progressOf, shareOf, type TerminationDecision, type UnawaitedNews } from './decide.ts';
+import type { Announcement } from './rule/turn.ts';
+import { lastMessageOf, progressOf } from './rule/hook-progress.ts';
+import { shareOf } from './rule/instance.ts';
+import type { TerminationDecision } from './decide.ts';
+import type { UnawaitedNews } from './rule/hooks.ts';
 import { claimAndNodes, type StepContext } from './context.ts';
 import type { ObservedTermination } from './observe.ts';
 import type { HookProgress, TerminationRecord } from './record.ts';
@@ -141,7 +145,7 @@ export async function reportOverdue(context: StepContext, waitsOn: string): Prom
 }
 
 /** Reports a Node that went while its termination was under way: only the end of its finalizer lets it. */
-export async function reportStripped(context: StepContext, names: readonly string[]): Promise<void> {
+export async function reportLost(context: StepContext, names: readonly string[]): Promise<void> {
   await reportOnAll(context, {
     decision: 'stripped',
     reason: EVENT_REASONS.finalizerStripped,
@@ -208,12 +212,12 @@ export async function reportHook(
   progress: HookProgress,
   before: HookProgress | undefined,
 ): Promise<void> {
-  const { phase, attempts, message = '', failureReport } = progress;
-  if (phase === 'succeeded') {
+  if (progress.phase === 'succeeded') {
     const done = `hook ${name} has done its work`;
     await reportOnAll(context, { decision: 'hook', reason: 'HookSucceeded', message: done, details: { hook: name } });
   }
-  if (phase !== 'failed') return;
+  if (progress.phase !== 'failed') return;
+  const { attempts, message = '', failureReport } = progress;
   await reportOnAll(context, {
     decision: 'hook',
     reason: EVENT_REASONS.terminationHookFailed,
@@ -240,7 +244,7 @@ export async function reportAnswers(
         message: `an answer to hook ${name} came, and no hook of that name was called`,
         details: { hook: name },
       });
-    } else if (now.phase !== was?.phase || now.message !== was.message) {
+    } else if (now.phase !== was?.phase || lastMessageOf(now) !== lastMessageOf(was)) {
       await reportHook(context, name, now, was);
     }
   }

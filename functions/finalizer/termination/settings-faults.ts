@@ -22,10 +22,10 @@ export async function reportTerminationFaults(
   isRepeated: boolean,
 ): Promise<void> {
   const type = kind === 'NodePool' ? RESOURCES.NodePool : RESOURCES.NodeLifecyclePolicy;
-  const object = objectOf(await deps.kubernetes.get({ type, name }), { notServed: 'none' });
+  const object = objectOf(await deps.kubernetes.get({ type, name }), { ifNotServed: 'empty' });
   if (object === undefined) return;
-  const mayTie = kind !== 'NodePool' && hasBlock(object, 'termination');
-  await reportBlockFault(reporter, object, mayTie ? await loadPolicies(deps) : undefined, {
+  const mayConflict = kind !== 'NodePool' && hasBlock(object, 'termination');
+  await reportBlockFault(reporter, object, mayConflict ? await loadPolicies(deps) : undefined, {
     block: 'termination',
     fault: terminationFault(object),
     reason: EVENT_REASONS.invalidTerminationConfiguration,

@@ -16,8 +16,14 @@ import {
   type GracePeriod,
   type TerminationSettings,
 } from '../../../shared/domain/termination.ts';
-import { decisionFor, faultIn, hasBlock, type BlockReader } from '../../../shared/policies/deciding-policy.ts';
-import { unreadableMaybeFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
+import {
+  decisionFor,
+  faultIn,
+  hasBlock,
+  unknownFor,
+  type BlockReader,
+} from '../../../shared/policies/deciding-policy.ts';
+import type { PolicySet } from '../../../shared/policies/policy-set.ts';
 
 /** Reader of a `termination` block. */
 export const TERMINATION_BLOCK: BlockReader = { block: 'termination', parse: parseTerminationBlock };
@@ -56,9 +62,9 @@ function inForce(
   if (pool !== undefined && !ofPool.ok) return invalid(pool, ofPool.message, undefined);
   const fromPool = ofPool.ok ? ofPool.value : undefined;
 
-  const unreadable = unreadableMaybeFor(pool, policySet);
+  const unknown = unknownFor(pool, 'termination', policySet);
   const ofPoolItself = gracePeriodOf(pool, fromPool?.terminationGracePeriod, undefined, undefined);
-  if (unreadable !== undefined) return invalid(unreadable.object, unreadable.message, ofPoolItself);
+  if (unknown !== undefined) return invalid(unknown.object, unknown.message, ofPoolItself);
   const block = policy && parseTerminationBlock(policy.spec?.['termination'], 'spec.termination');
   if (policy !== undefined && block?.ok === false) return invalid(policy, block.message, ofPoolItself);
   const fromPolicy = block?.ok === true ? block.value : undefined;

@@ -1,9 +1,9 @@
 /** The record of one termination within one turn: its present value, the intents of the turn, and how it is written together with its timer. */
-import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
+import { deletionTimeOf, type KubernetesObject, subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
-import { withAnswers } from './decide.ts';
+import { withAnswers } from './rule/hook-progress.ts';
 import { launchTimeOf } from './rule/objects.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
@@ -26,7 +26,7 @@ export function openStateWriter(
   let value = storedOrEmpty(observed);
   let { nextWakeTime, hasOwnMessage } = observed;
   /** Keeps a timer that is still ahead. To put it off would send another message in every run, and each message starts a run. */
-  const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<SaveOutcome> => {
+  const save = async (next: TerminationRecord, wanted: EpochMs, isForSweep: boolean): Promise<SaveOutcome> => {
     const subject = subjectOf(observed.object);
     const wakeTime = earliest(wanted, isAhead(nextWakeTime, observed.now));
     const { refusals: stored, ...fields } = next;
@@ -34,26 +34,25 @@ export function openStateWriter(
     const nodes = withReleased(fields.nodes, releasedNodes);
     const tried = { ...fields, nodes, ...(refusals !== undefined && { refusals }) };
     // A timer that is left to the sweep gets no SQS message: each look would start another run.
-    const isDirect = punctual || (wakeTime === nextWakeTime && hasOwnMessage);
-    const saved = await observed.record.save({ subject, value: tried, wakeTime, punctual: isDirect });
+    const timer = { wakeTime, hasOwnMessage: !isForSweep || (wakeTime === nextWakeTime && hasOwnMessage) };
+    const saved = await observed.record.save({ subject, value: tried, ...timer });
     if (saved.written) {
       value = tried;
-      nextWakeTime = wakeTime;
-      hasOwnMessage = isDirect;
+      ({ wakeTime: nextWakeTime, hasOwnMessage } = timer);
     }
     return saved;
   };
   return {
     value: () => value,
-    saveForSweep: next => save(next, addDuration(observed.now, RUN_ENDS_WITHIN), false),
-    save: (next, wakeTime) => save(next, wakeTime, true),
+    saveForSweep: next => save(next, addDuration(observed.now, RUN_ENDS_WITHIN), true),
+    save: (next, wakeTime) => save(next, wakeTime, false),
   };
 }
 
 /** Marks the Nodes that this run has released: when they go, nothing is reported. */
 const withReleased = (nodes: TerminationRecord['nodes'], released: ReadonlySet<string>): TerminationRecord['nodes'] =>
   Object.fromEntries(
-    Object.entries(nodes).map(([uid, node]) => [uid, released.has(uid) ? { ...node, stripped: true } : node]),
+    Object.entries(nodes).map(([uid, node]) => [uid, released.has(uid) ? { ...node, isAccountedFor: true } : node]),
   );
 
 const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined =>
@@ -64,11 +63,13 @@ export function withTurnIntent(before: TerminationRecord, context: StepContext):
   const { observed, run, deadline, finalizerNames, settings } = context;
   const launchTime = launchTimeOf(observed);
   const nodes = Object.fromEntries(observed.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
+  const deletionTimes = deletionTimesOf([observed.object, ...observed.nodes]);
   return {
     ...before,
     waits: [],
     finalizerNames: [...finalizerNames],
     nodes: { ...before.nodes, ...nodes },
+    deletionTimes: { ...before.deletionTimes, ...deletionTimes },
     hooks: withAnswers(before.hooks, run.answers, observed.now),
     ...(deadline !== undefined && { deadline }),
     ...(observed.providerID !== undefined && { providerID: observed.providerID }),
@@ -76,3 +77,11 @@ export function withTurnIntent(before: TerminationRecord, context: StepContext):
     ...(settings !== undefined && { settings }),
   };
 }
+
+const deletionTimesOf = (objects: readonly KubernetesObject[]): Readonly<Record<string, EpochMs>> =>
+  Object.fromEntries(
+    objects.flatMap(object => {
+      const time = deletionTimeOf(object);
+      return time === undefined ? [] : [[object.metadata.uid, time] as const];
+    }),
+  );

@@ -3,7 +3,7 @@
  * An act that may happen only once is an attempt in the record, not a step's memory.
  */
 import type { EpochMs } from '../../../shared/domain/time.ts';
-import type { StepRole } from './decide.ts';
+import type { StepRole } from './rule/turn.ts';
 
 export type StepOutcome =
   | { readonly kind: 'done' }

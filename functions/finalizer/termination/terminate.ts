@@ -8,19 +8,14 @@ import { deletionTimeOf } from '../../../shared/domain/kubernetes-object.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import { again, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { anotherTurn, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import type { Step } from './steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
-import {
-  type Announcement,
-  deadlineText,
-  nextAnnouncement,
-  settingsInForce,
-  type TerminationDecision,
-  waitOfTurn,
-} from './decide.ts';
+import { type Announcement, deadlineText, nextAnnouncement, waitOfTurn } from './rule/turn.ts';
+import { settingsInForce } from './rule/settings-in-force.ts';
+import type { TerminationDecision } from './decide.ts';
 import { closeFinished } from './end.ts';
 import { takeHookOwnership } from './hook-owner.ts';
 import { withReport, type TerminationRecord } from './record.ts';
@@ -38,7 +33,7 @@ import {
   reportWait,
   type StepWait,
 } from './report.ts';
-import { reportStrippedNodes } from './stripped-nodes.ts';
+import { reportLostNodes } from './lost-nodes.ts';
 import type { TerminationRunState, StepContext } from './context.ts';
 import { deleteObjects, deleteClaimWithoutFinalizer } from './delete-objects.ts';
 import { drainNodes } from './drain.ts';
@@ -74,7 +69,7 @@ export interface TerminateOptions {
   readonly steps: readonly Step<StepContext>[];
 }
 
-type Terminate = Extract<TerminationDecision, { kind: 'terminate' }>;
+type Terminate = Extract<TerminationDecision, { kind: 'terminate' | 'force' }>;
 
 /** Runs one turn: writes the intent into the record, reports what is new, runs the steps. Throws the error of a step. */
 export async function terminate(
@@ -82,7 +77,8 @@ export async function terminate(
   decision: Terminate,
   observed: ObservedTermination,
 ): Promise<Turn> {
-  const { deadline, isForced, finalizerNames } = decision;
+  const { deadline, finalizerNames } = decision;
+  const isForced = decision.kind === 'force';
   const writer = openStateWriter(observed, run);
   const storedRecord = writer.value();
   const context: StepContext = {
@@ -120,14 +116,14 @@ export async function terminate(
 
   // Not a step: if our own records cannot be read, the run ends here, also past the deadline (I6).
   const hookOwner = await takeHookOwnership(context);
-  if (hookOwner.kind === 'changed') return again('another run noted down who calls the hooks');
-  const outcome = await orNotKnown(runRefusableSteps(steps, { ...context, hookOwner }));
-  if (outcome.kind === 'notKnown') {
+  if (hookOwner.kind === 'changed') return anotherTurn('another run noted down who calls the hooks');
+  const outcome = await orUnavailable(runRefusableSteps(steps, { ...context, hookOwner }));
+  if (outcome.kind === 'unavailable') {
     await deleteDuePods(context);
     throw outcome.error;
   }
   if (outcome.kind !== 'done' && outcome.step !== releaseObjects.name) {
-    const noticed = await reportStrippedNodes(context, writer);
+    const noticed = await reportLostNodes(context, writer);
     if (!noticed.written) return noticed;
   }
   if (outcome.kind === 'progressed') return PROGRESSED;
@@ -174,7 +170,7 @@ async function waitForStep(
   const on = messageOfWait(outcome);
   const deletion = deletionTimeOf(observed.object);
   const until = earliest(outcome.until, podsDue);
-  const { wakeTime, report, isNews, becomesOverdue } = waitOfTurn({
+  const { wakeTime, report, isNew, becomesOverdue } = waitOfTurn({
     now,
     deletion,
     deadline,
@@ -184,12 +180,12 @@ async function waitForStep(
     on,
     until,
   });
-  if (isNews) await showProgress(context, outcome);
+  if (isNew) await showProgress(context, outcome);
   const turn = await writer.save(record, wakeTime);
   if (!turn.written) return turn;
   if (becomesOverdue) await reportOverdue(context, on);
-  if (isNews) await reportWait(context, outcome);
-  if (!isNews && !becomesOverdue) return turn;
+  if (isNew) await reportWait(context, outcome);
+  if (!isNew && !becomesOverdue) return turn;
   const reportSaved = await writer.save(
     withReport(becomesOverdue ? { ...record, overdue: true } : record, report),
     wakeTime,

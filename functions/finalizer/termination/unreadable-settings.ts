@@ -27,25 +27,29 @@ export async function awaitSettings(
       : `the deadline ${toTimestamp(deadline.time)} (${deadline.source}) forces it`;
   const text = `${message}: the termination waits until that can be read; ${end}`;
   const earlierWait = waitOf(stored, 'unreadable');
-  const isNews = earlierWait?.message !== text;
-  const isSaid = isNews || isReportDue(now, earlierWait.saidTime);
-  if (isSaid) {
+  const isNew = earlierWait?.message !== text;
+  const isReported = isNew || isReportDue(now, earlierWait.reportedTime);
+  if (isReported) {
     await reportOnAll(
       { ...context, observed },
       {
         decision: 'wait',
         reason: EVENT_REASONS.terminationAwaitsSettings,
         message: text,
-        isRepeated: !isNews,
+        isRepeated: !isNew,
         event: { type: 'Warning' },
       },
     );
   }
-  const unreadable = { kind: 'unreadable' as const, message: text, saidTime: isSaid ? now : earlierWait.saidTime };
-  const saidAgain = addDuration(unreadable.saidTime, REPORT_EVERY);
+  const unreadable = {
+    kind: 'unreadable' as const,
+    message: text,
+    reportedTime: isReported ? now : earlierWait.reportedTime,
+  };
+  const reportedAgain = addDuration(unreadable.reportedTime, REPORT_EVERY);
   const subject = subjectOf(object);
   const value = withWait(storedOrEmpty({ stored }), unreadable);
   // An edit is an event of its own; what the API server did not answer, it may by now.
-  const next = earliest(saidAgain, addDuration(now, CHECK));
+  const next = earliest(reportedAgain, addDuration(now, CHECK));
   return await record.save({ subject, value, wakeTime: earliest(next, deadline?.time) });
 }

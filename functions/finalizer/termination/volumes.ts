@@ -11,7 +11,7 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Step } from './steps.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
-import { attachmentsOf, blockingAttachments, podsThatStay } from './decide.ts';
+import { attachmentsOf, blockingAttachments, podsThatStay } from './rule/drain-plan.ts';
 import { showVolumesLeft } from './conditions.ts';
 import { terminatingNodes, safetyLook, stepDone, waitFor, type StepContext } from './context.ts';
 import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
@@ -36,7 +36,7 @@ async function describeAttached(context: StepContext): Promise<string | undefine
   const { deps, now } = context;
   const nodes = terminatingNodes(context);
   const answer = await deps.kubernetes.list(RESOURCES.VolumeAttachment);
-  const attachments = attachmentsOf(nodes, objectsOf(answer, { notServed: 'notKnown' }));
+  const attachments = attachmentsOf(nodes, objectsOf(answer, { ifNotServed: 'throw' }));
   if (attachments.length === 0) return undefined;
   const names = nodes.map(({ metadata }) => metadata.name);
   const pods = (await inParallel(names.map(name => loadPodsOnNode(deps, name)))).flat();
@@ -52,7 +52,7 @@ async function volumeOfClaim(
   name: string,
 ): Promise<string | undefined> {
   const claim = objectOf(await kubernetes.get({ type: RESOURCES.PersistentVolumeClaim, namespace, name }), {
-    notServed: 'notKnown',
+    ifNotServed: 'throw',
   });
   return optionalText(claim?.spec?.['volumeName']);
 }

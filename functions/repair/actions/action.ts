@@ -1,6 +1,7 @@
 /** Input of an action of the ladder (`ActionContext`), and its outcome. */
 import type { AttemptOf, ActionType } from '../attempt-record.ts';
-import type { roomOf } from '../rule/replacement.ts';
+import type { FoundReplacement } from '../rule/attempt.ts';
+import type { launchCapacityOf } from '../rule/replacement.ts';
 import type { Act, RepairLeftovers } from '../node-record.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
@@ -31,7 +32,7 @@ export interface ActionContext<Type extends ActionType = ActionType> {
   readonly pool: string | undefined;
   readonly nodePool: KubernetesObject | undefined;
   /** NodeClaims of the pool, and the number of launches that were granted before in this pass. */
-  readonly launchRoom: Parameters<typeof roomOf>[0];
+  readonly launchCapacity: Parameters<typeof launchCapacityOf>[0];
   /** The pods on the node; those of no interest to the action may be missing. */
   readonly pods: readonly PodView[];
   /** A message about the incident. */
@@ -49,8 +50,8 @@ export interface Changed {
 }
 
 export type ActionOutcome =
-  /** The act was taken. */
-  | { readonly kind: 'done' }
+  /** The act was taken. @property found the replacement of a launch that nobody remembers */
+  | { readonly kind: 'done'; readonly found?: FoundReplacement }
   /** The act certainly was not taken, and is tried again. */
   | { readonly kind: 'notYet'; readonly on: string }
   /** The act cannot be done as things are, and the next action follows. */

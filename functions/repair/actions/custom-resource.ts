@@ -5,8 +5,15 @@
  * healthy or gone.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { ACTED, type ActionContext, type ActionDeps, type ActionOutcome, NOT_PASSING, notYet } from './action.ts';
-import { nodeOfRequest } from './drain.ts';
+import {
+  ACTED,
+  type ActionContext,
+  type ActionDeps,
+  type ActionOutcome,
+  type MadeObjects,
+  NOT_PASSING,
+  notYet,
+} from './action.ts';
 import type { GrantedRepair } from '../rule/pool-decision.ts';
 import type { ActionAnswer } from '../attempt-record.ts';
 import type { MadeResource, RepairLeftovers } from '../node-record.ts';
@@ -18,14 +25,13 @@ import {
   podsToDrain,
   renderRepairObject,
 } from '../../../shared/custom-resource/drain-template.ts';
-import { findInAnyVersion, type Mark } from '../../../shared/custom-resource/follow.ts';
+import { findInAnyVersion, type Mark, uidWithMark } from '../../../shared/custom-resource/follow.ts';
 import { isOutOfSight } from '../../../shared/custom-resource/out-of-sight.ts';
 import { describedBy, type DescribedResource, makeResource } from '../../../shared/custom-resource/request.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { textOrEmpty } from '../../../shared/domain/json.ts';
 import {
   type KubernetesObject,
-  type ObjectRef,
   refOf,
   type ResourceName,
   resourceNameOf,
@@ -33,15 +39,16 @@ import {
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type NodeView, readConditions } from '../../../shared/domain/node.ts';
 import { notServed } from '../../../shared/domain/not-served.ts';
+import { nodeOfRequest } from '../../../shared/domain/source.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { changeExactly, throwConflict } from '../../../shared/ports/exact-change.ts';
-import { type NotKnown, orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { type Unavailable, orUnavailable } from '../../../shared/ports/read-answer.ts';
 
 type Context = ActionContext<'CustomResource'>;
 
 /** The resource that an act is going to make; `notKnown`: what describes it cannot be read, and nothing is made. */
-export type PlannedResource = DescribedResource | NotKnown;
+export type PlannedResource = DescribedResource | Unavailable;
 
 /**
  * Makes the custom resource. If another made an object of its name, that is left alone, and waited for until the time
@@ -51,7 +58,7 @@ export type PlannedResource = DescribedResource | NotKnown;
  * @throws {TerminalError} where what describes it is refused for good
  */
 export async function createRemediation(context: Context, planned: PlannedResource): Promise<ActionOutcome> {
-  if (planned.kind === 'notKnown') return notYet(planned.error);
+  if (planned.kind === 'unavailable') return notYet(planned.error);
   if (planned.kind === 'failed') return planned;
   // Until somebody installs what is missing, or the time of the action is over.
   if (planned.kind === 'notServed') return { kind: 'notYet', on: planned.message };
@@ -59,7 +66,7 @@ export async function createRemediation(context: Context, planned: PlannedResour
   const outcome = await makeResource(context.deps.kubernetes, ref, manifest, markOf(context));
   switch (outcome.kind) {
     case 'created':
-      remember(context, ref, outcome.object.metadata.uid);
+      context.recordMade(madeOf(context.leftovers, resourceNameOf(ref), outcome.object.metadata.uid));
       return ACTED;
     // Somebody else's remediation of this node has the time of this action.
     case 'foreign': {
@@ -85,7 +92,7 @@ export function planResource(
     const pods = await loadPodsOnNode(deps, node.name);
     return renderManifest({ deps, attempt, node, claim, pool, pods, message: verdict.message }, action.template);
   };
-  return orNotKnown(plan());
+  return orUnavailable(plan());
 }
 
 /** The leftovers of the repair with the resource that it is going to make, to be recorded before that (I7). */
@@ -113,13 +120,25 @@ const markOf = ({ attempt }: Pick<Context, 'attempt'>): Mark => ({
 const isOfNode = ({ metadata }: KubernetesObject, { uid }: Pick<NodeView, 'uid'>): boolean =>
   nodeOfRequest(metadata.annotations?.[ANNOTATIONS.repair] ?? '') === uid;
 
-function remember({ leftovers, recordMade }: Context, ref: ObjectRef, uid: string): void {
-  const name = resourceNameOf(ref);
+function madeOf(leftovers: RepairLeftovers | undefined, name: ResourceName, uid: string): MadeObjects {
   const otherNames = leftovers?.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
-  recordMade({
+  return {
     resources: [...(leftovers?.resources ?? []), { ...name, uid }],
     mayHaveMade: otherNames.length > 0 ? otherNames : undefined,
-  });
+  };
+}
+
+/** Finds what a run that died has made for the attempt. undefined: it made nothing, or that cannot be read. */
+export async function findMade(
+  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  attempt: Context['attempt'],
+  leftovers: RepairLeftovers | undefined,
+): Promise<MadeObjects | undefined> {
+  for (const name of leftovers?.mayHaveMade ?? []) {
+    const uid = await orUnavailable(uidWithMark(kubernetes, refOf(name), markOf({ attempt })));
+    if (typeof uid === 'string') return madeOf(leftovers, name, uid);
+  }
+  return undefined;
 }
 
 /** The annotation by which remediators of node-healthcheck-operator know that they are out of time. */
@@ -149,18 +168,18 @@ export async function remediationAnswer(
 }
 
 /**
- * Tells the remediators of this repair that their time is over. What cannot be read holds nothing: `untold` says why it was left alone.
+ * Tells the remediators of this repair that their time is over. What cannot be read holds nothing: `notAnnotated` says why it was left alone.
  *
  * @throws {RetryableError | TerminalError} if the change is refused
  */
 export async function endRemediations(
   { kubernetes, clock }: Pick<ActionDeps, 'kubernetes' | 'clock'>,
   { resources = [] }: Pick<RepairLeftovers, 'resources'>,
-): Promise<{ readonly untold: string | undefined }> {
-  let untold: string | undefined;
+): Promise<{ readonly notAnnotated: string | undefined }> {
+  let notAnnotated: string | undefined;
   for (const made of resources) {
-    const found = await orNotKnown(findInAnyVersion(kubernetes, refOf(made)));
-    if (found.kind === 'notKnown') untold = found.error.message;
+    const found = await orUnavailable(findInAnyVersion(kubernetes, refOf(made)));
+    if (found.kind === 'unavailable') notAnnotated = found.error.message;
     if (found.kind !== 'there') continue;
     const { uid, annotations: marks } = found.object.metadata;
     if (uid !== made.uid || marks?.[TIMED_OUT_ANNOTATION] !== undefined) continue;
@@ -168,7 +187,7 @@ export async function endRemediations(
     const outcome = await changeExactly(kubernetes, found.ref, { uid }, { annotations });
     throwConflict(`ending ${made.resource} ${made.name}`, outcome);
   }
-  return { untold };
+  return { notAnnotated };
 }
 
 type Api = Pick<ActionDeps, 'kubernetes'>;

@@ -96,6 +96,3 @@ export function parseDrainCompleted(detail: unknown): Parsed<EndedDrain | undefi
     value: { requestId: id, answer: { kind: ANSWERS[status], message: `drain ${status}: ${message}` } },
   };
 }
-
-/** The UID of the node that a request of this id is about: the id begins with it (`../rule/attempt.ts`). */
-export const nodeOfRequest = (requestId: string): string | undefined => /^(.+)\.\d+$/.exec(requestId)?.[1];

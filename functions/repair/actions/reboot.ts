@@ -1,5 +1,5 @@
 /**
- * Reboot: cordons the Node and sets the condition of a maintenance, gives its pods the time of the drain bound to
+ * Reboot: notes itself on the NodeClaim, cordons the Node and sets the condition of a maintenance, gives its pods the time of the drain bound to
  * leave, then has EC2 restart the machine. The boot ID of the Node shows that it restarted; the conditions show whether
  * that helped. Pods that are left stay through the reboot. The Node also keeps when it was rebooted last, and how
  * often: that outlives the table.
@@ -12,6 +12,7 @@ import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { OWN_REASON } from '../../../shared/domain/node-drain-conditions.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { CORDONED_BY_REPAIR_ANNOTATION, type NodeView, readConditions, readNode } from '../../../shared/domain/node.ts';
 import { isQuarantinedByCordon } from '../../../shared/domain/quarantine.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
@@ -32,11 +33,23 @@ export const reboot: Action<'Reboot'> = async context => {
 
 /** Does all that comes before the call to EC2, which alone may not be repeated. undefined: it is done. */
 async function prepare(context: ActionContext<'Reboot'>): Promise<Changed | undefined> {
-  const { acts, attempt, deps, node, now, leftovers } = context;
+  const { acts, attempt, claim, deps, node, now, leftovers } = context;
   // The time of the drain is over.
   if (leftovers?.drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: leftovers.drain });
   if (node.providerID === undefined) return undefined;
-  return begin(context, { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) });
+  const marks = { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) };
+  if (claim !== undefined && !(await mark(deps, claim, marks))) return CHANGED;
+  return begin(context, marks);
+}
+
+/** Notes the reboot on the NodeClaim. false: it is gone. */
+async function mark(
+  { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
+  { name, uid }: NodeClaimView,
+  annotations: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  const ref = { type: RESOURCES.NodeClaim, name };
+  return (await changeExactly(kubernetes, ref, { uid }, { annotations })).kind === 'ok';
 }
 
 /** Cordons the Node in the version that was looked at, and says that it is maintained. undefined: it is done. */
@@ -85,7 +98,7 @@ export async function endMaintenance(
   acts: readonly Act[],
 ): Promise<void> {
   const ref = { type: RESOURCES.Node, name };
-  const object = objectOf(await kubernetes.get(ref), { notServed: 'notKnown' });
+  const object = objectOf(await kubernetes.get(ref), { ifNotServed: 'throw' });
   if (object?.metadata.uid !== uid) return;
   const { annotations: marks } = readNode(object);
   const isMarked = marks[CORDONED_BY_REPAIR_ANNOTATION] !== undefined;

@@ -4,7 +4,7 @@
  * and at the end its marks. A replacement that does not become ready is deleted.
  */
 import { type ActionContext, type ActionDeps, type ActionOutcome, CHANGED, type Changed, ACTED } from './action.ts';
-import { replacementClaim, roomFault, roomOf } from '../rule/replacement.ts';
+import { replacementClaim, launchCapacityFault, launchCapacityOf } from '../rule/replacement.ts';
 import type { Replacement } from '../attempt-record.ts';
 import { getNode, getNodeClaim } from '../../../shared/cluster/lists.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
@@ -33,7 +33,7 @@ export async function launchReplacement({
   nodePool,
   recordMade,
   leftovers,
-  launchRoom,
+  launchCapacity,
 }: ActionContext<'Replace'>): Promise<ActionOutcome> {
   const { kubernetes } = deps;
   const { name } = attempt.replacement;
@@ -41,10 +41,10 @@ export async function launchReplacement({
     return unavailable(`Node ${node.name} has no NodeClaim of a NodePool`);
   if (leftovers?.replacement?.name !== name) return { kind: 'notYet', on: `NodeClaim ${name} has yet to be recorded` };
   const existingClaim = await getNodeClaim(deps, name);
-  if (existingClaim !== undefined) return adopt(existingClaim, node.uid, recordMade);
+  if (existingClaim !== undefined) return adopt(deps, existingClaim, node.uid, recordMade);
   const unhealthyClaim = await getNodeClaim(deps, claim.name);
   if (unhealthyClaim?.metadata.uid !== claim.uid) return { kind: 'notYet', on: `NodeClaim ${claim.name} is gone` };
-  const fault = roomFault(nodePool, { unhealthyClaim, ...roomOf(launchRoom) });
+  const fault = launchCapacityFault(nodePool, { unhealthyClaim, ...launchCapacityOf(launchCapacity) });
   if (fault !== undefined) return unavailable(fault);
   const outcome = await kubernetes.create(
     RESOURCES.NodeClaim,
@@ -63,16 +63,18 @@ export async function launchReplacement({
 }
 
 /** Takes the NodeClaim that an earlier try made as the replacement. One that is being deleted is never taken over. */
-function adopt(
-  { metadata }: KubernetesObject,
+async function adopt(
+  deps: Pick<ActionDeps, 'kubernetes'>,
+  claim: KubernetesObject,
   nodeUid: string,
   recordMade: ActionContext['recordMade'],
-): ActionOutcome {
-  const { name, uid, annotations, deletionTimestamp } = metadata;
+): Promise<ActionOutcome> {
+  const { name, uid, annotations, deletionTimestamp } = claim.metadata;
   if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || deletionTimestamp !== undefined)
     return unavailable(`NodeClaim ${name} is there, and is not to be used`);
+  const node = await nodeOf(deps, claim);
   recordMade({ replacement: { name, uid } });
-  return ACTED;
+  return { kind: 'done', found: node === undefined || isReserved(readNode(node)) ? 'reserved' : 'inUse' };
 }
 
 /**
@@ -112,7 +114,7 @@ export type End = 'deleted' | 'kept' | 'gone';
 /**
  * Ends the role of a replacement. While its taint is on, its NodeClaim is deleted. Without the taint it stays, and only
  * loses its marks. Only the NodeClaim with its UID counts, since one of that name may be another's by now (I10). An
- * annotation that grace-period needs stays.
+ * annotation that grace-period needs stays. undefined: there is none of ours, or it was never made.
  */
 export async function endReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,
@@ -120,7 +122,7 @@ export async function endReplacement(
   nodeUid: string,
 ): Promise<End | undefined> {
   const claim = await getNodeClaim(deps, name);
-  if (claim === undefined) return 'gone';
+  if (claim === undefined) return uid === undefined ? undefined : 'gone';
   const { uid: found, annotations, deletionTimestamp } = claim.metadata;
   if (annotations?.[REPLACES_ANNOTATION] !== nodeUid || (uid !== undefined && uid !== found)) return undefined;
   const node = await nodeOf(deps, claim);

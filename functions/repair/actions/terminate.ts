@@ -19,7 +19,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { endsBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
 import { addDuration, minutes, parseTimestamp } from '../../../shared/domain/time.ts';
 import { changeExactly, throwConflict } from '../../../shared/ports/exact-change.ts';
-import { orNotKnown } from '../../../shared/ports/read-answer.ts';
+import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 
 export const terminate: Action<'Terminate'> = async context => {
   const { deps, attempt, claim } = context;
@@ -71,7 +71,7 @@ export async function askForEnd(
   attempt: InstanceTermination,
   providerID: string,
 ): Promise<InstanceTermination | undefined> {
-  const found = await orNotKnown(instances.describe(providerID));
+  const found = await orUnavailable(instances.describe(providerID));
   // Nobody knows, and nothing is repeated (I4): it is asked again, and the other repairs of the pool go on.
   if (found !== undefined && 'kind' in found)
     return { ...attempt, askTime: addDuration(clock.now(), UNKNOWN_INSTANCE_CHECK) };

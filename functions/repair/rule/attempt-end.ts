@@ -4,7 +4,7 @@
  */
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
-import { answerOf, withoutCalledOffAttempt, hasTime, withoutAttempt } from './attempt.ts';
+import { answerOf, withoutCalledOffAttempt, hasTime, withoutAct, withoutAttempt } from './attempt.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { isStillUnhealthy } from './health.ts';
 import { judgeByLadder } from './next-action.ts';
@@ -64,7 +64,7 @@ export function judgeRecovered(
   // No entry names the condition any more: nothing has helped.
   if (isStillUnhealthy(node, { ...record, attempt }))
     return judgeWithoutAttempt({ ...facts, wasUnhealthy: true }, withoutAttempt(record, attempt));
-  const message = `the node is well again ${when}, attempt ${attempt.number}${seen}`;
+  const message = `the node is well again ${when}${seen}`;
   return findingOf(withoutAttempt(record, attempt), { kind: 'recovered', node, attempt, message });
 }
 
@@ -81,8 +81,7 @@ export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain'
 
 /** Calls off an attempt that the settings no longer want. It uses up none of its allowance. */
 export function stopAndJudge(facts: NodeFacts, attempt: Attempt): Finding {
-  const acts = facts.record.acts.filter(({ key, time }) => key !== attempt.key || time !== attempt.time);
-  return callOffAndJudge({ ...facts, record: { ...facts.record, acts } }, attempt);
+  return callOffAndJudge({ ...facts, record: withoutAct(facts.record, attempt) }, attempt);
 }
 
 /** Calls the attempt off: it counts as not taken, and begins again when it may. */
@@ -92,5 +91,5 @@ export function callOffAndJudge(facts: NodeFacts, attempt: Attempt): Finding {
 
 /** Ends the attempt: the node is judged without it, and what it has set is taken back. */
 export function judgeWithoutAttempt(facts: NodeFacts, record: NodeRecord): Finding {
-  return { ...judgeByLadder({ ...facts, record }), course: 'over' };
+  return { ...judgeByLadder({ ...facts, record }), attemptState: 'over' };
 }

@@ -4,6 +4,7 @@
  */
 import {
   withAcceptedAttempt,
+  withoutCalledOffAttempt,
   annotationOf,
   answerOf,
   hasTime,
@@ -54,18 +55,19 @@ export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Finding 
   const runOver = judgeTime(attempt);
   if (!isDue(context.now, runOver)) {
     const message = `attempt ${attempt.number} may still be under way`;
-    return findingUnderWay({ ...record, attempt }, { kind: 'unresolved', node, message }, runOver);
+    return findingUnderWay({ ...record, attempt }, { kind: 'outcomeUnknown', node, message }, runOver);
   }
-  if (wasCarriedOut(attempt, context)) {
+  if (wasCarriedOut(attempt, context, node.uid)) {
     const next = withAcceptedAttempt({ ...record, attempt }, attempt, allActionsOf(context.repair));
     const finding = judgeAccepted({ ...facts, record: next }, next.attempt ?? attempt);
-    return { ...finding, news: [{ kind: 'carriedOut', attempt }, ...finding.news] };
+    return { ...finding, unreported: [{ kind: 'carriedOut', attempt }, ...finding.unreported] };
   }
   const waits = retryTime(facts, attempt);
   if (waits !== undefined) {
     const why = record.refusals?.[attempt.key]?.message ?? '';
     const message = `${why}; ${againAt(waits)}`;
-    return findingUnderWay(record, { kind: 'retry', node, message }, waits);
+    // Others may have its slot meanwhile.
+    return findingOf(record, { kind: 'retry', node, message }, waits, { attemptState: 'ended' });
   }
   return judgeUnfinished(facts, attempt);
 }
@@ -79,16 +81,18 @@ function withDrainEnd(attempt: Attempt, { drainEnds }: JudgeContext, uid: string
 /**
  * A termination was carried out if the NodeClaim is gone, or is being deleted with a deadline no later than ours; a
  * graceful deletion by somebody else is not enough. A reboot counts as carried out, because nothing proves that it was
- * not. A drain or custom resource has an id of its own, so it can be requested again.
+ * not, and a custom resource if it is there. A drain or custom resource has an id of its own, so it can be requested
+ * again.
  */
-function wasCarriedOut(attempt: Attempt, context: JudgeContext): boolean {
+function wasCarriedOut(attempt: Attempt, context: JudgeContext, uid: string): boolean {
   const { claims, now } = context;
   switch (attempt.action) {
     case 'Reboot':
       return true;
     case 'Drain':
-    case 'CustomResource':
       return false;
+    case 'CustomResource':
+      return context.isMade?.(uid) === true;
     case 'Replace':
       return replacementStatusOf(attempt.replacement, context).kind !== 'gone';
     case 'Terminate': {
@@ -116,12 +120,21 @@ function retryTime(facts: NodeFacts, { action, key }: Attempt): EpochMs | undefi
 /** A run ended before it carried the attempt out. The attempt is taken over if it is still wanted, else taken back. */
 function judgeUnfinished(facts: NodeFacts, attempt: Attempt): Finding {
   const factsAfter = { ...facts, record: withoutAttempt(facts.record, attempt) };
-  // The replacement's taint may be off by now, so that pods can run there.
-  const replacement = replacementOf(attempt);
-  if (attempt.action === 'Terminate' && attempt.claim !== undefined && replacement !== undefined)
-    return judgeReplacing(factsAfter, { ...attempt, action: 'Replace', phase: 'accepted', replacement });
+  const replaced = judgeReplacedAgain(factsAfter, attempt);
+  if (replaced !== undefined) return replaced;
   const finding = judgeByLadder(factsAfter, isEnforced(facts) ? attempt : undefined);
-  return dueOf(finding)?.unfinished === undefined ? { ...finding, course: 'failed' } : finding;
+  return dueOf(finding)?.unfinished === undefined ? { ...finding, attemptState: 'failed' } : finding;
+}
+
+/**
+ * Judges a termination that did not take place, and whose replacement may have pods: the launch is the attempt again.
+ * undefined: the termination has no replacement.
+ */
+function judgeReplacedAgain(facts: NodeFacts, attempt: Attempt): Finding | undefined {
+  const replacement = replacementOf(attempt);
+  return attempt.action === 'Terminate' && attempt.claim !== undefined && replacement !== undefined
+    ? judgeReplacing(facts, { ...attempt, action: 'Replace', phase: 'accepted', replacement })
+    : undefined;
 }
 
 function judgeAccepted(facts: NodeFacts, attempt: Attempt): Finding {
@@ -145,9 +158,11 @@ function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Fi
   const { context, node, isUnhealthy } = facts;
   const { now, claims } = context;
   const claim = attempt.claim && claims.get(attempt.claim.uid);
-  // The deletion was accepted, and the NodeClaim is not being deleted: the attempt is over.
-  if (claim !== undefined && claim.deletionTime === undefined)
-    return judgeWithoutAttempt(facts, withoutAttempt(facts.record, attempt));
+  // A restored cluster has undone the deletion: the action counts as not taken.
+  if (claim !== undefined && claim.deletionTime === undefined) {
+    const undone = withoutCalledOffAttempt({ ...facts.record, attempt }, attempt);
+    return judgeReplacedAgain({ ...facts, record: undone }, attempt) ?? judgeWithoutAttempt(facts, undone);
+  }
   const record = { ...facts.record, attempt };
   const hasUselessLeftovers = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
   if (!isDue(now, attempt.until)) {
@@ -217,11 +232,11 @@ function judgeWithoutNextAction(facts: NodeFacts, attempt: Attempt): Finding | u
     return findingUnderWay(record, verdict, earliest(attempt.until, check));
   }
   if (answerOf(attempt)?.kind === 'stopped') {
-    const message = `${describe(attempt)}; no further action is set`;
+    const message = `${describe(attempt)}; the node is left alone until it is well again`;
     const time = addDuration(now, BLOCKED_CHECK);
-    return findingOf(record, { kind: 'exhausted', node, message }, time, { course: 'timeIsOver' });
+    return findingOf(record, { kind: 'exhausted', node, message }, time, { attemptState: 'ended' });
   }
-  return isOn ? undefined : findingOf(record, undefined, check, { course: 'timeIsOver' });
+  return isOn ? undefined : findingOf(record, undefined, check, { attemptState: 'ended' });
 }
 
 /**
@@ -241,7 +256,7 @@ function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Finding {
 
 /** Judges which action of the ladder follows the attempt. */
 function judgeNext(facts: NodeFacts, finding = judgeByLadder(facts)): Finding {
-  return { ...finding, course: 'timeIsOver', hasUselessLeftovers: false };
+  return { ...finding, attemptState: 'ended', hasUselessLeftovers: false };
 }
 
 const rebootSeen = ({ bootID }: AttemptOf<'Reboot'>, node: NodeView): string =>
@@ -267,19 +282,19 @@ export function judgeGone(
   if (attempt === undefined) return gone(undefined, closed);
   const isIntended = attempt.phase === 'intended';
   const runOver = judgeTime(attempt);
-  if (isIntended && !isDue(now, runOver)) return gone(recordBefore, undefined, runOver, { course: 'unawaited' });
-  const news: GoneNode['news'] = isIntended ? [{ kind: 'lost', attempt }] : [];
+  if (isIntended && !isDue(now, runOver)) return gone(recordBefore, undefined, runOver, { attemptState: 'unawaited' });
+  const unreported: GoneNode['unreported'] = isIntended ? [{ kind: 'lost', attempt }] : [];
   const claim = attempt.claim && claims.get(attempt.claim.uid);
   if (attempt.action !== 'Terminate' || claim?.deletionTime === undefined) {
     const over = isIntended ? withoutAttempt(recordBefore, attempt) : recordBefore;
-    return gone(undefined, closed, undefined, { hasUselessLeftovers: over.leftovers !== undefined, news });
+    return gone(undefined, closed, undefined, { hasUselessLeftovers: over.leftovers !== undefined, unreported });
   }
   const record = isIntended ? withAcceptedAttempt(recordBefore, attempt, []) : recordBefore;
   const check = addDuration(now, FOLLOW_CHECK);
   if (!isDue(now, attempt.until))
-    return gone(record, undefined, earliest(attempt.until, check), { course: 'unawaited', news });
+    return gone(record, undefined, earliest(attempt.until, check), { attemptState: 'unawaited', unreported });
   const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers, [])}`;
   const named = { name: claim.name, uid: claim.uid };
   const verdict: Verdict = { kind: 'stuckWithoutNode', node, attempt, claim: named, message };
-  return gone(record, verdict, check, { news });
+  return gone(record, verdict, check, { unreported });
 }

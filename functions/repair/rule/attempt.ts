@@ -2,7 +2,7 @@
  * Creates an attempt, describes it in messages and audit lines, and says what the record keeps once it is over. Pure.
  */
 import { GOES_ON_WITHIN } from './incident.ts';
-import { isBeforeReboot, keyOf } from './ladder.ts';
+import { isBeforeReboot, keyOf, kindOf } from './ladder.ts';
 import type {
   ActionAnswer,
   ActionType,
@@ -18,6 +18,7 @@ import type { ActionAttempt, LadderAction } from './verdict.ts';
 import type { DueFinding } from './finding.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { deadlineBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
+import { MAX_ATTEMPTS } from '../../../shared/domain/repair-policy.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
@@ -69,16 +70,17 @@ export const isRebootUnderWay = (attempt: Attempt | undefined, now: EpochMs): bo
 /** The record once the act is accepted. */
 export function withAcceptedAttempt(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): NodeRecord {
   const { key, action, dueCondition } = attempt;
-  // A launch counts as taken once the replacement is ready.
-  if (action === 'Replace') return { ...record, attempt: { ...attempt, phase: 'accepted' } };
   const { [key]: _, ...refusals } = record.refusals ?? {};
-  const { refusals: __, leftovers, ...otherFields } = record;
+  const { refusals: __, ...withoutRefusals } = record;
+  const accepted = { ...withoutRefusals, ...(Object.keys(refusals).length > 0 && { refusals }) };
+  // A launch counts as taken once the replacement is ready. Its termination has the same key, and was not refused.
+  if (action === 'Replace') return { ...accepted, attempt: { ...attempt, phase: 'accepted' } };
+  const { leftovers, ...otherFields } = accepted;
   // A termination takes over the annotation that an earlier attempt had set.
   const { annotation, requested: ___, ...others } = leftovers ?? {};
   const leftoversAfter = annotation === undefined || action === 'Terminate' ? others : { ...others, annotation };
   return {
     ...otherFields,
-    ...(Object.keys(refusals).length > 0 && { refusals }),
     ...(Object.keys(leftoversAfter).length > 0 && { leftovers: leftoversAfter }),
     attempt: { ...attempt, phase: 'accepted' },
     incident: {
@@ -124,6 +126,11 @@ export function withoutTakenBackLaunch(
   ladder: readonly LadderAction[],
 ): NodeRecord {
   return { ...withoutAttempt(record, attempt), acts: [...withAct(record, attempt, ladder)] };
+}
+
+/** The record without the act of the attempt: it uses up none of its allowance. */
+export function withoutAct(record: NodeRecord, { key, time }: Attempt): NodeRecord {
+  return { ...record, acts: record.acts.filter(act => act.key !== key || act.time !== time) };
 }
 
 /** The record after the attempt was called off: its action counts as not taken. */
@@ -244,6 +251,17 @@ export function describeAct(attempt: Attempt, isObserved = false): string {
   }
 }
 
+/** A replacement that is there before it is launched, of a launch that no record has: still kept for its node, or with pods on it. */
+export type FoundReplacement = 'reserved' | 'inUse';
+
+/** Describes the beginning of an attempt that finds its replacement there, and the actions that come next. */
+export function describeFound(attempt: Attempt, found: FoundReplacement, later: readonly LadderAction[]): string {
+  const is = `its replacement of before, NodeClaim ${replacementOf(attempt)?.name ?? ''}, is found again`;
+  return found === 'inUse'
+    ? `${is}, and in use`
+    : `${is}, and has time until ${toTimestamp(attempt.until)}${followedBy(later)}`;
+}
+
 /** Says how much time a termination leaves to the pods of the node. */
 function podsText(attempt: ClaimTermination): string {
   const end = graceEnd(attempt);
@@ -286,15 +304,15 @@ type ActFields = { readonly key: string; readonly time: EpochMs } & (
   | { readonly action: Exclude<ActionType, 'Reboot'> }
 );
 
-/** Adds the act, and drops those that no allowance counts any more. */
+/** Adds the act, and drops those that no allowance counts any more, or can count beside newer ones of the same kind. */
 function withAct(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAction[]): readonly Act[] {
   const act = actOf(attempt);
   const longest = ladder.reduce((most, { within }) => Math.max(most, within), GOES_ON_WITHIN as number);
-  return [...record.acts, act].filter(({ time }) => time + longest > act.time).slice(-MAX_ACTS_KEPT);
+  const counted = [...record.acts, act].filter(({ time }) => time + longest > act.time);
+  return counted.filter(
+    ({ key }, index) => counted.slice(index + 1).filter(each => kindOf(each.key) === kindOf(key)).length < MAX_ATTEMPTS,
+  );
 }
-
-/** The number of acts that a record keeps. Several actions may have acts, and the allowance of one is 20 at most. */
-const MAX_ACTS_KEPT = 60;
 
 /** A due condition in the details of an audit line. */
 export const conditionDetails = (dueCondition: DueCondition): JsonObject => ({

@@ -30,6 +30,8 @@ interface BudgetFacts {
   readonly nodes: readonly NodeView[];
   readonly claimOf: (node: NodeView) => NodeClaimView | undefined;
   readonly findings: readonly NodeFinding[];
+  /** UIDs of the nodes whose repair is under way. */
+  readonly inFlight: ReadonlySet<string>;
   readonly now: EpochMs;
 }
 
@@ -45,6 +47,7 @@ export function disruptionBudgetOf({
   nodes,
   claimOf,
   findings,
+  inFlight,
   activity,
   now,
 }: BudgetFacts): DisruptionBudget | undefined {
@@ -64,7 +67,15 @@ export function disruptionBudgetOf({
   const until = budgets.reduce<EpochMs | undefined>((time, { changes }) => earliest(time, changes), undefined);
   const inside = new Set(counted.map(({ uid }) => uid));
   const ours = new Map(findings.map(finding => [finding.node.uid, finding]));
-  const disrupted = counted.filter(node => isDisrupted(node, claimOf(node), ours.get(node.uid))).map(({ uid }) => uid);
+  const isOurs = ({ uid }: NodeView): boolean => {
+    const attempt = inFlight.has(uid) ? ours.get(uid)?.record?.attempt : undefined;
+    return attempt !== undefined && attempt.action !== 'CustomResource';
+  };
+  // A stuck termination of ours does not count, and neither does a custom resource, which leaves the node in place.
+  const disrupted = counted
+    .filter(node => ours.get(node.uid)?.verdict?.kind !== 'stuck')
+    .filter(node => isOurs(node) || isDisrupted(node, claimOf(node)))
+    .map(({ uid }) => uid);
   const { name } = pool.metadata;
   return {
     disrupted: new Set(disrupted),
@@ -136,18 +147,9 @@ function isCounted(node: NodeView, claim: NodeClaimView | undefined): boolean {
   );
 }
 
-/**
- * Whether the node is being disrupted. A stuck termination of ours does not count, and neither does a custom resource,
- * which leaves the node in place.
- */
-function isDisrupted(node: NodeView, claim: NodeClaimView | undefined, finding: NodeFinding | undefined): boolean {
-  if (finding?.verdict?.kind === 'stuck') return false;
-  const attempt = finding?.state === 'inFlight' ? finding.record?.attempt : undefined;
-  return (
-    claim?.deletionTime !== undefined ||
-    node.deletionTime !== undefined ||
-    disruptionMarkOf(node, claim) !== undefined ||
-    rebootMarkOf(node, claim) !== undefined ||
-    (attempt !== undefined && attempt.action !== 'CustomResource')
-  );
-}
+/** Whether anybody deletes or reboots the node, or has marked it for that. */
+const isDisrupted = (node: NodeView, claim: NodeClaimView | undefined): boolean =>
+  claim?.deletionTime !== undefined ||
+  node.deletionTime !== undefined ||
+  disruptionMarkOf(node, claim) !== undefined ||
+  rebootMarkOf(node, claim) !== undefined;

@@ -1,8 +1,9 @@
 /**
- * The finding of a pass about a node, and what follows from it. `withState` alone says how the node counts and whether
- * something is taken back, `inFlightOf` which nodes of a pool count as in flight. Pure.
+ * The finding of a pass about a node, and what follows from it. `withState` alone says how the node counts, after acts too,
+ * and whether something is taken back; `inFlightOf` which nodes of a pool count as in flight; `recordsToWrite` what a pass
+ * writes of them. Pure.
  */
-import { outlastsRepair } from './incident.ts';
+import { isRecordNeeded, outlastsRepair } from './incident.ts';
 import {
   type DueVerdict,
   type NodeName,
@@ -18,8 +19,8 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, isDue } from '../../../shared/domain/time.ts';
 
-/** Something that happened, and that no run has reported. */
-export type News =
+/** An outcome that no run has reported. */
+export type UnreportedOutcome =
   /** An attempt whose run ended without a report. It took effect, or we cannot prove that it did not. */
   | { readonly kind: 'carriedOut'; readonly attempt: Attempt }
   /** An attempt whose run ended without a report, and whose Node is gone: nothing else will report it. */
@@ -28,12 +29,12 @@ export type News =
   | { readonly kind: 'failedLaunch'; readonly attempt: Attempt; readonly why: string };
 
 /** State of the attempt in the record of a node. */
-export type AttemptCourse =
+export type AttemptState =
   /** There was no attempt, or the verdict alone says how it stands. */
   | 'none'
   | 'hasTime'
-  /** The time of the attempt is over: the next action follows, if there is one. */
-  | 'timeIsOver'
+  /** The action has ended: the attempt holds its place only for the next one, if that may begin at once. */
+  | 'ended'
   /** The attempt goes on, and no longer counts against the limits. */
   | 'unawaited'
   /** The attempt is over. */
@@ -49,13 +50,13 @@ export interface Finding {
   readonly verdict: Verdict | undefined;
   /** Time of the next look; undefined: none until something changes. */
   readonly time: EpochMs | undefined;
-  readonly course: AttemptCourse;
+  readonly attemptState: AttemptState;
   /** An object or a mark that the repair has made is of no use any more. */
   readonly hasUselessLeftovers: boolean;
   /** Another controller is at work on the node, and counts against the limits. */
   readonly isUnderOtherWork: boolean;
-  /** News, in the order in which they are reported. */
-  readonly news: readonly News[];
+  /** UnreportedOutcome, in the order in which they are reported. */
+  readonly unreported: readonly UnreportedOutcome[];
 }
 
 /** A finding, and what follows from it (`withState`): how the node counts, and whether something is taken back. */
@@ -87,6 +88,9 @@ export type NodeFinding = PresentNode | GoneNode;
 /** A node that may be repaired now. */
 export type DueFinding = PresentNode & { readonly verdict: DueVerdict };
 
+/** A due node whose record has the incident that it is in. */
+export type RememberedFinding = DueFinding & { readonly record: NodeRecord };
+
 export const isDueFinding = (finding: NodeFinding): finding is DueFinding =>
   finding.kind === 'present' && finding.verdict?.kind === 'due';
 
@@ -102,17 +106,21 @@ export const findingOf = (
   record: Finding['record'],
   verdict: Finding['verdict'],
   time?: Finding['time'],
-  more?: Partial<Pick<Finding, 'course' | 'hasUselessLeftovers' | 'news'>>,
+  more?: Partial<Pick<Finding, 'attemptState' | 'hasUselessLeftovers' | 'unreported'>>,
 ): Finding => ({
   record,
   verdict,
   time,
-  course: 'none',
+  attemptState: 'none',
   hasUselessLeftovers: false,
   isUnderOtherWork: false,
-  news: [],
+  unreported: [],
   ...more,
 });
+
+/** Whether a replacement of the node did not become ready, as this pass has found. */
+export const hasFailedLaunch = ({ unreported }: Pick<Finding, 'unreported'>): boolean =>
+  unreported.some(({ kind }) => kind === 'failedLaunch');
 
 /** The finding of a node whose attempt has time. */
 export const findingUnderWay = (
@@ -120,21 +128,20 @@ export const findingUnderWay = (
   verdict: Finding['verdict'],
   time: Finding['time'],
   hasUselessLeftovers = false,
-): Finding => findingOf(record, verdict, time, { course: 'hasTime', hasUselessLeftovers });
+): Finding => findingOf(record, verdict, time, { attemptState: 'hasTime', hasUselessLeftovers });
 
-/** Adds to a finding what follows from it. Nothing else sets them while nodes are judged. */
+/** Adds to a finding what follows from it, and replaces what followed before. Nothing else sets `state` and `needsCleanUp`. */
 export function withState<Found extends Finding>(finding: Found): Found & FindingWithState {
   return { ...finding, state: stateOf(finding), needsCleanUp: needsCleanUp(finding) };
 }
 
-function stateOf({ record, verdict, course, isUnderOtherWork }: Finding): FindingWithState['state'] {
+function stateOf({ record, verdict, attemptState, isUnderOtherWork }: Finding): FindingWithState['state'] {
   if (isUnderOtherWork || hasTrait(verdict, 'inFlight')) return 'inFlight';
   if (hasTrait(verdict, 'followed')) return 'followed';
-  switch (course) {
+  switch (attemptState) {
     case 'hasTime':
       return 'inFlight';
-    case 'timeIsOver':
-      return hasTrait(verdict, 'awaitsNoRun') ? 'followed' : 'inFlight';
+    case 'ended':
     case 'unawaited':
     case 'failed':
       return 'followed';
@@ -144,26 +151,43 @@ function stateOf({ record, verdict, course, isUnderOtherWork }: Finding): Findin
   }
 }
 
-function needsCleanUp({ record, verdict, course, hasUselessLeftovers }: Finding): boolean {
+function needsCleanUp({ record, verdict, attemptState, hasUselessLeftovers }: Finding): boolean {
   if (hasUselessLeftovers || hasTrait(verdict, 'needsCleanUp')) return true;
-  if (course === 'timeIsOver') return record?.leftovers?.maintenance === true;
-  return course === 'over' || course === 'failed';
+  if (attemptState === 'ended') return record?.leftovers?.maintenance === true;
+  return attemptState === 'over' || attemptState === 'failed';
 }
 
 /** The verdict of a node as it is reported; undefined: there is none, or the pool has yet to decide. */
 export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): ReportedVerdict | undefined =>
   verdict?.kind === 'due' ? undefined : verdict;
 
-/** UIDs of nodes with an attempt under way, and of nodes on which a run that may still be at work set out to act. */
+/**
+ * UIDs of nodes with an attempt under way, of nodes on which a run that may still be at work set out to act, and of
+ * nodes that keep their place for the action that follows now.
+ */
 export function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
-  const isBegun = (finding: NodeFinding): boolean => {
-    const since = begunTime(finding, state);
-    if (since === undefined || hasTrait(finding.verdict, 'awaitsNoRun')) return false;
-    return !isDue(now, addDuration(since, RUN_ENDS_WITHIN));
-  };
-  const counted = findings.filter(finding => finding.state === 'inFlight' || isBegun(finding));
+  const counted = findings.filter(
+    finding =>
+      finding.state === 'inFlight' || beingActedUntil(finding, state, now) !== undefined || keepsPlace(finding, state),
+  );
   return new Set(counted.map(({ node }) => node.uid));
 }
+
+/** The time until which a run that set out to act on the node may still be at work; undefined: none is. */
+export function beingActedUntil(
+  finding: NodeFinding,
+  state: Pick<PoolRecord, 'inFlight'>,
+  now: EpochMs,
+): EpochMs | undefined {
+  const since = begunTime(finding, state);
+  if (since === undefined || hasTrait(finding.verdict, 'awaitsNoRun')) return undefined;
+  const runEnds = addDuration(since, RUN_ENDS_WITHIN);
+  return isDue(now, runEnds) ? undefined : runEnds;
+}
+
+/** Whether the node keeps the place that it has: it is due for its next action. One that gave its place up asks for one again. */
+const keepsPlace = (finding: NodeFinding, { inFlight }: Pick<PoolRecord, 'inFlight'>): boolean =>
+  finding.attemptState === 'ended' && dueOf(finding) !== undefined && finding.node.uid in inFlight;
 
 /**
  * The time at which a run of ours set out to act on the node; undefined: none did. A slot that another controller's
@@ -174,4 +198,36 @@ export function begunTime(finding: NodeFinding, { inFlight }: Pick<PoolRecord, '
   if (finding.kind === 'gone' || since === undefined) return undefined;
   const { otherWorkTime } = finding;
   return otherWorkTime !== undefined && since <= otherWorkTime ? undefined : since;
+}
+
+/** The number of nodes whose records one pass writes, beside those that it acts on. */
+const MAX_WRITES = 200;
+
+/** Write of a node's record. @property record undefined: the record is closed */
+type NodeWrite = Pick<NodeFinding, 'node' | 'record'>;
+
+/**
+ * The records that a pass writes: all of nodes that it acted on, then those of others, up to a bound.
+ * @returns `areAll`: none is left for the next pass
+ */
+export function recordsToWrite(
+  findings: readonly NodeFinding[],
+  {
+    acted,
+    isStored,
+  }: {
+    readonly acted: Pick<ReadonlyMap<string, unknown>, 'has'>;
+    /** Whether the record of the node is already stored like this. */
+    readonly isStored: (uid: string, record: NodeRecord | undefined) => boolean;
+  },
+): { readonly writes: readonly NodeWrite[]; readonly areAll: boolean } {
+  const changed = findings.flatMap((finding): readonly NodeWrite[] => {
+    const { node } = finding;
+    const seen = { kind: finding.kind, isReported: verdictOf(finding) !== undefined };
+    const record = finding.record && isRecordNeeded(finding.record, seen) ? finding.record : undefined;
+    return isStored(node.uid, record) ? [] : [{ node, record }];
+  });
+  const first = changed.filter(({ node }) => acted.has(node.uid));
+  const untouched = changed.filter(({ node }) => !acted.has(node.uid));
+  return { writes: [...first, ...untouched.slice(0, MAX_WRITES)], areAll: untouched.length <= MAX_WRITES };
 }

@@ -1,12 +1,6 @@
 /** Flapping: adds up for how long a node was unhealthy within a window, over several incidents. Pure. */
-import type { Episode } from '../node-record.ts';
-import type { NodeView } from '../../../shared/domain/node.ts';
-import {
-  matchStatements,
-  type RepairSettings,
-  statementsOf,
-  type UnhealthyMatch,
-} from '../../../shared/domain/repair-policy.ts';
+import type { Episode, Onset } from '../node-record.ts';
+import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
 import {
   addDuration,
   type DurationMs,
@@ -18,9 +12,15 @@ import {
   toEpochMs,
 } from '../../../shared/domain/time.ts';
 
-/** Earliest transition time of these conditions; undefined: none of them states one. */
-const unhealthySince = (matches: readonly UnhealthyMatch[]): EpochMs | undefined =>
-  matches.map(({ condition }) => condition.lastTransitionTime).reduce<EpochMs | undefined>(earliest, undefined);
+/** A statement that is true of a node, and since when as far as that can be believed; undefined: nobody says. */
+export interface LastingStatement {
+  readonly condition: Pick<NodeCondition, 'type' | 'status'>;
+  readonly onset: Pick<Onset, 'start'> | undefined;
+}
+
+/** The earliest start of these statements; undefined: none has one. */
+const unhealthySince = (unhealthy: readonly LastingStatement[]): EpochMs | undefined =>
+  unhealthy.map(({ onset }) => onset?.start).reduce<EpochMs | undefined>(earliest, undefined);
 
 /**
  * The time at which the unhealthy time within the sliding window reaches `unhealthyFor`, if the node stays as it is.
@@ -72,19 +72,16 @@ const MAX_EPISODES = 100;
 
 /**
  * The episodes that the record keeps after a look at the node. A node is never charged for time in which it is known to
- * have been well. The condition that began an episode may go and come back between two looks. Then the episode ended at
+ * have been well, nor for what a wrong clock says: an episode begins where the statements do. The condition that began an episode may go and come back between two looks. Then the episode ended at
  * an unknown time, and does not count.
  */
 export function nextEpisodes(
   node: Pick<NodeView, 'conditions'>,
-  settings: RepairSettings,
+  { window, unhealthy }: { readonly window: DurationMs; readonly unhealthy: readonly LastingStatement[] },
   episodesBefore: readonly Episode[],
   now: EpochMs,
 ): readonly Episode[] {
-  const limits = settings.flapping;
-  if (limits === undefined) return [];
-  const matches = matchStatements(node, statementsOf(settings));
-  const since = unhealthySince(matches);
+  const since = unhealthySince(unhealthy);
   const closed = episodesBefore.map((episode): Episode => {
     const { startTime, endTime } = episode;
     if (endTime !== undefined || (since !== undefined && since <= startTime)) return episode;
@@ -92,19 +89,17 @@ export function nextEpisodes(
   });
   const isOpen = closed.some(({ endTime }) => endTime === undefined);
   const opened: readonly Episode[] =
-    since === undefined || isOpen ? closed : [...closed, { startTime: since, began: begun(matches, since) }];
+    since === undefined || isOpen ? closed : [...closed, { startTime: since, began: begun(unhealthy, since) }];
   return opened
     .filter(
       ({ startTime, endTime }) =>
-        endTime === undefined || (endTime > startTime && !isDue(now, addDuration(endTime, limits.window))),
+        endTime === undefined || (endTime > startTime && !isDue(now, addDuration(endTime, window))),
     )
     .slice(-MAX_EPISODES);
 }
 
-const begun = (matches: readonly UnhealthyMatch[], since: EpochMs): Episode['began'] =>
-  matches
-    .filter(({ condition }) => condition.lastTransitionTime === since)
-    .map(({ condition: { type, status } }) => ({ type, status }));
+const begun = (unhealthy: readonly LastingStatement[], since: EpochMs): Episode['began'] =>
+  unhealthy.filter(({ onset }) => onset?.start === since).map(({ condition: { type, status } }) => ({ type, status }));
 
 /**
  * The time at which the last of the conditions that began the episode ended; the start of the episode if that is not
@@ -118,7 +113,7 @@ function episodeEnd(
   const ends = (began ?? []).map(({ type, status }): EpochMs => {
     const condition = conditions.find(each => each.type === type);
     const time = condition?.lastTransitionTime ?? startTime;
-    if (condition !== undefined && condition.status !== status) return time;
+    if (condition !== undefined && condition.status !== status) return time < now ? time : now;
     // Taken away, or not counted any more without a transition of its own: until that is seen.
     return time === startTime ? now : startTime;
   });

@@ -2,28 +2,12 @@
  * Freeze, zone outage and threshold, which hold a due repair back (docs/node-repair.md, Guards). They are counted once
  * more with nodes that recovered minutes ago, so that an outage which ends node by node still holds. Pure.
  */
-import { type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
-import { begunTime, dueOf } from './finding.ts';
-import { isMended, readableSettings } from './incident.ts';
+import type { GuardInputs } from './guard-inputs.ts';
 import { isStopped } from './other-work.ts';
-import type { PoolFacts } from './pool-facts.ts';
-import type { JudgedPool } from './pool-verdict.ts';
-import { isJustRebooted } from './reboot-marks.ts';
 import { vetoOf } from './vetoes.ts';
-import { BLOCKED_CHECK, type Blocker, type OwnDueVerdict, type GuardBlocker } from './verdict.ts';
-import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
+import { BLOCKED_CHECK, type Blocker, type GuardBlocker } from './verdict.ts';
 import { isReserved, type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
-import {
-  type Confirmation,
-  isOutage,
-  matchStatements,
-  type OutageRule,
-  type RepairSettings,
-  type RepairStatement,
-  resolveNodeCount,
-  statementsOf,
-} from '../../../shared/domain/repair-policy.ts';
+import { isOutage, matchStatements, type OutageRule, resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
 import {
   addDuration,
   type DurationMs,
@@ -43,12 +27,6 @@ import {
  */
 const OUTAGE_CHECK = minutes(1);
 
-/** The word of EC2 that confirms a repair. */
-export const CONFIRMED = 'impaired';
-
-/** No event tells that EC2 says something else, or that the work of others can be read again: both are looked at this often. */
-const CONFIRM_CHECK = minutes(1);
-
 /** A node that was old enough when it came back counts as coming back for no longer than this. */
 const LONGEST_RECOVERING = minutes(5);
 
@@ -57,85 +35,6 @@ const OLD_ENOUGH = minutes(10);
 
 /** A node that is being deleted counts in zone and cluster for this long. */
 const GOING_COUNTS_FOR = hours(1);
-
-export interface GuardInputs {
-  readonly now: EpochMs;
-  readonly settings: RepairSettings;
-  /** The area in messages: `NodePool default`, or `the cluster`. */
-  readonly area: string;
-  /** The nodes that the threshold may count. */
-  readonly poolNodes: readonly NodeView[];
-  readonly claimOf: (node: NodeView) => NodeClaimView | undefined;
-  /** Whether the node has no NodeClaim. False also if several may be its NodeClaim. */
-  readonly isUnclaimed: (node: NodeView) => boolean;
-  /** Whether the pool is that of nodes without a NodePool. A node without a NodeClaim is not left over there. */
-  readonly isUnmanaged: boolean;
-  /** All nodes of the cluster; undefined: neither freeze nor zone are in force, or nothing is due. */
-  readonly nodes: readonly NodeView[] | undefined;
-  /** The statements by which a node of any pool is unhealthy. */
-  readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
-  /** The disruption budget of the NodePool; undefined: none applies. */
-  readonly budget?: DisruptionBudget | undefined;
-  /** Reason why it is not known whether another controller is at work on a node; undefined: it is known. */
-  readonly requestsFault?: string | undefined;
-  /** Whether Curfew has acted on the node lately. */
-  readonly isActedUpon: (node: NodeView) => boolean;
-}
-
-type CountedFacts = Pick<
-  PoolFacts,
-  'pool' | 'poolSettings' | 'nodes' | 'claims' | 'dueFacts' | 'poolRecord' | 'now' | 'activity'
->;
-
-/** The facts that the guards count; undefined: nothing may be repaired. */
-export function guardInputsOf(
-  { pool, poolSettings, nodes: ownNodes, claims, dueFacts, poolRecord, now, activity }: CountedFacts,
-  { presentNodes: findings }: Pick<JudgedPool, 'presentNodes'>,
-): GuardInputs | undefined {
-  const settings = readableSettings(poolSettings.repair);
-  if (settings === undefined) return undefined;
-  const cluster = dueFacts?.cluster;
-  const index = indexOwners(ownNodes, [...claims.values()]);
-  const statements = statementsOf(settings);
-  const ownUids = new Set(ownNodes.map(({ uid }) => uid));
-  const mended = new Set(findings.flatMap(({ record, node }) => (record && isMended(record) ? node.uid : [])));
-  const uidsOfOtherWork = new Set(
-    findings.flatMap(each => (begunTime(each, poolRecord) === undefined ? each.node.uid : [])),
-  );
-  const isInFlight = ({ uid }: NodeView): boolean =>
-    poolRecord.inFlight[uid] !== undefined && !uidsOfOtherWork.has(uid);
-  const claimOf = (node: NodeView): NodeClaimView | undefined => {
-    const owner = ownerOf(node, index);
-    return owner.kind === 'claim' ? owner.claim : undefined;
-  };
-  const budgetChoice = settings.disruptionBudgets;
-  // Most NodePools state no budgets.
-  const hasBudget = budgetChoice !== 'Explicit' || poolSettings.nodePool?.spec?.['disruption'] !== undefined;
-  return {
-    now,
-    settings,
-    area: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
-    poolNodes: pool === undefined ? (cluster?.nodes ?? ownNodes) : ownNodes,
-    claimOf,
-    isUnclaimed: node => ownerOf(node, index).kind === 'none',
-    budget: hasBudget
-      ? disruptionBudgetOf({
-          pool: poolSettings.nodePool,
-          budgetChoice,
-          nodes: ownNodes,
-          claimOf,
-          findings,
-          activity,
-          now,
-        })
-      : undefined,
-    isUnmanaged: pool === undefined,
-    requestsFault: dueFacts?.requestsFault,
-    nodes: cluster?.nodes,
-    statementsOf: node => (ownUids.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
-    isActedUpon: node => isInFlight(node) || mended.has(node.uid) || isJustRebooted(node, now),
-  };
-}
 
 export interface Guards {
   /** Freeze, then the zone's outage, then the threshold. */
@@ -327,54 +226,4 @@ function thresholdBlocker(
     until: addDuration(now, BLOCKED_CHECK),
     guard: 'threshold',
   };
-}
-
-/** A node that EC2 is to confirm. */
-export interface NodeToConfirm {
-  readonly node: NodeView;
-  readonly check: Confirmation;
-}
-
-/**
- * Nodes that EC2 is asked about: those that freeze, zone and threshold let through, so that nothing is asked in an
- * outage.
- */
-export function nodesToConfirm(
-  { presentNodes }: JudgedPool,
-  guardInputs: GuardInputs | undefined,
-): readonly NodeToConfirm[] {
-  const asking = presentNodes.flatMap((finding): NodeToConfirm[] => {
-    const check = dueOf(finding)?.entryPolicy.confirm;
-    return check === undefined ? [] : [{ node: finding.node, check }];
-  });
-  if (guardInputs === undefined || asking.length === 0) return [];
-  const guards = createGuards(guardInputs);
-  return asking.filter(({ node }) => guards.blockerOf(node) === undefined);
-}
-
-/** Stops the repair of a node that EC2 does not call impaired; undefined: EC2 does, or the entry does not ask (`confirm`). */
-export function confirmationBlocker(
-  { entryPolicy: { confirm }, dueCondition: { field = '' } }: OwnDueVerdict,
-  answer: string | undefined,
-  now: EpochMs,
-): Blocker | undefined {
-  if (confirm === undefined || answer === CONFIRMED) return undefined;
-  const says = answer ?? 'nothing';
-  return {
-    kind: 'entry',
-    reason: 'NotConfirmed',
-    message: `EC2 says ${says} of ${confirm}, and confirm waits for ${CONFIRMED}`,
-    setting: { field: `${field}.confirm`, numbers: { check: confirm, says } },
-    until: addDuration(now, CONFIRM_CHECK),
-  };
-}
-
-/**
- * Blocks a node while it cannot be read whether another controller is at work on it (I6); undefined: it can be read. No
- * event tells that it can be read again.
- */
-export function otherWorkBlocker(fault: string | undefined, now: EpochMs): Blocker | undefined {
-  if (fault === undefined) return undefined;
-  const message = `who else is at work on it is not known: ${fault}`;
-  return { kind: 'others', reason: 'BeingDisrupted', message, until: addDuration(now, CONFIRM_CHECK) };
 }

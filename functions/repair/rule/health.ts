@@ -14,6 +14,7 @@ import {
   AWS_REPAIR_STATEMENTS,
   keyOfStatement,
   matchStatements,
+  type RepairSettings,
   type RepairStatement,
   statementsOf,
   type UnhealthyMatch,
@@ -44,10 +45,10 @@ export type UnhealthyStatement = UnhealthyMatch & { readonly key: string } & (
     | {
         readonly onset: Onset;
         /** Fault of the clock that wrote the condition's transition time. */
-        readonly doubt?: 'behind' | 'ahead' | undefined;
+        readonly clockSkew?: 'behind' | 'ahead' | undefined;
       }
     /** Its condition does not say since when. */
-    | { readonly onset: undefined; readonly doubt?: undefined }
+    | { readonly onset: undefined; readonly clockSkew?: undefined }
   );
 
 /** Health of a node. @property unhealthy every statement that is true of it, with its onset */
@@ -80,6 +81,9 @@ export interface HealthContext {
   readonly isUnprompted?: boolean;
 }
 
+/** Context by which the start of a statement is judged. */
+type OnsetContext = Omit<HealthContext, 'repair' | 'episodes'>;
+
 type JudgedNode = Pick<NodeView, 'conditions' | 'creationTime'>;
 
 /**
@@ -91,7 +95,7 @@ type JudgedNode = Pick<NodeView, 'conditions' | 'creationTime'>;
 export function judgeHealth(node: JudgedNode, context: HealthContext): Health {
   const settings = readableSettings(context.repair);
   if (settings === undefined) return { kind: 'healthy', unhealthy: [] };
-  const unhealthy = matchStatements(node, statementsOf(settings)).map(match => withOnset(match, node, context));
+  const unhealthy = unhealthyStatements(node, settings, context);
   const [some] = unhealthy;
   if (some === undefined) return { kind: 'healthy', unhealthy };
   const timed = unhealthy.flatMap(timedOf).toSorted((a, b) => a.dueTime - b.dueTime);
@@ -125,6 +129,14 @@ export function judgeHealth(node: JudgedNode, context: HealthContext): Health {
   const dueSince = earliest(soonest.dueTime, isFlapping ? flappingTime : undefined);
   return { kind: 'unhealthy', unhealthy, dueCondition, message, entry, dueSince };
 }
+
+/** Every statement of the settings that is true of the node, with its onset. */
+export const unhealthyStatements = (
+  node: JudgedNode,
+  settings: RepairSettings,
+  context: OnsetContext,
+): readonly UnhealthyStatement[] =>
+  matchStatements(node, statementsOf(settings)).map(match => withOnset(match, node, context));
 
 /** A statement with its onset, and when it is due. */
 interface Timed {
@@ -162,32 +174,45 @@ export const withoutDueClause = (message: string, dueCondition: DueCondition): s
   message.replace(dueClause(dueCondition), '');
 
 /** A statement that is true, with its onset: the one that is recorded, or a new one. */
-function withOnset(match: UnhealthyMatch, node: JudgedNode, context: HealthContext): UnhealthyStatement {
-  const { now, record, ownTime, observedTime, isUnprompted = false } = context;
+function withOnset(match: UnhealthyMatch, node: JudgedNode, context: OnsetContext): UnhealthyStatement {
   const key = keyOfStatement(match.statement);
-  const kept = record?.onsets[key];
+  const kept = context.record?.onsets[key];
   const { lastTransitionTime: stated } = match.condition;
   if (stated === undefined) return { ...match, key, onset: undefined };
   const sameOnset = kept && onsetAfter(kept, stated, context);
   if (sameOnset !== undefined) return { ...match, key, onset: sameOnset };
-  const statusStart = statusStartOf(match, key, record);
-  const { start, doubt } = startOf(match, node, context, { stated, statusStart });
-  const isKnownClock = kept !== undefined && isByClockOf(kept, stated, now);
-  // Keep `first` only for a start that an event confirmed. Drop it if an event came before this transition: the node
-  // may have been healthy in between.
-  const mayHaveStayed = !isBefore(ownTime, stated);
-  const first = mayHaveStayed ? (kept?.first ?? (kept?.seenTime === undefined ? kept?.start : undefined)) : undefined;
-  const isUnheard = statusStart === undefined && isUnprompted && observedTime === undefined && isOlder(stated, now);
+  const statusStart = statusStartOf(match, key, context.record);
+  const { start, clockSkew } = startOf(match, node, context, { stated, statusStart });
+  const isKnownClock = kept !== undefined && isByClockOf(kept, stated, context.now);
   const onset = {
     start,
     stated,
-    ...(first !== undefined && { first }),
-    ...(isUnheard && { seenTime: now }),
+    ...firstStartAt(stated, context, kept),
+    ...(statusStart === undefined && isUnheard(stated, context) && { seenTime: context.now }),
     ...clockOffsetAt(stated, context, kept),
     ...(statusStart !== undefined && statusStart < start && { statusStart }),
   };
-  return { ...match, key, onset, doubt: isKnownClock ? undefined : doubt };
+  return { ...match, key, onset, clockSkew: isKnownClock ? undefined : clockSkew };
 }
+
+/**
+ * The first start that a new onset keeps: one that an event confirmed. An event before this transition means that the
+ * node may have been healthy in between, and there is none.
+ */
+function firstStartAt(
+  stated: EpochMs,
+  { ownTime }: Pick<HealthContext, 'ownTime'>,
+  kept: Onset | undefined,
+): Pick<Onset, 'first'> {
+  if (kept === undefined || isBefore(ownTime, stated)) return {};
+  const confirmedStart = kept.seenTime === undefined ? kept.start : undefined;
+  const first = kept.first ?? confirmedStart;
+  return first === undefined ? {} : { first };
+}
+
+/** Whether a pass finds an old transition of which no event has told: its event may still come. */
+const isUnheard = (stated: EpochMs, { now, observedTime, isUnprompted = false }: OnsetContext): boolean =>
+  isUnprompted && observedTime === undefined && isOlder(stated, now);
 
 /**
  * The onset of a statement that was true at the last look; undefined: it starts anew. Its condition may get a new time
@@ -206,30 +231,32 @@ function withOnset(match: UnhealthyMatch, node: JudgedNode, context: HealthConte
  * | It is later than the recorded one. | A fresh event. | It keeps its first start, or else its start. |
  * | | Anything else. | It starts anew. |
  */
-function onsetAfter(kept: Onset, stated: EpochMs, context: HealthContext): Onset | undefined {
-  const { now, ownTime, isUnprompted = false } = context;
-  const { seenTime, ...heard } = kept;
-  const { first, ...certain } = kept;
-  if (seenTime !== undefined && kept.stated === stated) {
-    const isOfThatChange = ownTime !== undefined && isDue(addDuration(seenTime, CLOCK_SKEW), ownTime);
-    if (isOfThatChange && isOlder(stated, ownTime)) return undefined;
-    if (isUnprompted) return kept;
-    return heard;
-  }
-  const isOfEarlier = isBefore(ownTime, stated);
-  const isFresh =
-    ownTime !== undefined &&
-    ((!isOfEarlier && ownTime - stated <= FRESH && Math.abs(now - stated) <= FRESH) ||
-      (isByClockOf(kept, stated, ownTime) && now - ownTime <= FRESH));
+function onsetAfter(kept: Onset, stated: EpochMs, context: OnsetContext): Onset | undefined {
+  if (kept.seenTime !== undefined && kept.stated === stated) return unconfirmedAfter(kept, kept.seenTime, context);
+  const { first, ...withoutFirst } = kept;
   const { clockOffset } = kept;
   const moved = { stated, ...(clockOffset !== undefined && { clockOffset }) };
-  if (kept.stated === undefined || stated <= kept.stated) {
-    if (isFresh && first !== undefined) return { start: first, ...moved };
-    if (isOfEarlier) return certain;
-    return kept;
-  }
-  if (isFresh) return { start: first ?? kept.start, ...moved };
-  return undefined;
+  const isLater = kept.stated !== undefined && stated > kept.stated;
+  const isFresh = hasFreshEvent(kept, stated, context);
+  if (isLater) return isFresh ? { start: first ?? kept.start, ...moved } : undefined;
+  if (isFresh && first !== undefined) return { start: first, ...moved };
+  return isBefore(context.ownTime, stated) ? withoutFirst : kept;
+}
+
+/** The onset after another look at the recorded time, which no event has confirmed yet. @param seenTime when a pass saw it first */
+function unconfirmedAfter(kept: Onset, seenTime: EpochMs, context: OnsetContext): Onset | undefined {
+  const { ownTime, isUnprompted = false } = context;
+  const isOfThatChange = ownTime !== undefined && isDue(addDuration(seenTime, CLOCK_SKEW), ownTime);
+  if (isOfThatChange && kept.stated !== undefined && isOlder(kept.stated, ownTime)) return undefined;
+  const { seenTime: _, ...confirmed } = kept;
+  return isUnprompted ? kept : confirmed;
+}
+
+/** Whether this look is by a fresh event of the node: by its time, or by that of a clock that is as wrong as before. */
+function hasFreshEvent(kept: Onset, stated: EpochMs, { now, ownTime }: OnsetContext): boolean {
+  if (ownTime === undefined) return false;
+  if (isByClockOf(kept, stated, ownTime) && now - ownTime <= FRESH) return true;
+  return !isBefore(ownTime, stated) && ownTime - stated <= FRESH && Math.abs(now - stated) <= FRESH;
 }
 
 /**
@@ -273,14 +300,15 @@ function statusStartOf(
 function startOf(
   { statement }: UnhealthyMatch,
   { creationTime }: JudgedNode,
-  { now, observedTime }: HealthContext,
+  { now, observedTime }: OnsetContext,
   { stated, statusStart }: { readonly stated: EpochMs; readonly statusStart: EpochMs | undefined },
-): Pick<UnhealthyStatement, 'doubt'> & { readonly start: EpochMs } {
-  if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, doubt: 'ahead' };
-  const isTold = observedTime !== undefined && statusStart === undefined;
+): Pick<UnhealthyStatement, 'clockSkew'> & { readonly start: EpochMs } {
+  if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, clockSkew: 'ahead' };
+  const hasEvent = observedTime !== undefined && statusStart === undefined;
   // The event of a statement with a reason may be about the reason alone. An old transition time then does not mean a
   // wrong clock, and the last line of this function picks the start.
-  if (isTold && statement.reason === undefined && isOlder(stated, observedTime)) return { start: now, doubt: 'behind' };
+  if (hasEvent && statement.reason === undefined && isOlder(stated, observedTime))
+    return { start: now, clockSkew: 'behind' };
   const start = statusStart ?? latest(stated, creationTime ?? stated);
   // The transition time is that of the status: nobody says since when the reason stands.
   return { start: statement.reason === undefined || now - start <= seconds(1) ? start : now };
@@ -293,12 +321,14 @@ const isBefore = (seen: EpochMs | undefined, stated: EpochMs): boolean =>
 /** Whether that transition is too old at that time for an event about it: over 10 minutes. */
 const isOlder = (stated: EpochMs, seen: EpochMs): boolean => seen - stated > LONGEST_LAG;
 
-/** Messages about clocks that cannot be right. */
-export const doubtsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
-  unhealthy.flatMap(({ doubt, condition: { type, lastTransitionTime: time } }) =>
-    doubt === undefined
+/** Messages about clocks whose transition times cannot be right. */
+export const clockSkewsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
+  unhealthy.flatMap(({ clockSkew, condition: { type, lastTransitionTime: time } }) =>
+    clockSkew === undefined
       ? []
-      : [`the clock that wrote ${type} is ${doubt}: its time is ${time === undefined ? '(none)' : toTimestamp(time)}`],
+      : [
+          `the clock that wrote ${type} is ${clockSkew}: its time is ${time === undefined ? '(none)' : toTimestamp(time)}`,
+        ],
   );
 
 /** The onsets as the record keeps them after this look. */
@@ -326,7 +356,7 @@ export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean =>
  * Whether a statement calls the node unhealthy: one of the provider, or one of these. A node that carries marks of a
  * repair counts, too: it has a record, or the table has lost it.
  */
-export const isSuspicious = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
+export const mayNeedRepair = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
   matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 ||
   matchStatements(node, statements).length > 0 ||
   isMarked(node);

@@ -47,8 +47,8 @@ export const outlastsRepair = (record: NodeRecord | undefined): boolean =>
 
 /** State of a node, by which `isRecordNeeded` says whether its record is kept. */
 export type SeenNode =
-  /** The Node is there. @property isSaid its verdict has been reported */
-  | { readonly kind: 'present'; readonly isSaid: boolean }
+  /** The Node is there. @property isReported its verdict has been reported */
+  | { readonly kind: 'present'; readonly isReported: boolean }
   /** Nothing is wrong with the node. Its acts and its last report are kept for a while yet. */
   | { readonly kind: 'healthy'; readonly now: EpochMs }
   /** The node is to be forgotten. */
@@ -69,16 +69,16 @@ export function isRecordNeeded(
   if (seen.kind === 'gone') return false;
   if (incident !== undefined || otherWork !== undefined || episodes.length > 0) return true;
   const hasOnsets = Object.keys(onsets).length > 0;
-  if (seen.kind === 'present') return acts.length > 0 || reported !== undefined || (hasOnsets && !seen.isSaid);
+  if (seen.kind === 'present') return acts.length > 0 || reported !== undefined || (hasOnsets && !seen.isReported);
   const { now } = seen;
-  const isSaidLately = reported !== undefined && !isReportDue(now, reported.time);
-  return hasOnsets || isSaidLately || acts.some(({ time }) => !isDue(now, addDuration(time, ACTS_KEPT_FOR)));
+  const isReportRecent = reported !== undefined && !isReportDue(now, reported.time);
+  return hasOnsets || isReportRecent || acts.some(({ time }) => !isDue(now, addDuration(time, ACTS_KEPT_FOR)));
 }
 
 /** The incident with an action that is left out of its list from now on. */
-export const withSkipped = (incident: Incident, key: string): Incident => ({
+export const withSkippedLaunch = (incident: Incident, key: string): Incident => ({
   ...incident,
-  skipped: [...new Set([...(incident.skipped ?? []), key])],
+  skippedLaunches: [...new Set([...(incident.skippedLaunches ?? []), key])],
 });
 
 /** The part of an incident that the record keeps once it is over. */

@@ -89,6 +89,9 @@ type Keyed<Action extends LadderAction> = Action extends { readonly template: st
 export const keyOf = (action: Keyed<LadderAction>): string =>
   action.key ?? `${action.type}|${action.type === 'CustomResource' ? action.template : ''}|${action.timeout}`;
 
+/** Acts of one kind count against one allowance, whatever their timeout. */
+export const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
+
 type Termination = LadderAction & { readonly type: 'Terminate' };
 
 /** The termination that follows once the replacement of this action is ready. */

@@ -4,9 +4,9 @@
  */
 import type { NodeRecord, RepairLeftovers } from '../node-record.ts';
 import { isRebootUnderWay, replacementOf, withoutAttempt } from './attempt.ts';
-import { isRecordNeeded, outlastsRepair } from './incident.ts';
+import { isRecordNeeded } from './incident.ts';
 import { unmarkTime } from './replacement.ts';
-import type { NodeFinding } from './finding.ts';
+import { type NodeFinding, withState } from './finding.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type EpochMs, isDue } from '../../../shared/domain/time.ts';
 
@@ -67,8 +67,10 @@ export function withoutTakenBack({ leftovers = {}, ...otherFields }: NodeRecord,
  */
 export function afterTakeBack(finding: NodeFinding, record: NodeRecord, isIncomplete: boolean): NodeFinding {
   const kept = finding.record !== undefined || isRecordNeeded(record, { kind: 'gone' }) ? record : undefined;
-  const isOver = kept?.attempt === undefined && finding.verdict?.kind !== 'stuck';
-  const isFollowed = isIncomplete || outlastsRepair(kept) || (finding.state === 'followed' && !isOver);
-  const state = finding.state === 'inFlight' ? finding.state : isFollowed ? 'followed' : 'idle';
-  return { ...finding, record: kept, state };
+  const after = { ...finding, record: kept };
+  if (finding.state === 'inFlight') return withState(after);
+  const isOpen = finding.state === 'followed' && kept?.attempt !== undefined;
+  if (!isIncomplete && !isOpen) return withState({ ...after, attemptState: 'over' });
+  const isFollowedByAttempt = after.attemptState !== 'none' && after.attemptState !== 'over';
+  return withState(isFollowedByAttempt ? after : { ...after, attemptState: 'unawaited' });
 }

@@ -8,7 +8,7 @@ import type { Act, NodeRecord } from '../node-record.ts';
 import { earlierReplacement } from './earlier-replacement.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { GOES_ON_WITHIN, isRecordNeeded, readableSettings } from './incident.ts';
-import { DRAIN_BEFORE_REBOOT, isBeforeReboot, keyOf } from './ladder.ts';
+import { DRAIN_BEFORE_REBOOT, isBeforeReboot, keyOf, kindOf } from './ladder.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import {
   BLOCKED_CHECK,
@@ -62,10 +62,10 @@ export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
     case 'tolerate':
       return findingOf(record, { ...own, node }, own.dueCondition.dueTime);
     case 'unclaimed':
-    case 'blocked':
+    case 'blockedByNode':
     case 'vetoed':
     case 'finishing': {
-      const isUnderOtherWork = own.kind === 'blocked' && own.reason === 'BeingDisrupted';
+      const isUnderOtherWork = own.kind === 'blockedByNode' && own.reason === 'BeingDisrupted';
       const check = addDuration(now, isUnderOtherWork ? OTHERS_CHECK : BLOCKED_CHECK);
       const ends = own.kind === 'vetoed' ? own.veto.until : undefined;
       return findingOf(record, { ...own, node }, earliest(ends, check));
@@ -103,12 +103,12 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
   const { dueCondition, ladder, claim } = own;
   const { incident, acts, refusals } = record;
   const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
-  const { skipped } = incident ?? {};
+  const { skippedLaunches } = incident ?? {};
   const basis = context.basisOf(claim);
   const requested = ladder.findIndex(each => keyOf(each) === record.leftovers?.requested?.key);
   const openActions = ladder.slice(Math.max(0, requested));
   const launchesFrom = launchPause?.until;
-  const next = nextAction({ ladder: openActions, taken, acts, refusals, basis, skipped, launchesFrom }, now);
+  const next = nextAction({ ladder: openActions, taken, acts, refusals, basis, skippedLaunches, launchesFrom }, now);
   switch (next.kind) {
     case 'next': {
       const { action } = next;
@@ -121,7 +121,13 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
       const earlier = isLaunch ? earlierReplacement(record, action, context) : undefined;
       if (earlier?.kind === 'waits') {
         const message = `${own.message}; ${earlier.message}`;
-        const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
+        const verdict = {
+          kind: 'blockedByNode',
+          node,
+          reason: 'ReplacementUnavailable',
+          dueCondition,
+          message,
+        } as const;
         return findingOf(record, verdict, addDuration(now, LAUNCH_CHECK));
       }
       const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
@@ -135,12 +141,12 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
     }
     case 'unavailable': {
       const message = `${own.message}; no replacement can be launched: ${againAt(next.until)}`;
-      const verdict = { kind: 'blocked', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
+      const verdict = { kind: 'blockedByNode', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
       return findingOf(record, verdict, next.until);
     }
     case 'exhausted': {
-      const carried = incident === undefined ? carriedReturns(record, taken, ladder, now) : undefined;
-      const returnTime = earliest(next.until, carried);
+      const earlierReturn = incident === undefined ? earlierTakenReturns(record, taken, ladder, now) : undefined;
+      const returnTime = earliest(next.until, earlierReturn);
       const returns = returnTime === undefined ? '' : `; an allowance returns at ${toTimestamp(returnTime)}`;
       const list = ladder.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
       const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
@@ -150,9 +156,6 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
     }
   }
 }
-
-/** Acts of one kind count against one allowance, whatever their timeout. */
-const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
 
 /** Whether the act counts against the allowance of an action that may be taken now. */
 export const isWithin = ({ time }: Act, { within }: LadderAction, now: EpochMs): boolean =>
@@ -196,7 +199,7 @@ export function takenBefore(
  * The first time at which an action that counts as taken since an earlier incident may be taken again: it needs an
  * attempt, and that incident to be a day old.
  */
-function carriedReturns(
+function earlierTakenReturns(
   { lastIncident, acts }: Pick<NodeRecord, 'lastIncident' | 'acts'>,
   taken: readonly string[],
   ladder: readonly LadderAction[],
@@ -226,7 +229,7 @@ interface LadderState<Action extends LadderAction> {
   /** Hash of the settings and NodeClaim fields. A refusal with another hash no longer counts. */
   readonly basis: string;
   /** Keys of the actions whose replacement did not become ready in this incident. */
-  readonly skipped?: readonly string[] | undefined;
+  readonly skippedLaunches?: readonly string[] | undefined;
   /** Time from which the pool launches replacements again; undefined: now. */
   readonly launchesFrom?: EpochMs | undefined;
 }
@@ -236,7 +239,7 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
   const { ladder, taken, launchesFrom } = state;
   let launch: Action | undefined;
   let returns: EpochMs | undefined;
-  let again: { readonly until: EpochMs; readonly message: string } | undefined;
+  let soonestRetry: { readonly until: EpochMs; readonly message: string } | undefined;
   let isUndrained = false;
   for (const action of ladder) {
     const key = keyOf(action);
@@ -259,11 +262,12 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
         const { until, refusal } = chance;
         // A refusal that may pass keeps its turn.
         if (isWaitedFor(refusal, action)) return { kind: 'refused', until, message: refusal.message };
-        if (again === undefined || until < again.until) again = { until, message: refusal.message };
+        if (soonestRetry === undefined || until < soonestRetry.until)
+          soonestRetry = { until, message: refusal.message };
       }
     }
   }
-  if (again !== undefined) return { kind: 'refused', ...again };
+  if (soonestRetry !== undefined) return { kind: 'refused', ...soonestRetry };
   if (launch === undefined) return { kind: 'exhausted', until: returns };
   const isPaused = launchesFrom !== undefined && !isDue(now, launchesFrom);
   return isPaused ? { kind: 'unavailable', until: launchesFrom } : { kind: 'next', action: launch };
@@ -279,11 +283,11 @@ type Chance =
   | { readonly kind: 'refused'; readonly until: EpochMs; readonly refusal: Refusal };
 
 function chanceOf(state: LadderState<LadderAction>, action: LadderAction, now: EpochMs): Chance {
-  const { acts, skipped = [], launchesFrom } = state;
+  const { acts, skippedLaunches = [], launchesFrom } = state;
   const time = allowanceReturns(action, acts, now);
   if (time !== undefined) return { kind: 'returns', time };
   const isPaused = launchesFrom !== undefined && !isDue(now, launchesFrom);
-  if (action.type === 'Replace' && (isPaused || skipped.includes(keyOf(action)))) return { kind: 'lastResort' };
+  if (action.type === 'Replace' && (isPaused || skippedLaunches.includes(keyOf(action)))) return { kind: 'lastResort' };
   const refused = refusedUntil(state, action, now);
   return refused === undefined ? { kind: 'now' } : { kind: 'refused', ...refused };
 }
@@ -328,7 +332,7 @@ export const againAt = (until: EpochMs): string => `it is tried again at ${toTim
  * Rewords the end of a message (`againAt`) if the time that it names is over at `now`. Later tries are not reported, so
  * the message keeps the time of an earlier one.
  */
-export function asOf(message: string, now: EpochMs): string {
+export function withPastTense(message: string, now: EpochMs): string {
   return message.replace(/ it is tried again at (\S+)$/, (text, time: string) => {
     const next = parseTimestamp(time);
     return next !== undefined && isDue(now, next) ? ` it was to be tried again at ${time}` : text;

@@ -4,7 +4,15 @@
  * controller is at work on it. What the pool allows is `functions/repair/decide.ts`. Pure.
  */
 import { withState, dueOf, type Finding, type PresentNode } from './finding.ts';
-import { doubtsOf, type HealthContext, isStillUnhealthy, judgeHealth, onsetsOf, onsetsStill } from './health.ts';
+import {
+  clockSkewsOf,
+  type HealthContext,
+  isStillUnhealthy,
+  judgeHealth,
+  onsetsOf,
+  onsetsStill,
+  unhealthyStatements,
+} from './health.ts';
 import { isStopped, otherWorkOn } from './other-work.ts';
 import { newNodeOf, withMarks } from './reboot-marks.ts';
 import { vetoOf } from './vetoes.ts';
@@ -15,7 +23,7 @@ import { endOf, HEALTHY_FOR, incidentAt, readableSettings } from './incident.ts'
 import { isRebootTried, keyOf, ladderOf, possibleOf } from './ladder.ts';
 import { judgeByLadder } from './next-action.ts';
 import type { Attempt, Replacement } from '../attempt-record.ts';
-import type { NodeRecord } from '../node-record.ts';
+import type { Episode, NodeRecord } from '../node-record.ts';
 import type { JudgeContext, NodeFacts, NodeObservation } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
 import type { RepairInForce } from './settings-in-force.ts';
@@ -23,12 +31,12 @@ import { type EntryPolicy, type OwnVerdict, REPORT_CODES } from './verdict.ts';
 import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
-import { type Confirmation, termsOf } from '../../../shared/domain/repair-policy.ts';
+import { type Confirmation, type RepairSettings, termsOf } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs, isDue } from '../../../shared/domain/time.ts';
 
 /** The finding of one node. @param recordBefore its record; undefined: it has none */
 export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: NodeRecord | undefined): PresentNode {
-  const known = recordBefore ?? newNodeOf(node, context.pool);
+  const known = recordBefore ?? newNodeOf(node, context.pool, ownerOf(node, context.owners));
   const { facts, othersUntil } = factsOf(context, node, recordBefore, known);
   const { attempt } = facts.record;
   const finding = attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, attempt);
@@ -47,17 +55,15 @@ function factsOf(
 ): { readonly facts: NodeFacts; readonly othersUntil: EpochMs | undefined } {
   const { now, repair } = context;
   const settings = readableSettings(repair);
-  const isFlapping = settings?.flapping !== undefined;
-  const withoutFlapping = settings === undefined ? known.episodes : [];
-  const episodes = isFlapping ? nextEpisodes(node, settings, known.episodes, now) : withoutFlapping;
-  const news = eventTimesOf(context, node, recordBefore);
-  const health = judgeHealth(node, { now, repair, record: recordBefore, episodes, ...news });
+  const looked = { now, record: recordBefore, ...eventTimesOf(context, node, recordBefore) };
+  const episodes = settings === undefined ? known.episodes : episodesAfter(node, settings, known.episodes, looked);
+  const health = judgeHealth(node, { ...looked, repair, episodes });
   const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : health.kind !== 'healthy';
   const owner = ownerOf(node, context.owners);
-  const otherRequest = context.otherRequests.get(node.name);
-  const own = decideNode({ now, node, owner, repair, health, otherRequest });
+  const externalRequest = context.externalRequests.get(node.name);
+  const own = decideNode({ now, node, owner, repair, health, externalRequest });
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
-  const other = isUnhealthy ? otherWorkOn(node, claim, otherRequest, now) : undefined;
+  const other = isUnhealthy ? otherWorkOn(node, claim, externalRequest, now) : undefined;
   const isSameWork = other !== undefined && known.otherWork?.what === other.what;
   const otherWork = isSameWork ? known.otherWork : other && { what: other.what, time: now };
   const record: NodeRecord = {
@@ -73,6 +79,19 @@ function factsOf(
     facts: { context, node, record, wasUnhealthy, own, isUnhealthy, isOn },
     othersUntil: othersEnd !== undefined && !isDue(now, othersEnd) ? othersEnd : undefined,
   };
+}
+
+/** The episodes of the node after this look; without `flapping` none counts. */
+function episodesAfter(
+  node: NodeView,
+  settings: RepairSettings,
+  before: readonly Episode[],
+  looked: Parameters<typeof unhealthyStatements>[2],
+): readonly Episode[] {
+  const { flapping } = settings;
+  if (flapping === undefined) return [];
+  const unhealthy = unhealthyStatements(node, settings, looked);
+  return nextEpisodes(node, { window: flapping.window, unhealthy }, before, looked.now);
 }
 
 /** The time at which the forwarder saw the change that this pass is for, and whether no event has named the node. */
@@ -150,7 +169,7 @@ function withExpiries(
 }
 
 /** Decides on one node by its conditions, its NodeClaim and the repair in force for its pool. Pure, total. */
-export function decideNode({ now, node, owner, repair, health, otherRequest }: NodeObservation): OwnVerdict {
+export function decideNode({ now, node, owner, repair, health, externalRequest }: NodeObservation): OwnVerdict {
   const { gateOpen, settings } = repair;
   if (!gateOpen) return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
   if (settings === undefined) {
@@ -160,7 +179,7 @@ export function decideNode({ now, node, owner, repair, health, otherRequest }: N
 
   if (isReserved(node)) {
     const message = 'the node is the replacement of another one, and not in use yet';
-    return { kind: 'ignore', reason: 'Healthy', message };
+    return { kind: 'ignore', reason: 'NotInUse', message };
   }
   if (health.kind === 'healthy') {
     return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };
@@ -170,13 +189,13 @@ export function decideNode({ now, node, owner, repair, health, otherRequest }: N
   }
   const { message, unhealthy, dueCondition, entry, dueSince } = health;
   if (!isDue(now, dueCondition.dueTime))
-    return { kind: 'tolerate', dueCondition, doubts: doubtsOf(unhealthy), message };
+    return { kind: 'tolerate', dueCondition, clockSkews: clockSkewsOf(unhealthy), message };
   const isOurs = owner.kind === 'none' && settings.nodesWithoutNodeClaim === 'TerminateInAutoScalingGroup';
   if (owner.kind === 'none' && !(isOurs && isUnmanaged(node))) {
     return { kind: 'unclaimed', dueCondition, message: owner.message };
   }
   if (owner.kind === 'ambiguous') {
-    return { kind: 'blocked', reason: 'AmbiguousNodeClaim', dueCondition, message: owner.message };
+    return { kind: 'blockedByNode', reason: 'AmbiguousNodeClaim', dueCondition, message: owner.message };
   }
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   if (claim !== undefined && isTerminatingForcefully(claim, now)) {
@@ -191,10 +210,10 @@ export function decideNode({ now, node, owner, repair, health, otherRequest }: N
   }
   const veto = vetoOf(node, claim, repair.poolVeto, now);
   if (veto !== undefined) return { kind: 'vetoed', dueCondition, veto, message: `${message}; ${veto.message}` };
-  const other = otherWorkOn(node, claim, otherRequest, now);
+  const other = otherWorkOn(node, claim, externalRequest, now);
   if (other !== undefined) {
     const why = `${message}; somebody else is at work on the node: ${other.what}`;
-    return { kind: 'blocked', reason: 'BeingDisrupted', dueCondition, message: why };
+    return { kind: 'blockedByNode', reason: 'BeingDisrupted', dueCondition, message: why };
   }
   const { priority = 0, toleration } = entry.statement;
   const entryPolicy: EntryPolicy = { priority, toleration, ...termsOf(settings, entry) };

@@ -64,12 +64,12 @@ export function disruptionMarkOf(node: NodeView, claim: NodeClaimView | undefine
 
 /**
  * The work of another controller on the node; undefined: there is none.
- * @param otherRequest a request for the node by another system, in words
+ * @param externalRequest a request for the node by another system, in words
  */
 export function otherWorkOn(
   node: NodeView,
   claim: NodeClaimView | undefined,
-  otherRequest: string | undefined,
+  externalRequest: string | undefined,
   now: EpochMs,
 ): OtherWork | undefined {
   const other = (what: string, inFlightFor: DurationMs = IN_FLIGHT_FOR): OtherWork => ({ what, inFlightFor });
@@ -86,7 +86,7 @@ export function otherWorkOn(
   if (isRead && !isDue(now, addDuration(toEpochMs(since), AUTOSCALER_HOLDS_FOR)))
     return other(`taint ${AUTOSCALER_TAINT}`);
   if (isTrueForOthers(node.conditions, 'MaintenanceInProgress')) return other('condition MaintenanceInProgress');
-  return otherRequest === undefined ? undefined : other(otherRequest);
+  return externalRequest === undefined ? undefined : other(externalRequest);
 }
 
 /** The name of the node that a request of NVSentinel is about. */

@@ -3,18 +3,27 @@
  * more after the acts. Pure.
  */
 import type { Attempt } from '../attempt-record.ts';
+import type { NodeRecord } from '../node-record.ts';
 import type { PoolRecord } from '../pool-record.ts';
 import { replacementOf, terminationOf } from './attempt.ts';
-import { withState, type DueFinding, dueOf, hasTrait, type NodeFinding } from './finding.ts';
+import {
+  beingActedUntil,
+  withState,
+  dueOf,
+  hasFailedLaunch,
+  hasTrait,
+  inFlightOf,
+  type NodeFinding,
+  type RememberedFinding,
+} from './finding.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import { notHeldByRecovering } from './incident.ts';
-import type { GuardInputs } from './guards.ts';
+import type { GuardInputs } from './guard-inputs.ts';
 import { unexpiredRamp, rampWakeTime, withoutUndoneGrants } from './ramp.ts';
 import { pauseAfterFailure, pauseExpires, unexpiredPause } from './replacement.ts';
 import { type ActionAttempt, FOLLOW_CHECK, type Rank } from './verdict.ts';
 import type { RepairInForce } from './settings-in-force.ts';
 import type { RefusalCause } from '../../../shared/domain/refusal.ts';
-import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
   type DurationMs,
@@ -39,7 +48,14 @@ export interface PoolObservation {
   readonly concurrencyLimits?: ((own: ReadonlySet<string>) => ConcurrencyLimits) | undefined;
 }
 
-export type GrantedRepair = ActionAttempt & { readonly finding: DueFinding; readonly rank: Rank };
+/** A repair that the pool allows. @property finding the node as it was before @property record the one with the attempt */
+export type GrantedRepair = ActionAttempt & {
+  readonly finding: RememberedFinding;
+  readonly record: NodeRecord;
+  readonly rank: Rank;
+  /** It goes on with a repair that the ramp has counted: the reboot after its own drain. */
+  readonly isContinued: boolean;
+};
 
 export interface PoolDecision {
   readonly findings: readonly NodeFinding[];
@@ -81,16 +97,14 @@ export function nextPoolState(
     .map(each => (isLeftMarked(each) ? withState({ ...each, hasUselessLeftovers: true }) : each))
     .map(each => withTimeHeld(each, now));
   const window = windowOf(repair);
-  const since = (uid: string): EpochMs => poolRecord.inFlight[uid] ?? now;
-  const nextInFlight = Object.fromEntries([
-    ...granted.map(({ finding: { node } }) => [node.uid, now]),
-    ...[...inFlight].map(uid => [uid, since(uid)]),
-  ]);
+  const since = (uid: string): EpochMs => (inFlight.has(uid) ? (poolRecord.inFlight[uid] ?? now) : now);
+  const nextInFlight = Object.fromEntries([...inFlightOf(findings, poolRecord, now)].map(uid => [uid, since(uid)]));
   const isInWindow = ({ time }: { readonly time: EpochMs }) =>
     window === undefined || !isDue(now, addDuration(time, window));
-  const hasFailedLaunch = findings.some(({ news }) => news.some(({ kind }) => kind === 'failedLaunch'));
   const { launchPause } = poolRecord;
-  const pause = hasFailedLaunch ? pauseAfterFailure(launchPause, now) : launchPause && unexpiredPause(launchPause, now);
+  const pause = findings.some(hasFailedLaunch)
+    ? pauseAfterFailure(launchPause, now)
+    : launchPause && unexpiredPause(launchPause, now);
   const ramp = decided.ramp && unexpiredRamp(decided.ramp, now);
   const next = withFindings(
     {
@@ -101,11 +115,10 @@ export function nextPoolState(
     findings,
     { ramp, pause, inFlight: nextInFlight, held: findings.filter(({ verdict }) => hasTrait(verdict, 'held')).length },
   );
-  const begun = findingsBefore.filter(({ state: of, node }) => of !== 'inFlight' && inFlight.has(node.uid));
   const [oldest] = next.terminations;
   const times = [
     ...findings.map(({ time }) => time),
-    ...begun.map(({ node }) => addDuration(since(node.uid), RUN_ENDS_WITHIN)),
+    ...findings.flatMap(each => (each.state === 'inFlight' ? [] : (beingActedUntil(each, poolRecord, now) ?? []))),
     Object.keys(nextInFlight).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
     oldest && window && addDuration(oldest.time, window),
     ramp && rampWakeTime(ramp, now),
@@ -144,21 +157,21 @@ function withFindings(
 /** The finding, with the time in Settling added up unless nodes that have just come back hold the node in this pass, too. */
 function withTimeHeld(finding: NodeFinding, now: EpochMs): NodeFinding {
   const { record, verdict } = finding;
-  const isHeld = verdict?.kind === 'notAllowed' && verdict.blocker.kind === 'recovering';
+  const isHeld = verdict?.kind === 'blockedByPool' && verdict.blocker.kind === 'recovering';
   if (isHeld || record?.incident === undefined) return finding;
   return { ...finding, record: { ...record, incident: notHeldByRecovering(record.incident, now) } };
 }
 
 /** Whether a repair of the node is under way: an attempt whose time is over, after which nothing is left to try, is none. */
-const isRepairing = ({ record, verdict, course }: NodeFinding): boolean =>
-  record?.attempt !== undefined && !(course === 'timeIsOver' && hasTrait(verdict, 'held'));
+const isRepairing = ({ record, verdict, attemptState }: NodeFinding): boolean =>
+  record?.attempt !== undefined && !(attemptState === 'ended' && hasTrait(verdict, 'held'));
 
 /** Whether a refused attempt has left marks that nothing is about to use. */
 const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
   record?.leftovers !== undefined &&
   record.attempt === undefined &&
   verdict !== undefined &&
-  !(verdict.kind === 'notAllowed' && verdict.blocker.kind === 'others') &&
+  !(verdict.kind === 'blockedByPool' && verdict.blocker.kind === 'others') &&
   !hasTrait(verdict, 'reuses');
 
 /** Whether the node has to be followed and takes no slot in flight. */
@@ -166,8 +179,12 @@ const isFollowed = ({ node, state }: NodeFinding, inFlight: PoolRecord['inFlight
   state !== 'idle' && !(node.uid in inFlight);
 
 /** An act on a node, with its outcome. */
-interface CarriedAct {
-  readonly granted: { readonly finding: Pick<NodeFinding, 'node'>; readonly attempt: Attempt };
+interface ActWithOutcome {
+  readonly granted: {
+    readonly finding: Pick<NodeFinding, 'node'>;
+    readonly attempt: Attempt;
+    readonly isContinued: boolean;
+  };
   readonly outcome:
     | { readonly kind: 'refused'; readonly cause: RefusalCause }
     | { readonly kind: 'accepted' | 'overtaken' | 'calledOff' | 'unknown' };
@@ -176,28 +193,33 @@ interface CarriedAct {
 /** The record of the pool after the acts of a pass. */
 export function poolAfter(
   state: PoolRecord,
-  results: readonly CarriedAct[],
+  results: readonly ActWithOutcome[],
   findings: readonly NodeFinding[],
   now: EpochMs,
 ): PoolRecord {
-  const resultsOf = (...kinds: readonly CarriedAct['outcome']['kind'][]): readonly CarriedAct[] =>
+  const resultsOf = (...kinds: readonly ActWithOutcome['outcome']['kind'][]): readonly ActWithOutcome[] =>
     results.filter(({ outcome }) => kinds.includes(outcome.kind));
-  const hasFailedLaunch = results.some(
-    ({ granted: { attempt }, outcome }) =>
-      attempt.action === 'Replace' && outcome.kind === 'refused' && outcome.cause !== 'passing',
+  const skippedOf = new Map(findings.map(({ node, record }) => [node.uid, record?.incident?.skippedLaunches]));
+  // A refusal that may pass keeps its turn at first. Once the launch is skipped for it, it has failed.
+  const isLaunchRefused = results.some(
+    ({ granted: { attempt, finding }, outcome }) =>
+      attempt.action === 'Replace' &&
+      outcome.kind === 'refused' &&
+      (outcome.cause === 'request' || skippedOf.get(finding.node.uid)?.includes(attempt.key) === true),
   );
   const hasReplaced = resultsOf('accepted', 'overtaken').some(
     ({ granted: { attempt } }) => attempt.action === 'Terminate' && replacementOf(attempt) !== undefined,
   );
-  const uidsNotActedOn = new Set(resultsOf('calledOff', 'refused').map(({ granted }) => granted.finding.node.uid));
+  const notActedOn = resultsOf('calledOff', 'refused').map(({ granted }) => granted);
+  const uidsNotActedOn = new Set(notActedOn.map(({ finding }) => finding.node.uid));
   const isNoLongerInFlight = (each: NodeFinding): boolean =>
     uidsNotActedOn.has(each.node.uid) && each.state !== 'inFlight';
   const uidsNoLongerInFlight = new Set(findings.filter(isNoLongerInFlight).map(({ node }) => node.uid));
   const countedUids = new Set(state.terminations.flatMap(({ node }) => node ?? []));
   const triedUids = new Set(results.map(({ granted }) => granted.finding.node.uid));
   // Terminations of runs that died before they had counted them.
-  const uncounted = findings.flatMap(({ node: { uid }, record, news }) => {
-    const lost = news.find(({ kind }) => kind === 'lost')?.attempt;
+  const uncounted = findings.flatMap(({ node: { uid }, record, unreported }) => {
+    const lost = unreported.find(({ kind }) => kind === 'lost')?.attempt;
     const attempt = lost ?? (record?.attempt?.phase === 'accepted' ? record.attempt : undefined);
     return triedUids.has(uid) || attempt?.action !== 'Terminate' ? [] : [terminationOf(uid, attempt)];
   });
@@ -206,8 +228,9 @@ export function poolAfter(
   );
   const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !uidsNoLongerInFlight.has(uid)));
   const { launchPause, counts } = state;
-  const ramp = state.ramp && withoutUndoneGrants(state.ramp, uidsNotActedOn.size);
-  const pause = hasFailedLaunch ? pauseAfterFailure(launchPause, now) : hasReplaced ? undefined : launchPause;
+  const ramp =
+    state.ramp && withoutUndoneGrants(state.ramp, notActedOn.filter(({ isContinued }) => !isContinued).length);
+  const pause = isLaunchRefused ? pauseAfterFailure(launchPause, now) : hasReplaced ? undefined : launchPause;
   const newTerminations = [...uncounted, ...terminated].filter(({ node }) => !countedUids.has(node));
   const terminations = [...state.terminations, ...newTerminations];
   // A node whose act was refused waits for its next try.

@@ -29,6 +29,8 @@ export interface JudgeContext {
   readonly changesTime: EpochMs | undefined;
   /** Whether no event has named the node since the last pass; undefined: an event may have named any of them. */
   readonly isUnprompted?: ((uid: string) => boolean) | undefined;
+  /** Whether the custom resource of a node's attempt is there, though no run recorded that. */
+  readonly isMade?: (uid: string) => boolean;
   /** End of a drain that a repair had requested, by UID of the node. */
   readonly drainEnds: ReadonlyMap<string, EndedDrain>;
   readonly nodesByName: ReadonlyMap<string, NodeView>;
@@ -37,7 +39,7 @@ export interface JudgeContext {
   /** Pause in which the pool launches no replacement; undefined: it launches. */
   readonly launchPause?: LaunchPause | undefined;
   /** Request for a node by another system, in words, by name of the node. */
-  readonly otherRequests: ReadonlyMap<string, string>;
+  readonly externalRequests: ReadonlyMap<string, string>;
   /** Hash of the settings and NodeClaim fields. If it changes, a refused act is tried at once. */
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
 }
@@ -75,7 +77,7 @@ export type Activity = (
 ) => { readonly isActive: boolean; readonly changes: EpochMs | undefined } | undefined;
 
 /** Request for a pass. */
-export type PassAsk =
+export type PassRequest =
   /** A look at whatever is due. */
   | { readonly kind: 'pool' }
   /** A look at every node, since the settings may have changed. */
@@ -89,7 +91,7 @@ export type PassAsk =
   | { readonly kind: 'drainEnd'; readonly uid: string; readonly end: EndedDrain };
 
 /** Requests that a pass is to answer. */
-export interface RepairAsks extends Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'> {
+export interface PassRequests extends Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'> {
   /** UIDs of the nodes that the requests name. */
   readonly uids: ReadonlySet<string>;
   /** The settings may have changed since the previous pass. */
@@ -107,15 +109,18 @@ export interface PoolFacts {
   /** Nodes whose pool is this one. */
   readonly nodes: readonly NodeView[];
   /** `nodes`, and all other nodes with the pool's label. */
-  readonly labelledNodes: readonly NodeView[];
+  readonly nodesWithLabel: readonly NodeView[];
   /** Nodes of the pool that are unhealthy, have a record, or are named by a request. */
-  readonly concernedNodes: readonly NodeView[];
+  readonly nodesToJudge: readonly NodeView[];
+  /** The NodeClaims of the pool, and replacements for its nodes that another pool has. */
   readonly claims: ReadonlyMap<string, NodeClaimView>;
+  /** The Nodes of those replacements: the other pool judges them. */
+  readonly replacementNodes: readonly NodeView[];
   /** The records of nodes, by UID. */
   readonly records: ReadonlyMap<string, StoredNode>;
   /** The records of nodes whose Node is gone. */
   readonly recordsOfGoneNodes: ReadonlyMap<string, NodeRecord>;
-  readonly asks: RepairAsks;
+  readonly asks: PassRequests;
   /** Hash of the settings and NodeClaim fields. If it changes, a refused act is tried at once. */
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
   /** Whether a schedule of the NodePool's budgets is in force. */
@@ -123,14 +128,14 @@ export interface PoolFacts {
   /** Facts that only due nodes need; undefined: they were not read. */
   readonly dueFacts: DueFacts | undefined;
   /** Nodes that seemed to have no owner and were read again, by UID: whether each still exists. */
-  readonly stillThere: ReadonlyMap<string, boolean>;
+  readonly existsByUid: ReadonlyMap<string, boolean>;
 }
 
 export interface DueFacts {
   /** All nodes; undefined: no guard counts them. */
   readonly cluster: ClusterNodes | undefined;
   /** Request for a node by another system, in words, by name of the node. */
-  readonly otherRequests: ReadonlyMap<string, string>;
+  readonly externalRequests: ReadonlyMap<string, string>;
   /** Reason why such requests are not known; undefined: they are known. */
   readonly requestsFault?: string | undefined;
 }
@@ -143,5 +148,5 @@ export interface NodeObservation {
   readonly repair: RepairInForce;
   readonly health: Health;
   /** A request for the node in another system. */
-  readonly otherRequest?: string | undefined;
+  readonly externalRequest?: string | undefined;
 }

@@ -7,7 +7,7 @@ import { dueOf, type NodeFinding, type PresentNode } from './finding.ts';
 import { readableSettings } from './incident.ts';
 import type { judgeNode } from './node-verdict.ts';
 import type { EndedDrain } from '../attempt-record.ts';
-import type { DueFacts, JudgeContext, PassAsk, PoolFacts, RepairAsks } from './pool-facts.ts';
+import type { DueFacts, JudgeContext, PassRequest, PoolFacts, PassRequests } from './pool-facts.ts';
 import { type NodeName, REPORT_CODES } from './verdict.ts';
 import type { StoredNode } from '../record.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
@@ -20,7 +20,7 @@ export interface JudgedPool {
   readonly presentNodes: readonly PresentNode[];
   readonly findings: readonly NodeFinding[];
   readonly owners: OwnerIndex;
-  readonly otherRequests: DueFacts['otherRequests'];
+  readonly externalRequests: DueFacts['externalRequests'];
 }
 
 interface ClaimsAndRecords {
@@ -56,7 +56,7 @@ export function ownsNode(node: NodeView, pool: string | undefined, claims: reado
   );
 }
 
-export function joinAsks(asks: readonly PassAsk[]): RepairAsks {
+export function mergeRequests(asks: readonly PassRequest[]): PassRequests {
   const uids = new Set<string>();
   const observedTimes = new Map<string, EpochMs>();
   const drainEnds = new Map<string, EndedDrain>();
@@ -91,16 +91,16 @@ export function joinAsks(asks: readonly PassAsk[]): RepairAsks {
   return { uids, observedTimes, changesTime, drainEnds, asksAfterSettingsChange };
 }
 
-const NO_REQUESTS: DueFacts['otherRequests'] = new Map();
+const NO_REQUESTS: DueFacts['externalRequests'] = new Map();
 
 /**
  * Judges the nodes of a pool.
  * @param judgedBefore what was found before, in this pass: a node is judged again only if what was read since is about it
  */
 export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefore?: JudgedPool): JudgedPool {
-  const { now, pool, poolSettings, poolRecord, nodes, claims, records, asks, basisOf, dueFacts, stillThere } = facts;
-  const { cluster, otherRequests = NO_REQUESTS } = dueFacts ?? {};
-  const owners = indexOwners(cluster === undefined ? facts.labelledNodes : withOwnNodes(cluster.nodes, nodes), [
+  const { now, pool, poolSettings, poolRecord, nodes, claims, records, asks, basisOf, dueFacts, existsByUid } = facts;
+  const { cluster, externalRequests = NO_REQUESTS } = dueFacts ?? {};
+  const owners = indexOwners(cluster === undefined ? facts.nodesWithLabel : withOwnNodes(cluster.nodes, nodes), [
     ...claims.values(),
   ]);
   const context: JudgeContext = {
@@ -111,28 +111,29 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefor
     claims,
     ...asks,
     isUnprompted: facts.hadPoolRecord && !asks.asksAfterSettingsChange ? uid => !asks.uids.has(uid) : undefined,
+    isMade: uid => records.get(uid)?.isMade === true,
     basisOf,
-    nodesByName: new Map(nodes.map(node => [node.name, node])),
+    nodesByName: new Map([...facts.replacementNodes, ...nodes].map(node => [node.name, node])),
     isPoolGone: pool !== undefined && poolSettings.nodePool === undefined,
     launchPause: poolRecord.launchPause,
-    otherRequests,
+    externalRequests,
   };
   const findingsBefore = new Map(judgedBefore?.presentNodes.map(finding => [finding.node.uid, finding]));
   const isJudgementStillValid = (node: NodeView): boolean =>
     judgedBefore !== undefined &&
-    otherRequests.get(node.name) === judgedBefore.otherRequests.get(node.name) &&
+    externalRequests.get(node.name) === judgedBefore.externalRequests.get(node.name) &&
     isSameOwner(ownerOf(node, owners), ownerOf(node, judgedBefore.owners));
-  const presentNodes = facts.concernedNodes.map((node): PresentNode => {
+  const presentNodes = facts.nodesToJudge.map((node): PresentNode => {
     const record = records.get(node.uid)?.value;
     const findingBefore = findingsBefore.get(node.uid);
     const finding =
       findingBefore !== undefined && isJudgementStillValid(node) ? findingBefore : judge(context, node, record);
     // Nodes and NodeClaims are listed one after the other: the name is another Node's by now.
-    const isReplaced = stillThere.get(node.uid) === false;
+    const isReplaced = existsByUid.get(node.uid) === false;
     return isReplaced ? { ...finding, record, verdict: undefined, time: addDuration(now, seconds(1)) } : finding;
   });
   const gone = [...facts.recordsOfGoneNodes].map(([uid, record]) => judgeGone(uid, record, { now, claims }));
-  return { presentNodes, findings: [...presentNodes, ...gone], owners, otherRequests };
+  return { presentNodes, findings: [...presentNodes, ...gone], owners, externalRequests };
 }
 
 const isSameOwner = (a: Owner, b: Owner): boolean => a.kind === b.kind && detailOf(a) === detailOf(b);
@@ -156,13 +157,13 @@ export type NextRead =
 
 /** The next facts to read; undefined: all is read. */
 export function nextRead(facts: PoolFacts, { presentNodes }: JudgedPool): NextRead | undefined {
-  const { pool, poolSettings, dueFacts, stillThere } = facts;
+  const { pool, poolSettings, dueFacts, existsByUid } = facts;
   if (dueFacts === undefined && presentNodes.some(finding => dueOf(finding) !== undefined)) {
     const { freeze, zoneOutage } = readableSettings(poolSettings.repair) ?? {};
     const counting = [freeze, zoneOutage, poolSettings.repair.limits];
     return { kind: 'dueFacts', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
   }
-  const nodes = presentNodes.filter(mayBeAnotherNode).flatMap(({ node }) => (stillThere.has(node.uid) ? [] : [node]));
+  const nodes = presentNodes.filter(mayBeAnotherNode).flatMap(({ node }) => (existsByUid.has(node.uid) ? [] : [node]));
   return nodes.length === 0 ? undefined : { kind: 'nodes', nodes };
 }
 
@@ -170,6 +171,6 @@ const UNOWNED: readonly (string | undefined)[] = [REPORT_CODES.unclaimed, REPORT
 
 function mayBeAnotherNode({ verdict, record }: NodeFinding): boolean {
   const isUnowned =
-    verdict?.kind === 'unclaimed' || (verdict?.kind === 'blocked' && verdict.reason === 'AmbiguousNodeClaim');
+    verdict?.kind === 'unclaimed' || (verdict?.kind === 'blockedByNode' && verdict.reason === 'AmbiguousNodeClaim');
   return isUnowned && !UNOWNED.includes(record?.reported?.code);
 }

@@ -3,10 +3,14 @@ import type { Act, NodeRecord, RepairLeftovers } from '../node-record.ts';
 import { newNode } from './attempt.ts';
 import { fieldsOf, readJson } from '../../../shared/domain/json.ts';
 import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
+import type { Owner } from '../../../shared/domain/node-owner.ts';
 import { CORDONED_BY_REPAIR_ANNOTATION, type NodeCondition, type NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, hours, isDue, parseTimestamp, toIsoText } from '../../../shared/domain/time.ts';
 
-/** The annotation with our last reboot. It stands on the Node, where it survives the loss of the table. */
+/**
+ * The annotation with our last reboot. It stands on the Node, where it survives the loss of the table, and on its NodeClaim, where it survives
+ * the Node: a machine may register a new one at each boot.
+ */
 export const LAST_REBOOT_ANNOTATION = 'curfew.dev/last-reboot';
 
 interface LastReboot {
@@ -43,15 +47,20 @@ function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReb
   };
 }
 
-/** The first record of a Node. The reboots that the Node shows count. */
-export const newNodeOf = (node: Pick<NodeView, 'name' | 'annotations'>, pool: string | undefined): NodeRecord => ({
-  ...newNode(node.name, pool),
-  acts: [...actsOf(node)],
-});
+/** The first record of a Node. The reboots that the Node shows count, or else those of its NodeClaim. */
+export function newNodeOf(
+  node: Pick<NodeView, 'name' | 'annotations'>,
+  pool: string | undefined,
+  owner: Owner,
+): NodeRecord {
+  const own = actsOf(node);
+  const acts = own.length > 0 || owner.kind !== 'claim' ? own : actsOf(owner.claim);
+  return { ...newNode(node.name, pool), acts: [...acts] };
+}
 
-/** Reboots that the annotation of a Node shows, for a Node that has no record. They can only forbid another one. */
-export function actsOf(node: Pick<NodeView, 'annotations'>): readonly Act[] {
-  const read = readLastReboot(node);
+/** Reboots that the annotation of an object shows, for a Node that has no record. They can only forbid another one. */
+export function actsOf(object: Pick<NodeView, 'annotations'>): readonly Act[] {
+  const read = readLastReboot(object);
   if (read === undefined) return [];
   const { time, count, bootID } = read;
   const reboot: Act = { key: 'Reboot||0', action: 'Reboot', time, ...(bootID !== undefined && { bootID }) };

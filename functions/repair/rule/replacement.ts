@@ -189,7 +189,7 @@ interface Launching {
 }
 
 /** Counts the NodeClaims of the pool. Launches that were granted before in this pass count as if they existed. */
-export function roomOf({
+export function launchCapacityOf({
   claims,
   earlierLaunches,
 }: Pick<PoolObjects, 'claims'> & { readonly earlierLaunches: number }): Omit<Launching, 'unhealthyClaim'> {
@@ -200,8 +200,8 @@ export function roomOf({
   return { claims: living.length + earlierLaunches, uncounted: unlaunched.length + earlierLaunches };
 }
 
-/** Reason why the NodePool has no room for one more node; undefined: it has room. */
-export function roomFault(
+/** Reason why the NodePool has no capacity for one more node; undefined: it has. */
+export function launchCapacityFault(
   pool: KubernetesObject,
   { unhealthyClaim, uncounted, claims }: Launching,
 ): string | undefined {

@@ -6,11 +6,11 @@ import type { AttemptOf, Replacement } from '../attempt-record.ts';
 import { type OwnDueVerdict, LAUNCH_CHECK } from './verdict.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import { againAt, judgeByLadder, refusedUntil } from './next-action.ts';
-import { type Finding, findingUnderWay } from './finding.ts';
+import { type Finding, findingOf, findingUnderWay } from './finding.ts';
 import { isWanted, judgeWithoutAttempt, judgeRecovered } from './attempt-end.ts';
 import { isInUse, pauseAfterFailure, replacementStatusOf } from './replacement.ts';
 import { allActionsOf, terminationAfter } from './ladder.ts';
-import { withSkipped } from './incident.ts';
+import { withSkippedLaunch } from './incident.ts';
 import { withoutTakenBackLaunch, withoutAttempt } from './attempt.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { addDuration, earliest, isDue, toDurationMs, toTimestamp } from '../../../shared/domain/time.ts';
@@ -60,7 +60,9 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
       }
       // A veto, or somebody else at work: the replacement is kept until that is over.
       const { verdict, time } = judgeByLadder(current);
-      return findingUnderWay(record, verdict, time ?? check);
+      const kept = `its replacement, NodeClaim ${name}, is ready and kept until that is over`;
+      const saying = verdict && { ...verdict, message: `${verdict.message}; ${kept}` };
+      return findingOf(record, saying, time ?? check, { attemptState: 'ended' });
     }
   }
 }
@@ -89,11 +91,11 @@ function judgeReadyReplacement(
   if (waits === undefined) {
     const opening = { ...action, replacement };
     const verdict = { ...own, node, action: opening, laterActions: [], unfinished: undefined };
-    return findingUnderWay(record, verdict, addDuration(now, LAUNCH_CHECK));
+    return findingOf(record, verdict, addDuration(now, LAUNCH_CHECK), { attemptState: 'ended' });
   }
   const { until } = waits;
   const message = `${own.message}; the termination was refused: ${againAt(until)}`;
-  return findingUnderWay(record, { kind: 'retry', node, message }, until);
+  return findingOf(record, { kind: 'retry', node, message }, until, { attemptState: 'ended' });
 }
 
 /**
@@ -103,10 +105,10 @@ function judgeReadyReplacement(
 function judgeFailedLaunch(facts: NodeFacts, attempt: AttemptOf<'Replace'>, why: string): Finding {
   const { incident } = facts.record;
   const failed = withoutAttempt({ ...facts.record, attempt }, attempt);
-  const record = { ...failed, ...(incident && { incident: withSkipped(incident, attempt.key) }) };
+  const record = { ...failed, ...(incident && { incident: withSkippedLaunch(incident, attempt.key) }) };
   const { now, launchPause } = facts.context;
   // The record of the pool gets this pause after the pass.
   const context = { ...facts.context, launchPause: pauseAfterFailure(launchPause, now) };
   const finding = judgeByLadder({ ...facts, record, context });
-  return { ...finding, course: 'failed', news: [{ kind: 'failedLaunch', attempt, why }] };
+  return { ...finding, attemptState: 'failed', unreported: [{ kind: 'failedLaunch', attempt, why }] };
 }

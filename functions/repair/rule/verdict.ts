@@ -21,7 +21,7 @@ export const REPORT_CODES = {
   noTransitionTime: 'ignore',
   unclaimed: 'unclaimed',
   ambiguous: 'blocked AmbiguousNodeClaim',
-  unresolved: 'settle',
+  outcomeUnknown: 'settle',
 } as const;
 
 /** An action of the ladder with its time; `DrainThenTerminate` is two. */
@@ -80,15 +80,16 @@ export type NotDue = { readonly message: string } &
   (
     | {
         readonly kind: 'ignore';
-        readonly reason: 'NoTransitionTime' | 'Healthy' | 'GateOff' | 'NotConfigured' | 'InstanceStopped';
+        readonly reason: 'NoTransitionTime' | 'Healthy' | 'GateOff' | 'NotConfigured' | 'InstanceStopped' | 'NotInUse';
       }
     /** The repair block is not valid: no repair on a guess. */
     | { readonly kind: 'refuse' }
-    /** Unhealthy, and not due yet. @property doubts about the clocks of the machine, in words */
-    | { readonly kind: 'tolerate'; readonly dueCondition: DueCondition; readonly doubts: readonly string[] }
+    /** Unhealthy, and not due yet. @property clockSkews what is wrong with the clocks of the machine, in words */
+    | { readonly kind: 'tolerate'; readonly dueCondition: DueCondition; readonly clockSkews: readonly string[] }
     /** Due, without a NodeClaim: looked at again when one comes. */
     | { readonly kind: 'unclaimed'; readonly dueCondition: DueCondition }
-    | { readonly kind: 'blocked'; readonly reason: OwnReason; readonly dueCondition: DueCondition }
+    /** Due, and something about the node itself forbids a repair now. */
+    | { readonly kind: 'blockedByNode'; readonly reason: OwnReason; readonly dueCondition: DueCondition }
     | { readonly kind: 'vetoed'; readonly dueCondition: DueCondition; readonly veto: Veto }
     /** NodeClaim or instance of the node is going away. */
     | { readonly kind: 'finishing'; readonly dueCondition: DueCondition }
@@ -167,9 +168,9 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
       /** An attempt that another run did not carry out, at the same action. */
       readonly unfinished: Attempt | undefined;
     })
-  /** Due, and the pool does not allow it now. */
+  /** Due, and its pool does not allow a repair now. */
   | {
-      readonly kind: 'notAllowed';
+      readonly kind: 'blockedByPool';
       readonly blocker: Blocker;
       readonly dueCondition: DueCondition;
       readonly rank: Rank;
@@ -187,7 +188,7 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   /** Well again after an act that left the node in place. */
   | { readonly kind: 'recovered'; readonly attempt: Attempt }
   /** The attempt of another run has no known outcome yet. */
-  | { readonly kind: 'unresolved' }
+  | { readonly kind: 'outcomeUnknown' }
   | { readonly kind: 'repair'; readonly attempt: Attempt }
   /** Due, and not repaired because the mode is `Observe`. */
   | { readonly kind: 'wouldRepair'; readonly attempt: Attempt; readonly laterActions: readonly LadderAction[] }
@@ -218,14 +219,14 @@ export const VERDICT_TRAITS: Readonly<Record<Verdict['kind'], readonly VerdictTr
   refuse: [],
   tolerate: [],
   unclaimed: ['held'],
-  blocked: ['held'],
+  blockedByNode: ['held'],
   vetoed: ['held'],
   finishing: [],
   due: ['reuses'],
-  notAllowed: ['held'],
+  blockedByPool: ['held'],
   repair: ['reuses', 'inFlight'],
   wouldRepair: [],
-  unresolved: ['inFlight'],
+  outcomeUnknown: ['inFlight'],
   underWay: ['inFlight'],
   retry: ['held', 'awaitsNoRun', 'reuses'],
   exhausted: ['held', 'awaitsNoRun'],

@@ -40,6 +40,9 @@ export interface KubernetesObject {
   readonly [field: string]: unknown;
 }
 
+/** An object as it is stored: JSON that was seen to have what every object has. */
+export type StoredObject = JsonObject & KubernetesObject;
+
 /** What a client sends to create or apply an object: the server fills in the rest of the metadata. */
 export interface KubernetesManifest {
   readonly apiVersion: string;

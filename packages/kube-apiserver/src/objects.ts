@@ -1,11 +1,11 @@
 /** The seam between stored JSON and the typed objects that leave the server. */
-import type { KubernetesObject } from './kubernetes-object.ts';
+import type { StoredObject } from './kubernetes-object.ts';
 import type { JsonObject } from './json.ts';
 import { isObject, objectAt, textAt } from './json.ts';
 
 /** True for a complete object: the store gives every object these fields. */
-function isKubernetesObject(value: unknown): value is KubernetesObject {
-  if (!isObject(value) || typeof value.apiVersion !== 'string' || typeof value.kind !== 'string') return false;
+function isStoredObject(value: JsonObject): value is StoredObject {
+  if (typeof value.apiVersion !== 'string' || typeof value.kind !== 'string') return false;
   const { metadata } = value;
   return (
     isObject(metadata) &&
@@ -17,12 +17,11 @@ function isKubernetesObject(value: unknown): value is KubernetesObject {
 }
 
 /**
- * A stored object as the typed, read-only object that readers get.
- * @throws TypeError for JSON that never went through the store: a bug
+ * JSON as the typed, read-only object that readers get.
+ * @throws TypeError for JSON that lacks what the store gives every object: a bug
  */
-export function toObject(stored: JsonObject): KubernetesObject {
-  const object: unknown = stored;
-  if (isKubernetesObject(object)) return object;
+export function toObject(object: JsonObject): StoredObject {
+  if (isStoredObject(object)) return object;
   throw new TypeError('a stored object lacks apiVersion, kind or metadata');
 }
 

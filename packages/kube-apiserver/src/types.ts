@@ -4,7 +4,14 @@
  *
  * Objects are plain JSON, deeply immutable once stored: readers share them, writers replace them.
  */
-import type { JsonObject, KubernetesManifest, KubernetesObject, ObjectRef, ResourceType } from './kubernetes-object.ts';
+import type {
+  JsonObject,
+  KubernetesManifest,
+  KubernetesObject,
+  ObjectRef,
+  ResourceType,
+  StoredObject,
+} from './kubernetes-object.ts';
 
 /** The body of a Kubernetes `Status` answer. */
 export interface Status {
@@ -137,7 +144,7 @@ export interface ObservedWrite {
 /** All that a server has stored at one version, by `group/plural`. */
 export interface Snapshot {
   readonly version: number;
-  readonly objects: ReadonlyMap<string, readonly JsonObject[]>;
+  readonly objects: ReadonlyMap<string, readonly StoredObject[]>;
 }
 
 /** The verbs. All are synchronous, throw `ApiStatusError`, and have the semantics of kube-apiserver. */

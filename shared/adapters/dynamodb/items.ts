@@ -37,6 +37,7 @@ const itemSchema = z
     state: jsonObject,
     nextWakeTime: z.optional(epochMsSchema),
     dueShard: z.optional(z.string()),
+    /** The stored name of `hasOwnMessage`. */
     direct: z.optional(z.boolean()),
     /** Epoch seconds. */
     expireTime: z.optional(z.int()),
@@ -85,7 +86,7 @@ export function toItem(record: NewRecord, version: number, writeId: string): Ite
     state: JSON.parse(JSON.stringify(record.state)) as unknown,
     nextWakeTime: record.nextWakeTime === undefined ? undefined : Math.ceil(record.nextWakeTime),
     dueShard: record.nextWakeTime === undefined ? undefined : String(dueShardOf(pk)),
-    direct: record.direct,
+    direct: record.hasOwnMessage,
     expireTime: record.expireTime === undefined ? undefined : Math.ceil(record.expireTime / 1000),
   };
   return check(itemSchema, item, pk);
@@ -107,15 +108,27 @@ export function toRecord(item: Item): StoredRecord {
     subject: item.subject,
     state,
     ...(item.nextWakeTime === undefined ? {} : { nextWakeTime: toEpochMs(item.nextWakeTime) }),
-    ...(item.direct === undefined ? {} : { direct: item.direct }),
+    ...(item.direct === undefined ? {} : { hasOwnMessage: item.direct }),
     ...(item.expireTime === undefined ? {} : { expireTime: toEpochMs(item.expireTime * 1000) }),
   };
 }
 
 /** Reads an item of the due index, which has the projected attributes alone. */
 export function fromDueItem(raw: unknown): DueRecord {
-  const { owner, id, subject, nextWakeTime, direct } = check(dueItemSchema, raw, 'an item of the due index');
-  return { owner, id, subject, nextWakeTime: toEpochMs(nextWakeTime), ...(direct !== undefined && { direct }) };
+  const {
+    owner,
+    id,
+    subject,
+    nextWakeTime,
+    direct: hasOwnMessage,
+  } = check(dueItemSchema, raw, 'an item of the due index');
+  return {
+    owner,
+    id,
+    subject,
+    nextWakeTime: toEpochMs(nextWakeTime),
+    ...(hasOwnMessage !== undefined && { hasOwnMessage }),
+  };
 }
 
 function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown, what: string): z.output<Schema> {

@@ -10,7 +10,7 @@
 import type { ObjectRef } from '../../domain/kubernetes-object.ts';
 import { RetryableError, TerminalError } from '../../errors.ts';
 import type { CreateOutcome, DeleteOutcome, EvictOutcome, WriteOutcome } from '../../ports/kubernetes-api.ts';
-import { OutOfSight, type ObjectAnswer } from '../../ports/read-answer.ts';
+import { KindNotServed, type ObjectAnswer } from '../../ports/read-answer.ts';
 import { isKindNotServed, isNotFound, type ApiFailure } from './api-failure.ts';
 
 /** A call as its errors describe it: `doing` is `deleting nodeclaims nc1`, `write` says whether it changes anything. */
@@ -92,7 +92,7 @@ export function toWriteOutcome(
   hasTest: boolean,
 ): WriteOutcome {
   if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
-  if (subresource === undefined && isKindNotServed(failure)) throw new OutOfSight(type);
+  if (subresource === undefined && isKindNotServed(failure)) throw new KindNotServed(type);
   if (isNotFound(failure)) return { kind: 'notFound' };
   switch (failure.status) {
     case 409: // The resourceVersion or UID in the patch is not the stored one.
@@ -110,7 +110,7 @@ export function toWriteOutcome(
 /** Outcome of a refused delete. */
 export function toDeleteOutcome(failure: ApiFailure, { type }: Pick<ObjectRef, 'type'>, doing: string): DeleteOutcome {
   if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
-  if (isKindNotServed(failure)) throw new OutOfSight(type);
+  if (isKindNotServed(failure)) throw new KindNotServed(type);
   if (isNotFound(failure)) return { kind: 'notFound' };
   if (failure.status === 409) return conflict(failure); // A precondition is not met.
   throw toThrown(failure, { doing, write: true });

@@ -61,7 +61,7 @@ async function recordOnce(event: ObjectEvent, deps: EventRecorderDeps): Promise<
     if (created.kind === 'ok') return undefined;
     if (created.kind === 'invalid') return created.message;
     if (created.kind === 'notFound') return `namespace ${namespace} is missing or terminating`;
-    const existing = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
+    const existing = objectOf(await deps.kubernetes.get(ref), { ifNotServed: 'empty' });
     if (existing !== undefined) {
       // No precondition: two recorders that raise the count at the same time lose one count, which hurts nobody, and meet no conflict.
       const body = { ...raised(existing, now), message: textOf(event), reportingInstance: deps.instance };

@@ -1,8 +1,12 @@
 /** What `curfew explain` says once something has failed: what was tried, what is not under way any more, and what is not known. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { explain } from '../../../cli/explain.ts';
 import { onScenario } from '../../../cli/explain/on-scenario.ts';
 import type { ExplainedObject } from '../../../cli/explain/subject.ts';
+import { historyText } from '../../builders/scenario.ts';
 
 const linesOf = async (scenario: string, at: string, subject: ExplainedObject): Promise<readonly string[]> => {
   const file = `test/cli/explain/after-failures.yaml#${scenario}`;
@@ -26,6 +30,7 @@ it('names no deadline of a launch that has failed', async () => {
   expect(failed).toMatch(
     /^repair: due since 2024-11-01T15:15:00Z .*; Replace could not be carried out: NodeClaim .* is gone/,
   );
+  expect(failed).toMatch(/; no replacement can be launched: it is tried again at 2024-11-01T15:50:30Z; Replace/);
   expect(failed).not.toContain('under way');
 });
 
@@ -46,4 +51,50 @@ it('says when the allowance of an action that an earlier incident has used up re
 it('does not say how many nodes are unhealthy by a block that cannot be read', async () => {
   const [title] = await linesOf('block-that-cannot-be-read', '12m', { kind: 'nodepool', name: 'web' });
   expect(title).toBe('NodePool web: 5 nodes, not known of 5 whether they are unhealthy');
+});
+
+it('says of a drain that it is over although its Node cannot show that', async () => {
+  const drainOf = async (name: string, at: string) =>
+    (await linesOf('ends-that-nodes-cannot-show', at, node(name))).find(line => line.startsWith('drain: '));
+  const until = 'the node shows it until it may be changed';
+  expect(await drainOf('n1', '30m')).toBe(`drain: e1 is over (Succeeded: 1 pod was drained); ${until}`);
+  expect(await drainOf('n2', '30m')).toBe(`drain: r1 is over (Cancelled: the request was withdrawn); ${until}`);
+  expect(await drainOf('n2', '15m')).toMatch(/^drain: r1 is under way, /);
+});
+
+it.each([
+  [
+    'replicas: 3',
+    '[{ type: ReplaceThenTerminate }, { type: Terminate }]',
+    'terminates; pods have no time to leave; launches no replacement: NodePool web is static, and has its 3 nodes',
+  ],
+  [
+    'limits: { nodes: "3" }',
+    '[{ type: ReplaceThenTerminate }]',
+    'launches no replacement: limit nodes of NodePool web is "3": there is no room for one more',
+  ],
+  [
+    'limits: { nodes: "4" }',
+    '[{ type: ReplaceThenTerminate }]',
+    'launches a replacement for 10 minutes; pods have no time to leave',
+  ],
+])('promises no replacement that a NodePool with %s has no room for', async (rule, actions, expected) => {
+  const folder = mkdtempSync(join(tmpdir(), 'curfew-explain-'));
+  const file = join(folder, 'a.yaml');
+  const repair = `{ defaultTolerationDuration: 10m, maxUnhealthy: 100%, actions: ${actions} }`;
+  writeFileSync(
+    file,
+    historyText({
+      duration: '15m',
+      rest: '  config: "[featureGates]\\nnodeRepair = true\\n"\n  nodes: [{ pool: web, count: 3 }]\n',
+      objects: [
+        `{ apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: web }, spec: { ${rule} }, status: { resources: { nodes: "3" } } }`,
+        `{ apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: a }, spec: { nodePoolSelector: {}, mode: Enforce, repair: ${repair} } }`,
+      ],
+      steps: ['{ at: 10m, condition: { node: web-0, type: Ready, status: "False" } }'],
+    }),
+  );
+  const text = await onScenario(file, '15m', cluster => explain(cluster, node('web-0'), false));
+  rmSync(folder, { recursive: true });
+  expect(text?.split('\n').map(line => line.trim())).toContain(`then it ${expected}`);
 });

@@ -108,8 +108,32 @@ describe('the deadline', () => {
       deletionTime: NOW,
       annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': '2024-01-01T13:00:00Z' },
     }),
-    stored: { deadline: { time: at(`2024-01-01T${inForce}:00Z`), source } },
+    stored: { deadline: { time: at(`2024-01-01T${inForce}:00Z`), source }, settings: undefined, hooks: [] },
   });
+  const gracePeriod = { period: hours(2), source: 'NodeLifecyclePolicy p' };
+  const settings = {
+    finalizerName: 'a.io/b',
+    scope: 'NodeClaimAndNode',
+    builtin: 'Keep',
+    hooks: [],
+    gracePeriod,
+  } as const;
+  /** Under a policy in mode Observe that gives two hours. */
+  const observed = (finalizers: string[], overrides: Partial<NodeObservation> = {}): Partial<NodeObservation> => ({
+    ...claim({ deletionTime: NOW, finalizers, terminationGracePeriod: hours(3) }),
+    termination: { kind: 'custom', settings, source: 'NodeLifecyclePolicy p', mode: 'Observe', isBraked: false },
+    ...overrides,
+  });
+  const ofPolicy = claim({ deletionTime: NOW, finalizers: ['a.io/b'] });
+  const reached = { time: at('2024-01-01T13:30:00Z'), source: 'hook drop' };
+  const unreadable = {
+    kind: 'invalid',
+    message: '',
+    source: '',
+    gracePeriod,
+    mode: 'Enforce',
+    isBraked: false,
+  } as const;
   it.each([
     ['none without a NodeClaim', {}, { kind: 'none', terminating: false }],
     ['none without a grace period', claim({ deletionTime: NOW }), { kind: 'none', terminating: true }],
@@ -131,6 +155,35 @@ describe('the deadline', () => {
     ['the one in force where the annotation asks for later', declared('hook drop'), time('12:30')],
     ['that of an annotation that was moved', declared('annotation'), time('13:00')],
     ['that of an annotation that asks for sooner', declared('hook drop', '14:00'), time('13:00')],
+    ['that of mode Enforce in mode Observe', observed(['a.io/b'], ofPolicy), { ...time('14:00'), kind: 'observed' }],
+    [
+      'in mode Observe the one that it had before',
+      observed(['a.io/b'], { ...ofPolicy, stored: { deadline: reached, settings: undefined, hooks: [] } }),
+      { ...time('13:30'), kind: 'observed' },
+    ],
+    [
+      'in mode Observe none that was taken back',
+      observed(['a.io/b'], {
+        stored: { deadline: reached, settings: undefined, hooks: [] },
+        isDeadlineTakenBack: true,
+      }),
+      { ...time('15:00'), kind: 'observed' },
+    ],
+    ["Karpenter's in mode Observe without our finalizer", observed(['karpenter.sh/termination']), time('15:00')],
+    [
+      "Karpenter's in mode Observe with an earlier one in mode Enforce",
+      observed(['karpenter.sh/termination', 'curfew.dev/termination'], {
+        stored: { deadline: reached, settings: undefined, hooks: [] },
+      }),
+      { ...time('13:30'), kind: 'observed' },
+    ],
+    ['none in mode Observe where no finalizer keeps it', observed([]), { kind: 'none', terminating: true }],
+    [
+      'none to come in mode Observe without Karpenter',
+      observed([], claim({ finalizers: [], terminationGracePeriod: hours(3) })),
+      { kind: 'none', terminating: false },
+    ],
+    ["the NodePool's where a policy cannot be read", { ...ofPolicy, termination: unreadable }, time('14:00')],
   ])('is %s', (_name, overrides, deadline) => {
     expect(explain([], overrides).deadline).toEqual(deadline);
   });
@@ -201,6 +254,13 @@ describe('text', () => {
     ],
   ] as const)('of a node that is not held says %s', (_name, pods, line) => {
     expect(renderNode(explain(pods)).split('\n')[1]).toBe(`  ${line}`);
+  });
+
+  it("says of a replacement that its annotation is Curfew's", () => {
+    const annotations = { 'karpenter.sh/do-not-disrupt': 'true', 'curfew.dev/replaces': 'uid-1' };
+    expect(renderNode(explain([], annotated(annotations)))).toContain(
+      'Curfew holds karpenter.sh/do-not-disrupt: "true" on the node, which replaces another one, until that is gone',
+    );
   });
 
   it("says of somebody's annotation what it does", () => {

@@ -11,7 +11,7 @@ import {
 import type { Manifest, Scenario, TargetRef } from '../../../simulator/scenario/scenario.ts';
 import { CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { OutOfSight } from '../../../shared/ports/read-answer.ts';
+import { KindNotServed } from '../../../shared/ports/read-answer.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { objectAt as liveObjectAt } from '../../fakes/objects.ts';
 
@@ -116,7 +116,7 @@ export function createAuthor(kubernetes: KubernetesApi, { resources }: ResourceC
 /** An object whose definition went first is gone with it. */
 async function unlessGone(work: Promise<void>): Promise<void> {
   await work.catch((error: unknown) => {
-    if (!(error instanceof OutOfSight)) throw error;
+    if (!(error instanceof KindNotServed)) throw error;
   });
 }
 

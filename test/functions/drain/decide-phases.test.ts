@@ -4,7 +4,7 @@ import { decide, isCustomDrain, podRules } from '../../../functions/drain/decide
 import type { DrainObservation, FoundResource } from '../../../functions/drain/rule/observation.ts';
 import { endingBy, isWaiting, recordedResource, openPhaseOf } from '../../../functions/drain/rule/phase.ts';
 import { NO_DRAIN_LIMITS, type DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
-import { addDuration, hours, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import {
   active,
   CUSTOM,
@@ -122,6 +122,16 @@ describe('a custom drain', () => {
       until: addDuration(NOW, minutes(30)),
     });
     expect(on(present(), { pods: [] })).toMatchObject({ kind: 'awaitResource' });
+  });
+
+  it.each([
+    ['is stuck where its resource has not changed for hours', '5', true],
+    ['is not stuck where its resource has changed since the last look, hours ago', '4', false],
+  ])('%s', (_, resourceVersion, isStuck) => {
+    const seen = { resourceVersion, since: addDuration(NOW, toDurationMs(0 - hours(4))) };
+    const late = active({ phase: { kind: 'custom', resource: { ...RESOURCE, seen } } });
+    const decision = on(present(), { node: prepared(late), record: { active: late } });
+    expect(decision).toMatchObject({ kind: 'awaitResource', isStuck });
   });
 
   it('is looked at again at the deadline of the pool, where that comes first', () => {
@@ -296,14 +306,21 @@ describe('a drain under way', () => {
     expect(warnedAfter(addDuration(NOW, minutes(30)), limits)).toEqual(warned);
   });
 
-  it('that forces its last pods deletes those that are due with its end, and evicts none', () => {
+  it('that forces its last pods deletes those that are due once, then with its end, and evicts none', () => {
     const limits = { ...NO_DRAIN_LIMITS, deadline: minutes(30), onDeadline: 'Force' } as const;
     const pods = [pod('a'), pod('b', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } })];
-    const failed = (now: EpochMs, given: typeof limits | { deadline: typeof limits.deadline }) =>
-      on({ limits: { ...NO_DRAIN_LIMITS, ...given }, pods, now });
+    const failed = (
+      now: EpochMs,
+      given: typeof limits | { deadline: typeof limits.deadline },
+      tried: readonly string[] = [],
+    ) => on({ limits: { ...NO_DRAIN_LIMITS, ...given }, pods, now, record: { active: { ...drain, tried } } });
     expect(failed(addDuration(NOW, minutes(30)), limits)).toMatchObject({ kind: 'drain' });
     const late = addDuration(NOW, hours(1));
     expect(failed(late, limits)).toMatchObject({
+      kind: 'drain',
+      plan: { acts: [{ kind: 'delete', pod: { name: 'a' } }] },
+    });
+    expect(failed(late, limits, [pod('a').uid])).toMatchObject({
       kind: 'finish',
       outcome: { reason: 'DeadlineExceeded' },
       plan: { acts: [{ kind: 'delete', pod: { name: 'a' } }] },

@@ -6,8 +6,7 @@ import { isForceful } from '../../../functions/drain/rule/phase.ts';
 import { REMEMBERED_FOR } from '../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain, Timestamps } from '../../../functions/drain/request-record.ts';
-import type { IncomingMessage } from '../../../functions/drain/rule/observation.ts';
-import type { DrainObservation } from '../../../functions/drain/rule/observation.ts';
+import type { DrainObservation, IncomingMessage } from '../../../functions/drain/rule/observation.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/rule/pods.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
 import {
@@ -349,7 +348,7 @@ mode = "DeleteAfterTimeout"`);
       expect(on(30, now)).toMatchObject({ active: { deleteTime: NOW }, plan: { acts: [{ kind: 'delete' }] } });
     });
 
-    it('warns ten minutes before of a pod whose mode is the time-out from now on, if it did not come late', () => {
+    it('warns ten minutes before of a pod whose mode is the time-out from now on, and ten seconds before of one that came late', () => {
       const ofAnotherMode = { ...told, warned: [], deleteTime: addDuration(NOW, minutes(-10)) };
       const deleteTime = addDuration(NOW, minutes(10));
       expect(on(30, ofAnotherMode)).toMatchObject({
@@ -360,7 +359,8 @@ mode = "DeleteAfterTimeout"`);
       const configuration = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 30');
       const begun = { ...ofAnotherMode, startTime: addDuration(NOW, minutes(-40)) };
       expect(step({ configuration, pods: [late] }, begun)).toMatchObject({
-        active: { deleteTime: addDuration(NOW, minutes(-10)) },
+        active: { deleteTime: addDuration(NOW, seconds(10)) },
+        plan: { acts: [{ kind: 'warn', deleteTime: addDuration(NOW, seconds(10)) }] },
       });
     });
 
@@ -858,6 +858,16 @@ describe('whatever comes', () => {
         });
       },
     );
+
+  it('of an idle node the same is decided, whether or not its surroundings are read', () => {
+    fc.assert(
+      fc.property(any, ({ now, node, record: { finished: ends } }) => {
+        const record = { ...NO_DRAINS, finished: ends };
+        const seen = { now, node, record, incoming: undefined };
+        expect(decide({ kind: 'idle', ...seen })).toEqual(decide({ ...observation(), ...seen }));
+      }),
+    );
+  });
 
   it('nothing is begun while it is held, and nothing prepared or drained that has not begun', () => {
     fc.assert(

@@ -85,7 +85,7 @@ export const active = (given: Partial<ActiveDrain> = {}): ActiveDrain => ({
   tried: [],
   goneCount: 0,
   drained: 0,
-  refusals: 0,
+  failedLooks: 0,
   askedEvictions: {},
   reported: '',
   pausedFor: toDurationMs(0),
@@ -109,13 +109,14 @@ const NODE: DrainedNode = {
 };
 
 export function observation(
-  given: Partial<Omit<DrainObservation, 'record' | 'node'>> & {
+  given: Partial<Omit<DrainObservation, 'kind' | 'record' | 'node'>> & {
     readonly record?: Partial<DrainRecord>;
     readonly node?: Partial<DrainedNode>;
   } = {},
 ): DrainObservation {
   const record = { ...NO_DRAINS, ...given.record };
   return {
+    kind: 'drain',
     now: NOW,
     incoming: undefined,
     configuration: modes('Immediate'),

@@ -39,7 +39,7 @@ const RECORD: DrainRecord = {
     cordon: { quarantined: true, by: 'none' },
     warned: ['uid-a'],
     drained: 3,
-    refusals: 2,
+    failedLooks: 2,
     reported: 'AwaitingCustomDrain …',
     phase: {
       kind: 'ending',

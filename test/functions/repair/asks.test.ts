@@ -1,13 +1,13 @@
 /** What a pass is asked for, as it stands in the record of the requests that wait for it. */
 import { describe, expect, it } from 'vitest';
-import type { PassAsk } from '../../../functions/repair/rule/pool-facts.ts';
-import { FOR_POOL, forNode, readAsks, toAsk } from '../../../functions/repair/passes.ts';
+import type { PassRequest } from '../../../functions/repair/rule/pool-facts.ts';
+import { FOR_POOL, forNode, readAsks, toAsk } from '../../../functions/repair/pass-queue.ts';
 import type { Ask } from '../../../shared/lifecycle/next-round.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 
 const ended = { requestId: 'n1.1', answer: { kind: 'succeeded', message: 'drain Succeeded: ' } } as const;
 
-const read = (...asks: readonly PassAsk[]) => readAsks(asks.map(toAsk));
+const read = (...asks: readonly PassRequest[]) => readAsks(asks.map(toAsk));
 
 describe('what a pass is asked for', () => {
   it('names nodes, and drains that ended', () => {

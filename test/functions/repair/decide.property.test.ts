@@ -98,7 +98,7 @@ it('I5 leaves no due node without a verdict, and no wait without an end', () => 
       const due = nodes.filter((node, index) => (pool.unhealthy[index]?.minutes ?? -1) >= 30 && !going.includes(node));
       const said = new Set(findings.flatMap(look => verdictOf(look)?.node.name ?? []));
       for (const { name } of due) expect(said).toContain(name);
-      const isAnyHeld = findings.some(({ verdict }) => verdict?.kind === 'notAllowed');
+      const isAnyHeld = findings.some(({ verdict }) => verdict?.kind === 'blockedByPool');
       if (!isAnyHeld && Object.keys(poolRecord.inFlight).length === 0) return;
       expect(wakeTime).toBeGreaterThan(NOW);
       expect(wakeTime).toBeLessThanOrEqual(NOW + minutes(5));

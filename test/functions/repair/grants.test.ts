@@ -235,6 +235,33 @@ describe('replacements that were asked for', () => {
   });
 });
 
+describe('the place of a repair whose action has no time left', () => {
+  const inFlightOf = (world: Partial<PoolWorld>): readonly string[] =>
+    Object.keys(aDecision([N1, N2], world).poolRecord.inFlight);
+  const open1 = { actions: [REBOOT, TERMINATE], maxConcurrentRepairs: 1 };
+
+  it.each<[string, Partial<PoolWorld>]>([
+    ['a guard', { ...IN_PLACE, repair: open({ ...open1, maxUnhealthy: 0 }) }],
+    ['mode Observe', { ...IN_PLACE, repair: open(open1, OBSERVE) }],
+    ['a closed gate', { ...IN_PLACE, repair: open(open1, { gateOpen: false }) }],
+  ])('is given up while %s holds what follows', (_, world) => {
+    expect(inFlightOf(world)).toEqual([]);
+  });
+
+  it('goes on with the next action', () => {
+    expect(inFlightOf({ ...IN_PLACE, repair: open(open1) })).toEqual(['uid-n1']);
+  });
+
+  it('goes by rank to whoever is due once it was given up', () => {
+    const given = { ...IN_PLACE, poolRecord: { ...NEW_POOL, inFlight: { 'uid-n2': at(-5) } } };
+    const attempt = anAttempt('n2', { action: 'Reboot', key: 'Reboot||600000', time: at(-5), until: at(5) });
+    const records = { ...given.records, 'uid-n2': remembered({ attempt, number: 1 }) };
+    expect(verdictsOf(aDecision([N1, N2], { ...given, records, repair: open(open1) }))).toContain(
+      'blocked n1 ConcurrencyBudget',
+    );
+  });
+});
+
 describe('a node that is held', () => {
   const closed = open({ maxConcurrentRepairs: 0 });
   const annotation = { set: '2024-11-01T15:32:48Z', claim: { name: 'claim-n1', uid: 'uid-claim-n1' } };
@@ -265,17 +292,17 @@ describe('a node that is held', () => {
     expect(finding).toMatchObject({
       needsCleanUp: true,
       state: 'followed',
-      verdict: { kind: 'notAllowed' },
+      verdict: { kind: 'blockedByPool' },
       record: { leftovers: { drain: 'r1' }, incident: { taken: [] } },
     });
     expect(finding?.record?.attempt).toBeUndefined();
   });
 
-  it('keeps its attempt where that was no drain', () => {
+  it('keeps its attempt where that was no drain, and holds nobody', () => {
     const repair = open({ actions: [REBOOT, TERMINATE], maxUnhealthy: 0 });
     expect(held({ attempt: OVER, number: 1 }, repair)).toMatchObject({
-      verdict: { kind: 'notAllowed' },
-      state: 'inFlight',
+      verdict: { kind: 'blockedByPool' },
+      state: 'followed',
       needsCleanUp: false,
       record: { attempt: OVER },
     });

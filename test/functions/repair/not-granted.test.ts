@@ -22,7 +22,7 @@ describe('a due node that the pool holds', () => {
   it('says by what, and in which place, and is looked at when that may be over', () => {
     expect(blockedNode(dueNode(), BLOCKER, RANK)).toMatchObject({
       verdict: {
-        kind: 'notAllowed',
+        kind: 'blockedByPool',
         node: { name: 'n1' },
         blocker: BLOCKER,
         dueCondition: { conditionType: 'Ready' },
@@ -52,7 +52,7 @@ describe('a due node that the pool holds', () => {
       RANK,
     );
     expect(held).toMatchObject({
-      verdict: { kind: 'notAllowed' },
+      verdict: { kind: 'blockedByPool' },
       time: at(1),
       state: 'followed',
       needsCleanUp: true,

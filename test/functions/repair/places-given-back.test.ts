@@ -52,7 +52,7 @@ describe('what is given back', () => {
     await giveBack(world.deps, 'default', { inFlight: { 'uid-n1': NOW } });
     expect(world.stored()).toEqual([of('g1', 'gpu', -600), of('n1', 'default', -600)]);
     expect(await world.record()).toMatchObject({ subject: SUBJECT, nextWakeTime: addDuration(NOW, hours(1)) });
-    expect((await world.record())?.direct).toBeUndefined();
+    expect((await world.record())?.hasOwnMessage).toBeUndefined();
     const { version } = (await world.record()) ?? {};
     // Also once the timer is due, which has a wake-up of its own.
     await world.clock.advance(hours(2));

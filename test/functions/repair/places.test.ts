@@ -142,7 +142,7 @@ describe('reserving', () => {
       of('x1', undefined, -5),
     ]);
     expect(await world.record()).toMatchObject({ subject: SUBJECT, nextWakeTime: addDuration(NOW, hours(1)) });
-    expect((await world.record())?.direct).toBeUndefined();
+    expect((await world.record())?.hasOwnMessage).toBeUndefined();
     expect(world.sent).toEqual([]);
     await reserved.release(ours('n2'));
     expect(world.stored()).toEqual([of('g1', 'gpu', -5, 'a'), of('n2', 'default', 0, 'b'), of('x1', undefined, -5)]);

@@ -1,6 +1,6 @@
 /** When the status of a policy is written, and what of it is kept. */
 import { describe, expect, it } from 'vitest';
-import { acceptedBefore, decideStatus } from '../../../functions/repair/policy-summary.ts';
+import { decideStatus } from '../../../functions/repair/policy-summary.ts';
 import type { ClusterFacts, PolicyFacts, PoolCounts } from '../../../functions/repair/policy-facts.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
@@ -180,18 +180,6 @@ describe('the warning that Karpenter ends what the policy would', () => {
 });
 
 describe('the generation that was accepted last', () => {
-  it.each([
-    ['is what the status says', { acceptedGeneration: 12 }, 12],
-    ['is none where none was', { acceptedGeneration: null }, undefined],
-    ['is none where the status does not say it', { observedGeneration: 12 }, undefined],
-  ])('%s', (_, status, generation) => {
-    expect(acceptedBefore(policy(REPAIR, status))).toBe(generation);
-  });
-
-  it('is none of a policy without a status', () => {
-    expect(acceptedBefore(policy(REPAIR))).toBeUndefined();
-  });
-
   it('stands in the status, and goes from it where none is in force any more', () => {
     const typo = policy({ repair: { typo: true } }, { acceptedGeneration: 2 });
     const fault = 'spec.repair: bad';

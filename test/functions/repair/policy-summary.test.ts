@@ -348,4 +348,13 @@ describe('the conditions of a policy', () => {
     const { conditions } = summarize(of(object, { fault: 'spec.repair: bad', acceptedGeneration: 2 }), facts([object]));
     expect(conditions[0]?.message).toBe('spec.repair: bad; generation 2, which was accepted last, stays in force');
   });
+
+  it('say that the other blocks are in force, where a block of another function has a fault', () => {
+    const object = policy('a', block);
+    const acceptedGeneration = object.metadata.generation;
+    const { conditions } = summarize(of(object, { fault: 'spec.drain: bad', acceptedGeneration }), facts([object]));
+    expect(conditions[0]?.message).toBe(
+      'spec.drain: bad; the other blocks are in force, and a block with a fault as it could be read last',
+    );
+  });
 });

@@ -9,17 +9,20 @@ import { aNode, at } from '../../builders/repair.ts';
 const NOW = at('2024-11-01T18:00:00Z');
 
 interface Waiting {
+  /** Launches of replacements that have failed. */
+  readonly failed?: number;
   readonly priority: number;
   readonly waited: number;
   readonly severity: number;
 }
 
-function dueNode({ priority, waited, severity }: Waiting, index: number): DueFinding {
+function dueNode({ failed, priority, waited, severity }: Waiting, index: number): DueFinding {
   const view = aNode([], { name: `n${String(index).padStart(3, '0')}`, uid: `uid-${index}` });
   const dueSince = addDuration(NOW, minutes(-waited));
   return {
     node: view,
-    verdict: { entryPolicy: { priority }, dueSince, severity },
+    verdict: { entryPolicy: { priority }, dueSince, severity, action: { type: 'Replace', key: 'Replace||1' } },
+    record: failed === undefined ? undefined : { incident: { skippedLaunches: ['Replace||1'] }, launched: failed },
   } as unknown as DueFinding;
 }
 
@@ -54,6 +57,24 @@ describe('of two nodes that are due', () => {
   it('the less healthy one comes first, then that of the first name, where nothing else tells them apart', () => {
     const same = { priority: 3, waited: 5, severity: 1 };
     expect(order([same, same, { ...same, severity: 2 }])).toEqual([2, 0, 1]);
+  });
+
+  it('the one with fewer launches that have failed comes first, whatever its priority', () => {
+    const important = { priority: 100, waited: 600, severity: 1 };
+    const other = { priority: 0, waited: 0, severity: 1 };
+    expect(order([{ ...important, failed: 1 }, other])).toEqual([1, 0]);
+    expect(
+      order([
+        { ...important, failed: 2 },
+        { ...other, failed: 1 },
+      ]),
+    ).toEqual([1, 0]);
+    expect(
+      order([
+        { ...other, failed: 1 },
+        { ...important, failed: 1 },
+      ]),
+    ).toEqual([1, 0]);
   });
 
   it('none is passed by one with fewer distinct priorities and half hours, in any company', () => {

@@ -13,12 +13,13 @@ const verbs = (world: RepairWorld): string[] =>
   world.writes.map(({ verb, ref }) => `${verb} ${ref.type.resource}/${ref.name}`);
 
 /** The event of a node whose conditions changed. */
-function nodeChanged(world: RepairWorld, name: string, nodePool: string | undefined): InboxMessage {
+function nodeChanged(world: RepairWorld, name: string, nodePool: string | undefined, resync = false): InboxMessage {
   const { uid, resourceVersion } = world.node(name).metadata;
   return clusterEvent({
     subject: { apiVersion: 'v1', kind: 'Node', name, uid },
     resourceVersion,
     changed: ['conditions'],
+    resync,
     hints: nodePool === undefined ? {} : { nodePool },
   });
 }
@@ -192,6 +193,19 @@ describe('above the unhealthy threshold', () => {
   });
 });
 
+describe('a healthy node that is only published again, while a repair is held', () => {
+  it('costs no pass', async () => {
+    const world = sickWorld();
+    world.setCondition('n2', 'NetworkUnavailable', 'True');
+    world.advance(minutes(10));
+    await world.look('n1');
+    world.advance(seconds(30));
+    const lists = world.listed();
+    await world.reconcile(nodeChanged(world, 'n3', 'default', true));
+    expect(world.listed()).toBe(lists);
+  });
+});
+
 describe('the second look', () => {
   it('judges a node by the rules and the NodeClaim as they are by then', async () => {
     const world = sickWorld();
@@ -320,7 +334,7 @@ describe('I4 and I5: a run that ends between any two calls', () => {
         expect(claimOf(world, 'n1').metadata.annotations?.[ANNOTATION]).toBeDefined();
         // I2: what takes protected pods stands in the audit, whoever finds out that it took place.
         const said = world.audit.filter(({ decision, name }) => decision === 'repair' && name === 'n1');
-        expect({ call, side, isSaid: said.length > 0 }).toEqual({ call, side, isSaid: true });
+        expect({ call, side, isReported: said.length > 0 }).toEqual({ call, side, isReported: true });
       }
     }
   });

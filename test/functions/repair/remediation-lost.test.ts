@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { minutes } from '../../../shared/domain/time.ts';
 import { PERMISSIONS } from '../../../shared/contract/permissions.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { deployedIdentity } from '../../fakes/deployed-identity.ts';
 import { type Crash, createRepairWorld, seedPool } from '../../fakes/repair-world.ts';
 
@@ -183,6 +184,50 @@ it('I4: is made once, and told once that its time is over, wherever the run ende
   }
   expect({ calls, wrong }).toEqual({ calls, wrong: [] });
 });
+
+/** What holds further repairs of the pool once the run has ended, and what ends that. */
+const HOLDS: readonly [what: string, hold: (world: World) => void, release: (world: World) => void][] = [
+  [
+    'a guard',
+    world => world.setCondition('n2', 'NetworkUnavailable', 'True'),
+    world => world.setCondition('n2', 'NetworkUnavailable', 'False'),
+  ],
+  ['a veto', world => setVeto(world, 'true'), world => setVeto(world, null)],
+];
+
+function setVeto(world: World, value: string | null): void {
+  const body = { metadata: { annotations: { 'curfew.dev/do-not-repair': value } } };
+  world.core.patch({ type: RESOURCES.Node, name: 'n1' }, { type: 'merge', body }, { user: 'somebody' });
+}
+
+it.each(HOLDS)(
+  'I4: is made once and stays, wherever the run ended, where %s holds the next look',
+  async (_, hold, release) => {
+    const held = async (crash: Crash | undefined) => {
+      const world = dueWorld();
+      const calls = await world.look('n1', crash);
+      hold(world);
+      world.advance(minutes(2));
+      await world.look('n1');
+      await sweepFor(world, [1, 1]);
+      release(world);
+      await world.look('n1');
+      await sweepFor(world, [1, 1, 5]);
+      const verbs = world.writes.flatMap(({ ref, verb }) => (ref.type.resource === 'nodefixes' ? [verb] : []));
+      return { calls, verbs };
+    };
+    const { calls, verbs } = await held(undefined);
+    expect(verbs).toEqual(['create']);
+    const wrong: unknown[] = [];
+    for (let call = 1; call <= calls; call++) {
+      for (const side of ['before', 'after'] as const) {
+        const { verbs: after } = await held({ call, side });
+        if (after.join() !== 'create') wrong.push({ call, side, verbs: after });
+      }
+    }
+    expect({ calls, wrong }).toEqual({ calls, wrong: [] });
+  },
+);
 
 it('I10: is not taken for another one of its name, which keeps nothing from going on', async () => {
   const { calls: _, ...after } = await unhealthyStory(undefined, world => {

@@ -29,7 +29,7 @@ describe('the rule of the sweep', () => {
     [-29_999, 'leave'],
     [-30_000, 'wake'],
   ])('a record due in %i ms whose owner sent its own wake-up: %s', (offset, kind) => {
-    expect(decide({ nextWakeTime: toEpochMs(NOW + offset), direct: true }, NOW).kind).toBe(kind);
+    expect(decide({ nextWakeTime: toEpochMs(NOW + offset), hasOwnMessage: true }, NOW).kind).toBe(kind);
   });
 
   it('looks half a minute further than the next tick', () => {

@@ -4,7 +4,7 @@ import { createPauseOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { addDuration, minutes, seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { OutOfSight } from '../../../shared/ports/read-answer.ts';
+import { KindNotServed } from '../../../shared/ports/read-answer.ts';
 
 const noRecord: TimedRecord<unknown> = {
   key: { owner: 'grace-period', id: 'x' },
@@ -29,7 +29,7 @@ function start() {
     look: (uid: string) =>
       pause(
         async () => {
-          throw new OutOfSight(RESOURCES.NodePool);
+          throw new KindNotServed(RESOURCES.NodePool);
         },
         {
           openedRecord: () => noRecord,

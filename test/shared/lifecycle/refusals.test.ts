@@ -4,9 +4,9 @@ import { toThrown } from '../../../shared/adapters/kubernetes/errors.ts';
 import { nextTry, nextRefusal, waitAfter, type Refusal, type Refusals } from '../../../shared/domain/refusal.ts';
 import { addDuration, durationBetween, hours, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
-import { again } from '../../../shared/lifecycle/settle.ts';
+import { anotherTurn } from '../../../shared/lifecycle/settle.ts';
 import { causeOf, createTries, isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
-import { OutOfSight } from '../../../shared/ports/read-answer.ts';
+import { KindNotServed } from '../../../shared/ports/read-answer.ts';
 import { createManualClock, MANUAL_CLOCK_START } from '../../fakes/manual-clock.ts';
 
 const DENIED = `nodes "n1" is forbidden: ValidatingAdmissionPolicy 'freeze' with binding 'freeze' denied request: frozen`;
@@ -68,7 +68,7 @@ describe('when a refused change is tried again', () => {
 
   it.each([
     new Error('a bug'),
-    new OutOfSight({ group: '', version: 'v1', resource: 'nodes' }),
+    new KindNotServed({ group: '', version: 'v1', resource: 'nodes' }),
     new RetryableError('no time is left', { reason: 'DeadlineReserve' }),
   ])('does not take for a refusal: %s', error => {
     expect(causeOf(error)).toBeUndefined();
@@ -195,7 +195,7 @@ describe('tries of one subject', () => {
     'changed',
     { kind: 'changed' },
     { kind: 'conflict' },
-    again('its record was written'),
+    anotherTurn('its record was written'),
     { kind: 'progressed', because: 'it changed in between' },
   ])('does not forget a refusal for a lost race, nor for what has more to do at once: %j', async lost => {
     const subject = refusedSubject();

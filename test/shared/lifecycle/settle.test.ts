@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  again,
+  anotherTurn,
   DONE,
   MAX_EFFECTS,
   MAX_TURNS,
@@ -24,7 +24,7 @@ function aConcern(observed: readonly Observed<number>[], turns: readonly Turn[])
       decide: (observation: number) => `decision ${observation}`,
       apply: async (decision: string) => {
         log.push(decision);
-        return turns[looks - 1] ?? again('busy');
+        return turns[looks - 1] ?? anotherTurn('busy');
       },
     } as const,
   };
@@ -45,7 +45,7 @@ describe('the subject loop', () => {
 
   it('goes on from what it carried out, and counts the turns anew: nobody was in the way', async () => {
     const effects = Array.from({ length: MAX_TURNS + 2 }, () => PROGRESSED);
-    const { concern, log } = aConcern([], [...effects, again('busy'), DONE]);
+    const { concern, log } = aConcern([], [...effects, anotherTurn('busy'), DONE]);
     await settle(concern);
     expect(log.filter(each => each === 'observe')).toHaveLength(MAX_TURNS + 4);
   });
@@ -65,7 +65,7 @@ describe('the subject loop', () => {
         { kind: 'here', observation: 1 },
         { kind: 'here', observation: 2 },
       ],
-      [again('another run wrote first'), DONE],
+      [anotherTurn('another run wrote first'), DONE],
     );
     await settle(concern);
     expect(log).toEqual(['observe', 'decision 1', 'observe', 'decision 2']);

@@ -50,7 +50,7 @@ describe('saving a record', () => {
       subject: SUBJECT,
       state: { schemaVersion: 2, text: 'a' },
       nextWakeTime: wakeTime,
-      direct: true,
+      hasOwnMessage: true,
     });
     expect(sent).toEqual([{ wakeUp: { owner: 'repair', subject: SUBJECT, wakeTime }, delay: 300_000 }]);
   });
@@ -71,9 +71,9 @@ describe('saving a record', () => {
   it('leaves a far timer, and one that need not be punctual, to the sweep', async () => {
     const { records, sent, aRun, wanted } = aWorld();
     await (await aRun()).save(wanted('a', addDuration(START, minutes(16))));
-    expect((await records.get(KEY))?.direct).toBeUndefined();
-    await (await aRun()).save({ ...wanted('b'), punctual: false });
-    expect((await records.get(KEY))?.direct).toBeUndefined();
+    expect((await records.get(KEY))?.hasOwnMessage).toBeUndefined();
+    await (await aRun()).save({ ...wanted('b'), hasOwnMessage: false });
+    expect((await records.get(KEY))?.hasOwnMessage).toBeUndefined();
     expect(sent).toEqual([]);
   });
 

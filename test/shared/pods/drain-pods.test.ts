@@ -7,12 +7,12 @@ import { durationBetween, minutes, seconds, type DurationMs } from '../../../sha
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { createTries } from '../../../shared/lifecycle/refusals.ts';
 import {
-  endPods,
+  removePods,
   forgetPods,
   askedEvictionsAfter,
   remainingAfter,
   type AskedEvictions,
-  type PodEnd,
+  type PodRemoval,
 } from '../../../shared/pods/drain-pods.ts';
 import { NO_SUCH_POD } from '../../../shared/pods/eviction.ts';
 import type { DeleteOutcome, EvictOutcome } from '../../../shared/ports/kubernetes-api.ts';
@@ -29,7 +29,7 @@ const podOf = (name: string, labels: Record<string, string> = {}) =>
   } as never);
 
 /** A node with pods that its owner looks at again and again. `answers` are the API server's. */
-function emptiedNode(answers: (name: string) => Answer, kind: PodEnd['kind'] = 'evict') {
+function emptiedNode(answers: (name: string) => Answer, kind: PodRemoval['kind'] = 'evict') {
   const clock = createManualClock();
   const calls: { readonly name: string; readonly time: DurationMs }[] = [];
   const said: {
@@ -40,7 +40,7 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodEnd['kind'] = '
   }[] = [];
   let refusals: Refusals | undefined;
   let held: AskedEvictions | undefined;
-  let failures = 0;
+  let failedLooks = 0;
   const time = (): DurationMs => durationBetween(MANUAL_CLOCK_START, clock.now());
   const call = async ({ type, name }: { type: { resource: string }; name: string }): Promise<never> => {
     expect(type).toEqual(RESOURCES.Pod);
@@ -59,14 +59,14 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodEnd['kind'] = '
     async look(pods: readonly string[], labels?: Record<string, string>) {
       const tries = createTries(clock);
       const views = pods.map(name => podOf(name, labels));
-      const ended = await endPods(
+      const results = await removePods(
         {
           clock,
           kubernetes: { evict: call, delete: call, patch: async () => ({ kind: 'notFound' }) },
           reporter: { report: async () => undefined },
         },
         {
-          ends: views.map((pod): PodEnd =>
+          removals: views.map((pod): PodRemoval =>
             kind === 'evict' ? { kind, pod } : { kind, pod, gracePeriodSeconds: 1, overriddenProtection: undefined },
           ),
           requiresUnchanged: true,
@@ -80,12 +80,12 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodEnd['kind'] = '
             void said.push({ name: pod.name, text, isRepeated, time: time() }),
         },
       );
-      const left = remainingAfter(failures, ended, clock.now());
-      ({ failures } = left);
-      held = askedEvictionsAfter(held, ended, clock.now());
+      const left = remainingAfter(failedLooks, results, clock.now());
+      ({ failedLooks } = left);
+      held = askedEvictionsAfter(held, results, clock.now());
       forgetPods(tries, refusals, views);
       refusals = tries.after(refusals);
-      return { ...left, answers: ended.map(({ answer }) => answer), kinds: ended.map(({ answer }) => answer.kind) };
+      return { ...left, answers: results.map(({ answer }) => answer), kinds: results.map(({ answer }) => answer.kind) };
     },
     async lookEvery(step: DurationMs, count: number, pods: readonly string[]) {
       for (let look = 0; look < count; look += 1) {

@@ -3,9 +3,9 @@ import { parseProtectionBlock } from '../../../shared/contract/protection-schema
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../../shared/domain/protection.ts';
 import { hours, minutes } from '../../../shared/domain/time.ts';
-import { tiesOf } from '../../../shared/policies/policy-ties.ts';
+import { conflictsOf } from '../../../shared/policies/policy-conflicts.ts';
 import { effectiveProtection } from '../../../shared/policies/protection-settings.ts';
-import { readPolicies } from '../../../shared/policies/policy-set.ts';
+import { FORGOTTEN_UID, readPolicies } from '../../../shared/policies/policy-set.ts';
 
 function anObject(kind: string, name: string, spec: JsonObject, labels: Record<string, string> = {}): KubernetesObject {
   const metadata = { name, uid: name, resourceVersion: '1', creationTimestamp: '2024-01-01T00:00:00Z', labels };
@@ -15,6 +15,7 @@ const policy = (name: string, spec: JsonObject): KubernetesObject => anObject('N
 const gpuPool = anObject('NodePool', 'gpu', {}, { team: 'ml', gpu: 'yes' });
 
 const general = policy('general', { protection: { maxDuration: '8h' } });
+const forAll = policy('all', { nodePoolSelector: {}, mode: 'Enforce', protection: { maxDuration: '1h' } });
 const forTeam = policy('team', {
   nodePoolSelector: { matchLabels: { team: 'ml' } },
   protection: { compatibility: 'Karpenter', maxDuration: '48h' },
@@ -119,11 +120,11 @@ describe('effectiveProtection', () => {
     expect(effectiveProtection(gpuPool, policies).source).toBe('NodeLifecyclePolicy another');
     // Whichever of the two changes, the loser is told.
     for (const changed of [general, other]) {
-      expect(tiesOf(changed, 'protection', policies)).toEqual([
+      expect(conflictsOf(changed, 'protection', policies)).toEqual([
         { loser: general, winner: other, message: expect.stringContaining('NodeLifecyclePolicy another') },
       ]);
     }
-    expect(tiesOf(general, 'repair', policies)).toEqual([]);
+    expect(conflictsOf(general, 'repair', policies)).toEqual([]);
   });
 
   it('protects what any rule set protects while the block cannot be read', () => {
@@ -143,6 +144,18 @@ describe('effectiveProtection', () => {
     expect(effectiveProtection(elsewhere, policies).source).toBe('NodeLifecyclePolicy general');
     const alone = readPolicies([policy('broken', spec)]);
     expect(effectiveProtection(elsewhere, alone).policy).toEqual(DEFAULT_PROTECTION_POLICY);
+  });
+
+  it('protects what any rule set protects on nodes of a NodePool that is forgotten', () => {
+    const forgotten = {
+      ...gpuPool,
+      metadata: { name: 'gpu', uid: FORGOTTEN_UID, resourceVersion: '', creationTimestamp: '' },
+    };
+    expect(effectiveProtection(forgotten, readPolicies([forAll, forTeam]))).toMatchObject({
+      policy: { compatibility: 'Unknown', maxDuration: undefined },
+      source: 'NodePool gpu',
+    });
+    expect(effectiveProtection(forgotten, readPolicies([forAll])).source).toBe('NodeLifecyclePolicy all');
   });
 
   it('protects what any rule set protects while a selector cannot be read', () => {

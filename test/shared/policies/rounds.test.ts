@@ -148,7 +148,13 @@ describe('the next turn of a round', () => {
   it.each([
     ['without a record the timer does nothing', undefined, [], 0, { kind: 'nothing' }],
     ['without a record a request begins', undefined, named('a'), 0, { kind: 'begin', asks: named('a') }],
-    ['soon after a round a request waits', idle, named('a'), 5, { kind: 'wait', wakeTime: at(10), punctual: true }],
+    [
+      'soon after a round a request waits',
+      idle,
+      named('a'),
+      5,
+      { kind: 'wait', wakeTime: at(10), hasOwnMessage: true },
+    ],
     ['later it begins', idle, named('a'), 10, { kind: 'begin', asks: named('a') }],
     ['when the time is over and nothing waits, it is closed', idle, [], 10, { kind: 'close' }],
     [
@@ -156,7 +162,7 @@ describe('the next turn of a round', () => {
       busy,
       named('b'),
       30,
-      { kind: 'wait', wakeTime: at(60), punctual: false },
+      { kind: 'wait', wakeTime: at(60), hasOwnMessage: false },
     ],
     ['a round that died is made again with what waits', busy, named('b'), 60, { kind: 'begin', asks: named('a', 'b') }],
     ['everything holds all names', busy, [ALL], 60, { kind: 'begin', asks: [ALL] }],

@@ -74,7 +74,7 @@ export async function observeInstant(
   );
   const kubernetes = createInProcessKubernetesApi(core, 'explain');
   const there = async (type: typeof RESOURCES.Node): Promise<readonly KubernetesObject[]> =>
-    objectsOf(await kubernetes.list(type), { notServed: 'notKnown' });
+    objectsOf(await kubernetes.list(type), { ifNotServed: 'throw' });
   const nodeClaims = await there(RESOURCES.NodeClaim).catch(() => []);
   const nodes: { node: KubernetesObject; explanation: unknown }[] = [];
   for (const node of await there(RESOURCES.Node)) {

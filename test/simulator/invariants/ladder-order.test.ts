@@ -1,6 +1,7 @@
 /** The ladder, incident by incident: hand-made days of one node. */
 import { describe, expect, it } from 'vitest';
 import { checkLadder } from '../../../simulator/invariants/ladder-order.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import { TERMINATION_TIMESTAMP } from '../../../simulator/invariants/reading.ts';
 import { UNHEALTHY, OK, toldRepair, type NodeTold } from '../../builders/told-repair.ts';
 
@@ -77,6 +78,21 @@ describe('the actions of an incident', () => {
 
   it('count an answer that was lost', () => {
     expect(day(told => (reboot(told, 1, undefined), reboot(told, 15)))).toHaveLength(1);
+  });
+
+  it('count a custom resource whose answer was lost if it was made, and only then', () => {
+    const ask = { actions: [{ type: 'CustomResource', template: 'fix.yaml', timeout: '10m' }, { type: 'Terminate' }] };
+    const lost = new RetryableError('no answer', { reason: 'Timeout', outcomeUnknown: true });
+    const askedTwice = (isMade: boolean): readonly string[] =>
+      day(told => {
+        told.at(1);
+        told.ask('n', lost);
+        if (isMade) told.fix('n');
+        told.at(15);
+        told.ask('n');
+      }, ask);
+    expect(askedTwice(true)).toEqual([expect.stringMatching(/^I4/)]);
+    expect(askedTwice(false)).toEqual([]);
   });
 
   it('are as many as differ', () => {

@@ -29,6 +29,16 @@ describe('what a run could not read', () => {
     expect(failedReads(run(intent, readConfig(answered({})), readConfig(FAILED)), [])).toEqual([]);
   });
 
+  it('is nothing of the pass of another pool, which the same run made before', () => {
+    const claim = (pool: string, outcome: PortCall['outcome']) =>
+      call('records', 'get', [{ owner: 'repair', id: `round/pass/${pool}` }], outcome);
+    const list = call('kubernetes', 'list', [RESOURCES.Node, { labelSelector: 'karpenter.sh/nodepool=a' }], FAILED);
+    const begun = answered(undefined);
+    expect(failedReads(run(claim('a', begun), list, intent), [])).toHaveLength(1);
+    expect(failedReads(run(claim('a', begun), list, claim('b', begun), intent), [])).toEqual([]);
+    expect(failedReads(run(claim('a', FAILED), claim('b', begun), intent), [])).toEqual([]);
+  });
+
   it.each([
     ['what was asked of somebody else, whose answer only ends a wait', 'ops.example.com', 0],
     ['the work of somebody else', 'nvsentinel.dgxc.nvidia.com', 1],

@@ -134,6 +134,23 @@ describe('a file that is not valid', () => {
     ]);
   });
 
+  it.each([
+    ['  objects: &a [*a]\n', '7'],
+    ['  objects:\n    - &a { kind: Node, spec: { b: &b [{ c: *a }] } }\n', '8'],
+    ['  objects:\n    - &a { <<: *a, kind: Node }\n', '8'],
+  ])('is refused with the line of an alias inside of its own anchor: %j', (text, line) => {
+    expect(faults(SCENARIO_HEAD + text)).toEqual([
+      `${line} : stands for a part of the file that it stands in itself, which has no end`,
+    ]);
+  });
+
+  it('may use the name of an anchor again inside of it', () => {
+    const node = '{ apiVersion: v1, kind: Node, metadata: { name: n, labels: { a: &a x, b: *a } } }';
+    expect(good(`  objects:\n    - &a ${node}\n`).objects[0]?.manifest.body).toMatchObject({
+      metadata: { labels: { a: 'x', b: 'x' } },
+    });
+  });
+
   it('is refused with line and path for an unknown field, wherever it stands', () => {
     expect(
       faults(`${SCENARIO_HEAD}  steps:

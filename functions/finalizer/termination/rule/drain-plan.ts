@@ -136,13 +136,13 @@ const NOT_AWAITED_ANSWERS: ReadonlySet<string> = new Set(['refused', 'noSuchPod'
  */
 export function isDrained(
   plan: DrainPlan,
-  ended: readonly { readonly end: Pick<PodStep, 'pod'>; readonly answer: { readonly kind: string } }[],
+  results: readonly { readonly removal: Pick<PodStep, 'pod'>; readonly answer: { readonly kind: string } }[],
   { isForced: isPastDeadline, now }: { readonly isForced: boolean; readonly now: EpochMs },
 ): boolean {
   if (plan.isDrained) return true;
-  if (!isPastDeadline || ended.some(({ answer }) => answer.kind === 'deleted')) return false;
+  if (!isPastDeadline || results.some(({ answer }) => answer.kind === 'deleted')) return false;
   const unawaited = new Set(
-    ended.flatMap(({ end, answer }) => (NOT_AWAITED_ANSWERS.has(answer.kind) ? [end.pod.uid] : [])),
+    results.flatMap(({ removal, answer }) => (NOT_AWAITED_ANSWERS.has(answer.kind) ? [removal.pod.uid] : [])),
   );
   return plan.steps.every(
     ({ pod }) => unawaited.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),

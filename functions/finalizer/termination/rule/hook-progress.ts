@@ -2,11 +2,24 @@
 import { reportOfFailure } from '../../../../shared/domain/refusal.ts';
 import type { HookAnswer } from '../../../../shared/domain/hook-answer.ts';
 import type { TerminationHook } from '../../../../shared/domain/termination.ts';
+import { inboxReadTime } from '../../../../shared/domain/run-end.ts';
 import { addDuration, earliest, type EpochMs } from '../../../../shared/domain/time.ts';
-import type { HookProgress, TerminationRecord } from '../record.ts';
+import type { HookProgress, HookProgressIn, HookResource, TerminationRecord } from '../record.ts';
 
 /** Answer of a hook. `resource`: name, UID and last seen version of its custom resource. */
-export type ResourceAnswer = HookAnswer & { readonly resource?: HookProgress['resource'] };
+export type ResourceAnswer = HookAnswer & { readonly resource?: HookResource };
+
+/** Reason why nothing waits for the hook; undefined: the termination does. */
+export const unawaitedOf = (progress: HookProgress | undefined): HookProgressIn<'intended'>['unawaited'] =>
+  progress === undefined || progress.phase === 'timedOut' ? undefined : progress.unawaited;
+
+/** Message of the last failure of the hook. */
+export const lastMessageOf = (progress: HookProgress): string | undefined =>
+  'message' in progress ? progress.message : undefined;
+
+/** The custom resource of the hook; undefined: it has none yet. */
+export const resourceOf = (progress: HookProgress): HookResource | undefined =>
+  'resource' in progress ? progress.resource : undefined;
 
 /**
  * The progress of all hooks after these answers. An answer that comes late counts as long as the hook is not over: it ends a hold, and it spares
@@ -56,49 +69,53 @@ export function withCalls(value: TerminationRecord, calls: TerminationRecord): T
 
 /** The progress after the answer to a call that was just made, or to a look at its custom resource. */
 export function afterAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
-  const { message: _, ...fields } = progress;
-  return {
-    ...fields,
-    phase: answer.kind,
+  const { firstInvokedTime, attempts, failureReport, lateLookTime } = progress;
+  const unawaited = unawaitedOf(progress);
+  const resource = answer.resource ?? resourceOf(progress);
+  const calls = {
+    firstInvokedTime,
     lastSeenTime: now,
-    ...(answer.kind === 'failed' && failure(progress, answer.message, now)),
-    ...(answer.resource !== undefined && { resource: answer.resource }),
+    attempts,
+    ...(lateLookTime !== undefined && { lateLookTime }),
+    ...(failureReport !== undefined && { failureReport }),
+    ...(unawaited !== undefined && { unawaited }),
+    ...(resource !== undefined && { resource }),
   };
+  if (answer.kind !== 'failed') return { ...calls, phase: answer.kind };
+  const { message } = answer;
+  return { ...calls, phase: 'failed', message, failureReport: reportOfFailure(failureReport, message, now) };
 }
 
 function withAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return progress;
-  const { message: _, ...fields } = progress;
-  switch (answer.kind) {
-    case 'succeeded':
-      return { ...fields, phase: 'succeeded', lastSeenTime: now };
-    case 'failed':
-      return progress.phase === 'timedOut'
-        ? { ...progress, message: answer.message }
-        : { ...fields, phase: 'failed', lastSeenTime: now, ...failure(progress, answer.message, now) };
-    case 'pending':
-      if (progress.phase === 'timedOut') return progress;
-      return {
-        ...progress,
-        phase: 'pending',
-        lastSeenTime: now,
-        // Without it the resource that was just made is never looked at.
-        ...(answer.resource !== undefined && { resource: answer.resource }),
-      };
+  if (progress.phase === 'timedOut' && answer.kind !== 'succeeded') {
+    return answer.kind === 'failed' ? { ...progress, message: answer.message } : progress;
   }
+  const next = afterAnswer(progress, answer, now);
+  const message = lastMessageOf(progress);
+  return next.phase === 'pending' && message !== undefined ? { ...next, message } : next;
 }
 
-const failure = ({ failureReport }: HookProgress, message: string, now: EpochMs) => ({
-  message,
-  failureReport: reportOfFailure(failureReport, message, now),
-});
+/**
+ * Time when the hook has run out of time. Silence counts while a worker is at it. Where that was not looked at in time, an answer that waited has
+ * its turn first.
+ */
+export function hookTimeoutTime(hook: TerminationHook, progress: HookProgress): EpochMs {
+  const end = endOf(hook, progress);
+  return isLookedAtLate(hook, progress) ? inboxReadTime(progress.lateLookTime) : end;
+}
 
-/** Time when the hook has run out of time. Silence counts while a worker is at it. */
-export function hookTimeoutTime({ deadline, heartbeat }: TerminationHook, progress: HookProgress): EpochMs {
+/** Whether the present end of its time is over, and was looked at late. */
+export const isLookedAtLate = (
+  hook: TerminationHook,
+  progress: HookProgress,
+): progress is HookProgress & { readonly lateLookTime: EpochMs } =>
+  progress.lateLookTime !== undefined && progress.lateLookTime >= endOf(hook, progress);
+
+function endOf({ deadline, heartbeat }: TerminationHook, progress: HookProgress): EpochMs {
   const end = addDuration(progress.firstInvokedTime, deadline);
   if (heartbeat === undefined || progress.phase !== 'pending') return end;
-  const silent = addDuration(progress.lastSeenTime, heartbeat);
-  return silent < end ? silent : end;
+  return earliest(addDuration(progress.lastSeenTime, heartbeat), end);
 }
 
 /** The next end of the time of a hook that is waited for; undefined: none is. */
@@ -109,7 +126,7 @@ export const nextTimeout = (
   hooks
     .map(hook => {
       const own = progressOf(progress, hook.name);
-      const isAwaited = own !== undefined && own.unawaited === undefined && AWAITED_PHASES.has(own.phase);
+      const isAwaited = own !== undefined && unawaitedOf(own) === undefined && AWAITED_PHASES.has(own.phase);
       return isAwaited ? hookTimeoutTime(hook, own) : undefined;
     })
     .reduce(earliest, undefined);

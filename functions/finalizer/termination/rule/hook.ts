@@ -4,7 +4,7 @@
  * termination goes on. At a deadline a call that is not taken on is tried once more, and how long that may delay the end is bounded. Pure: no
  * I/O, no clock.
  */
-import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
+import { isLateLook, RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
 import type { HookTarget, TerminationHook } from '../../../../shared/domain/termination.ts';
 import {
   addDuration,
@@ -15,14 +15,18 @@ import {
   retryWait,
   seconds,
   toDurationMs,
+  toTimestamp,
   type DurationMs,
   type EpochMs,
 } from '../../../../shared/domain/time.ts';
-import type { HookProgress } from '../record.ts';
-import { hookTimeoutTime, isFirstCallUnknown } from './hook-progress.ts';
+import type { HookProgress, HookProgressIn, HookResource } from '../record.ts';
+import { hookTimeoutTime, isFirstCallUnknown, isLookedAtLate, unawaitedOf } from './hook-progress.ts';
 import { nextLook } from './turn.ts';
 
-export type UnawaitedReason = NonNullable<HookProgress['unawaited']>;
+export type UnawaitedReason = NonNullable<ReturnType<typeof unawaitedOf>>;
+
+/** The progress of a hook that has begun and is not over. */
+type OpenProgress = HookProgressIn<'pending' | 'failed' | 'timedOut'>;
 
 export interface HookObservation {
   readonly now: EpochMs;
@@ -44,23 +48,25 @@ export type HookEffect =
   | { readonly kind: 'done' }
   | { readonly kind: 'wait'; readonly on: string; readonly until: EpochMs }
   /** The call is noted down; the next turn makes it (I4). */
-  | { readonly kind: 'recordCall'; readonly progress: HookProgress }
+  | { readonly kind: 'recordCall'; readonly progress: HookProgressIn<'intended'> }
   /** `within`: nobody waits for the work, and the call takes this long at most. */
-  | { readonly kind: 'call'; readonly progress: HookProgress; readonly within?: DurationMs }
+  | { readonly kind: 'call'; readonly progress: HookProgressIn<'intended'>; readonly within?: DurationMs }
   /** The custom resource that stands for the call is looked at. While it is the same, the hook waits; `isLast`: it is decided without it. */
   | {
       readonly kind: 'look';
       readonly isLast?: true;
-      readonly progress: HookProgress;
+      readonly progress: OpenProgress;
       readonly target: Extract<HookTarget, { kind: 'customResource' }>;
-      readonly resource: NonNullable<HookProgress['resource']>;
+      readonly resource: HookResource;
       readonly on: string;
       readonly until: EpochMs;
     }
   /** The report is made that it ran out of time, and that is noted down. */
-  | { readonly kind: 'timeOut'; readonly progress: HookProgress; readonly message: string }
+  | { readonly kind: 'timeOut'; readonly progress: HookProgressIn<'timedOut' | 'passed'>; readonly message: string }
+  /** The record notes that the end of its time is looked at late: an answer that waited has its turn first. */
+  | { readonly kind: 'noteLate'; readonly progress: OpenProgress }
   /** The record notes that it is passed over. */
-  | { readonly kind: 'giveUp'; readonly progress: HookProgress }
+  | { readonly kind: 'giveUp'; readonly progress: HookProgressIn<'passed'> }
   /** The termination is forced from now on. */
   | { readonly kind: 'force'; readonly because: string };
 
@@ -75,7 +81,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
   const { now, hook, progress, isOwn } = observation;
   if (progress === undefined) return recordCall(observation);
   // Called when nothing waited for it. One that was only noted down then may not have been.
-  if (progress.unawaited !== undefined && progress.phase !== 'intended') return DONE;
+  if (unawaitedOf(progress) !== undefined && progress.phase !== 'intended') return DONE;
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return DONE;
   // A run that ended may not have called it: whether it ran out of time is asked once it was called for certain.
   if (progress.phase === 'intended') {
@@ -86,11 +92,16 @@ function nextForAwaited(observation: HookObservation): HookEffect {
   }
   const timeout = hookTimeoutTime(hook, progress);
   // A hook that has timed out stays timed out: a worker that fell silent is not called a second time when its deadline is still ahead.
-  if (progress.phase === 'timedOut' || isDue(now, timeout))
-    return lateLook(observation, progress) ?? outOfTime(now, hook, progress);
+  if (progress.phase === 'timedOut') return lateLook(observation, progress) ?? outOfTime(now, hook, progress);
+  const { target } = hook;
+  // What became of a custom resource is looked at; an answer that nobody could read yet waits in the inbox.
+  if (target.kind !== 'customResource' && isLateLook(now, timeout))
+    return { kind: 'noteLate', progress: { ...progress, lateLookTime: now } };
+  if (isDue(now, timeout)) return lateLook(observation, progress) ?? outOfTime(now, hook, progress);
   if (progress.phase === 'pending') {
-    const on = `hook ${hook.name} is at work`;
-    const { target } = hook;
+    const on = isLookedAtLate(hook, progress)
+      ? `hook ${hook.name} is out of time, and Curfew looks late: an answer that waits for it counts until ${toTimestamp(timeout)}`
+      : `hook ${hook.name} is at work`;
     const { resource, firstInvokedTime } = progress;
     // A worker answers by an event, and the forwarder reports a custom resource; should that be lost, it is looked at.
     if (target.kind !== 'customResource' || resource === undefined) return { kind: 'wait', on, until: timeout };
@@ -104,7 +115,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
 }
 
 /** Looks at the custom resource once more: it may be done since the last look, which spares what follows a time-out, and ends a hold. */
-function lateLook({ now, hook, isLookedAt }: HookObservation, progress: HookProgress): HookEffect | undefined {
+function lateLook({ now, hook, isLookedAt }: HookObservation, progress: OpenProgress): HookEffect | undefined {
   const { target } = hook;
   const { resource, phase } = progress;
   if (target.kind !== 'customResource' || resource === undefined || isLookedAt === true) return undefined;
@@ -120,13 +131,15 @@ const RESOURCE_LOOKS = { least: seconds(8), most: minutes(1) };
 /** The call that is noted down now. The time of a hook counts from the first call that was made. */
 function recordCall({ now, mode, progress: before }: HookObservation): HookEffect {
   const unawaited = mode === 'awaited' ? undefined : mode;
-  const isFirst = before === undefined || isFirstCallUnknown(before) || before.unawaited !== unawaited;
-  const progress: HookProgress = {
+  const isSameMode = unawaitedOf(before) === unawaited;
+  const isFirst = before === undefined || isFirstCallUnknown(before) || !isSameMode;
+  const progress: HookProgressIn<'intended'> = {
     phase: 'intended',
     firstInvokedTime: isFirst ? now : before.firstInvokedTime,
     lastSeenTime: now,
-    attempts: (before?.unawaited === unawaited ? (before?.attempts ?? 0) : 0) + 1,
+    attempts: (isSameMode ? (before?.attempts ?? 0) : 0) + 1,
     ...(unawaited !== undefined && { unawaited }),
+    ...(before?.lateLookTime !== undefined && { lateLookTime: before.lateLookTime }),
     ...(before?.failureReport !== undefined && { failureReport: before.failureReport }),
   };
   return { kind: 'recordCall', progress };
@@ -145,7 +158,7 @@ const TIMEOUT_EFFECTS: Readonly<Record<TerminationHook['onTimeout'], string>> = 
  * The effect of a hook that ran out of time, also after a run that died before it forced, and when the policy of a hook that holds says so from
  * now on.
  */
-function outOfTime(now: EpochMs, { name, onTimeout }: TerminationHook, progress: HookProgress): HookEffect {
+function outOfTime(now: EpochMs, { name, onTimeout }: TerminationHook, progress: OpenProgress): HookEffect {
   const last = progress.message === undefined ? '' : `; it last said: ${progress.message}`;
   const message = `hook ${name} did not succeed in time${last}: ${TIMEOUT_EFFECTS[onTimeout]}`;
   if (progress.phase !== 'timedOut') {
@@ -173,16 +186,17 @@ const MAX_CALLS = 2;
 function nextForUnawaited(observation: HookObservation, mode: UnawaitedReason): HookEffect {
   const { now, hook, progress, isOwn } = observation;
   // What a run noted down that ended may not have been called: its key is the same when it is called again.
-  if (progress === undefined || (progress.phase === 'intended' && progress.unawaited === undefined)) {
+  const unawaited = unawaitedOf(progress);
+  if (progress === undefined || (progress.phase === 'intended' && unawaited === undefined)) {
     return recordCall(observation);
   }
-  if (progress.unawaited === undefined) return DONE;
-  const giveUp = (message: string): HookEffect => {
-    return { kind: 'giveUp', progress: { ...progress, phase: 'passed', lastSeenTime: now, message } };
-  };
+  if (unawaited === undefined) return DONE;
   if (progress.phase === 'intended') {
+    const giveUp = (message: string): HookEffect => {
+      return { kind: 'giveUp', progress: { ...progress, phase: 'passed', lastSeenTime: now, message } };
+    };
     if (isOwn) {
-      const within = progress.unawaited === 'forced' ? timeLeft(observation, progress) : MAX_DELAY_PER_HOOK;
+      const within = unawaited === 'forced' ? timeLeft(observation, progress) : MAX_DELAY_PER_HOOK;
       if (within <= 0) return giveUp('the hooks before it took all the time that there was');
       return { kind: 'call', progress, within };
     }
@@ -195,13 +209,13 @@ function nextForUnawaited(observation: HookObservation, mode: UnawaitedReason): 
   const retryTime = addDuration(progress.lastSeenTime, RETRY_AFTER);
   if (addDuration(now, timeLeft(observation, progress)) <= retryTime) return DONE;
   if (isDue(now, retryTime)) return recordCall(observation);
-  return { kind: 'wait', on: `hook ${hook.name} was not taken on: ${progress.message ?? ''}`, until: retryTime };
+  return { kind: 'wait', on: `hook ${hook.name} was not taken on: ${progress.message}`, until: retryTime };
 }
 
 /** Time for which this hook may still delay a forced end. */
 function timeLeft({ now, hook, hooks }: HookObservation, own: HookProgress): DurationMs {
   const others = Object.entries(hooks).filter(
-    ([other, { unawaited }]) => unawaited === 'forced' && other !== hook.name,
+    ([other, progress]) => unawaitedOf(progress) === 'forced' && other !== hook.name,
   );
   const spent = others.reduce(
     (sum, [, { firstInvokedTime, lastSeenTime }]) =>

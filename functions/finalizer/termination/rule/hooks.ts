@@ -4,9 +4,9 @@
  * instance ends with the termination, nothing is called. Pure: no I/O, no clock.
  */
 import type { HookPoint, TerminationHook } from '../../../../shared/domain/termination.ts';
-import type { TerminationRecord } from '../record.ts';
+import type { HookProgress, TerminationRecord } from '../record.ts';
 import type { HookObservation, UnawaitedReason } from './hook.ts';
-import { progressOf } from './hook-progress.ts';
+import { lastMessageOf, progressOf, unawaitedOf } from './hook-progress.ts';
 import type { InstanceShare } from './instance.ts';
 
 /**
@@ -83,7 +83,7 @@ export function nextAtPoint(observation: HookPointObservation): HookPointEffect 
 function isHookDone({ record, isForced }: HookPointObservation, { name, at }: TerminationHook): boolean {
   const progress = progressOf(record.hooks, name);
   // One that came to the policy later is called, too, although its point was told of.
-  if (progress?.unawaited !== undefined)
+  if (progress !== undefined && unawaitedOf(progress) !== undefined)
     return progress.phase !== 'intended' && record.reportedHookPoints?.includes(at) === true;
   if (isForced) return progress !== undefined && progress.phase !== 'intended';
   return progress?.phase === 'succeeded' || progress?.phase === 'passed';
@@ -106,13 +106,15 @@ export function unawaitedNews(
   if (reportedHookPoints.includes(point)) return undefined;
   const unawaited = hooks.flatMap(({ name }) => {
     const own = progressOf(progress, name);
-    return own?.unawaited === undefined ? [] : [{ name, ...own }];
+    const how = unawaitedOf(own);
+    return own === undefined || how === undefined ? [] : [{ name, how, progress: own }];
   });
   if (unawaited.length === 0) return undefined;
-  const wasCalled = ({ phase }: { readonly phase: string }): boolean => phase !== 'failed' && phase !== 'passed';
+  const wasCalled = ({ phase }: HookProgress): boolean => phase !== 'failed' && phase !== 'passed';
+  const uncalled = unawaited.filter(each => !wasCalled(each.progress));
   return {
-    how: unawaited.some(each => each.unawaited === 'forced') ? 'forced' : 'once',
-    called: unawaited.filter(wasCalled).map(({ name }) => name),
-    uncalled: unawaited.filter(each => !wasCalled(each)).map(({ name, message = '' }) => `${name} (${message})`),
+    how: unawaited.some(({ how }) => how === 'forced') ? 'forced' : 'once',
+    called: unawaited.filter(each => wasCalled(each.progress)).map(({ name }) => name),
+    uncalled: uncalled.map(each => `${each.name} (${lastMessageOf(each.progress) ?? ''})`),
   };
 }

@@ -9,6 +9,7 @@ import {
   addDuration,
   earliest,
   isDue,
+  latest,
   minutes,
   retryWait,
   seconds,
@@ -69,10 +70,10 @@ export function endingClaim(claims: readonly KubernetesObject[]): KubernetesObje
 }
 
 /**
- * The Nodes without strays. A stray is being deleted while both the NodeClaim and the Node that it names live: it merely states the same
+ * The Nodes without the mismatched. Such a Node is being deleted while both the NodeClaim and the Node that it names live: it merely states the same
  * instance, for example under an old name, and its deletion is its own.
  */
-export function withoutStrays(
+export function withoutMismatched(
   claim: KubernetesObject,
   nodes: readonly KubernetesObject[],
 ): readonly KubernetesObject[] {
@@ -176,8 +177,7 @@ export type InstanceEffect =
 const KARPENTER_GRACE = minutes(1);
 
 export function nextForInstance(observation: InstanceObservation): InstanceEffect {
-  const { now, providerID, look, isKarpenters, deletion, deadline, attempt, ownAttempt, refused } = observation;
-  const wait = (on: string, until: EpochMs): Wait => ({ kind: 'wait', on, until });
+  const { now, providerID, look, isKarpenters, deletion, attempt } = observation;
   if (look.kind === 'gone') return { kind: 'done' };
   if (look.kind === 'tooYoung') {
     return wait(`EC2 does not know instance ${providerID}, which is too young for that to be certain`, look.until);
@@ -189,18 +189,29 @@ export function nextForInstance(observation: InstanceObservation): InstanceEffec
     return wait(`instance ${providerID} is shutting down`, instanceLook(now, since));
   }
   if (isKarpenters) {
-    const end =
-      deadline === undefined ? undefined : addDuration(deadline > deletion ? deadline : deletion, KARPENTER_GRACE);
+    const end = karpenterEnd(observation);
     if (end === undefined || !isDue(now, end)) {
       return wait(`Karpenter ends instance ${providerID}`, earliest(instanceLook(now, deletion), end));
     }
   }
+  return nextCall(observation);
+}
+
+const wait = (on: string, until: EpochMs): Wait => ({ kind: 'wait', on, until });
+
+/** Time until which Karpenter may end the instance by itself; undefined: there is no deadline. */
+const karpenterEnd = ({ deletion, deadline }: InstanceObservation): EpochMs | undefined =>
+  deadline === undefined ? undefined : addDuration(latest(deadline, deletion), KARPENTER_GRACE);
+
+/** The next call that ends the instance: after what the last one came to is certain, and noted down before it is made (I4). */
+function nextCall({ now, providerID, attempt, ownAttempt, refused }: InstanceObservation): InstanceEffect {
   const isOwn = attempt !== undefined && attempt.number === ownAttempt;
-  if (attempt !== undefined && !isOwn) {
-    const settled = addDuration(attempt.intendedTime, RUN_ENDS_WITHIN);
-    const which = `attempt ${attempt.number} to end instance ${providerID}`;
-    const on = attempt.phase === 'intended' ? `${which} may be under way` : `the instance runs after ${which}`;
-    if (!isDue(now, settled)) return wait(on, settled);
+  const callOfOther = isOwn ? undefined : attempt;
+  const settledTime = callOfOther && addDuration(callOfOther.intendedTime, RUN_ENDS_WITHIN);
+  if (callOfOther !== undefined && settledTime !== undefined && !isDue(now, settledTime)) {
+    const which = `attempt ${callOfOther.number} to end instance ${providerID}`;
+    const isNoted = callOfOther.phase === 'intended';
+    return wait(isNoted ? `${which} may be under way` : `the instance runs after ${which}`, settledTime);
   }
   if (refused !== undefined)
     return wait(`instance ${providerID} could not be ended: ${refused.message}`, refused.until);

@@ -1,4 +1,8 @@
-/** Reports of one turn of a termination before its steps, and the end of the turn when they wait. Pure: no I/O, no clock. */
+/**
+ * A turn of a termination: whether one is under way or has lost its finalizer, its reports before the steps, and its end when they wait. Pure: no
+ * I/O, no clock.
+ */
+import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { Deadline } from '../../../../shared/domain/termination.ts';
 import {
   addDuration,
@@ -13,6 +17,20 @@ import {
   type EpochMs,
 } from '../../../../shared/domain/time.ts';
 import type { LastReport, TerminationRecord } from '../record.ts';
+import { isLive } from './objects.ts';
+
+/** Whether a termination is under way: it waits for nobody, and it is no mere note of another one's hooks. */
+export const hasBegun = ({ waits, reportState }: Pick<TerminationRecord, 'waits' | 'reportState'>): boolean =>
+  waits.length === 0 && reportState.kind !== 'hookNote';
+
+/** Whether its termination had begun, and nothing of ours holds what is left of it: this run's predecessor let it go, or a person did. */
+export const hasLostFinalizer = ({
+  stored,
+  object,
+}: {
+  readonly stored: Pick<TerminationRecord, 'waits' | 'reportState'> | undefined;
+  readonly object: KubernetesObject;
+}): boolean => stored !== undefined && hasBegun(stored) && !isLive(object);
 
 /**
  * Report before the steps. `start`: the termination has begun; `force`: its deadline has come; `deadline`: its deadline is another than was said;
@@ -74,7 +92,7 @@ export interface TurnWait {
   readonly wakeTime: EpochMs;
   readonly report: LastReport;
   /** The wait was not reported yet. */
-  readonly isNews: boolean;
+  readonly isNew: boolean;
   /** Somebody should look from now on. */
   readonly becomesOverdue: boolean;
 }
@@ -85,13 +103,13 @@ const SAFETY_NET = minutes(5);
 export function waitOfTurn({ now, deletion, deadline, isForced, record, ...wait }: WaitObservation): TurnWait {
   const { reportState, overdue } = record;
   const text = `${wait.step}: ${wait.on}`;
-  const isSaid =
+  const isReported =
     reportState.kind === 'reported' && reportState.last.isForced === isForced && reportState.last.text === text;
   const atDeadline = deadline !== undefined && deadline.time > now ? deadline.time : undefined;
   return {
     wakeTime: earliest(earliest(wait.until, atDeadline), addDuration(now, SAFETY_NET)),
     report: { isForced, text },
-    isNews: !isSaid,
+    isNew: !isReported,
     becomesOverdue: overdue !== true && isDue(now, overdueTime(deletion ?? now, deadline?.time)),
   };
 }

@@ -1,5 +1,5 @@
 /** Lists, in pages when asked for: a page shows the state of the first page's version. */
-import type { JsonObject } from '../json.ts';
+import type { StoredObject } from '../kubernetes-object.ts';
 import { toObject } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import { parseFieldSelector } from '../selectors/field-text.ts';
@@ -17,7 +17,7 @@ const KEPT_FOR_MS = 300_000;
 interface Snapshot {
   readonly served: ServedResource;
   readonly version: string;
-  readonly items: readonly JsonObject[];
+  readonly items: readonly StoredObject[];
   readonly selective: boolean;
   /** When it was made; milliseconds since 1970. */
   readonly time: number;
@@ -67,9 +67,12 @@ export class Lister {
   #page(snapshot: Snapshot, start: number, limit: number | undefined, id: string | undefined): ListResult {
     const { items, version, served } = snapshot;
     const end = limit === undefined || limit <= 0 ? items.length : Math.min(start + limit, items.length);
+    const { apiVersion } = served;
     const page = {
       resourceVersion: version,
-      items: items.slice(start, end).map(item => toObject(withField(item, 'apiVersion', served.apiVersion))),
+      items: items
+        .slice(start, end)
+        .map(item => (item.apiVersion === apiVersion ? item : toObject(withField(item, 'apiVersion', apiVersion)))),
     };
     if (end >= items.length) return page;
     const kept = id ?? this.#keep(snapshot);
@@ -95,7 +98,7 @@ export class Lister {
 }
 
 /** The stored objects that a list or watch is about, in key order. */
-export function select(served: ServedResource, options: ListOptions): JsonObject[] {
+export function select(served: ServedResource, options: ListOptions): StoredObject[] {
   const { collection } = served.storage;
   const selection = selectionOf(served, options);
   const namespace = namespaceOfList(served, options);

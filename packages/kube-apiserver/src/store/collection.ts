@@ -2,8 +2,8 @@
 import type { JsonObject } from '../json.ts';
 import { ValueIndex, type Equality } from './value-index.ts';
 
-interface Bucket {
-  readonly objects: Map<string, JsonObject>;
+interface Bucket<Stored> {
+  readonly objects: Map<string, Stored>;
   /** Names in order; dropped when a name comes or goes, rebuilt by the next list. */
   names: string[] | undefined;
 }
@@ -14,12 +14,12 @@ export const CLUSTER = '';
 /** Each costs something at every write; what is asked beyond them is looked for among all objects. */
 const MAX_INDEXES = 8;
 
-export class Collection {
-  readonly #buckets = new Map<string, Bucket>();
+export class Collection<Stored extends JsonObject = JsonObject> {
+  readonly #buckets = new Map<string, Bucket<Stored>>();
   #namespaces: string[] | undefined;
   #size = 0;
   /** By what was asked for so far. */
-  readonly #indexes = new Map<string, ValueIndex>();
+  readonly #indexes = new Map<string, ValueIndex<Stored>>();
 
   #revision = 0;
 
@@ -32,11 +32,11 @@ export class Collection {
     return this.#size;
   }
 
-  get(namespace: string, name: string): JsonObject | undefined {
+  get(namespace: string, name: string): Stored | undefined {
     return this.#buckets.get(namespace)?.objects.get(name);
   }
 
-  put(namespace: string, name: string, object: JsonObject): void {
+  put(namespace: string, name: string, object: Stored): void {
     this.#revision += 1;
     let bucket = this.#buckets.get(namespace);
     if (bucket === undefined) {
@@ -74,8 +74,8 @@ export class Collection {
   }
 
   /** The objects of one namespace, or of all, in key order. */
-  list(namespace?: string): JsonObject[] {
-    const items: JsonObject[] = [];
+  list(namespace?: string): Stored[] {
+    const items: Stored[] = [];
     if (namespace !== undefined) this.#collect(namespace, items);
     else for (const each of this.#orderedNamespaces()) this.#collect(each, items);
     return items;
@@ -85,20 +85,14 @@ export class Collection {
    * The objects of one namespace, or of all, with this value, in key order.
    * @returns undefined when there is no index for it, and no room for another
    */
-  listEqual(equality: Equality, namespace?: string): JsonObject[] | undefined {
+  listEqual(equality: Equality, namespace?: string): Stored[] | undefined {
     const index = this.#indexes.get(equality.id) ?? this.#createIndex(equality);
-    if (index === undefined) return undefined;
-    const entries = [...index.entries(equality.value)];
-    const prefix = namespace === undefined ? '' : keyOf(namespace, '');
-    return entries
-      .filter(([key]) => key.startsWith(prefix))
-      .toSorted(([a], [b]) => byText(a, b))
-      .map(([, object]) => object);
+    return index?.list(equality.value, namespace === undefined ? '' : keyOf(namespace, ''));
   }
 
-  #createIndex({ id, read }: Equality): ValueIndex | undefined {
+  #createIndex({ id, read }: Equality): ValueIndex<Stored> | undefined {
     if (this.#indexes.size === MAX_INDEXES) return undefined;
-    const index = new ValueIndex(read);
+    const index = new ValueIndex<Stored>(read);
     for (const [namespace, { objects }] of this.#buckets) {
       for (const [name, object] of objects) index.replace(keyOf(namespace, name), undefined, object);
     }
@@ -106,7 +100,7 @@ export class Collection {
     return index;
   }
 
-  #collect(namespace: string, into: JsonObject[]): void {
+  #collect(namespace: string, into: Stored[]): void {
     const bucket = this.#buckets.get(namespace);
     if (bucket === undefined) return;
     bucket.names ??= [...bucket.objects.keys()].toSorted(byText);

@@ -4,7 +4,8 @@
  * and so does every other watch, in the same order.
  */
 import type { JsonObject } from '../json.ts';
-import { metadataOf } from '../objects.ts';
+import type { StoredObject } from '../kubernetes-object.ts';
+import { metadataOf, toObject } from '../objects.ts';
 import type { ObservedWrite, Status } from '../types.ts';
 import { Collection } from './collection.ts';
 import type { Change } from './watch-history.ts';
@@ -13,7 +14,7 @@ import type { Watcher } from './watchers.ts';
 
 /** What all versions of a resource share. */
 export interface ResourceStorage {
-  readonly collection: Collection;
+  readonly collection: Collection<StoredObject>;
   readonly history: WatchHistory;
   readonly watchers: Set<Watcher>;
 }
@@ -61,7 +62,7 @@ export class ObjectStore {
 
   newStorage(): ResourceStorage {
     return {
-      collection: new Collection(),
+      collection: new Collection<StoredObject>(),
       history: new WatchHistory(this.#watchHistory, this.#version),
       watchers: new Set(),
     };
@@ -71,12 +72,12 @@ export class ObjectStore {
    * Stores a change under the next version and queues it for the watches; `flush` delivers it.
    * @returns the object as stored, for a removal its last state, with the new resourceVersion
    */
-  commit({ storage, namespace, name, before, after }: Commit): JsonObject {
+  commit({ storage, namespace, name, before, after }: Commit): StoredObject {
     const state = after ?? before;
     if (state === undefined) throw new TypeError('a commit needs a state before or after');
     this.#version += 1;
     const version = this.#version;
-    const object = { ...state, metadata: { ...metadataOf(state), resourceVersion: String(version) } };
+    const object = toObject({ ...state, metadata: { ...metadataOf(state), resourceVersion: String(version) } });
     if (after === undefined) storage.collection.remove(namespace, name);
     else storage.collection.put(namespace, name, object);
     const type = after === undefined ? 'DELETED' : before === undefined ? 'ADDED' : 'MODIFIED';

@@ -8,33 +8,52 @@ export interface Equality {
   readonly value: string;
 }
 
-export class ValueIndex {
-  readonly #read: (object: JsonObject) => unknown;
-  /** Value → key → object; no map is empty. */
-  readonly #objects = new Map<unknown, Map<string, JsonObject>>();
+/** The objects with one value; never none. */
+interface Group<Stored> {
+  readonly objects: Map<string, Stored>;
+  /** Keys in order; dropped when a key comes or goes, made again by the next list. */
+  keys: readonly string[] | undefined;
+}
 
-  constructor(read: (object: JsonObject) => unknown) {
+export class ValueIndex<Stored extends JsonObject> {
+  readonly #read: Equality['read'];
+  readonly #groups = new Map<unknown, Group<Stored>>();
+
+  constructor(read: Equality['read']) {
     this.#read = read;
   }
 
   /** `before` or `after` is absent for an object that comes or goes. */
-  replace(key: string, before: JsonObject | undefined, after: JsonObject | undefined): void {
-    if (before !== undefined) this.#remove(this.#read(before), key);
+  replace(key: string, before: Stored | undefined, after: Stored | undefined): void {
+    const value = after && this.#read(after);
+    const valueBefore = before && this.#read(before);
+    if (before !== undefined && (after === undefined || value !== valueBefore)) this.#remove(valueBefore, key);
     if (after === undefined) return;
-    const value = this.#read(after);
-    const objects = this.#objects.get(value);
-    if (objects === undefined) this.#objects.set(value, new Map([[key, after]]));
-    else objects.set(key, after);
+    const group = this.#groups.get(value) ?? { objects: new Map<string, Stored>(), keys: undefined };
+    this.#groups.set(value, group);
+    if (!group.objects.has(key)) group.keys = undefined;
+    group.objects.set(key, after);
   }
 
-  /** Keys and objects with this value, in no order. */
-  entries(value: string): Iterable<[string, JsonObject]> {
-    return this.#objects.get(value) ?? [];
+  /** The objects with this value whose keys begin with `prefix`, in key order. */
+  list(value: string, prefix: string): Stored[] {
+    const group = this.#groups.get(value);
+    if (group === undefined) return [];
+    // By code unit (object names are ASCII), as etcd.
+    group.keys ??= [...group.objects.keys()].toSorted();
+    const items: Stored[] = [];
+    for (const key of group.keys) {
+      const object = key.startsWith(prefix) ? group.objects.get(key) : undefined;
+      if (object !== undefined) items.push(object);
+    }
+    return items;
   }
 
   #remove(value: unknown, key: string): void {
-    const objects = this.#objects.get(value);
-    objects?.delete(key);
-    if (objects?.size === 0) this.#objects.delete(value);
+    const group = this.#groups.get(value);
+    if (group === undefined) return;
+    group.objects.delete(key);
+    group.keys = undefined;
+    if (group.objects.size === 0) this.#groups.delete(value);
   }
 }

@@ -71,7 +71,9 @@ function ignoresBudgets(pod: JsonObject): boolean {
 function askBudgets(server: ServerContext, { namespace, name }: Target, pod: JsonObject, options: DeleteOptions): void {
   const served = server.registry.find(BUDGETS.group, BUDGETS.name);
   if (served === undefined) return;
-  const budgets = served.storage.collection.list(namespace).filter(budget => selects(budget, pod));
+  const budgets: readonly JsonObject[] = served.storage.collection
+    .list(namespace)
+    .filter(budget => selects(budget, pod));
   const [budget] = budgets;
   if (budget === undefined) return;
   if (budgets.length > 1) {

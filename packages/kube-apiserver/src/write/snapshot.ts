@@ -1,6 +1,7 @@
 /** What etcd is backed up to and restored from: all that is stored, at one version. */
 import type { JsonObject } from '../json.ts';
 import { textAt } from '../json.ts';
+import type { StoredObject } from '../kubernetes-object.ts';
 import { metadataOf } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -34,7 +35,7 @@ export function restoreSnapshot({ store, registry }: ServerContext, snapshot: Sn
   store.flush();
 }
 
-function putBack({ storage: { collection }, rules }: ServedResource, objects: readonly JsonObject[]): void {
+function putBack({ storage: { collection }, rules }: ServedResource, objects: readonly StoredObject[]): void {
   const places = new Set(objects.map(object => placeOf(object).join('/')));
   for (const object of collection.list()) {
     const place = placeOf(object);

@@ -256,6 +256,8 @@ describe('what holds a drain', () => {
   });
 });
 
+const ITS_CORDON = { unschedulable: true, cordonMark: 'e1' } as const;
+
 describe('a drain whose cordon somebody takes back', () => {
   const of = (given: ActiveDrain['cordon'], node: Given['node']): unknown => {
     const { cordon: _, ...rest } = active();
@@ -277,15 +279,19 @@ describe('a drain whose cordon somebody takes back', () => {
     for (const by of ['own', 'other'] as const) {
       const given = { quarantined: false, by };
       expect(of(given, {})).toEqual(cancelled('Uncordoned', uncordoned[by]));
-      expect(of(given, { unschedulable: true })).toBeUndefined();
+      expect(of(given, { unschedulable: true, cordonMark: 'e1' })).toBeUndefined();
     }
+    const ours = { quarantined: false, by: 'own' } as const;
+    expect(of(ours, { unschedulable: true, underWay: '{}' })).toBeUndefined();
+    expect(of(ours, { unschedulable: true })).toEqual(cancelled('Uncordoned', uncordoned.own));
+    expect(of({ quarantined: false, by: 'other' }, { unschedulable: true })).toBeUndefined();
     expect(of({ quarantined: false, by: 'none' }, {})).toBeUndefined();
     expect(of(undefined, {})).toBeUndefined();
   });
 
   it('goes on for a person, and for a repair, where the quarantine alone is over', () => {
     const asked = request('maintenance', { agent: 'curfew', checkName: 'DrainRequested' });
-    const after = (requests: readonly ReturnType<typeof request>[], node: Given['node'] = { unschedulable: true }) => {
+    const after = (requests: readonly ReturnType<typeof request>[], node: Given['node'] = ITS_CORDON) => {
       const drain = active({ requests, cordon: { quarantined: true, by: 'own' } });
       const seen = observation({ record: { active: drain }, ...(node && { node }) });
       return { cancelled: quarantineEndOf(seen, drain), ended: earlyEndOf(drain, seen.node)?.reason };
@@ -293,7 +299,7 @@ describe('a drain whose cordon somebody takes back', () => {
     expect(after([asked])).toEqual({ cancelled: undefined, ended: undefined });
     expect(after([asked], {})).toEqual({ cancelled: undefined, ended: 'Uncordoned' });
     expect(after([request('e1')])).toEqual({ cancelled: undefined, ended: 'UnQuarantined' });
-    expect(after([request('e1'), asked], { unschedulable: true, quarantine: ['e1'] }).cancelled).toBeUndefined();
+    expect(after([request('e1'), asked], { ...ITS_CORDON, quarantine: ['e1'] }).cancelled).toBeUndefined();
     expect(after([request('e1'), asked]).cancelled).toMatchObject({
       answers: [{ id: 'e1', status: 'Cancelled', reason: 'UnQuarantined' }],
       record: { active: { id: 'e1', requests: [asked] } },
@@ -301,14 +307,20 @@ describe('a drain whose cordon somebody takes back', () => {
     });
   });
 
-  it('knows its cordon by the drain under way, by one of its requests, or by one that has ended', () => {
+  it('knows its cordon by the drain under way, by one of its requests, by one that has ended, or as that of a repair', () => {
+    const node = { uid: 'u1', quarantine: undefined };
     const known = (record: Given['record'], cordonMark: string | undefined = 'e1'): boolean =>
-      isCordonKnown(observation({ ...(record && { record }) }).record, { cordonMark });
+      isCordonKnown(observation({ ...(record && { record }) }).record, { ...node, cordonMark });
+    expect(known(undefined, 'u1.1730474100000')).toBe(true);
+    expect(known(undefined, 'u2.1730474100000')).toBe(false);
+    const quarantined = { ...node, cordonMark: 'u1.1730474100000', quarantine: ['e1'] };
+    expect(isCordonKnown(observation({}).record, quarantined)).toBe(false);
     expect(known({ active: active() })).toBe(true);
     expect(known({ active: active({ id: 'e9', requests: [request('e9'), request('e1')] }) })).toBe(true);
     expect(known({ finished: [finished('e1')] })).toBe(true);
     expect(known({ active: active({ id: 'e9', requests: [request('e9')] }), finished: [finished('e8')] })).toBe(false);
-    expect(isCordonKnown(observation({ record: { active: active() } }).record, { cordonMark: undefined })).toBe(false);
+    const unmarked = { ...node, cordonMark: undefined };
+    expect(isCordonKnown(observation({ record: { active: active() } }).record, unmarked)).toBe(false);
   });
 });
 

@@ -98,7 +98,7 @@ describe('a custom drain', () => {
   });
 
   it('waits for what cannot be read until the time-out', () => {
-    const unread: FoundResource = { kind: 'notKnown', message: '403' };
+    const unread: FoundResource = { kind: 'unavailable', message: '403' };
     expect(on(unread)).toMatchObject({
       kind: 'awaitResource',
       reason: 'ResourceNotKnown',

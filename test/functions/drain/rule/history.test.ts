@@ -2,12 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { toFinished } from '../../../../functions/drain/rule/admission.ts';
 import { decide } from '../../../../functions/drain/decide.ts';
-import { endOf, forget, hasNoEndInForce, remember, REMEMBERED_FOR } from '../../../../functions/drain/rule/history.ts';
+import {
+  endOf,
+  forget,
+  hasNoEndKeepingCordon,
+  remember,
+  REMEMBERED_FOR,
+} from '../../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type DrainRecord } from '../../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain } from '../../../../functions/drain/request-record.ts';
-import type { IncomingMessage } from '../../../../functions/drain/rule/observation.ts';
+import type { DrainedNode, IncomingMessage } from '../../../../functions/drain/rule/observation.ts';
 import { requestOnNode } from '../../../../functions/drain/rule/node-annotations.ts';
-import type { DrainedNode } from '../../../../functions/drain/rule/observation.ts';
 import { listedFaults } from '../../../../functions/drain/drained-node.ts';
 import { DRAIN_CODEC } from '../../../../functions/drain/record.ts';
 import { FULL } from '../../../../functions/drain/rule/pods.ts';
@@ -76,7 +81,7 @@ describe('of ended drains', () => {
     const entity = (index: number) => [{ entityType: 'GPU_UUID', entityValue: `GPU-${index}-${'x'.repeat(200)}` }];
     const ends = Array.from({ length: 900 }, (_, index) => end(`e${index}`, { entitiesImpacted: entity(index) }));
     const record = all(ends, OURS);
-    expect(hasNoEndInForce(record)).toBe(false);
+    expect(hasNoEndKeepingCordon(record)).toBe(false);
     expect(record.finished.some(({ fault }) => fault.entities.length === 0 && fault.codes?.length === 0)).toBe(true);
     expect(bytesOf(record)).toBeLessThan(300_000);
   });

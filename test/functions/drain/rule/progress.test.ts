@@ -13,6 +13,7 @@ import {
   withTriedPods,
 } from '../../../../functions/drain/rule/progress.ts';
 import { NO_DRAIN_LIMITS, type KnownLimits, type DrainLimitsInForce } from '../../../../shared/domain/drain-limits.ts';
+import type { PodView } from '../../../../shared/domain/pod.ts';
 import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
 import { active, NOW, pod, request, RESOURCE } from '../observations.ts';
 
@@ -57,7 +58,7 @@ describe('the deadline', () => {
   });
 
   const past = (now: EpochMs, of: PodPlan, by: DrainLimitsInForce = limits, isCustom = false): unknown =>
-    pastDeadline(active(), { limits: by, now, isCustom }, of);
+    pastDeadline(active({ tried: [pod('a').uid] }), { limits: by, now, isCustom }, of);
 
   it('ends the drain with the pods that are left, each once', () => {
     expect(past(at(30), plan([evict('a')], [wait('b'), wait('a')]))).toEqual({
@@ -89,6 +90,23 @@ describe('the deadline', () => {
     expect(past(at(30), plan([evict('c')], [wait('b')]), force)).toMatchObject({
       message: 'not over within drain.deadline, 2 pods are left that must not be forced',
     });
+  });
+
+  it('deletes pods before it ends also where Curfew is late, and waits for none that came after it', () => {
+    const [late, goes] = [at(45), addDuration(at(45), seconds(1))];
+    const [old, young] = [{ creationTime: at(30) }, { creationTime: at(31) }];
+    const deletes = (name: string, more: Partial<PodView>) =>
+      plan([{ ...remove(name), pod: { ...pod(name), ...more } }]);
+    const stops = (more: Partial<PodView>) =>
+      plan([], [{ ...wait('a', 'Terminating'), pod: { ...pod('a'), ...more } }]);
+    for (const going of [deletes('b', {}), deletes('b', old), stops({ ...old, deletionTime: goes })]) {
+      expect(past(late, going, force)).toBeUndefined();
+      expect(past(late, going)).toMatchObject({ reason: 'DeadlineExceeded' });
+    }
+    for (const left of [deletes('a', old), deletes('b', young), stops({ ...young, deletionTime: goes })])
+      expect(past(late, left, force)).toMatchObject({ reason: 'DeadlineExceeded' });
+    expect(past(addDuration(goes, seconds(2)), stops({ ...old, deletionTime: goes }), force)).toBeDefined();
+    expect(nextByDeadline(active(), force, late)).toBe(addDuration(late, seconds(2)));
   });
 
   it('is looked at when it comes, and when the last pods have had their time', () => {

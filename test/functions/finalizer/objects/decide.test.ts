@@ -154,8 +154,23 @@ describe('an object of a FinalizerRule', () => {
     expect(kindFor(entryIn('intended', { time: late }))).toBe('wait');
     // It has been asked about since, or was still in the queue of its rule at the deadline.
     expect(kindFor(entryIn('failed', { time: late }))).toBe('release');
-    expect(kindFor(entryIn('pending', { time: late }))).toBe('release');
     expect(kindFor(entryIn('held', { slotTime: inAMinute }))).toBe('release');
+  });
+
+  it('is not released before a worker that is asked past the deadline could answer', () => {
+    const rule = { ...deadline, onDeadline: 'Release' as const };
+    const late = addDuration(soon, hours(1));
+    const pending = entryIn('pending');
+    // Its answer may wait in the inbox: Curfew was away.
+    expect(decideObject(seen({ rule, now: soon, entry: pending })).kind).toBe('release');
+    expect(decideObject(seen({ rule, now: late, entry: pending }))).toEqual({ kind: 'intend' });
+    const asked = entryIn('pending', { time: late });
+    const until = addDuration(late, seconds(210));
+    const waits = { kind: 'wait', until, isOverdue: true };
+    expect(decideObject(seen({ rule, now: late, entry: asked }))).toMatchObject(waits);
+    expect(decideObject(seen({ rule, now: until, entry: asked })).kind).toBe('release');
+    // Curfew was away once more.
+    expect(decideObject(seen({ rule, now: addDuration(until, minutes(1)), entry: asked })).kind).toBe('intend');
   });
 
   it('that went is reported once the ledger has it (I11)', () => {

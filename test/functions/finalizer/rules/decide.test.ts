@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   decide,
   decideRelease,
-  type Carriers,
+  type ObjectsWithFinalizer,
   type ReleaseObservation,
   type RuleAcceptance,
   type RuleInForce,
@@ -74,18 +74,22 @@ const named = (name: string): KubernetesObject => ({
   ...living,
   metadata: { ...living.metadata, name, namespace: 'prod' },
 });
-const none: Carriers = { kind: 'none' };
-const some = (...names: readonly string[]): Carriers => ({ kind: 'some', objects: names.map(named) });
-const notKnown = (isForbidden: boolean): Carriers => ({ kind: 'notKnown', message: 'the server said no', isForbidden });
+const none: ObjectsWithFinalizer = { kind: 'none' };
+const some = (...names: readonly string[]): ObjectsWithFinalizer => ({ kind: 'some', objects: names.map(named) });
+const notKnown = (isForbidden: boolean): ObjectsWithFinalizer => ({
+  kind: 'unavailable',
+  message: 'the server said no',
+  isForbidden,
+});
 const release = (seen: Partial<ReleaseObservation>) =>
-  decideRelease({ now: SETTLED, rule, deletionTime: DELETED, carriers: none, isUnwatched: false, ...seen });
+  decideRelease({ now: SETTLED, rule, deletionTime: DELETED, objectsWithFinalizer: none, isUnwatched: false, ...seen });
 
 describe('a FinalizerRule that is being deleted', () => {
   it.each<readonly [string, Partial<ReleaseObservation>]>([
     ['when no object carries its finalizer, and no run of before can put it on', {}],
     [
       'when nobody may look at a kind that was never watched',
-      { carriers: notKnown(true), isUnwatched: true, now: DELETED },
+      { objectsWithFinalizer: notKnown(true), isUnwatched: true, now: DELETED },
     ],
   ])('goes %s', (_, seen) => {
     expect(release(seen)).toEqual({ kind: 'release' });
@@ -101,35 +105,35 @@ describe('a FinalizerRule that is being deleted', () => {
     ],
     [
       'an object carries its finalizer',
-      { carriers: some('a') },
+      { objectsWithFinalizer: some('a') },
       'False',
       'Waiting',
       `1 object (prod/a) carries ${FINALIZER}`,
     ],
     [
       'objects carry its finalizer',
-      { carriers: some('b', 'a'), isUnwatched: true },
+      { objectsWithFinalizer: some('b', 'a'), isUnwatched: true },
       'False',
       'Waiting',
       `2 objects (prod/a, prod/b) carry ${FINALIZER}`,
     ],
     [
       'its objects are out of sight',
-      { carriers: { kind: 'outOfSight' }, isUnwatched: true },
+      { objectsWithFinalizer: { kind: 'outOfSight' }, isUnwatched: true },
       'False',
       'NotServed',
       'ManagedDatabase is not served in version v1: its objects are out of sight',
     ],
     [
       'its objects, of a kind that was watched, must not be listed any more',
-      { carriers: notKnown(true) },
+      { objectsWithFinalizer: notKnown(true) },
       'False',
       'ListFailed',
       `which objects carry ${FINALIZER} is not known: the server said no`,
     ],
     [
       'its objects cannot be listed for another reason',
-      { carriers: notKnown(false), isUnwatched: true },
+      { objectsWithFinalizer: notKnown(false), isUnwatched: true },
       'False',
       'ListFailed',
       `which objects carry ${FINALIZER} is not known: the server said no`,
@@ -147,6 +151,6 @@ describe('a FinalizerRule that is being deleted', () => {
       addDuration(SETTLED, minutes(-1)),
     ],
   ])('is looked at again %s', (_, now, until) => {
-    expect(release({ now, carriers: some('a') })).toMatchObject({ kind: 'wait', until });
+    expect(release({ now, objectsWithFinalizer: some('a') })).toMatchObject({ kind: 'wait', until });
   });
 });

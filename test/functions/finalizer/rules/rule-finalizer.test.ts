@@ -3,29 +3,37 @@ import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
 import { addRuleFinalizer } from '../../../../functions/finalizer/rules/finalizer.ts';
 import { RULE_FINALIZER } from '../../../../functions/finalizer/rules/rule-set.ts';
 import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
+import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
-import { addDuration, seconds, toEpochMs } from '../../../../shared/domain/time.ts';
+import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import { addDuration, hours, minutes, seconds, toEpochMs } from '../../../../shared/domain/time.ts';
 import { RetryableError } from '../../../../shared/errors.ts';
 import type { KubernetesApi } from '../../../../shared/ports/kubernetes-api.ts';
+import type { RecordStore } from '../../../../shared/ports/record-store.ts';
 import { customResourceDefinitions } from '../../../../simulator/custom-resource-definitions.ts';
 import { clusterEvent } from '../../../builders/cluster-event.ts';
 import { finalizerPorts } from '../../../builders/finalizer-ports.ts';
 
+const OF_DATABASES = { group: 'database.example.com', version: 'v1', kind: 'ManagedDatabase' };
 const NOW = toEpochMs(Date.parse('2024-11-01T15:00:00Z'));
 
-function cluster() {
+function cluster(given: { readonly finalizers?: readonly string[]; readonly status?: JsonObject } = {}) {
   const core = createApiServer({ clock: { now: () => NOW } });
   for (const definition of customResourceDefinitions()) core.seed(definition);
   const spec = {
-    group: 'database.example.com',
-    version: 'v1',
-    kind: 'ManagedDatabase',
+    ...OF_DATABASES,
     finalizerName: 'database.example.com/cleanup',
     cleanup: { event: { detailType: 'Drop' } },
   };
-  core.seed({ apiVersion: 'curfew.dev/v1alpha1', kind: 'FinalizerRule', metadata: { name: 'databases' }, spec });
+  const { finalizers = [], status } = given;
+  core.seed({
+    apiVersion: 'curfew.dev/v1alpha1',
+    kind: 'FinalizerRule',
+    metadata: { name: 'databases', finalizers: [...finalizers] },
+    spec,
+    ...(status !== undefined && { status }),
+  });
   const ref = { type: RESOURCES.FinalizerRule, name: 'databases' };
   const deps = { kubernetes: createInProcessKubernetesApi(core, 'curfew:finalizer') };
   const keep = (object: KubernetesObject) => addRuleFinalizer(deps, object);
@@ -53,6 +61,49 @@ async function lookTwice(fails: 'metadata' | 'status'): Promise<{ readonly faile
     });
   return { failed, sent };
 }
+
+/** The deletion of a rule that waits for its objects, whose kind is not served. @param other state that another run writes, and when */
+async function lookAtDeleted(other: { readonly state: JsonObject; readonly before: 'secondRead' | 'firstWrite' }) {
+  const { core, ref, deps } = cluster({ finalizers: [RULE_FINALIZER], status: { resource: 'manageddatabases' } });
+  core.delete(ref);
+  const { uid } = core.get(ref).metadata;
+  const subject = { kind: 'FinalizerRule', apiVersion: 'curfew.dev/v1alpha1', name: 'databases', uid } as const;
+  const key = { owner: 'finalizer', id: `rule/${uid}` } as const;
+  const store = createMemoryRecordStore();
+  const write = () => store.put({ ...key, subject, state: other.state, nextWakeTime: addDuration(NOW, hours(1)) }, 0);
+  const counts = { secondRead: 1, firstWrite: 0 };
+  const step = async (id: string, before: keyof typeof counts): Promise<void> => {
+    if (id === key.id && counts[before]-- === 0 && before === other.before) await write();
+  };
+  const records: RecordStore = {
+    delete: store.delete,
+    get: read => step(read.id, 'secondRead').then(() => store.get(read)),
+    put: (record, version) => step(record.id, 'firstWrite').then(() => store.put(record, version)),
+  };
+  const reconcile = createReconciler({ ...finalizerPorts(deps.kubernetes, () => NOW), records });
+  await reconcile(clusterEvent({ subject, changed: ['deletionTimestamp'] }));
+  const { state, nextWakeTime } = (await store.get(key)) ?? {};
+  return { state, nextWakeTime };
+}
+
+const WATCH = { ...OF_DATABASES, state: 'Failing', since: '2024-11-01T14:59:00Z' };
+
+describe('a FinalizerRule that waits for its objects', () => {
+  it('comes back in a minute, also if another run has just put it off, and keeps what that one noted (I5)', async () => {
+    expect(await lookAtDeleted({ state: { schemaVersion: 1, watch: WATCH }, before: 'firstWrite' })).toEqual({
+      state: { schemaVersion: 1, watch: WATCH },
+      nextWakeTime: addDuration(NOW, minutes(1)),
+    });
+  });
+
+  it('is left alone once a newer version has written its record (T5)', async () => {
+    const state = { schemaVersion: 2, ofNewer: true };
+    expect(await lookAtDeleted({ state, before: 'secondRead' })).toEqual({
+      state,
+      nextWakeTime: addDuration(NOW, hours(1)),
+    });
+  });
+});
 
 describe('a FinalizerRule', () => {
   it.each(['metadata', 'status'] as const)('whose %s cannot be written goes back to the queue alone', async fails => {

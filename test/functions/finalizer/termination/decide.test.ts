@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  decide,
-  nextDeletion,
-  type DeletionObservation,
-  type NextDeletion,
-  type TerminationObservation,
-} from '../../../../functions/finalizer/termination/decide.ts';
+import { decide, type TerminationObservation } from '../../../../functions/finalizer/termination/decide.ts';
 import type { TerminatedClaim, TerminatedObject } from '../../../../functions/finalizer/termination/rule/objects.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { at } from '../../../builders/repair.ts';
@@ -180,8 +174,8 @@ describe('a deletion', () => {
   it('waits while what it has to do cannot be read, until it has begun or its deadline is there (I6)', () => {
     const unread = seen({ claim: deleted, settings: INVALID, storedNames: [OURS] });
     expect(decide(unread)).toEqual({ kind: 'awaitSettings', message: 'no block', deadline });
-    expect(decide({ ...unread, isStartReported: true })).toMatchObject({ kind: 'terminate', isForced: false });
-    expect(decide({ ...unread, now: deadline.time })).toMatchObject({ kind: 'terminate', isForced: true });
+    expect(decide({ ...unread, isStartReported: true })).toMatchObject({ kind: 'terminate' });
+    expect(decide({ ...unread, now: deadline.time })).toMatchObject({ kind: 'force' });
   });
 
   it('knows our finalizer by the name in force, the mark, the default and the names of before', () => {
@@ -230,7 +224,7 @@ describe('a NodeClaim that has not registered its Node', () => {
 describe('the deadline', () => {
   const deadlineOf = (fields: Partial<TerminationObservation>, ofClaim: Partial<TerminatedClaim> = {}) => {
     const decision = decide(seen({ claim: { ...deleted, ...ofClaim }, ...fields }));
-    return decision.kind === 'terminate' ? decision : undefined;
+    return decision.kind === 'terminate' || decision.kind === 'force' ? decision : undefined;
   };
 
   it("is the annotation's, else the NodeClaim's, else that of NodePool or policy", () => {
@@ -280,8 +274,8 @@ describe('the deadline', () => {
 
   it('forces from its own instant on', () => {
     const storedDeadline = { time: NOW, source: 'NodePool default' };
-    expect(deadlineOf({ storedDeadline })?.isForced).toBe(true);
-    expect(deadlineOf({ storedDeadline, now: addDuration(NOW, seconds(-1)) })?.isForced).toBe(false);
+    expect(deadlineOf({ storedDeadline })?.kind).toBe('force');
+    expect(deadlineOf({ storedDeadline, now: addDuration(NOW, seconds(-1)) })?.kind).toBe('terminate');
   });
 });
 
@@ -315,53 +309,5 @@ describe('in mode Observe', () => {
     ['the brake lets what has begun go on without a block', { kind: 'none', ...braked }, true, 'terminate'],
   ] as const)('%s', (_name, settings, isStartReported, kind) => {
     expect(decide(seen({ claim: deleted, storedNames: [OURS], settings, isStartReported }))).toMatchObject({ kind });
-  });
-});
-
-describe('of NodeClaim and Nodes', () => {
-  const KARPENTERS = 'karpenter.sh/termination';
-  const claim = nodeClaim({ finalizers: [OURS] });
-  const going = { ...claim, deletionTime: NOW };
-  const ofKarpenter = nodeClaim({ finalizers: [KARPENTERS] });
-  const node = object('Node');
-  const held = object('Node', { name: 'n2', uid: 'uid-n2', finalizers: [OURS] });
-  const karpenters = object('Node', { finalizers: [KARPENTERS] });
-  const inForce = { scope: 'NodeClaimAndNode', finalizerName: 'example.com/new' } as const;
-  const outOfScope = { ...inForce, scope: 'None' } as const;
-  const DONE: NextDeletion = { kind: 'done' };
-  const add = (finalizerName: string): NextDeletion => ({ kind: 'addFinalizer', object: node, finalizerName });
-
-  it.each<readonly [string, Partial<DeletionObservation>, NextDeletion]>([
-    ['a NodeClaim of ours follows its Node', { claim }, { kind: 'delete', object: claim }],
-    ['one that Karpenter holds follows, too', { claim: ofKarpenter }, { kind: 'delete', object: ofKarpenter }],
-    ['one that nobody holds stays until its instance has ended', { claim: nodeClaim() }, DONE],
-    ['a Node gets our finalizer before it follows', {}, add('example.com/new')],
-    ['a Node without settings gets the one of its NodeClaim', { settings: undefined }, add(OURS)],
-    ['a Node out of scope gets the one of its NodeClaim', { settings: outOfScope }, add(OURS)],
-    [
-      'a Node whose NodeClaim has none of ours follows as it is',
-      { settings: undefined, claim: { ...going, finalizers: [KARPENTERS] } },
-      { kind: 'delete', object: node },
-    ],
-    [
-      'a Node that Karpenter holds gets ours where that is in force',
-      { nodes: [karpenters] },
-      { kind: 'addFinalizer', object: karpenters, finalizerName: 'example.com/new' },
-    ],
-    [
-      'a Node that Karpenter holds follows as it is where ours is not in force',
-      { nodes: [karpenters], settings: undefined },
-      { kind: 'delete', object: karpenters },
-    ],
-    ['a Node with our finalizer follows', { nodes: [held] }, { kind: 'delete', object: held }],
-    ['one Node follows at a time', { nodes: [held, node] }, { kind: 'delete', object: held }],
-    ['one that goes already is passed over', { nodes: [{ ...held, deletionTime: NOW }, node] }, add('example.com/new')],
-    ['nothing is left when all go', { nodes: [{ ...node, deletionTime: NOW }] }, DONE],
-    ['a Node of a NodeClaim that has not registered stays', { claim: { ...going, isRegistered: false } }, DONE],
-    ['nothing follows where another NodeClaim has the instance', { isShared: true }, DONE],
-    ['nothing follows a Node without a NodeClaim', { claim: undefined }, DONE],
-  ])('%s', (_, fields, expected) => {
-    const seenNow = { claim: going, nodes: [node], isShared: false, finalizerNames: [OURS] };
-    expect(nextDeletion({ ...seenNow, settings: inForce, ...fields })).toEqual(expected);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nodesAndSharing } from '../../../../functions/finalizer/termination/instance-sharing.ts';
-import { withoutStrays } from '../../../../functions/finalizer/termination/rule/instance.ts';
+import { withoutMismatched } from '../../../../functions/finalizer/termination/rule/instance.ts';
 import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
 import { EMPTY_TERMINATION, type TerminationRecord } from '../../../../functions/finalizer/termination/record.ts';
 import type { ReconcilerFactory } from '../../../../runtime/functions.ts';
@@ -73,7 +73,7 @@ describe('of a NodeClaim that names its Node, the Nodes that go with it', () => 
     status: { nodeName: 'n1' },
   });
   const namesOf = (claim: KubernetesObject, nodes: readonly KubernetesObject[]): readonly string[] =>
-    withoutStrays(claim, nodes).map(({ metadata }) => metadata.name);
+    withoutMismatched(claim, nodes).map(({ metadata }) => metadata.name);
   const claim = object('NodeClaim', 'c1');
   const stray = object('Node', 'old-name', going);
 

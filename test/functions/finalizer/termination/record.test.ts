@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   EMPTY_TERMINATION,
-  hasBegun,
   hookOwnerUidOf,
   lastReportOf,
   TERMINATION_CODEC,
@@ -10,12 +9,13 @@ import {
   withReport,
   withWait,
 } from '../../../../functions/finalizer/termination/record.ts';
+import { hasBegun } from '../../../../functions/finalizer/termination/rule/turn.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { toEpochMs } from '../../../../shared/domain/time.ts';
 
 const T = toEpochMs(1000);
 const EMPTY: JsonObject = { finalizerNames: [], nodes: {}, hooks: {}, refusedEvictions: 0 };
-const UNREADABLE = { kind: 'unreadable', message: 'x', saidTime: T } as const;
+const UNREADABLE = { kind: 'unreadable', message: 'x', reportedTime: T } as const;
 
 describe('the record of a termination', () => {
   it.each<[string, JsonObject, Pick<TerminationRecord, 'waits' | 'reportState'>, boolean]>([

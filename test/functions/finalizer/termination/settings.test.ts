@@ -7,7 +7,7 @@ import {
 import type { Deadline } from '../../../../shared/domain/termination.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { minutes, toEpochMs } from '../../../../shared/domain/time.ts';
-import { readPolicies } from '../../../../shared/policies/policy-set.ts';
+import { FORGOTTEN_UID, readPolicies } from '../../../../shared/policies/policy-set.ts';
 
 const object = (kind: string, name: string, spec: JsonObject): KubernetesObject => ({
   apiVersion: 'v1',
@@ -23,6 +23,13 @@ const policy = (termination: JsonObject | undefined, more: JsonObject = {}): Kub
     ...more,
     ...(termination !== undefined && { termination }),
   });
+/** The NodePool of that name is gone, and no record says what it was. */
+const forgotten: KubernetesObject = {
+  apiVersion: 'v1',
+  kind: 'NodePool',
+  metadata: { name: 'web', uid: FORGOTTEN_UID, resourceVersion: '', creationTimestamp: '' },
+};
+const bySelector = { nodePoolSelector: { matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] } };
 const NAMED = { customFinalizerName: 'example.com/pool' };
 
 describe('the termination settings of a NodePool', () => {
@@ -94,6 +101,25 @@ describe('the termination settings of a NodePool', () => {
       [policy({ scope: 'Everything' })],
       { kind: 'invalid', source: 'NodeLifecyclePolicy all', gracePeriod: { period: minutes(5) } },
     ],
+    [
+      'are not known where the NodePool is forgotten, and a policy with the block selects by labels',
+      forgotten,
+      [policy({}, bySelector)],
+      { kind: 'invalid', source: 'NodePool web', gracePeriod: undefined, mode: 'Enforce' },
+    ],
+    [
+      'are not known where the NodePool is forgotten, and may have been held',
+      forgotten,
+      [policy(undefined, { ...bySelector, mode: 'Observe' })],
+      { kind: 'invalid', source: 'NodePool web' },
+    ],
+    [
+      'are known where no other block matters',
+      forgotten,
+      [policy(undefined, { ...bySelector, drain: {} })],
+      { kind: 'none' },
+    ],
+    ['are known where only a policy for all states them', forgotten, [policy({})], { kind: 'custom' }],
     ['are observed in mode Observe', pool(), [policy({}, { mode: 'Observe' })], { mode: 'Observe', isBraked: false }],
   ])('%s', (_, of, policies, expected) => {
     expect(effectiveTermination(of, readPolicies(policies))).toMatchObject(expected);

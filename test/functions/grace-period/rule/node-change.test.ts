@@ -1,7 +1,6 @@
 /** How long it waits to put back what somebody keeps removing. */
 import { describe, expect, it } from 'vitest';
-import { effortAfter, retryTimeOf } from '../../../../functions/grace-period/rule/node-change.ts';
-import type { NodeChange } from '../../../../functions/grace-period/rule/node-change.ts';
+import { effortAfter, type NodeChange, retryTimeOf } from '../../../../functions/grace-period/rule/node-change.ts';
 import type { Effort } from '../../../../shared/domain/effort.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import { CREATED } from '../../../builders/pods.ts';

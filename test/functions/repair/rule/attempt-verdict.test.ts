@@ -57,7 +57,7 @@ describe('an attempt of which no run said how it ended', () => {
       someRepairInForce({}, { gateOpen: false }),
     ]) {
       const decision = after(intended, { ...early, repair });
-      expect(verdictsOf(decision)).toEqual(['unresolved n1']);
+      expect(verdictsOf(decision)).toEqual(['outcomeUnknown n1']);
       expect(decision.findings).toMatchObject([
         { state: 'inFlight', needsCleanUp: false, record: { attempt: intended } },
       ]);
@@ -89,7 +89,7 @@ describe('an attempt of which no run said how it ended', () => {
     expect(decision.granted).toEqual([]);
     expect(decision.findings).toMatchObject([
       {
-        news: [{ kind: 'carriedOut', attempt: { number: 1 } }],
+        unreported: [{ kind: 'carriedOut', attempt: { number: 1 } }],
         record: { attempt: { phase: 'accepted' }, acts: [{ action: 'Terminate' }] },
       },
     ]);
@@ -120,7 +120,7 @@ describe('an attempt of which no run said how it ended', () => {
     const decision = after(reboot, { now: SETTLED, repair: someRepairInForce({ ...OPEN, actions }) });
     expect(decision).toMatchObject({
       granted: [],
-      findings: [{ news: [{ kind: 'carriedOut', attempt: { action: 'Reboot' } }] }],
+      findings: [{ unreported: [{ kind: 'carriedOut', attempt: { action: 'Reboot' } }] }],
     });
   });
 });
@@ -232,10 +232,9 @@ describe('a termination', () => {
     expect(stuck.poolRecord).toMatchObject({ inFlight: {}, followed: ['uid-n1'] });
   });
 
-  it('is over where the NodeClaim stands there as if nothing had happened', () => {
+  it('is taken once more where a restored cluster has undone it: the NodeClaim is not being deleted', () => {
     const decision = after(termination, { now: addDuration(NOW, minutes(5)) });
-    expect(decision.findings[0]?.record?.attempt).toBeUndefined();
-    expect(decision.poolRecord.inFlight).toEqual({});
+    expect(decision.granted).toMatchObject([{ attempt: { action: 'Terminate', number: 2, phase: 'intended' } }]);
   });
 
   it('goes on where the node is well by now: its NodeClaim is on its way', () => {

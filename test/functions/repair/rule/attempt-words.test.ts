@@ -4,6 +4,7 @@ import {
   attemptDetails,
   conditionDetails,
   describeAct,
+  describeFound,
   followedBy,
   graceEnd,
   isUnbounded,
@@ -86,6 +87,16 @@ describe('an act is described', () => {
   ])('%s, as done and as what would be done', (_, attempt, done, observed) => {
     expect(describeAct(attempt)).toBe(done);
     expect(describeAct(attempt, true)).toBe(observed);
+  });
+
+  it('with a replacement that was there already', () => {
+    const later = allActionsOf({ settings: someSettings({ actions: [TERMINATE] }) });
+    expect(describeFound(launch, 'reserved', later)).toBe(
+      'its replacement of before, NodeClaim r1, is found again, and has time until 2024-11-01T15:42:48Z; after it, while the node is unhealthy: Terminate',
+    );
+    expect(describeFound(launch, 'inUse', later)).toBe(
+      'its replacement of before, NodeClaim r1, is found again, and in use',
+    );
   });
 
   it('with the actions that come next', () => {

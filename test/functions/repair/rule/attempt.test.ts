@@ -253,7 +253,7 @@ describe('an act that is accepted', () => {
   });
 
   it('is taken once, beside what was taken before, and by the entry that decides now', () => {
-    const before = { type: 'Disk', taken: ['Fix', 'Reboot||600000'], skipped: ['Replace'] };
+    const before = { type: 'Disk', taken: ['Fix', 'Reboot||600000'], skippedLaunches: ['Replace'] };
     expect(withAcceptedAttempt(remembered({ incident: before }), reboot(), LADDER).incident).toEqual({
       ...before,
       type: 'Ready',
@@ -270,6 +270,11 @@ describe('an act that is accepted', () => {
       withAcceptedAttempt(remembered({ refusals: { 'Reboot||600000': refusal } }), reboot(), LADDER),
     ).not.toHaveProperty('refusals');
     expect(withAcceptedAttempt(remembered(), reboot(), LADDER)).not.toHaveProperty('refusals');
+    // The termination that follows a launch has its key.
+    const launch = anAttempt('n1', { action: 'Replace', key: 'Replace||600000', replacement: { name: 'r1' } });
+    expect(
+      withAcceptedAttempt(remembered({ refusals: { [launch.key]: refusal, other: refusal } }), launch, LADDER).refusals,
+    ).toEqual({ other: refusal });
   });
 
   it('leaves no request open, and the deadline of an earlier attempt only where it is no termination', () => {
@@ -312,11 +317,18 @@ describe('an act that is accepted', () => {
     expect(withAcceptedAttempt(record, reboot(), []).acts).toHaveLength(3);
   });
 
-  it('is one of sixty that are remembered', () => {
+  it('is one of twenty of its kind that are remembered, the largest allowance, and pushes out none of another kind', () => {
     const acts = Array.from({ length: 70 }, (_, index) => anAct(index - 70));
-    const kept = withAcceptedAttempt(remembered({ acts }), reboot(), LADDER).acts;
-    expect(kept).toHaveLength(60);
-    expect([kept[0]?.time, kept.at(-1)?.time]).toEqual([at(-59), NOW]);
+    const others = Array.from({ length: 20 }, (_, index) => ({
+      ...anAct(index - 99),
+      key: 'CustomResource|fix|1',
+      action: 'CustomResource' as const,
+    }));
+    const kept = withAcceptedAttempt(remembered({ acts: [...others, ...acts] }), reboot(), LADDER).acts;
+    expect(kept.filter(({ action }) => action === 'CustomResource')).toHaveLength(20);
+    const reboots = kept.filter(({ action }) => action === 'Reboot');
+    expect(reboots).toHaveLength(20);
+    expect([reboots[0]?.time, reboots.at(-1)?.time]).toEqual([at(-19), NOW]);
   });
 });
 

@@ -29,6 +29,7 @@ function budgetOf(budgets: unknown, { nodes, claims = {}, findings = [], which =
     nodes: nodes ?? NAMES.map(name => node(name)),
     claimOf: ({ name }) => (name in claims && claims[name] === undefined ? undefined : aNodeClaim({ ...INITIALIZED, ...claims[name] })), // prettier-ignore
     findings: findings as readonly NodeFinding[],
+    inFlight: new Set((findings as readonly NodeFinding[]).flatMap(each => (each.state === 'inFlight' ? each.node.uid : []))), // prettier-ignore
     activity: schedule => (schedule === 'never' ? undefined : { isActive, changes: addDuration(T, hours(schedule === 'soon' ? 0 : 2)) }), // prettier-ignore
     now: T,
   });

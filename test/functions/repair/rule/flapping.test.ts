@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cumulativeDueTime, nextEpisodes } from '../../../../functions/repair/rule/flapping.ts';
-import { judgeHealth } from '../../../../functions/repair/rule/health.ts';
+import { judgeHealth, unhealthyStatements } from '../../../../functions/repair/rule/health.ts';
 import type { Episode } from '../../../../functions/repair/node-record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
@@ -31,10 +31,22 @@ const healthOf = (node: ReturnType<typeof nodeWith>, rules: RepairSettings, epis
     { now: at(60), repair: { settings: rules }, record: undefined, episodes },
   );
 
+/** The episodes after a look at the node in that minute. */
+const episodesOf = (
+  node: ReturnType<typeof nodeWith> & { readonly creationTime?: EpochMs },
+  before: readonly Episode[],
+  minute: number,
+  observedTime?: EpochMs,
+): readonly Episode[] => {
+  const look = { now: at(minute), record: undefined, observedTime };
+  const unhealthy = unhealthyStatements({ creationTime: undefined, ...node }, settings, look);
+  return nextEpisodes(node, { window: minutes(60), unhealthy }, before, at(minute));
+};
+
 /** What is remembered of a node that was looked at in these minutes. */
 function remember(findings: readonly (readonly [minute: number, conditions: Conditions])[]): readonly Episode[] {
   return findings.reduce<readonly Episode[]>(
-    (before, [minute, conditions]) => nextEpisodes(nodeWith(conditions), settings, before, at(minute)),
+    (before, [minute, conditions]) => episodesOf(nodeWith(conditions), before, minute),
     [],
   );
 }
@@ -150,7 +162,7 @@ describe('unhealthy times', () => {
   it('that nobody saw end do not count for a node that has come back since it was remembered', () => {
     const episodes = remember([[0, { Ready: ['False', 0] }]]);
     const node = nodeWith({ Ready: ['False', 19] });
-    const health = healthOf(node, settings, nextEpisodes(node, settings, episodes, at(20)));
+    const health = healthOf(node, settings, episodesOf(node, episodes, 20));
     expect(health).toMatchObject({ dueCondition: { dueTime: at(39) } });
   });
 });
@@ -160,12 +172,25 @@ it('a hundred unhealthy times are remembered, the newest ones', () => {
     startTime: at(index / 10),
     endTime: at(index / 10 + 0.05),
   }));
-  const kept = nextEpisodes(nodeWith({ Ready: ['True', 12] }), settings, many, at(20));
+  const kept = episodesOf(nodeWith({ Ready: ['True', 12] }), many, 20);
   expect(kept).toEqual(many.slice(20));
 });
 
-it('without flapping nothing is remembered', () => {
-  expect(nextEpisodes(nodeWith({ Ready: ['False', 0] }), someSettings(), [], at(0))).toEqual([]);
+describe('times of a wrong clock do not count', () => {
+  const ill = nodeWith({ Ready: ['False', -30] });
+
+  it('where the event of the change shows that the clock is behind', () => {
+    expect(minutesOf(episodesOf(ill, [], 0, at(0)))).toEqual([[0, undefined]]);
+  });
+
+  it('where the time is before the Node was there', () => {
+    expect(minutesOf(episodesOf({ ...ill, creationTime: at(-5) }, [], 0))).toEqual([[-5, undefined]]);
+  });
+
+  it('where the end is ahead of the look', () => {
+    const begun = episodesOf(nodeWith({ Ready: ['False', 0] }), [], 0);
+    expect(minutesOf(episodesOf(nodeWith({ Ready: ['True', 25] }), begun, 5))).toEqual([[0, 5]]);
+  });
 });
 
 describe('with flapping, a node', () => {

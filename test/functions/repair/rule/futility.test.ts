@@ -1,7 +1,7 @@
 /** Replacements that fail as those before them are left alone. */
 import { describe, expect, it } from 'vitest';
 import { futilityBlocker } from '../../../../functions/repair/rule/futility.ts';
-import type { GuardInputs } from '../../../../functions/repair/rule/guards.ts';
+import type { GuardInputs } from '../../../../functions/repair/rule/guard-inputs.ts';
 import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/pool-record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';

@@ -64,11 +64,11 @@ describe('is closed', () => {
       true,
       [{ kind: 'lost', attempt: { action: 'Terminate', number: 1 } }],
     ],
-  ])('%s', (_, record, claims, needsCleanUp, news) => {
+  ])('%s', (_, record, claims, needsCleanUp, unreported) => {
     const gone = judge(record, 5, ...claims);
     expect(gone).toMatchObject({ ...CLOSED, needsCleanUp });
-    expect(gone.news).toHaveLength(news.length);
-    expect(gone.news).toMatchObject(news);
+    expect(gone.unreported).toHaveLength(unreported.length);
+    expect(gone.unreported).toMatchObject(unreported);
   });
 });
 
@@ -76,7 +76,7 @@ describe('is followed', () => {
   it('I4 until the run is over that may have terminated it', () => {
     const record = remembered({ attempt: INTENDED });
     const early = judgeGone('uid-n1', record, { now: addDuration(ACTED, seconds(59)), claims: new Map() });
-    expect(early).toMatchObject({ record, time: at(1), state: 'followed', verdict: undefined, news: [] });
+    expect(early).toMatchObject({ record, time: at(1), state: 'followed', verdict: undefined, unreported: [] });
     expect(judge(record, 1).record).toBeUndefined();
     // An act that was accepted has no such run.
     expect(judge(remembered({ attempt: TERMINATE }), 0.5)).toMatchObject(CLOSED);
@@ -85,14 +85,14 @@ describe('is followed', () => {
   it('while its NodeClaim is going, every five minutes and when the time of the termination is over', () => {
     const record = remembered({ attempt: TERMINATE });
     const early = judge(record, 10, GOING);
-    expect(early).toMatchObject({ record, time: at(15), state: 'followed', verdict: undefined, news: [] });
+    expect(early).toMatchObject({ record, time: at(15), state: 'followed', verdict: undefined, unreported: [] });
     expect(judge(record, 58, GOING).time).toBe(at(60));
   });
 
   it('with the outcome that no run has reported, while its NodeClaim is going', () => {
     expect(judge(remembered({ attempt: INTENDED }), 10, GOING)).toMatchObject({
       record: { attempt: { phase: 'accepted' }, acts: [{ action: 'Terminate' }] },
-      news: [{ kind: 'lost', attempt: { phase: 'intended' } }],
+      unreported: [{ kind: 'lost', attempt: { phase: 'intended' } }],
       state: 'followed',
     });
   });

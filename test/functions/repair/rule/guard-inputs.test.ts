@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { judgeNode, poolOf } from '../../../../functions/repair/rule/node-verdict.ts';
 import { judgePool } from '../../../../functions/repair/rule/pool-verdict.ts';
-import { guardInputsOf, nodesToConfirm } from '../../../../functions/repair/rule/guards.ts';
-import type { GuardInputs } from '../../../../functions/repair/rule/guards.ts';
+import { nodesToConfirm } from '../../../../functions/repair/rule/confirmation.ts';
+import { type GuardInputs, guardInputsOf } from '../../../../functions/repair/rule/guard-inputs.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { findingOf, type PresentNode, withState } from '../../../../functions/repair/rule/finding.ts';
@@ -40,7 +40,7 @@ interface Counted extends Pick<PoolFacts, 'pool' | 'nodes' | 'poolRecord'> {
 const guardInputs = (given: Partial<Counted> = {}): GuardInputs => {
   const { block = {}, cluster, nodePool, presentNodes = [], nodes = [NODE, LONE], ...more } = given;
   const poolSettings = { repair: someRepairInForce(block), nodePool };
-  const dueFacts = cluster && { cluster, otherRequests: new Map() };
+  const dueFacts = cluster && { cluster, externalRequests: new Map() };
   const counted = guardInputsOf(someFacts(nodes, { poolSettings, dueFacts, ...more }, [LONE, TWIN]), { presentNodes });
   if (counted === undefined) throw new Error('nothing is counted');
   return counted;
@@ -161,7 +161,7 @@ describe('of a pass', () => {
   ): PoolFacts =>
     someFacts(nodes, {
       poolSettings: { repair, nodePool: undefined },
-      dueFacts: { cluster: { ...CLUSTER, nodes }, otherRequests: new Map() },
+      dueFacts: { cluster: { ...CLUSTER, nodes }, externalRequests: new Map() },
       ...more,
     });
   const asked = (known: PoolFacts) => {

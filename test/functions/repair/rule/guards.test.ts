@@ -57,9 +57,9 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
     if (allowed === size) return;
     const { findings, wakeTime } = aDecision(pool(allowed + 1));
     const message = `${allowed + 1} of ${size} nodes of NodePool default are unhealthy, repair stops above ${allowed} (maxUnhealthy)`;
-    expect(findings.filter(({ verdict }) => verdict?.kind === 'notAllowed')).toHaveLength(allowed + 1);
+    expect(findings.filter(({ verdict }) => verdict?.kind === 'blockedByPool')).toHaveLength(allowed + 1);
     expect(findings[0]?.verdict).toMatchObject({
-      kind: 'notAllowed',
+      kind: 'blockedByPool',
       blocker: { reason: 'UnhealthyThreshold' },
       message,
     });
@@ -317,7 +317,7 @@ describe('settling', () => {
                 ? 'Settling'
                 : undefined;
           const reasons = decision.findings.flatMap(({ verdict }) =>
-            verdict?.kind === 'notAllowed' ? verdict.blocker.reason : [],
+            verdict?.kind === 'blockedByPool' ? verdict.blocker.reason : [],
           );
           expect(new Set(reasons)).toEqual(
             new Set(expected === undefined || count('unhealthy') === 0 ? [] : [expected]),

@@ -84,8 +84,8 @@ describe('of several entries', () => {
 
 describe('the record of a node is kept', () => {
   const GONE: SeenNode = { kind: 'gone' };
-  const UNSAID: SeenNode = { kind: 'present', isSaid: false };
-  const SAID: SeenNode = { kind: 'present', isSaid: true };
+  const UNSAID: SeenNode = { kind: 'present', isReported: false };
+  const SAID: SeenNode = { kind: 'present', isReported: true };
   const none: Partial<NodeRecord> = { onsets: {} };
   const attempt = anAttempt('n1');
   const act = { key: 'Reboot||600000', action: 'Reboot', time: NOW } as const;

@@ -1,7 +1,11 @@
 /** Which nodes of a pool count as in flight, and which grants of a run that died are given back to the ramp. */
 import { describe, expect, it } from 'vitest';
-import type { NodeFinding, PresentNode } from '../../../../functions/repair/rule/finding.ts';
-import { begunTime, inFlightOf } from '../../../../functions/repair/rule/finding.ts';
+import {
+  begunTime,
+  inFlightOf,
+  type NodeFinding,
+  type PresentNode,
+} from '../../../../functions/repair/rule/finding.ts';
 import { countUndoneGrants } from '../../../../functions/repair/rule/ramp.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/pool-record.ts';

@@ -21,7 +21,7 @@ describe('a request of which no run said whether it was made', () => {
     const attempt = anAttempt('n1', { action, key, phase: 'intended', requestId: 'r1', time: ACTED });
     const repair = someRepairInForce(JSON.parse(JSON.stringify(block)) as never);
     const finding = look(attempt, { repair, more: refused(key, 3, 'another') });
-    expect(finding.news).toEqual([]);
+    expect(finding.unreported).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: action }, unfinished: { requestId: 'r1' } });
   });
 
@@ -38,7 +38,7 @@ describe('a request of which no run said whether it was made', () => {
     const reboot = { action: 'Reboot', key: 'Reboot||600000', phase: 'intended', bootID: 'boot-1' } as const;
     const repair = someRepairInForce({}, { settings: { invalid: 'a typo' } });
     expect(look(anAttempt('n1', { ...reboot, time: ACTED }), { repair })).toMatchObject({
-      news: [{ kind: 'carriedOut' }],
+      unreported: [{ kind: 'carriedOut' }],
       record: { acts: [{ key: 'Reboot||600000', action: 'Reboot', time: ACTED, bootID: 'boot-1' }] },
     });
   });
@@ -87,12 +87,12 @@ describe('what is done in place', () => {
   });
 
   it.each<[string, Attempt, NodeView, string, boolean]>([
-    ['by another boot ID', REBOOT, { ...WELL, bootID: 'boot-2' }, 'after Reboot, attempt 1 (boot ID boot-2)', true],
-    ['by no boot ID', REBOOT, { ...WELL, bootID: undefined }, 'after Reboot, attempt 1 (boot ID none)', true],
-    ['with none known before', NO_BOOT, { ...WELL, bootID: 'boot-2' }, 'after Reboot, attempt 1', true],
-    ['with none known at all', NO_BOOT, { ...WELL, bootID: undefined }, 'after Reboot, attempt 1', false],
-    ['during a drain', DRAIN, WELL, 'during Drain, attempt 1', false],
-    ['during a custom resource', FIX, WELL, 'during CustomResource, attempt 1', false],
+    ['by another boot ID', REBOOT, { ...WELL, bootID: 'boot-2' }, 'after Reboot (boot ID boot-2)', true],
+    ['by no boot ID', REBOOT, { ...WELL, bootID: undefined }, 'after Reboot (boot ID none)', true],
+    ['with none known before', NO_BOOT, { ...WELL, bootID: 'boot-2' }, 'after Reboot', true],
+    ['with none known at all', NO_BOOT, { ...WELL, bootID: undefined }, 'after Reboot', false],
+    ['during a drain', DRAIN, WELL, 'during Drain', false],
+    ['during a custom resource', FIX, WELL, 'during CustomResource', false],
   ])('has helped %s: it is said, taken back, and a reboot ends the incident', (_, attempt, node, words, isOver) => {
     const finding = look(attempt, { repair: rebooting, node });
     expect(finding).toMatchObject({
@@ -123,17 +123,18 @@ describe('what is done in place', () => {
     const finding = look(REBOOT, { repair: rebooting, node: WELL }, 10);
     expect(finding.verdict).toMatchObject({
       kind: 'recovered',
-      message: 'the node is well again after Reboot, attempt 1, although its boot ID is the same as before',
+      message: 'the node is well again after Reboot, although its boot ID is the same as before',
     });
     expect(finding.record?.incident).toMatchObject({ taken: [REBOOT.key] });
     expect(look(REBOOT, { repair: rebooting, node: WELL }, 9).verdict).toBeUndefined();
   });
 
-  it('is followed by the next action in the same place once its time is over', () => {
+  it('is followed by the next action once its time is over, and holds nobody by itself', () => {
     const finding = look(REBOOT, { repair: rebooting }, 10);
     expect(nextOf(finding)).toBe('Terminate||3600000');
     expect(finding).toMatchObject({
-      state: 'inFlight',
+      attemptState: 'ended',
+      state: 'followed',
       needsCleanUp: false,
       record: { attempt: { action: 'Reboot' } },
     });
@@ -156,10 +157,10 @@ describe('what is done in place', () => {
     expect(look(REBOOT, { repair, more }, 10)).toMatchObject(expected);
   });
 
-  it('keeps its place while a person forbids what follows', () => {
+  it('holds nobody while a person forbids what follows', () => {
     expect(look(REBOOT, { repair: rebooting, node: VETOED }, 10)).toMatchObject({
       verdict: { kind: 'vetoed' },
-      state: 'inFlight',
+      state: 'followed',
     });
   });
 
@@ -179,7 +180,7 @@ describe('what is done in place', () => {
   it('waits after its time while the gate is closed', () => {
     const closed = someRepairInForce({ actions: list }, { gateOpen: false });
     const finding = look(REBOOT, { repair: closed }, 10);
-    expect(finding).toMatchObject({ state: 'inFlight', time: at(15), record: { attempt: { action: 'Reboot' } } });
+    expect(finding).toMatchObject({ state: 'followed', time: at(15), record: { attempt: { action: 'Reboot' } } });
     expect(finding.verdict).toBeUndefined();
   });
 
@@ -214,7 +215,11 @@ describe('what is done in place', () => {
 
     it('that a person has stopped is followed by nothing', () => {
       expect(look(DRAIN, { repair: draining, ...end('r1', 'stopped') })).toMatchObject({
-        verdict: { kind: 'exhausted', node: { name: 'n1' }, message: 'Drain is over: told; no further action is set' },
+        verdict: {
+          kind: 'exhausted',
+          node: { name: 'n1' },
+          message: 'Drain is over: told; the node is left alone until it is well again',
+        },
         time: at(10),
         state: 'followed',
         needsCleanUp: false,
@@ -232,11 +237,11 @@ describe('what is done in place', () => {
       until: at(5),
     });
 
-    it('leads to the reboot in the same place', () => {
+    it('leads to the reboot', () => {
       const finding = look(BEFORE, { repair: own });
       expect(nextOf(finding)).toBe('Reboot||600000');
       expect(finding).toMatchObject({
-        state: 'inFlight',
+        attemptState: 'ended',
         needsCleanUp: false,
         record: { attempt: { action: 'Drain' } },
       });
@@ -247,7 +252,11 @@ describe('what is done in place', () => {
       const more = { leftovers: { maintenance: true } as const };
       const finding = look(BEFORE, { repair, more });
       expect(nextOf(finding)).toBe('Terminate||3600000');
-      expect(finding).toMatchObject({ state: 'inFlight', needsCleanUp: true, record: { leftovers: { drain: 'r1' } } });
+      expect(finding).toMatchObject({
+        attemptState: 'ended',
+        needsCleanUp: true,
+        record: { leftovers: { drain: 'r1' } },
+      });
       expect(finding.record?.attempt).toBeUndefined();
     });
 

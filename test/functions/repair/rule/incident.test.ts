@@ -46,7 +46,7 @@ function unhealthyAt({ condition = ready(0), creation, now, kept, own, settings 
     observedTime: onset === undefined ? observed : undefined,
     ownTime: observed,
   });
-  return { start: minutesOf(unhealthy?.onset?.start), doubt: unhealthy?.doubt };
+  return { start: minutesOf(unhealthy?.onset?.start), clockSkew: unhealthy?.clockSkew };
 }
 
 describe('an incident starts', () => {
@@ -97,8 +97,8 @@ describe('an incident starts', () => {
       { now: 1 / 60, condition: disk(0), settings: OF_REASON },
       0,
     ],
-  ])('%s', (_, given, start, doubt) => {
-    expect(unhealthyAt(given)).toEqual({ start, doubt });
+  ])('%s', (_, given, start, clockSkew) => {
+    expect(unhealthyAt(given)).toEqual({ start, clockSkew });
   });
 
   it.each<[string, readonly (readonly [now: number, own?: number])[], number]>([
@@ -124,7 +124,7 @@ describe('an incident starts', () => {
 
   it('at no time that anybody knows where its condition has none', () => {
     const condition = { ...ready(0), lastTransitionTime: undefined };
-    expect(unhealthyAt({ condition, now: 60 })).toEqual({ start: undefined, doubt: undefined });
+    expect(unhealthyAt({ condition, now: 60 })).toEqual({ start: undefined, clockSkew: undefined });
   });
 
   it.each<[string, string, number, number | undefined, number]>([
@@ -148,7 +148,7 @@ describe('an incident starts', () => {
       });
     let onsets = onsetsOf(look(0, 0, {}, 0));
     const changed = look(now, 1, onsets, own);
-    expect(changed).toMatchObject([{ onset: { start: at(start) }, doubt: undefined }]);
+    expect(changed).toMatchObject([{ onset: { start: at(start) }, clockSkew: undefined }]);
     onsets = onsetsOf(look(now + 0.1, 1, onsetsOf(changed), now));
     expect(Object.values(onsets)).toMatchObject([{ start: at(start) }]);
     // There and back again: its status has stayed all the time.
@@ -275,28 +275,28 @@ describe('a condition that a pass sees by chance', () => {
       onsets = onsetsOf(health.unhealthy);
     }
     const dueTime = health.kind === 'unhealthy' ? minutesOf(health.dueCondition.dueTime) : undefined;
-    return { dueTime, doubt: health.unhealthy[0]?.doubt };
+    return { dueTime, clockSkew: health.unhealthy[0]?.clockSkew };
   }
 
   it('is due a minute later at the earliest: its event may be on its way', () => {
-    expect(looks(0, [40, true])).toEqual({ dueTime: 41, doubt: undefined });
-    expect(looks(0, [40, true], [41, true])).toEqual({ dueTime: 41, doubt: undefined });
-    expect(looks(15, [40, true])).toEqual({ dueTime: 45, doubt: undefined });
+    expect(looks(0, [40, true])).toEqual({ dueTime: 41, clockSkew: undefined });
+    expect(looks(0, [40, true], [41, true])).toEqual({ dueTime: 41, clockSkew: undefined });
+    expect(looks(15, [40, true])).toEqual({ dueTime: 45, clockSkew: undefined });
   });
 
   it('begins at the look where its event shows that its time is wrong', () => {
-    expect(looks(0, [40, true], [40.1, false, 40])).toEqual({ dueTime: 70.1, doubt: 'behind' });
+    expect(looks(0, [40, true], [40.1, false, 40])).toEqual({ dueTime: 70.1, clockSkew: 'behind' });
   });
 
   it('keeps its time where something else tells of the node', () => {
-    expect(looks(0, [40, true], [40.1, false])).toEqual({ dueTime: 30, doubt: undefined });
-    expect(looks(0, [40, true], [50, false, 50])).toEqual({ dueTime: 30, doubt: undefined });
+    expect(looks(0, [40, true], [40.1, false])).toEqual({ dueTime: 30, clockSkew: undefined });
+    expect(looks(0, [40, true], [50, false, 50])).toEqual({ dueTime: 30, clockSkew: undefined });
   });
 
   it('is as any other where something has told of it, or where its time is that of a change that is just seen', () => {
-    expect(looks(0, [40, false])).toEqual({ dueTime: 30, doubt: undefined });
-    expect(looks(31, [40, true])).toEqual({ dueTime: 61, doubt: undefined });
-    expect(looks(0, [1, true], [40, true])).toEqual({ dueTime: 30, doubt: undefined });
+    expect(looks(0, [40, false])).toEqual({ dueTime: 30, clockSkew: undefined });
+    expect(looks(31, [40, true])).toEqual({ dueTime: 61, clockSkew: undefined });
+    expect(looks(0, [1, true], [40, true])).toEqual({ dueTime: 30, clockSkew: undefined });
   });
 });
 

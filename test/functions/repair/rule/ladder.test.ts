@@ -1,10 +1,9 @@
 /** Whose turn it is in `repair.actions`. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withAcceptedAttempt, newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { isRebootUnderWay, newNode, withAcceptedAttempt } from '../../../../functions/repair/rule/attempt.ts';
 import { actsOf, LAST_REBOOT_ANNOTATION, lastRebootText } from '../../../../functions/repair/rule/reboot-marks.ts';
 import { incidentAt } from '../../../../functions/repair/rule/incident.ts';
-import { isRebootUnderWay } from '../../../../functions/repair/rule/attempt.ts';
 import { isRebootTried, keyOf, ladderOf } from '../../../../functions/repair/rule/ladder.ts';
 import { nextAction, takenBefore } from '../../../../functions/repair/rule/next-action.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';

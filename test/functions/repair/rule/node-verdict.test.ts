@@ -175,7 +175,7 @@ describe('guards', () => {
 
   it('I6 holds when it is not certain whose NodeClaim it is', () => {
     const owner = { kind: 'ambiguous', message: 'nc1, nc2' } as const;
-    const expected = { kind: 'blocked', reason: 'AmbiguousNodeClaim', message: 'nc1, nc2' };
+    const expected = { kind: 'blockedByNode', reason: 'AmbiguousNodeClaim', message: 'nc1, nc2' };
     expect(decide({ owner })).toMatchObject(expected);
   });
 
@@ -276,8 +276,8 @@ describe('a veto', () => {
 
 describe('somebody else at work', () => {
   const now = after(minutes(30));
-  const seen = (node: Partial<NodeView>, claim = {}, otherRequest?: string) =>
-    decide({ now, node: aNode([SICK], node), owner: { kind: 'claim', claim: aNodeClaim(claim) }, otherRequest });
+  const seen = (node: Partial<NodeView>, claim = {}, externalRequest?: string) =>
+    decide({ now, node: aNode([SICK], node), owner: { kind: 'claim', claim: aNodeClaim(claim) }, externalRequest });
   const tainted = (key: string, value = ''): Partial<NodeView> => ({ taints: [{ key, value }] });
   const removal = (ago: number): string => String((now - minutes(ago)) / 1000);
 
@@ -313,9 +313,9 @@ describe('somebody else at work', () => {
       'condition MaintenanceInProgress',
     ],
     ['a request elsewhere', {}, {}, 'Lease node-n1 of medik8s', 'Lease node-n1 of medik8s'],
-  ])('holds: %s', (_, node, claim, otherRequest, what) => {
-    expect(seen(node, claim, otherRequest)).toMatchObject({
-      kind: 'blocked',
+  ])('holds: %s', (_, node, claim, externalRequest, what) => {
+    expect(seen(node, claim, externalRequest)).toMatchObject({
+      kind: 'blockedByNode',
       reason: 'BeingDisrupted',
       message: expect.stringContaining(what),
     });

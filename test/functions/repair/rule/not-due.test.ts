@@ -23,7 +23,8 @@ const WELL = aPoolNode('n1', aCondition('Ready', 'True', at(-60)));
 const vetoed = (value: string): NodeView => ({ ...NODE, annotations: { 'curfew.dev/do-not-repair': value } });
 const TIMELESS: NodeView = { ...NODE, conditions: [{ ...SICK, lastTransitionTime: undefined }] };
 const STOPPED: NodeView = { ...NODE, taints: [{ key: 'node.cloudprovider.kubernetes.io/shutdown', value: '' }] };
-const RESERVED: NodeView = { ...NODE, taints: [{ key: 'curfew.dev/reserved', value: '' }] };
+const TAINTS = [{ key: 'curfew.dev/reserved', value: '' }];
+const RESERVED: NodeView = { ...NODE, taints: TAINTS };
 const CLOSED = someRepairInForce({}, { gateOpen: false });
 const NO_BLOCK = someRepairInForce({}, { settings: undefined });
 const TYPO = someRepairInForce({}, { settings: { invalid: 'a typo' } });
@@ -48,7 +49,12 @@ describe('is looked at again', () => {
     ['after five minutes under a veto', vetoed('true'), {}, 5],
     ['when the veto ends before', vetoed(toTimestamp(at(2))), {}, 2],
     ['after five minutes where the veto lasts longer', vetoed(toTimestamp(at(10))), {}, 5],
-    ['after a minute while somebody else is at work on it', NODE, { otherRequests: new Map([['n1', 'a Lease']]) }, 1],
+    [
+      'after a minute while somebody else is at work on it',
+      NODE,
+      { externalRequests: new Map([['n1', 'a Lease']]) },
+      1,
+    ],
     ['after five minutes without a NodeClaim', NODE, { claims: [] }, 5],
     [
       'after five minutes where two NodeClaims state its instance',
@@ -142,12 +148,12 @@ describe('says', () => {
     ],
     ['nothing of a well one while the gate is closed', WELL, { repair: CLOSED }, undefined],
     ['nothing of a well one where no block applies', WELL, { repair: NO_BLOCK }, undefined],
-    ['nothing of a replacement that is not in use yet', RESERVED, {}, undefined],
+    ['nothing of a well replacement that is not in use yet', { ...WELL, taints: TAINTS }, {}, undefined],
     [
-      'once that a node was reserved as a replacement meanwhile',
+      'once that an ill node is the replacement of another one',
       RESERVED,
       { record: remembered(ONSETS) },
-      { kind: 'ignore', message: 'the node is the replacement of another one, and not in use yet' },
+      { kind: 'ignore', reason: 'NotInUse' },
     ],
     ['nothing of one that was well before', WELL, { record: remembered() }, undefined],
     [
@@ -240,9 +246,9 @@ describe('I7 has what is ours taken back', () => {
   });
 
   it('of a healthy node keeps nothing but what is to be taken back', () => {
-    const { record, state, news } = aFinding(WELL, { record: remembered(drain) });
+    const { record, state, unreported } = aFinding(WELL, { record: remembered(drain) });
     expect(record).toMatchObject(drain);
-    expect({ state, news }).toEqual({ state: 'idle', news: [] });
+    expect({ state, unreported }).toEqual({ state: 'idle', unreported: [] });
   });
 });
 

@@ -1,7 +1,7 @@
 /** The start of a statement: what a record keeps of it, and the reports of clocks that cannot be right. */
 import { describe, expect, it } from 'vitest';
 import {
-  doubtsOf,
+  clockSkewsOf,
   isStillUnhealthy,
   type HealthContext,
   onsetsOf,
@@ -120,7 +120,7 @@ describe('a clock is wrong', () => {
   it('is said with its time, of each condition by itself', () => {
     const behind = see(ready(0), {}, { now: 11, own: 10.1 });
     const ahead = see(ready(60), {}, { now: 0 });
-    expect(doubtsOf([...behind, ...ahead, ...see(ready(0), {}, { now: 1 })])).toEqual([
+    expect(clockSkewsOf([...behind, ...ahead, ...see(ready(0), {}, { now: 1 })])).toEqual([
       'the clock that wrote Ready is behind: its time is 2024-11-01T15:32:48Z',
       'the clock that wrote Ready is ahead: its time is 2024-11-01T16:32:48Z',
     ]);
@@ -129,7 +129,7 @@ describe('a clock is wrong', () => {
   it('is not said where only a reason may have changed', () => {
     const [seen] = see(disk(0, 'Ssd'), {}, { now: 40, own: 39, settings: DISKS });
     expect(seen?.onset?.start).toBe(at(40));
-    expect(seen?.doubt).toBeUndefined();
+    expect(seen?.clockSkew).toBeUndefined();
   });
 });
 

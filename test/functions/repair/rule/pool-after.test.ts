@@ -110,7 +110,7 @@ describe('a pool that could not launch a replacement launches none', () => {
   it('only for that: an act that a run has left unsaid is no failure', () => {
     const attempt = anAttempt('n1', { phase: 'intended', action: 'Reboot', key: 'Reboot||600000', time: at(-1) });
     const { findings, poolRecord } = aDecision([N1], { repair, records: { 'uid-n1': remembered({ attempt }) } });
-    expect(findings).toMatchObject([{ news: [{ kind: 'carriedOut' }] }]);
+    expect(findings).toMatchObject([{ unreported: [{ kind: 'carriedOut' }] }]);
     expect(poolRecord.launchPause).toBeUndefined();
   });
 });
@@ -222,7 +222,7 @@ describe('I7 what a refused attempt has left', () => {
         attempt: anAttempt('n1', { time: at(-5) }),
       },
     ],
-    ['goes while the node is held', true, 'notAllowed', { repair: open({ maxConcurrentRepairs: 0 }) }],
+    ['goes while the node is held', true, 'blockedByPool', { repair: open({ maxConcurrentRepairs: 0 }) }],
     ['goes while a person forbids the repair', true, 'vetoed', { nodes: [{ ...N1, ...VETO }] }],
     ['is nothing where nothing is ours', false, 'vetoed', { nodes: [{ ...N1, ...VETO }] }, {}],
   ])('%s', (_, expected, kind, given, more) => {
@@ -264,7 +264,7 @@ describe('what a run had granted and not carried out is given back to the ramp',
 describe('after its acts', () => {
   type Act = Parameters<typeof poolAfter>[1][number];
   const act = (outcome: Act['outcome'], attempt: Attempt = anAttempt('n1')): Act => ({
-    granted: { finding: { node: N1 }, attempt },
+    granted: { finding: { node: N1 }, attempt, isContinued: false },
     outcome,
   });
   const ACCEPTED = { kind: 'accepted' } as const;
@@ -280,8 +280,8 @@ describe('after its acts', () => {
     const again = { failures: 2, until: at(10) };
     it.each<[string, PoolRecord['launchPause'], readonly Act[]]>([
       ['waits longer where the launch was refused', again, [act(refused('request'), launch({}))]],
-      ['waits longer where it may not', again, [act(refused('permission'), launch({}))]],
       ['waits longer where one of two was', again, [act(ACCEPTED), act(refused('request'), launch({}))]],
+      ['waits as before where a permission is missing', paused, [act(refused('permission'), launch({}))]],
       ['waits as before where that may pass', paused, [act(refused('passing'), launch({}))]],
       ['waits as before where the launch was accepted', paused, [act(ACCEPTED, launch({}))]],
       ['waits as before where something else was refused', paused, [act(refused('request'))]],
@@ -294,6 +294,17 @@ describe('after its acts', () => {
       const after = poolAfter({ ...NEW_POOL, launchPause: paused }, acts, [idle], NOW);
       expect(after.launchPause).toEqual(expected);
       expect('launchPause' in after).toBe(expected !== undefined);
+    });
+
+    it('waits longer where a launch is skipped for what might have passed', () => {
+      const incident = { type: 'Ready', taken: [], skippedLaunches: [launch({}).key] };
+      const after = poolAfter(
+        { ...NEW_POOL, launchPause: paused },
+        [act(refused('passing'), launch({}))],
+        [found({ incident })],
+        NOW,
+      );
+      expect(after.launchPause).toEqual(again);
     });
   });
 

@@ -54,7 +54,11 @@ describe('a pass reads on', () => {
       someFacts([due], { poolSettings: { repair: someRepairInForce(OFF, LIMITS), nodePool: undefined } }),
       { kind: 'dueFacts', countsCluster: true },
     ],
-    ['for it once', someFacts([due], { dueFacts: { cluster: cluster([due]), otherRequests: new Map() } }), undefined],
+    [
+      'for it once',
+      someFacts([due], { dueFacts: { cluster: cluster([due]), externalRequests: new Map() } }),
+      undefined,
+    ],
     [
       'for the cluster when one of several is due',
       someFacts([tolerated, due]),
@@ -77,13 +81,13 @@ describe('a pass reads on', () => {
     ],
     [
       'for no node whose NodeClaim is certain, held or well',
-      someFacts([well, due], { dueFacts: { cluster: undefined, otherRequests: new Map([['due', 'a Lease']]) } }),
+      someFacts([well, due], { dueFacts: { cluster: undefined, externalRequests: new Map([['due', 'a Lease']]) } }),
       undefined,
     ],
     ['for no node of which that was said before', someFacts([due], { records: said('unclaimed') }, [due]), undefined],
     ['for a node of which something else was said before', someFacts([due], { records: said('due') }, [due]), NODES],
     ['for a node that nobody seems to own', someFacts([due], {}, [due]), { kind: 'nodes', nodes: [due] }],
-    ['for that once', someFacts([due], { stillThere: new Map([[due.uid, true]]) }, [due]), undefined],
+    ['for that once', someFacts([due], { existsByUid: new Map([[due.uid, true]]) }, [due]), undefined],
   ])('%s', (_, known, expected) => {
     expect(read(known)).toEqual(expected);
   });
@@ -107,23 +111,23 @@ describe('a node is judged', () => {
 
   it('once, where nothing that was read since is about it', () => {
     const { names, judged } = again(known, {
-      dueFacts: { cluster: cluster([due, tolerated]), otherRequests: new Map() },
+      dueFacts: { cluster: cluster([due, tolerated]), externalRequests: new Map() },
     });
     expect(names).toEqual([]);
     expect(judged.findings).toEqual(judgePool(known, judgeNode).findings);
   });
 
   it('anew, where another system asks for it', () => {
-    const otherRequests = new Map([['due', 'Lease node-due']]);
-    const { names, judged } = again(known, { dueFacts: { cluster: undefined, otherRequests } });
+    const externalRequests = new Map([['due', 'Lease node-due']]);
+    const { names, judged } = again(known, { dueFacts: { cluster: undefined, externalRequests } });
     expect(names).toEqual(['due']);
-    expect(judged.presentNodes[0]?.verdict).toMatchObject({ kind: 'blocked', reason: 'BeingDisrupted' });
+    expect(judged.presentNodes[0]?.verdict).toMatchObject({ kind: 'blockedByNode', reason: 'BeingDisrupted' });
   });
 
   it('anew, where a node of another pool states its instance', () => {
     const other = { ...aPoolNode('other'), providerID: due.providerID };
     const { names } = again(known, {
-      dueFacts: { cluster: cluster([due, tolerated, other]), otherRequests: new Map() },
+      dueFacts: { cluster: cluster([due, tolerated, other]), externalRequests: new Map() },
     });
     expect(names).toEqual(['due']);
   });
@@ -139,21 +143,21 @@ describe('a node is judged', () => {
 
   it('anew, where yet another node states its instance', () => {
     const twin = (name: string): NodeView => ({ ...aPoolNode(name), providerID: due.providerID });
-    const before = someFacts([due, tolerated], { labelledNodes: [due, tolerated, twin('a')] });
-    expect(again(before, { labelledNodes: [due, tolerated, twin('a')] }).names).toEqual([]);
-    expect(again(before, { labelledNodes: [due, tolerated, twin('a'), twin('b')] }).names).toEqual(['due']);
+    const before = someFacts([due, tolerated], { nodesWithLabel: [due, tolerated, twin('a')] });
+    expect(again(before, { nodesWithLabel: [due, tolerated, twin('a')] }).names).toEqual([]);
+    expect(again(before, { nodesWithLabel: [due, tolerated, twin('a'), twin('b')] }).names).toEqual(['due']);
   });
 
   it('by the nodes of its own pool also where the list of the cluster lacks one', () => {
     const twin = { ...aPoolNode('twin'), providerID: due.providerID };
-    const dueFacts = { cluster: cluster([due]), otherRequests: new Map<string, string>() };
+    const dueFacts = { cluster: cluster([due]), externalRequests: new Map<string, string>() };
     const both = someFacts([due, twin], { dueFacts }, [twin]);
     expect(judgePool(both, judgeNode).presentNodes[0]?.verdict).toMatchObject({ reason: 'AmbiguousNodeClaim' });
   });
 
   it('for the first time, where it was of no concern before', () => {
-    const { names } = again(someFacts([due, tolerated], { concernedNodes: [due] }), {
-      concernedNodes: [due, tolerated],
+    const { names } = again(someFacts([due, tolerated], { nodesToJudge: [due] }), {
+      nodesToJudge: [due, tolerated],
     });
     expect(names).toEqual(['tolerated']);
   });
@@ -171,7 +175,7 @@ describe('a node is judged', () => {
     const claims = new Map([claimOf(due), claim].map(each => [each.uid, each]));
     const records = new Map([[due.uid, { value: record, needsRewrite: false }]]);
     const { presentNodes } = judgePool(
-      someFacts([due, fresh], { poolSettings, claims, records, concernedNodes: [due] }),
+      someFacts([due, fresh], { poolSettings, claims, records, nodesToJudge: [due] }),
       judgeNode,
     );
     expect(presentNodes[0]?.verdict).toMatchObject({
@@ -192,7 +196,7 @@ describe('a node is judged', () => {
 
   it('as nothing, once another Node has its name', () => {
     const unowned = someFacts([due], {}, [due]);
-    const { judged } = again(unowned, { stillThere: new Map([[due.uid, false]]) });
+    const { judged } = again(unowned, { existsByUid: new Map([[due.uid, false]]) });
     expect(judged.presentNodes[0]).toMatchObject({ verdict: undefined, record: undefined });
   });
 });

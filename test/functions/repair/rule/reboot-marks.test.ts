@@ -11,9 +11,11 @@ import {
   withMarks,
 } from '../../../../functions/repair/rule/reboot-marks.ts';
 import type { Act } from '../../../../functions/repair/node-record.ts';
+import type { Owner } from '../../../../shared/domain/node-owner.ts';
 import { at, NOW } from '../../../builders/pool.ts';
-import { aCondition, aPoolNode } from '../../../builders/repair.ts';
+import { aCondition, aNodeClaim, aPoolNode } from '../../../builders/repair.ts';
 
+const NO_CLAIM: Owner = { kind: 'none', message: '' };
 const TIME = '2024-11-01T15:32:48.000Z';
 const act = (action: Act['action']): Act => ({ key: '', action, time: NOW });
 const shown = (value: string | undefined) =>
@@ -33,7 +35,21 @@ describe('the annotation of a reboot', () => {
     const reboot = { key: 'Reboot||0', action: 'Reboot', time: NOW, bootID: 'boot-1' };
     const node = shown(lastRebootText([act('Reboot')], NOW, 'boot-1'));
     expect(actsOf(node)).toEqual([reboot, reboot]);
-    expect(newNodeOf(node, 'default')).toMatchObject({ name: 'n1', pool: 'default', acts: [reboot, reboot] });
+    expect(newNodeOf(node, 'default', NO_CLAIM)).toMatchObject({
+      name: 'n1',
+      pool: 'default',
+      acts: [reboot, reboot],
+    });
+  });
+
+  it('stands on the NodeClaim for a Node that was made anew, and on the Node before that', () => {
+    const [once, thrice] = [1, 3].map(count => shown(JSON.stringify({ time: TIME, count })));
+    const claim = (annotations = {}): Owner => ({ kind: 'claim', claim: aNodeClaim({ annotations }) });
+    const countOf = (node: ReturnType<typeof shown>, owner: Owner): number =>
+      newNodeOf(node, 'default', owner).acts.length;
+    expect(countOf(shown(undefined), claim(thrice?.annotations))).toBe(3);
+    expect(countOf(once ?? shown(undefined), claim(thrice?.annotations))).toBe(1);
+    expect(countOf(shown(undefined), claim())).toBe(0);
   });
 
   it.each<[string, unknown, number]>([

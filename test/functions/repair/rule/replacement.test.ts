@@ -7,7 +7,7 @@ import {
   replacementClaim,
   replacementName,
   replacementStatusOf,
-  roomFault,
+  launchCapacityFault,
 } from '../../../../functions/repair/rule/replacement.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
@@ -220,7 +220,7 @@ interface Pool {
 function fault({ limits, used, replicas, unknown = 0, claims = 3, like = LIKE }: Pool): string | undefined {
   const spec = { ...(limits && { limits }), ...(replicas !== undefined && { replicas }) };
   const pool = { ...aNodePool(spec), status: { ...(used && { resources: used }) } };
-  return roomFault(pool, { unhealthyClaim: like, uncounted: unknown, claims });
+  return launchCapacityFault(pool, { unhealthyClaim: like, uncounted: unknown, claims });
 }
 
 const { status: _, ...NEVER_LAUNCHED } = LIKE;

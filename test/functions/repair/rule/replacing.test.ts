@@ -78,7 +78,7 @@ describe('while it is launched, the repair', () => {
       state: 'inFlight',
       time: at(5.5),
       needsCleanUp: false,
-      news: [],
+      unreported: [],
       record: { attempt: { action: 'Replace' }, leftovers: { replacement: MADE } },
     });
     expect(look(given, 14.75).time).toBe(at(15));
@@ -104,8 +104,8 @@ describe('while it is launched, the repair', () => {
     expect(finding).toMatchObject({
       needsCleanUp: true,
       state: 'followed',
-      news: [{ kind: 'failedLaunch', attempt: { number: 1 }, why }],
-      record: { incident: { type: 'Ready', taken: [], skipped: [KEY] } },
+      unreported: [{ kind: 'failedLaunch', attempt: { number: 1 }, why }],
+      record: { incident: { type: 'Ready', taken: [], skippedLaunches: [KEY] } },
     });
     expect(finding.record?.attempt).toBeUndefined();
     expect(nextOf(finding)).toBe(TERMINATE);
@@ -115,7 +115,7 @@ describe('while it is launched, the repair', () => {
     const repair = someRepairInForce({ actions: ACTIONS.actions.slice(0, 1) });
     expect(look({ ...GONE, repair })).toMatchObject({
       verdict: {
-        kind: 'blocked',
+        kind: 'blockedByNode',
         reason: 'ReplacementUnavailable',
         message: expect.stringContaining(`it is tried again at ${toTimestamp(at(10))}`),
       },
@@ -125,11 +125,11 @@ describe('while it is launched, the repair', () => {
   });
 
   it('that has failed twice is skipped once, and one without an incident leaves none', () => {
-    const skipped = { type: 'Ready', taken: [], skipped: ['Replace||1', KEY] };
-    const again = look({ ...GONE, record: launching({ incident: skipped }) });
-    expect(again.record?.incident?.skipped).toEqual(['Replace||1', KEY]);
+    const incident = { type: 'Ready', taken: [], skippedLaunches: ['Replace||1', KEY] };
+    const again = look({ ...GONE, record: launching({ incident }) });
+    expect(again.record?.incident?.skippedLaunches).toEqual(['Replace||1', KEY]);
     const { incident: _, ...none } = launching();
-    expect(look({ ...GONE, record: none }).record?.incident?.skipped).toBeUndefined();
+    expect(look({ ...GONE, record: none }).record?.incident?.skippedLaunches).toBeUndefined();
   });
 
   it('goes on after its time where its taint is off: past the point of no return nothing is given up', () => {
@@ -154,12 +154,12 @@ describe('once its replacement is open, the repair', () => {
   it('still knows it when its marks are gone, and terminates the node', () => {
     expect(opened?.attempt).toMatchObject({ replacement: { ...MADE, releasedTime: at(5) } });
     const finding = look({ ...RELEASED, record: unmarked }, 66);
-    expect(finding.news).toEqual([]);
+    expect(finding.unreported).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Terminate', replacement: { ...MADE, node: 'new' } } });
   });
 
   it('does not blame its capacity where somebody has deleted it since', () => {
-    expect(look({ ...GONE, record: unmarked }, 66).news).toMatchObject([
+    expect(look({ ...GONE, record: unmarked }, 66).unreported).toMatchObject([
       { kind: 'failedLaunch', why: `NodeClaim ${NAME} is gone: it was deleted` },
     ]);
   });
@@ -177,7 +177,8 @@ describe('once it is ready, the repair', () => {
     });
     expect(dueOf(finding)?.unfinished).toBeUndefined();
     expect(finding).toMatchObject({
-      state: 'inFlight',
+      attemptState: 'ended',
+      state: 'followed',
       time: at(5.5),
       needsCleanUp: false,
       record: { attempt: { action: 'Replace' } },
@@ -195,8 +196,8 @@ describe('once it is ready, the repair', () => {
     ],
     [
       'somebody else at work',
-      { ...READY_RESERVED, otherRequests: new Map([['n1', 'a Lease']]) },
-      { verdict: { kind: 'blocked', reason: 'BeingDisrupted' }, time: at(6) },
+      { ...READY_RESERVED, externalRequests: new Map([['n1', 'a Lease']]) },
+      { verdict: { kind: 'blockedByNode', reason: 'BeingDisrupted' }, time: at(6) },
     ],
     [
       'a stopped instance',
@@ -206,11 +207,13 @@ describe('once it is ready, the repair', () => {
   ])('keeps the replacement during %s', (what, given, expected) => {
     const stopped = [{ key: 'node.cloudprovider.kubernetes.io/shutdown', value: '' }];
     const node = what === 'a stopped instance' ? { ...NODE, taints: stopped } : NODE;
-    expect(look(given, 5, node)).toMatchObject({
+    const finding = look(given, 5, node);
+    expect(finding.verdict?.message).toContain(`; its replacement, NodeClaim ${NAME}, is ready and kept until that`);
+    expect(finding).toMatchObject({
       ...expected,
-      state: 'inFlight',
+      attemptState: 'ended',
       needsCleanUp: false,
-      news: [],
+      unreported: [],
       record: { attempt: { action: 'Replace' }, leftovers: { replacement: MADE } },
     });
   });
@@ -219,7 +222,7 @@ describe('once it is ready, the repair', () => {
     const finding = look({ ...READY_RESERVED, repair: someRepairInForce({ actions: [{ type: 'Terminate' }] }) });
     expect(finding).toMatchObject({
       needsCleanUp: true,
-      news: [{ kind: 'failedLaunch', why: 'its list has no such action any more' }],
+      unreported: [{ kind: 'failedLaunch', why: 'its list has no such action any more' }],
     });
     expect(nextOf(finding)).toBe(TERMINATE);
   });
@@ -242,11 +245,14 @@ describe('once it is ready, the repair', () => {
         message: expect.stringContaining('; the termination was refused: it is tried again at 2024-11-01T15:38:48Z'),
       },
       time: at(6),
-      state: 'inFlight',
+      state: 'followed',
       needsCleanUp: false,
       record: { attempt: { action: 'Replace' } },
     });
-    expect(nextOf(look({ ...READY_RESERVED, record, basisOf }, 6))).toBe(KEY);
+    // Others may have had its slot: it takes one again.
+    const again = look({ ...READY_RESERVED, record, basisOf }, 6);
+    expect(nextOf(again)).toBe(KEY);
+    expect(again.state).toBe('followed');
     expect(nextOf(look({ ...READY_RESERVED, record }))).toBe(KEY);
   });
 });
@@ -263,10 +269,10 @@ describe('a node that gets well meanwhile', () => {
         kind: 'recovered',
         node: { name: 'n1' },
         attempt: { number: 1 },
-        message: `the node is well again while it was being replaced, attempt 1: ${words}`,
+        message: `the node is well again while it was being replaced: ${words}`,
       },
       needsCleanUp: true,
-      news: [],
+      unreported: [],
     });
     expect(finding.record?.attempt).toBeUndefined();
     // It uses an attempt: a node that comes and goes launches no more than that (I11).
@@ -296,12 +302,16 @@ describe('I7 the replacement is taken back where', () => {
     const finding = look({ ...READY_RESERVED, repair });
     expect(finding.needsCleanUp).toBe(true);
     expect(finding.record?.attempt).toBeUndefined();
-    expect(finding.news).toEqual([]);
+    expect(finding.unreported).toEqual([]);
   });
 
   it('not where the block cannot be read: a mistake stops nothing that was begun', () => {
     const repair = someRepairInForce({}, { settings: { invalid: 'a typo' } });
-    expect(look({ ...READY_RESERVED, repair })).toMatchObject({ verdict: { kind: 'refuse' }, state: 'inFlight' });
+    expect(look({ ...READY_RESERVED, repair })).toMatchObject({
+      verdict: { kind: 'refuse' },
+      attemptState: 'ended',
+      state: 'followed',
+    });
     expect(look({ ...READY_RESERVED, repair }).record?.attempt).toMatchObject({ action: 'Replace' });
   });
 });
@@ -314,7 +324,7 @@ describe('a launch of which no run said how it ended', () => {
     const record = launching({ attempt: ASKED, leftovers: { replacement: { name: NAME } } });
     const finding = look({ claims: [claimOf(NODE), claim], record });
     expect(finding).toMatchObject({
-      news: [{ kind: 'carriedOut', attempt: { action: 'Replace' } }],
+      unreported: [{ kind: 'carriedOut', attempt: { action: 'Replace' } }],
       verdict: { kind: 'underWay' },
       record: { attempt: { phase: 'accepted' }, leftovers: { replacement: { name: NAME, uid: 'uid-new' } } },
     });
@@ -323,7 +333,7 @@ describe('a launch of which no run said how it ended', () => {
   it('I4 was not where its NodeClaim is not there, and is taken over', () => {
     const record = launching({ attempt: ASKED, leftovers: {} });
     const finding = look({ ...GONE, record });
-    expect(finding.news).toEqual([]);
+    expect(finding.unreported).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Replace' }, unfinished: { number: 1 } });
   });
 
@@ -332,6 +342,8 @@ describe('a launch of which no run said how it ended', () => {
     const finding = look({ ...READY_RESERVED, record: launching({ attempt: terminate }) });
     expect(dueOf(finding)).toMatchObject({ action: { key: KEY, replacement: { name: NAME } } });
     expect(finding.record?.attempt).toMatchObject({ action: 'Replace', phase: 'accepted' });
-    expect(look({ ...GONE, record: launching({ attempt: terminate }) }).news).toMatchObject([{ kind: 'failedLaunch' }]);
+    expect(look({ ...GONE, record: launching({ attempt: terminate }) }).unreported).toMatchObject([
+      { kind: 'failedLaunch' },
+    ]);
   });
 });

@@ -28,7 +28,7 @@ interface SecondLook {
   readonly node: NodeView;
   readonly claim: NodeClaimView | undefined;
   readonly repair: RepairInForce;
-  readonly otherRequest: string | undefined;
+  readonly externalRequest: string | undefined;
   readonly isClaimListed: boolean;
   readonly isCounted: boolean;
 }
@@ -39,7 +39,7 @@ function answer(given: Partial<SecondLook>): string {
     node,
     claim,
     repair: someRepairInForce(),
-    otherRequest: undefined,
+    externalRequest: undefined,
     isClaimListed: false,
     isCounted: true,
     ...given,
@@ -47,8 +47,8 @@ function answer(given: Partial<SecondLook>): string {
   const { repair } = look;
   const owner = ownerOf(look.node, indexOwners([look.node], look.claim === undefined ? [] : [look.claim]));
   const health = judgeHealth(look.node, { now: NOW, repair, record: newNode('n1', 'default'), episodes: [] });
-  const { otherRequest } = look;
-  const decision = decideNode({ now: NOW, node: look.node, owner, repair, health, otherRequest });
+  const { externalRequest } = look;
+  const decision = decideNode({ now: NOW, node: look.node, owner, repair, health, externalRequest });
   return stillWanted({ key: anAttempt('n1').key, confirm: undefined }, decision, look);
 }
 
@@ -59,7 +59,7 @@ it.each<[string, Partial<SecondLook>, string]>([
   ['of a node that is tolerated', { node: { ...node, conditions: [aCondition('Ready', 'False', NOW)] } }, 'calledOff'],
   ['under a veto', { claim: { ...claim, ...VETO } }, 'calledOff'],
   ['under a veto that the pass has listed', { claim: { ...claim, ...VETO }, isClaimListed: true }, 'readClaim'],
-  ['while somebody else is at work', { otherRequest: 'Lease node-n1' }, 'calledOff'],
+  ['while somebody else is at work', { externalRequest: 'Lease node-n1' }, 'calledOff'],
   ['while the gate is closed', { repair: someRepairInForce({}, { gateOpen: false }) }, 'calledOff'],
   ['in mode Observe', { repair: someRepairInForce({}, { mode: 'Observe' }) }, 'calledOff'],
   ['under limits that count it', { repair: someRepairInForce({}, LIMITS) }, 'act'],

@@ -104,7 +104,7 @@ describe('a termination of which no run said how it ended', () => {
 
   it('I4 may still be under way for a minute', () => {
     expect(look(INTENDED, {}, 0.5)).toMatchObject({
-      verdict: { kind: 'unresolved', node: { name: 'n1' }, message: 'attempt 1 may still be under way' },
+      verdict: { kind: 'outcomeUnknown', node: { name: 'n1' }, message: 'attempt 1 may still be under way' },
       time: at(1),
       state: 'inFlight',
       record: { attempt: INTENDED },
@@ -119,13 +119,13 @@ describe('a termination of which no run said how it ended', () => {
     ['its NodeClaim does not go', false, { claims: [claimOf(NODE, annotated(set))] }],
     ['its NodeClaim is gone', true, { claims: [] }],
   ])('I4 is judged by what is seen: where %s, carried out: %s', (_, expected, given) => {
-    const said = look(INTENDED, given).news.map(({ kind }) => kind);
+    const said = look(INTENDED, given).unreported.map(({ kind }) => kind);
     expect(said).toEqual(expected ? ['carriedOut'] : []);
   });
 
   it('I4 that sets no deadline was carried out where its NodeClaim goes, however it goes', () => {
     const graceful = anAttempt('n1', { phase: 'intended', time: ACTED, pods: { kind: 'unbounded' } });
-    expect(look(graceful, { claims: [GOING] }).news).toMatchObject([{ kind: 'carriedOut' }]);
+    expect(look(graceful, { claims: [GOING] }).unreported).toMatchObject([{ kind: 'carriedOut' }]);
   });
 
   it('I4 of an instance without a NodeClaim was not: its instance was looked at before', () => {
@@ -133,16 +133,16 @@ describe('a termination of which no run said how it ended', () => {
     const given = { claims: [], node: { ...NODE, labels: {} }, pool: undefined };
     const repair = someRepairInForce({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' });
     const finding = look(alone, { ...given, repair });
-    expect(finding.news).toEqual([]);
+    expect(finding.unreported).toEqual([]);
     expect(dueOf(finding)).toMatchObject({ action: { type: 'Terminate' }, unfinished: { number: 1 } });
   });
 
-  it('and that is refused waits in its place, its deadline standing, until it is tried again', () => {
+  it('and that is refused holds nobody, its deadline standing, until it is tried again', () => {
     const more = refused(INTENDED.key, 3);
     expect(look(INTENDED, { more })).toMatchObject({
       verdict: { kind: 'retry', node: { name: 'n1' }, message: 'no; it is tried again at 2024-11-01T15:39:48Z' },
       time: at(7),
-      state: 'inFlight',
+      state: 'followed',
       needsCleanUp: false,
       record: { attempt: { phase: 'intended' } },
     });
@@ -169,7 +169,7 @@ describe('a termination of which no run said how it ended', () => {
     const basisOf = () => 'another';
     const finding = look(INTENDED, { more: refused(INTENDED.key, 3), basisOf });
     expect(dueOf(finding)?.unfinished).toMatchObject({ number: 1 });
-    expect(finding).toMatchObject({ needsCleanUp: false, state: 'idle', news: [] });
+    expect(finding).toMatchObject({ needsCleanUp: false, state: 'idle', unreported: [] });
   });
 
   it('gives way to another action where the list has another one by now', () => {

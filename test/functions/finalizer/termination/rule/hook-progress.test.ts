@@ -23,7 +23,7 @@ describe('an answer to a hook that waits for the next turn, because another run 
 
   it('is a mere heartbeat when it names none: what was known of the resource stays', () => {
     const { backup } = withAnswers(
-      { backup: { ...called, resource } },
+      { backup: { ...called, phase: 'pending', resource } },
       new Map([['backup', { kind: 'pending' }]]),
       NOW,
     );
@@ -32,20 +32,22 @@ describe('an answer to a hook that waits for the next turn, because another run 
 });
 
 describe('an answer that comes late', () => {
-  const said = { ...called, message: '429' };
-  const over = (phase: HookProgress['phase']): HookProgress => ({ ...said, phase });
+  const said = { ...called, phase: 'pending', message: '429' } as const;
+  const timedOut = { ...said, phase: 'timedOut' } as const;
+  const passed = { ...said, phase: 'passed' } as const;
+  const succeeded = { ...called, phase: 'succeeded' } as const;
   const FAILED = { kind: 'failed', message: 'no space' } as const;
   const failureReport = { message: 'no space', time: NOW };
 
   it.each<[string, HookProgress, ResourceAnswer | undefined, HookProgress]>([
     ['is none', said, undefined, said],
     ['ends the hook', said, { kind: 'succeeded' }, { ...called, phase: 'succeeded', lastSeenTime: NOW }],
-    ['ends a hook whose time was over', over('timedOut'), { kind: 'succeeded' }, { ...called, phase: 'succeeded', lastSeenTime: NOW }], // prettier-ignore
+    ['ends a hook whose time was over', timedOut, { kind: 'succeeded' }, { ...called, phase: 'succeeded', lastSeenTime: NOW }], // prettier-ignore
     ['says why it failed', said, FAILED, { ...called, phase: 'failed', lastSeenTime: NOW, message: 'no space', failureReport }], // prettier-ignore
-    ['says why a hook failed whose time was over', over('timedOut'), FAILED, { ...over('timedOut'), message: 'no space' }], // prettier-ignore
-    ['is no sign of life of a hook whose time was over', over('timedOut'), { kind: 'pending' }, over('timedOut')],
-    ['changes no success', over('succeeded'), FAILED, over('succeeded')],
-    ['changes nothing of a hook that was passed over', over('passed'), FAILED, over('passed')],
+    ['says why a hook failed whose time was over', timedOut, FAILED, { ...timedOut, message: 'no space' }], // prettier-ignore
+    ['is no sign of life of a hook whose time was over', timedOut, { kind: 'pending' }, timedOut],
+    ['changes no success', succeeded, FAILED, succeeded],
+    ['changes nothing of a hook that was passed over', passed, FAILED, passed],
   ])('%s', (_, before, answer, after) => {
     const answers = new Map(answer === undefined ? [] : [['backup', answer]]);
     expect(withAnswers({ backup: before }, answers, NOW)).toStrictEqual({ backup: after });
@@ -71,7 +73,7 @@ describe('the time of a hook', () => {
     ['one is over', { a: { ...called, phase: 'succeeded' }, b: { ...called, phase: 'timedOut' } }, undefined],
     ['nobody waits for it', { a: { ...called, phase: 'pending', unawaited: 'once' } }, undefined],
     ['one is at work', { a: { ...called, phase: 'succeeded' }, b: pending(1) }, 3],
-    ['two are called', { a: { ...called, phase: 'failed' }, b: pending(9) }, 5],
+    ['two are called', { a: { ...called, phase: 'failed', message: '' }, b: pending(9) }, 5],
   ])('is the next to be looked at where %s', (_, progress, expected) => {
     const hooks = [
       { ...hook, name: 'a', deadline: minutes(5) },
@@ -91,8 +93,8 @@ describe('an answer to the call that was just made', () => {
     ],
     ['says where its custom resource is found', { kind: 'pending', resource }, { phase: 'pending', resource }],
   ] as const)('%s, and what it said before is forgotten', (_, answer, changed) => {
-    const { message: _message, ...rest } = { ...called, message: '429' };
-    expect(afterAnswer({ ...called, message: '429' }, answer, NOW)).toEqual({ ...rest, lastSeenTime: NOW, ...changed });
+    const before = { ...called, phase: 'pending', message: '429' } as const;
+    expect(afterAnswer(before, answer, NOW)).toEqual({ ...called, lastSeenTime: NOW, ...changed });
   });
 });
 
@@ -108,7 +110,7 @@ describe('calls that two records of one instance know', () => {
     [
       'its own look of the same instant',
       { backup: later },
-      { backup: { ...later, phase: 'failed' } },
+      { backup: { ...later, phase: 'failed', message: '' } },
       { backup: later },
     ],
     [

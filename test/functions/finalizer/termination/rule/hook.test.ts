@@ -6,7 +6,7 @@ import {
 } from '../../../../../functions/finalizer/termination/rule/hook.ts';
 import type { HookProgress } from '../../../../../functions/finalizer/termination/record.ts';
 import type { TerminationHook } from '../../../../../shared/domain/termination.ts';
-import { addDuration, minutes, seconds, type EpochMs } from '../../../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../../../shared/domain/time.ts';
 import { HOOK_TIME, hookNamed, hookProgress } from '../../../../builders/hook.ts';
 
 const NOW = HOOK_TIME;
@@ -135,6 +135,33 @@ describe('a hook that ran out of time', () => {
     ],
   ])('%s', (_, onTimeout, own, effect) => {
     expect(nextForHook(seen({ hook: hookNamed('backup', { onTimeout }), progress: own }))).toEqual(effect);
+  });
+
+  it('waits for answers that may wait in the inbox, where nobody looked in time', () => {
+    const pending = hookProgress('pending');
+    const back = later(600 + 2400);
+    const late = { ...pending, lateLookTime: back };
+    expect(nextForHook(seen({ now: back, progress: pending }))).toEqual({ kind: 'noteLate', progress: late });
+    const until = addDuration(back, seconds(210));
+    expect(nextForHook(seen({ now: back, progress: late }))).toMatchObject({ kind: 'wait', until });
+    const judged = { ...late, phase: 'passed' };
+    expect(nextForHook(seen({ now: until, progress: late }))).toMatchObject({ kind: 'timeOut', progress: judged });
+    // Nobody looked at that time either.
+    const again = addDuration(until, minutes(1));
+    expect(nextForHook(seen({ now: again, progress: late }))).toMatchObject({ kind: 'noteLate' });
+    // A worker that was silent, and is heard again, may be silent as long as before.
+    const silent = hookNamed('backup', { deadline: hours(3), heartbeat: minutes(5) });
+    const heard = { ...late, lastSeenTime: addDuration(back, minutes(1)) };
+    expect(nextForHook(seen({ hook: silent, now: heard.lastSeenTime, progress: heard }))).toEqual(
+      wait('hook backup is at work', addDuration(back, minutes(6))),
+    );
+  });
+
+  it('is called again meanwhile where it had failed, without more time for that', () => {
+    const back = later(600 + 2400);
+    const own = { ...failed, firstInvokedTime: NOW, lateLookTime: back };
+    const again = nextForHook(seen({ now: back, progress: own }));
+    expect(again).toMatchObject({ kind: 'recordCall', progress: { lateLookTime: back, firstInvokedTime: NOW } });
   });
 
   it('is decided once its custom resource was looked at, which may be done by then', () => {

@@ -22,7 +22,7 @@ const settings = (finalizerName: string, ...hooks: readonly string[]): KeptSetti
   scope: 'NodeOnly',
   hooks: hooks.map(hook),
 });
-const called = (phase: HookProgress['phase']): HookProgress => ({
+const called = (phase: 'pending' | 'timedOut'): HookProgress => ({
   phase,
   firstInvokedTime: toEpochMs(0),
   lastSeenTime: toEpochMs(0),
@@ -58,7 +58,7 @@ describe('the settings of a termination', () => {
     expect(settingsInForce(NONE, undefined)).toBeUndefined();
   });
 
-  it.each<[string, EffectiveTermination, HookProgress['phase'], readonly string[]]>([
+  it.each<[string, EffectiveTermination, 'pending' | 'timedOut', readonly string[]]>([
     ['lose a hook that holds when its policy is taken away', NONE, 'timedOut', ['notify']],
     ['keep a hook that is at work when its policy is taken away', NONE, 'pending', ['backup', 'notify']],
     ['keep a hook that holds while its policy cannot be read', INVALID, 'timedOut', ['backup', 'notify']],

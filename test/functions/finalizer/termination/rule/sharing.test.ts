@@ -5,7 +5,7 @@ import {
   nextForInstance,
   precedesDestructiveCall,
   sharingWith,
-  withoutStrays,
+  withoutMismatched,
 } from '../../../../../functions/finalizer/termination/rule/instance.ts';
 import type { KubernetesObject } from '../../../../../shared/domain/kubernetes-object.ts';
 import { addDuration, seconds } from '../../../../../shared/domain/time.ts';
@@ -56,7 +56,7 @@ describe('Nodes of an instance', () => {
     ['all where it names none', object('a'), [old, object('n1')], ['n0', 'n1']],
     ['all where it says nothing', { ...object('a'), status: undefined } as unknown as KubernetesObject, [old], ['n0']],
   ])('are %s', (_, claim, nodes, expected) => {
-    expect(withoutStrays(claim, nodes).map(({ metadata }) => metadata.name)).toEqual(expected);
+    expect(withoutMismatched(claim, nodes).map(({ metadata }) => metadata.name)).toEqual(expected);
   });
 
   it('precede what cannot be taken back while one lives, or the end of the instance is noted down', () => {

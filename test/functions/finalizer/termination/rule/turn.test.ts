@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   afterFailedStep,
+  hasLostFinalizer,
   nextAnnouncement,
   nextLook,
   waitOfTurn,
@@ -8,6 +9,7 @@ import {
   type WaitObservation,
 } from '../../../../../functions/finalizer/termination/rule/turn.ts';
 import type { ReportState } from '../../../../../functions/finalizer/termination/record.ts';
+import type { KubernetesObject } from '../../../../../shared/domain/kubernetes-object.ts';
 import type { Deadline } from '../../../../../shared/domain/termination.ts';
 import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../../../shared/domain/time.ts';
 import { at } from '../../../../builders/repair.ts';
@@ -15,6 +17,44 @@ import { at } from '../../../../builders/repair.ts';
 const NOW = at('2024-11-01T15:00:00Z');
 const later = (count: number): EpochMs => addDuration(NOW, seconds(count));
 const said = (text: string, isForced = false): ReportState => ({ kind: 'reported', last: { isForced, text } });
+
+describe('a termination whose object has no finalizer of ours', () => {
+  const object = (deletionTimestamp?: string): KubernetesObject => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: 'n1',
+      uid: 'u',
+      resourceVersion: '1',
+      creationTimestamp: '2024-11-01T13:00:00Z',
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
+  });
+  const deleted = object('2024-11-01T14:00:00Z');
+  const begun = { waits: [], reportState: said('started') };
+  it.each<[string, Parameters<typeof hasLostFinalizer>[0], boolean]>([
+    ['has lost it once it had begun', { stored: begun, object: deleted }, true],
+    [
+      'has lost it before anything was said',
+      { stored: { ...begun, reportState: { kind: 'unreported' } }, object: deleted },
+      true,
+    ],
+    ['never had it without a record', { stored: undefined, object: deleted }, false],
+    ['has lost nothing while its object lives', { stored: begun, object: object() }, false],
+    [
+      'has lost nothing while it was only observed',
+      { stored: { ...begun, waits: [{ kind: 'observed' }] }, object: deleted },
+      false,
+    ],
+    [
+      'has lost nothing if its record is a note of hooks',
+      { stored: { ...begun, reportState: { kind: 'hookNote', claimUid: 'u' } }, object: deleted },
+      false,
+    ],
+  ])('%s', (_, seen, expected) => {
+    expect(hasLostFinalizer(seen)).toBe(expected);
+  });
+});
 
 describe('before its steps a turn', () => {
   const start = { kind: 'start', report: { isForced: false, text: 'started' } } as const;
@@ -103,9 +143,9 @@ describe('a turn whose steps wait', () => {
       true,
     ],
     ['again for another step', { record: { reportState: said('Taint: pods are stopping') } }, true],
-  ])('says what it waits on %s', (_, fields, isNews) => {
+  ])('says what it waits on %s', (_, fields, isNew) => {
     const turn = waitOfTurn(seen(fields));
-    expect(turn.isNews).toBe(isNews);
+    expect(turn.isNew).toBe(isNew);
     expect(turn.report).toEqual({ isForced: fields.isForced ?? false, text: 'Drain: pods are stopping' });
   });
 

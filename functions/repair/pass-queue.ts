@@ -4,25 +4,27 @@
  */
 import { answer } from './attempt-record.ts';
 import type { PassDeps } from './context.ts';
-import { joinAsks, PASS_SPACING } from './decide.ts';
+import { mergeRequests } from './rule/pool-verdict.ts';
+import { PASS_SPACING } from './decide.ts';
 import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
-import type { PassAsk, RepairAsks } from './rule/pool-facts.ts';
+import type { PassRequest, PassRequests } from './rule/pool-facts.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { createReportOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { definitionNameOf } from '../../shared/custom-resource/out-of-sight.ts';
 import { readJson } from '../../shared/domain/json.ts';
 import type { ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import { createCoalescer, ROUND_KIND, type RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
 import type { Ask } from '../../shared/lifecycle/next-round.ts';
 import { isTimerOf, openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { OutOfSight } from '../../shared/ports/read-answer.ts';
+import { KindNotServed } from '../../shared/ports/read-answer.ts';
 
 /** Name that stands for the nodes without a NodePool. No NodePool can have it. */
 const NO_POOL = KARPENTER.nodePoolLabel;
@@ -37,17 +39,17 @@ export const poolSubject = (name: string | undefined): Subject => ({
 /** The pool that a wake-up for a pass is about. */
 const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (name === NO_POOL ? undefined : name);
 
-export const FOR_POOL: PassAsk = { kind: 'pool' };
+export const FOR_POOL: PassRequest = { kind: 'pool' };
 
-export const FOR_SETTINGS: PassAsk = { kind: 'settings' };
+export const FOR_SETTINGS: PassRequest = { kind: 'settings' };
 
-export const forNode = (uid: string, observedTime?: EpochMs): PassAsk => ({ kind: 'node', uid, observedTime });
+export const forNode = (uid: string, observedTime?: EpochMs): PassRequest => ({ kind: 'node', uid, observedTime });
 
 const POOL_SCOPE = 'due';
 
 const SETTINGS_SCOPE = 'settings';
 
-export function toAsk(ask: PassAsk): Ask {
+export function toAsk(ask: PassRequest): Ask {
   switch (ask.kind) {
     case 'pool':
       return { kind: 'scope', name: POOL_SCOPE };
@@ -64,7 +66,7 @@ export function toAsk(ask: PassAsk): Ask {
 
 const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
 
-function parsePassAsk(ask: Ask): PassAsk {
+function parsePassRequest(ask: Ask): PassRequest {
   switch (ask.kind) {
     case 'all':
       return FOR_SETTINGS;
@@ -86,29 +88,25 @@ function parsePassAsk(ask: Ask): PassAsk {
   }
 }
 
-export const readAsks = (asks: readonly Ask[]): RepairAsks => joinAsks(asks.map(parsePassAsk));
+export const readAsks = (asks: readonly Ask[]): PassRequests => mergeRequests(asks.map(parsePassRequest));
 
 export interface Passes {
   /** Ensures that a pass of the pool begins from now on. */
-  ask(pool: string | undefined, ask: PassAsk): Promise<void>;
+  ask(pool: string | undefined, ask: PassRequest): Promise<void>;
   /** Timers of the coalescers, which come when a pass waits for its turn or has died, and of the pools' records. */
   readonly timers: readonly WakeUpRoute[];
 }
 
 const PREFIX = 'pass/';
 
-/**
- * The definition of a kind that is not served. It carries the Event for nodes without a NodePool, which have no object
- * for it.
- */
-const definitionOf = (type: ResourceType): Subject => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  name: definitionNameOf(type),
-});
+/** The object that carries Events about a pool. @param type its definition has those of the nodes without a NodePool */
+export const carrierOf = (pool: string | undefined, type: ResourceType = RESOURCES.NodeLifecyclePolicy): Subject =>
+  pool === undefined
+    ? { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: definitionNameOf(type) }
+    : poolSubject(pool);
 
 /** Whether a pass of the pool would act: repair is on, or something that was begun has to end. */
-async function wouldPassAct(deps: Omit<PassDeps, 'ask'>, pool: string | undefined): Promise<boolean> {
+export async function wouldPassAct(deps: Omit<PassDeps, 'ask'>, pool: string | undefined): Promise<boolean> {
   const { featureGates } = await loadConfig(OWNER, deps);
   return featureGates.nodeRepair || (await isBusy(deps, pool));
 }
@@ -116,7 +114,7 @@ async function wouldPassAct(deps: Omit<PassDeps, 'ask'>, pool: string | undefine
 /** Creates the passes of all pools. @param run one pass; answers how long the next one waits */
 export function createPasses(
   deps: Omit<PassDeps, 'ask'>,
-  run: (deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) => Promise<DurationMs>,
+  run: (deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) => Promise<RoundAnswer>,
 ): Passes {
   const reportOutOfSight = createReportOutOfSight(deps);
   /**
@@ -127,12 +125,8 @@ export function createPasses(
     try {
       return await run({ ...deps, ask }, pool, asks);
     } catch (error) {
-      if (!(error instanceof OutOfSight)) throw error;
-      if (await wouldPassAct(deps, pool))
-        await reportOutOfSight(
-          pool === undefined ? definitionOf(error.type) : poolSubject(pool),
-          textOutOfSight(error),
-        );
+      if (!(error instanceof KindNotServed)) throw error;
+      if (await wouldPassAct(deps, pool)) await reportOutOfSight(carrierOf(pool, error.type), textOutOfSight(error));
       return { askAgainAfter: OUT_OF_SIGHT_CHECK };
     }
   };
@@ -143,8 +137,8 @@ export function createPasses(
       spacing: PASS_SPACING,
       run: asks => passOrWait(pool, asks),
     });
-  const ask = async (pool: string | undefined, passAsk: PassAsk): Promise<void> => {
-    await coalescerOf(pool).request(toAsk(passAsk));
+  const ask = async (pool: string | undefined, passRequest: PassRequest): Promise<void> => {
+    await coalescerOf(pool).request(toAsk(passRequest));
   };
   const poolTimerDue = async (pool: string | undefined, wakeUp: UsedWakeUp): Promise<void> => {
     const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();

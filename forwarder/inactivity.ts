@@ -2,11 +2,11 @@ import { durationBetween, toDurationMs, type DurationMs, type EpochMs } from '..
 import type { Clock } from '../shared/ports/clock.ts';
 
 /** A signal that aborts with its parent, or when nothing was reported for too long. */
-export interface SilenceGuard {
+export interface InactivityGuard {
   readonly signal: AbortSignal;
   /** There is life: start counting again. */
   alive(): void;
-  /** Whether it was silence that aborted. */
+  /** Whether inactivity aborted. */
   expired(): boolean;
   /** Stops listening to the parent, and the sleep. */
   dispose(): void;
@@ -16,7 +16,7 @@ export interface SilenceGuard {
  * Guards a call or a stream whose other end may have vanished without a word (a half-open connection never fails by itself).
  * One sleep per period of silence, however much life there is.
  */
-export function guardSilence(clock: Clock, longest: DurationMs, parent: AbortSignal, what: string): SilenceGuard {
+export function guardInactivity(clock: Clock, longest: DurationMs, parent: AbortSignal, what: string): InactivityGuard {
   const { controller, unlink } = linkAbort(parent);
 
   let lastLife: EpochMs = clock.now();
@@ -83,7 +83,7 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /** A stream's messages until it ends or the guard aborts, even if the stream takes no notice of its signal. */
-export async function* guardedMessages<T>(stream: AsyncIterable<T>, guard: SilenceGuard): AsyncGenerator<T> {
+export async function* guardedMessages<T>(stream: AsyncIterable<T>, guard: InactivityGuard): AsyncGenerator<T> {
   const iterator = stream[Symbol.asyncIterator]();
   try {
     for (;;) {

@@ -1,22 +1,79 @@
 /**
- * Decides what follows a refused act: what the record keeps, so that it is retried ever less often, and which action is
- * next. Tries of the kernel (`createTries`) decide at the call whether a change waits; the ladder has to know before,
- * since another action may then have its turn. Pure.
+ * Decides what follows an act: what the record keeps, so that a refused one is retried ever less often, when the node is
+ * looked at again, and which action is next. Tries of the kernel (`createTries`) decide at the call whether a change
+ * waits; the ladder has to know before, since another action may then have its turn. Pure.
  */
 import type { Attempt } from '../attempt-record.ts';
 import type { LaunchPause } from '../pool-record.ts';
-import type { NodeRecord } from '../node-record.ts';
-import { withoutAttempt } from './attempt.ts';
-import { withSkipped } from './incident.ts';
+import type { NodeRecord, RepairLeftovers } from '../node-record.ts';
+import { judgeTime, withAcceptedAttempt, withoutAttempt } from './attempt.ts';
+import { withSkippedLaunch } from './incident.ts';
 import { isWaitedFor, longestWait, nextAction } from './next-action.ts';
-import type { LadderAction } from './verdict.ts';
-import type { FindingWithState } from './finding.ts';
+import { type DueVerdict, FOLLOW_CHECK, type LadderAction, LAUNCH_CHECK } from './verdict.ts';
+import type { Finding } from './finding.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { noteRefusal, type RefusalCause, type Refusals, textOfRefusal } from '../../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../../shared/domain/time.ts';
 
 /** A node whose act was not carried out is looked at again after this long, and others may take its slot. */
-export const LOOK_AGAIN_AFTER = seconds(1);
+const LOOK_AGAIN_AFTER = seconds(1);
+
+/** Change of a node's finding by its act. */
+export interface FindingChange {
+  readonly change: Partial<Pick<Finding, 'record' | 'verdict' | 'attemptState'>>;
+  readonly time: EpochMs | undefined;
+}
+
+/** An act with what it has made. @property record with the intent */
+interface EndedAct {
+  readonly granted: {
+    readonly attempt: Attempt;
+    readonly finding: { readonly record: NodeRecord; readonly verdict: Pick<DueVerdict, 'unfinished'> };
+  };
+  readonly record: NodeRecord;
+  readonly made: Partial<RepairLeftovers>;
+}
+
+/** Outcome of an act that was not refused. @property refusals refusals of the record, if this outcome is one more */
+type UnrefusedOutcome =
+  | { readonly kind: 'accepted'; readonly attempt: Attempt; readonly ladder: readonly LadderAction[] }
+  | { readonly kind: 'overtaken' | 'calledOff' }
+  | { readonly kind: 'unknown'; readonly refusals?: Refusals };
+
+/**
+ * The record and the next look after an act that was not refused (I4). The next pass comes at once if nothing was done.
+ * If the outcome is unknown, it waits until this run must be over.
+ */
+export function afterAct(
+  outcome: UnrefusedOutcome,
+  { granted: { attempt, finding }, record, made }: EndedAct,
+  now: EpochMs,
+): FindingChange {
+  const before = finding.record;
+  const withMade: NodeRecord =
+    Object.keys(made).length === 0 ? record : { ...record, leftovers: { ...record.leftovers, ...made } };
+  const time = addDuration(now, attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
+  switch (outcome.kind) {
+    case 'accepted':
+      return { change: { record: withAcceptedAttempt(withMade, outcome.attempt, outcome.ladder) }, time };
+    case 'overtaken':
+      // Somebody else's act is not recorded as ours.
+      return { change: { record: { ...before, attempt: undefined } }, time };
+    case 'unknown': {
+      const { refusals } = outcome;
+      return { change: { record: { ...withMade, ...(refusals && { refusals }) } }, time: judgeTime(attempt) };
+    }
+    case 'calledOff': {
+      const known = finding.verdict.unfinished ? record.leftovers : before.leftovers;
+      // We may have set the annotation before the NodeClaim changed: keep it as ours to take back (I7).
+      const leftovers =
+        attempt.action === 'Terminate' ? withoutAttempt({ ...record, leftovers: known }, attempt).leftovers : known;
+      const kept = { ...before, number: record.number, leftovers };
+      const attemptState = before.attempt === undefined ? 'failed' : 'hasTime';
+      return { change: { record: kept, verdict: undefined, attemptState }, time: addDuration(now, LOOK_AGAIN_AFTER) };
+    }
+  }
+}
 
 export interface RefusedAct {
   readonly now: EpochMs;
@@ -57,7 +114,8 @@ export function noteRefusedAct(refused: RefusedAct): NotedRefusal {
   const why = { cause, message, basis, now };
   const { refusal, reportKind } = noteRefusal(before.refusals, key, why, { isReportedAtOnce: isCertain });
   const keepsTurn = isWaitedFor(refusal, action);
-  const isSkipped = attempt.action === 'Replace' && !keepsTurn;
+  // A missing permission is no fault of this launch: it is tried each minute, like any other act.
+  const isSkipped = attempt.action === 'Replace' && !keepsTurn && cause !== 'permission';
   const text = isSkipped ? message : (whatFollows(refused, keepsTurn) ?? textOfRefusal(refusal));
   return { refusals: { ...before.refusals, [key]: refusal }, reportKind, text, keepsTurn, isSkipped };
 }
@@ -74,10 +132,10 @@ function whatFollows({ action, laterActions, isCertain, message }: RefusedAct, k
     : `${message}; ${next.type} follows`;
 }
 
-/** State of the node after its act was refused. */
+/** The node after its act was refused. */
 export interface AfterRefusedAct {
   readonly record: NodeRecord;
-  readonly state: FindingWithState['state'];
+  readonly attemptState: Finding['attemptState'];
   readonly time: EpochMs;
 }
 
@@ -105,7 +163,8 @@ export function afterRefusedAct(
     leftovers: { ...record.leftovers, ...over.leftovers },
     number: record.number,
     launched: record.launched,
-    ...(isSkipped ? { incident: incident && withSkipped(incident, attempt.key) } : { refusals }),
+    refusals,
+    ...(isSkipped && incident && { incident: withSkippedLaunch(incident, attempt.key) }),
     attempt: before.attempt,
   };
   const next = nextAction(
@@ -115,14 +174,14 @@ export function afterRefusedAct(
       acts: undone.acts,
       refusals: undone.refusals,
       basis,
-      skipped: undone.incident?.skipped,
+      skippedLaunches: undone.incident?.skippedLaunches,
       launchesFrom: pause?.until,
     },
     now,
   );
   const isNext = next.kind === 'next';
-  const state = isNext && before.attempt !== undefined ? 'inFlight' : 'followed';
+  const attemptState = isNext && before.attempt !== undefined ? 'hasTime' : 'failed';
   // Its slot is free: others look at once.
   const time = earliest(isNext ? undefined : next.until, addDuration(now, LOOK_AGAIN_AFTER));
-  return { record: undone, state, time };
+  return { record: undone, attemptState, time };
 }

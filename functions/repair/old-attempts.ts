@@ -2,7 +2,7 @@
 import { actOf, annotationOf, newNode } from './rule/attempt.ts';
 import { keyOf, ladderOf } from './rule/ladder.ts';
 import { readAttempt, type StoredNode } from './record.ts';
-import type { CarriedAttempt } from './records-of-before.ts';
+import type { OldAttempt } from './stored-versions.ts';
 import type { PoolRecord } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import type { LadderAction } from './rule/verdict.ts';
@@ -12,27 +12,26 @@ import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
 
 /** The records of nodes, and what stays in the pool's record. */
-export interface CarriedOver {
+export interface MovedAttempts {
   readonly records: ReadonlyMap<string, StoredNode>;
   readonly oldAttempts: PoolRecord['oldAttempts'];
 }
 
 /** Puts what the pool's record knew of its nodes into their records. All stays where it is for want of readable settings. */
-export function carryOver(
-  carried: readonly CarriedAttempt[],
+export function moveOldAttempts(
+  old: readonly OldAttempt[],
   stored: ReadonlyMap<string, StoredNode>,
   nodes: readonly NodeView[],
   settings: RepairSettings | undefined,
-): CarriedOver {
+): MovedAttempts {
   const present = new Set(nodes.map(({ uid }) => uid));
-  const stillCarried = carried.filter(each => !isNothingLeft(each, present));
-  if (settings === undefined)
-    return { records: stored, oldAttempts: stillCarried.length === 0 ? undefined : stillCarried };
+  const remaining = old.filter(each => !isNothingLeft(each, present));
+  if (settings === undefined) return { records: stored, oldAttempts: remaining.length === 0 ? undefined : remaining };
   const records = new Map(stored);
-  for (const each of stillCarried) {
+  for (const each of remaining) {
     const { uid, name } = each.node;
     const known = records.get(uid)?.value ?? newNode(name, undefined);
-    records.set(uid, { value: intoNode(known, each, ladderOf(settings)), needsRewrite: true });
+    records.set(uid, { value: mergeOldAttempt(known, each, ladderOf(settings)), needsRewrite: true });
   }
   return { records, oldAttempts: undefined };
 }
@@ -41,19 +40,17 @@ export function carryOver(
  * The record of the node with what the pool's record knew of it.
  * @param ladder the ladder of its pool, by which places in it are read
  */
-export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: readonly LadderAction[]): NodeRecord {
-  const { number, phase, intendedTime: time, node, incident: dueCondition, action, isLeft } = carried;
-  const { requestId, resources, mayHaveMade } = carried;
-  const at = ladder[carried.rung];
+export function mergeOldAttempt(record: NodeRecord, old: OldAttempt, ladder: readonly LadderAction[]): NodeRecord {
+  const { number, phase, intendedTime: time, node, incident: dueCondition, action, isLeft } = old;
+  const { requestId, resources, mayHaveMade } = old;
+  const at = ladder[old.rung];
   const isSame = at?.type === action;
   const key = isSame ? keyOf(at) : keyOf({ type: action, template: '', timeout: hours(1) });
-  const isOver = phase === 'observed' || phase === 'refused' || carried.notTaken === true || isLeft === true;
-  const until = carried.until ?? addDuration(time, hours(1));
+  const isOver = phase === 'observed' || phase === 'refused' || old.notTaken === true || isLeft === true;
+  const until = old.until ?? addDuration(time, hours(1));
   const drain = action === 'CustomResource' ? undefined : requestId;
   // `readAttempt` drops fields that this action does not have.
-  const attempt = readAttempt(
-    toJson({ ...carried, phase: phase === 'accepted' ? phase : 'intended', time, key, until }),
-  );
+  const attempt = readAttempt(toJson({ ...old, phase: phase === 'accepted' ? phase : 'intended', time, key, until }));
   const annotation = isOver ? annotationOf(attempt) : undefined;
   const leftovers = {
     ...record.leftovers,
@@ -64,11 +61,11 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
   };
   const kept = Object.keys(leftovers).length > 0 ? { leftovers } : {};
   if (isLeft === true) return { ...record, ...kept, name: node.name, number: Math.max(record.number, number) };
-  const last = phase === 'observed' ? carried.carriedOut?.rung : carried.rung - 1;
+  const last = phase === 'observed' ? old.carriedOut?.rung : old.rung - 1;
   const takenActions = isSame || phase === 'observed' ? ladder.slice(0, (last ?? -1) + 1) : [];
   const isTaken = !isOver && phase === 'accepted';
   const taken = [...takenActions.map(keyOf), ...(isTaken ? [key] : [])];
-  const acts = isTaken ? [actOf({ ...carried, key, time })] : [];
+  const acts = isTaken ? [actOf({ ...old, key, time })] : [];
   return {
     ...record,
     ...kept,
@@ -81,7 +78,5 @@ export function intoNode(record: NodeRecord, carried: CarriedAttempt, ladder: re
 }
 
 /** Whether the Node is gone and the attempt has made nothing that is left. @param present UIDs of the pool's nodes */
-export const isNothingLeft = (
-  { node, resources, mayHaveMade }: CarriedAttempt,
-  present: ReadonlySet<string>,
-): boolean => !present.has(node.uid) && resources === undefined && mayHaveMade === undefined;
+export const isNothingLeft = ({ node, resources, mayHaveMade }: OldAttempt, present: ReadonlySet<string>): boolean =>
+  !present.has(node.uid) && resources === undefined && mayHaveMade === undefined;

@@ -10,7 +10,7 @@ import { storedName } from '../../shared/custom-resource/stored-name.ts';
 import { isJsonObject, listIn, toJson } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 
-export const carriedAttempt = z.object({
+export const oldAttempt = z.object({
   number: z.int().check(z.positive()),
   phase: z.enum(['intended', 'refused', 'accepted', 'observed']),
   intendedTime: instant,
@@ -34,13 +34,13 @@ export const carriedAttempt = z.object({
 });
 
 /** An attempt as an earlier version had it in the record of its pool. */
-export type CarriedAttempt = Readonly<z.output<typeof carriedAttempt>>;
+export type OldAttempt = Readonly<z.output<typeof oldAttempt>>;
 
 /** The state of the record of a pool that an earlier version wrote. */
-export function poolOfBefore(state: JsonObject): JsonObject {
-  const attempts = listIn(state, 'attempts').map(each => carriedAttempt.parse(each));
+export function upgradePool(state: JsonObject): JsonObject {
+  const attempts = listIn(state, 'attempts').map(each => oldAttempt.parse(each));
   const leftAttempts = listIn(state, 'left').flatMap(each =>
-    isJsonObject(each) ? [{ ...carriedAttempt.parse(each['attempt']), isLeft: true as const }] : [],
+    isJsonObject(each) ? [{ ...oldAttempt.parse(each['attempt']), isLeft: true as const }] : [],
   );
   const under = attempts.filter(({ phase }) => phase !== 'observed');
   const { outages = [], repairs = [], ramp } = state;
@@ -54,18 +54,18 @@ export function poolOfBefore(state: JsonObject): JsonObject {
   });
 }
 
-const conditionOfBefore = z.object({
+const oldCondition = z.object({
   conditionType: z.string(),
   conditionStatus: z.string(),
   lastTransitionTime: instant,
 });
 
-const onsetOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z.output<typeof conditionOfBefore>) => ({
+const onsetOf = ({ conditionType, conditionStatus, lastTransitionTime: time }: z.output<typeof oldCondition>) => ({
   [`${conditionType}=${conditionStatus}`]: { start: time, stated: time },
 });
 
 /** The state of the record of a node that an earlier version wrote. Its attempt was that of version 1; version 2 had it in the record of the pool. */
-export function nodeOfBefore({ incident, pool, episodes = [] }: JsonObject): JsonObject {
-  const onsets = incident === undefined ? {} : onsetOf(conditionOfBefore.parse(incident));
+export function upgradeNode({ incident, pool, episodes = [] }: JsonObject): JsonObject {
+  const onsets = incident === undefined ? {} : onsetOf(oldCondition.parse(incident));
   return { name: '', ...(pool !== undefined && { pool }), onsets, acts: [], number: 0, episodes };
 }

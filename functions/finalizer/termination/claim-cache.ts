@@ -1,5 +1,5 @@
 /**
- * Hints which NodeClaim has a providerID, as last seen. The API server cannot select by status, and listing all NodeClaims for each event of a
+ * Cache of the NodeClaims by providerID, as last seen. The API server cannot select by status, and listing all NodeClaims for each event of a
  * Node without an owner would cost n² in a cluster of n Nodes. The reader checks a hint against the live NodeClaim, and lists all of them if the
  * providerID differs or the Node is being deleted. That a Node has none holds for a few minutes: while it lives, it is given the same finalizer
  * either way, and a new NodeClaim comes in an event of its own.
@@ -8,7 +8,7 @@ import { providerIDOf } from '../common/instances.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 
-export interface ClaimHints {
+export interface ClaimCache {
   /** Name of the NodeClaim; undefined: none was seen, or several. */
   nameOf(providerID: string): string | undefined;
   /** Whether a list that is not old had none, and none was seen since. */
@@ -22,11 +22,11 @@ export interface ClaimHints {
 const KEPT_MAX = 50_000;
 const LIST_IS_OLD_AFTER = minutes(5);
 
-/** Hints for one process: they forget everything above `KEPT_MAX` providerIDs, and take no absence for true until the next list. */
-export function createClaimHints(): ClaimHints {
+/** Cache of one process: it forgets everything above `KEPT_MAX` providerIDs, and takes no absence for true until the next list. */
+export function createClaimCache(): ClaimCache {
   const namesOf = new Map<string, Set<string>>();
   let listTime: EpochMs | undefined;
-  const hints: ClaimHints = {
+  const claimCache: ClaimCache = {
     nameOf(providerID) {
       const [name, ...others] = namesOf.get(providerID) ?? [];
       return others.length === 0 ? name : undefined;
@@ -44,9 +44,9 @@ export function createClaimHints(): ClaimHints {
     },
     rememberAll(claims, now) {
       namesOf.clear();
-      for (const claim of claims) hints.note(claim);
+      for (const claim of claims) claimCache.note(claim);
       listTime = now;
     },
   };
-  return hints;
+  return claimCache;
 }

@@ -1,11 +1,11 @@
 /** What earlier versions stored goes on as it would have: nothing is repeated, and nothing is forgotten. */
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../functions/repair/rule/attempt.ts';
-import { intoNode, isNothingLeft } from '../../../functions/repair/carried-attempts.ts';
+import { mergeOldAttempt, isNothingLeft } from '../../../functions/repair/old-attempts.ts';
 import { keyOf, ladderOf } from '../../../functions/repair/rule/ladder.ts';
 import { nextAction } from '../../../functions/repair/rule/next-action.ts';
 import { NODE_CODEC, POOL_CODEC } from '../../../functions/repair/record.ts';
-import type { CarriedAttempt } from '../../../functions/repair/records-of-before.ts';
+import type { OldAttempt } from '../../../functions/repair/stored-versions.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
 import { anAttempt, someSettings, T } from '../../builders/repair.ts';
@@ -21,7 +21,7 @@ const RUNGS = ladderOf(
 );
 const [REBOOT, DRAIN, TERMINATE] = RUNGS.map(keyOf) as [string, string, string];
 
-const carried = (overrides: Partial<CarriedAttempt>): CarriedAttempt => ({
+const old = (overrides: Partial<OldAttempt>): OldAttempt => ({
   number: 3,
   phase: 'accepted',
   intendedTime: T,
@@ -33,12 +33,12 @@ const carried = (overrides: Partial<CarriedAttempt>): CarriedAttempt => ({
   until: addDuration(T, minutes(10)),
   ...overrides,
 });
-const carry = (overrides: Partial<CarriedAttempt>, ladder = RUNGS) =>
-  intoNode(newNode('n1', 'default'), carried(overrides), ladder);
+const move = (overrides: Partial<OldAttempt>, ladder = RUNGS) =>
+  mergeOldAttempt(newNode('n1', 'default'), old(overrides), ladder);
 
 /** Whose turn it is once what is under way is over. */
-const next = (overrides: Partial<CarriedAttempt>, ladder = RUNGS): string => {
-  const { incident, acts, refusals } = carry(overrides, ladder);
+const next = (overrides: Partial<OldAttempt>, ladder = RUNGS): string => {
+  const { incident, acts, refusals } = move(overrides, ladder);
   const turn = nextAction(
     { ladder, taken: incident?.taken ?? [], acts, refusals, basis: '' },
     addDuration(T, hours(1)),
@@ -47,7 +47,7 @@ const next = (overrides: Partial<CarriedAttempt>, ladder = RUNGS): string => {
 };
 
 describe('an attempt of before', () => {
-  it.each<[string, Partial<CarriedAttempt>, string]>([
+  it.each<[string, Partial<OldAttempt>, string]>([
     ['accepted at the first action: the second follows', { rung: 0 }, DRAIN],
     ['accepted at the second: the third follows', { rung: 1, action: 'Drain' }, TERMINATE],
     ['accepted at the last: none follows', { rung: 2, action: 'Terminate' }, 'exhausted'],
@@ -68,16 +68,16 @@ describe('an attempt of before', () => {
   it('at an action that is not in the list any more leaves the list to begin', () => {
     const other = ladderOf(someSettings({ actions: [{ type: 'Terminate', timeout: '1h' }] }));
     expect(next({ rung: 0, action: 'Reboot' }, other)).toBe('Terminate||3600000');
-    expect(carry({ rung: 0, action: 'Reboot' }, other).attempt).toMatchObject({ action: 'Reboot', phase: 'accepted' });
+    expect(move({ rung: 0, action: 'Reboot' }, other).attempt).toMatchObject({ action: 'Reboot', phase: 'accepted' });
   });
 
   it('under way goes on with its times, number and what it is known by', () => {
     const answer = { kind: 'failed', message: 'no' } as const;
-    expect(carry({ rung: 1, action: 'Drain', requestId: 'r1', answer }).attempt).toMatchObject({
+    expect(move({ rung: 1, action: 'Drain', requestId: 'r1', answer }).attempt).toMatchObject({
       requestId: 'r1',
       answer,
     });
-    expect(carry({ bootID: 'boot-1' })).toMatchObject({
+    expect(move({ bootID: 'boot-1' })).toMatchObject({
       number: 3,
       attempt: {
         number: 3,
@@ -89,7 +89,7 @@ describe('an attempt of before', () => {
       },
       acts: [{ key: REBOOT, action: 'Reboot', time: T, bootID: 'boot-1' }],
     });
-    const intended = carry({ phase: 'intended', rung: 1, action: 'Drain', requestId: 'r1' });
+    const intended = move({ phase: 'intended', rung: 1, action: 'Drain', requestId: 'r1' });
     expect(intended).toMatchObject({
       attempt: { phase: 'intended', requestId: 'r1' },
       leftovers: { drain: 'r1' },
@@ -97,38 +97,38 @@ describe('an attempt of before', () => {
     });
   });
 
-  it.each<[string, Partial<CarriedAttempt>]>([
+  it.each<[string, Partial<OldAttempt>]>([
     ['observed', { phase: 'observed' }],
     ['refused', { phase: 'refused' }],
     ['called off', { notTaken: true }],
     ['left', { isLeft: true }],
   ])('that was %s is none any more', (_, overrides) => {
-    expect(carry(overrides).attempt).toBeUndefined();
-    expect(carry(overrides).acts).toEqual([]);
+    expect(move(overrides).attempt).toBeUndefined();
+    expect(move(overrides).acts).toEqual([]);
   });
 
   it('I7: what it has made or set is still known as ours', () => {
     const resources = [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n1', uid: 'uid-f' }];
     const mayHaveMade = [{ group: 'g', version: 'v1', resource: 'fixes', name: 'n2' }];
-    expect(carry({ isLeft: true, action: 'CustomResource', resources, mayHaveMade }).leftovers).toEqual({
+    expect(move({ isLeft: true, action: 'CustomResource', resources, mayHaveMade }).leftovers).toEqual({
       resources,
       mayHaveMade,
     });
     const set = { action: 'Terminate', rung: 2, terminationTimestamp: '2024-11-01T15:00:00Z' } as const;
-    expect(carry({ ...set, phase: 'refused', previousTimestamp: 'x' }).leftovers?.annotation).toEqual({
+    expect(move({ ...set, phase: 'refused', previousTimestamp: 'x' }).leftovers?.annotation).toEqual({
       claim: { name: 'c1', uid: 'uid-c1' },
       set: '2024-11-01T15:00:00Z',
       previous: 'x',
     });
-    expect(carry(set).attempt).toMatchObject({
+    expect(move(set).attempt).toMatchObject({
       pods: { kind: 'none', annotation: { set: '2024-11-01T15:00:00Z' } },
     });
   });
 
   it('of a node that is gone is over, unless something of it is left', () => {
-    expect(isNothingLeft(carried({}), new Set())).toBe(true);
-    expect(isNothingLeft(carried({}), new Set(['uid-n1']))).toBe(false);
-    expect(isNothingLeft(carried({ mayHaveMade: [] }), new Set())).toBe(false);
+    expect(isNothingLeft(old({}), new Set())).toBe(true);
+    expect(isNothingLeft(old({}), new Set(['uid-n1']))).toBe(false);
+    expect(isNothingLeft(old({ mayHaveMade: [] }), new Set())).toBe(false);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createClaimHints } from '../../../../functions/finalizer/termination/claim-hints.ts';
+import { createClaimCache } from '../../../../functions/finalizer/termination/claim-cache.ts';
 import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
 import type { ReconcilerFactory } from '../../../../runtime/functions.ts';
 import { addDuration, minutes, toEpochMs } from '../../../../shared/domain/time.ts';
@@ -16,20 +16,20 @@ const claim = (name: string, providerID: string): KubernetesObject => ({
 
 describe('what is known of the NodeClaim with a providerID', () => {
   it('is its name, unless several have it', () => {
-    const hints = createClaimHints();
-    expect(hints.nameOf('a')).toBeUndefined();
-    hints.note(claim('one', 'a'));
-    hints.note(claim('one', 'a'));
-    expect(hints.nameOf('a')).toBe('one');
-    hints.note(claim('two', 'a'));
-    expect(hints.nameOf('a')).toBeUndefined();
+    const claimCache = createClaimCache();
+    expect(claimCache.nameOf('a')).toBeUndefined();
+    claimCache.note(claim('one', 'a'));
+    claimCache.note(claim('one', 'a'));
+    expect(claimCache.nameOf('a')).toBe('one');
+    claimCache.note(claim('two', 'a'));
+    expect(claimCache.nameOf('a')).toBeUndefined();
   });
 
   it('is forgotten with the next list', () => {
-    const hints = createClaimHints();
-    hints.note(claim('one', 'a'));
-    hints.rememberAll([claim('two', 'b')], toEpochMs(0));
-    expect([hints.nameOf('a'), hints.nameOf('b')]).toEqual([undefined, 'two']);
+    const claimCache = createClaimCache();
+    claimCache.note(claim('one', 'a'));
+    claimCache.rememberAll([claim('two', 'b')], toEpochMs(0));
+    expect([claimCache.nameOf('a'), claimCache.nameOf('b')]).toEqual([undefined, 'two']);
   });
 });
 
@@ -37,13 +37,13 @@ describe('that no NodeClaim has a providerID', () => {
   const minute = (count: number) => addDuration(toEpochMs(0), minutes(count));
 
   it('is what a list says, for a few minutes, until one is seen', () => {
-    const hints = createClaimHints();
-    expect(hints.hasNoClaim('a', minute(0))).toBe(false);
-    hints.rememberAll([claim('one', 'b')], minute(0));
-    expect([hints.hasNoClaim('a', minute(0)), hints.hasNoClaim('b', minute(0))]).toEqual([true, false]);
-    expect([hints.hasNoClaim('a', minute(4)), hints.hasNoClaim('a', minute(5))]).toEqual([true, false]);
-    hints.note(claim('two', 'a'));
-    expect(hints.hasNoClaim('a', minute(1))).toBe(false);
+    const claimCache = createClaimCache();
+    expect(claimCache.hasNoClaim('a', minute(0))).toBe(false);
+    claimCache.rememberAll([claim('one', 'b')], minute(0));
+    expect([claimCache.hasNoClaim('a', minute(0)), claimCache.hasNoClaim('b', minute(0))]).toEqual([true, false]);
+    expect([claimCache.hasNoClaim('a', minute(4)), claimCache.hasNoClaim('a', minute(5))]).toEqual([true, false]);
+    claimCache.note(claim('two', 'a'));
+    expect(claimCache.hasNoClaim('a', minute(1))).toBe(false);
   });
 });
 

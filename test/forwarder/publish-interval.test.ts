@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPublishFloor, type PublishFloorSettings } from '../../forwarder/publish-floor.ts';
+import { createPublishInterval, type PublishIntervalSettings } from '../../forwarder/publish-interval.ts';
 import { createChangeQueue } from '../../forwarder/queue.ts';
 import { keyOfChange } from '../../forwarder/tracker.ts';
 import { seconds, toEpochMs } from '../../shared/domain/time.ts';
@@ -11,9 +11,9 @@ const forever = new AbortController().signal;
 const SETTINGS = { period: seconds(30), burst: 3 };
 
 /** A queue with a bus that takes everything at once. */
-function setUp(settings: PublishFloorSettings = SETTINGS) {
-  const floor = createPublishFloor(settings);
-  const queue = createChangeQueue(100, floor);
+function setUp(settings: PublishIntervalSettings = SETTINGS) {
+  const interval = createPublishInterval(settings);
+  const queue = createChangeQueue(100, interval);
   const published: { second: number; uid: string; changed: readonly string[]; version: string }[] = [];
   const drain = (second: number): void => {
     for (const { change } of queue.take(100, at(second))) {
@@ -26,10 +26,10 @@ function setUp(settings: PublishFloorSettings = SETTINGS) {
     await queue.offer(aChange(change), forever);
     drain(second);
   };
-  return { floor, queue, published, drain, offer };
+  return { interval, queue, published, drain, offer };
 }
 
-describe('the floor on publishing', () => {
+describe('the interval of publishing', () => {
   it('lets the first changes of a part through at once and then one per period, the latest state last', async () => {
     const { published, offer, drain, queue } = setUp();
     for (let second = 0; second < 10; second++) {
@@ -80,15 +80,15 @@ describe('the floor on publishing', () => {
     await offer(0, {});
     await offer(1, {});
     expect(queue.depth()).toBe(1);
-    queue.liftFloor();
+    queue.dropInterval();
     expect(queue.availability(at(1))).toEqual({ kind: 'now' });
   });
 
   it('remembers only objects that were published lately', async () => {
-    const { floor, offer } = setUp();
+    const { interval, offer } = setUp();
     for (let index = 0; index < 50; index++) await offer(index, { uid: `u${index}`, changed: ['spec'] });
     await offer(200, { uid: 'last', changed: ['spec'] });
-    expect(floor.size()).toBe(1);
+    expect(interval.size()).toBe(1);
   });
 
   it('bounds what any writer can cause, and always publishes the last state within a period', async () => {

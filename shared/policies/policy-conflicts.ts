@@ -3,19 +3,19 @@ import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { canBothSelect, specificity } from '../domain/label-selector.ts';
 import type { PolicySet, ReadPolicy } from './policy-set.ts';
 
-/** A policy that loses a tie, and why. */
-export interface Tie {
+/** A policy that loses a conflict, and why. */
+export interface PolicyConflict {
   readonly loser: KubernetesObject;
   readonly winner: KubernetesObject;
   readonly message: string;
 }
 
 /** Blocks of which one policy alone has the say. */
-export const TIED_BLOCKS = ['repair', 'drain', 'protection', 'termination'] as const;
-export type TiedBlock = (typeof TIED_BLOCKS)[number];
+export const CONFLICT_BLOCKS = ['repair', 'drain', 'protection', 'termination'] as const;
+export type ConflictBlock = (typeof CONFLICT_BLOCKS)[number];
 
-/** All that lose a tie over this block: each with the first policy that comes before it. */
-export function tiesOver(block: TiedBlock, { policies }: PolicySet): readonly Tie[] {
+/** All conflicts over this block: each with the first policy that comes before it. */
+export function conflictsOver(block: ConflictBlock, { policies }: PolicySet): readonly PolicyConflict[] {
   const stating = policies.filter(policy => policy.object.spec?.[block] !== undefined);
   return stating.flatMap((own, index) => {
     // A protection that is only observed takes nothing from one that is enforced.
@@ -35,8 +35,10 @@ export function tiesOver(block: TiedBlock, { policies }: PolicySet): readonly Ti
   });
 }
 
-/** The ties that a change of this policy makes: its own, and those of the policies that it comes before. */
-export function tiesOf(object: KubernetesObject, block: TiedBlock, set: PolicySet): readonly Tie[] {
+/** The conflicts that a change of this policy makes: its own, and those of the policies that it comes before. */
+export function conflictsOf(object: KubernetesObject, block: ConflictBlock, set: PolicySet): readonly PolicyConflict[] {
   const { uid } = object.metadata;
-  return tiesOver(block, set).filter(({ loser, winner }) => loser.metadata.uid === uid || winner.metadata.uid === uid);
+  return conflictsOver(block, set).filter(
+    ({ loser, winner }) => loser.metadata.uid === uid || winner.metadata.uid === uid,
+  );
 }

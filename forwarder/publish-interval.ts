@@ -1,5 +1,5 @@
 /**
- * A floor on how often one object is published. A user who may edit an object can change it a hundred times a second; each event
+ * The shortest interval between publications of one object. A user who may edit an object can change it a hundred times a second; each event
  * costs money and a run of each function that it is routed to.
  *
  * Each part of an object has its own allowance: `burst` publications at once, then one per `period`. So a flapping label never
@@ -9,16 +9,16 @@
 import { addDuration, toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
 import type { ObjectChange } from './tracker.ts';
 
-export interface PublishFloorSettings {
-  /** Zero: no floor. */
+export interface PublishIntervalSettings {
+  /** Zero: none. */
   readonly period: DurationMs;
   /** Publications of one part that need not wait. */
   readonly burst: number;
   /** Parts with an allowance of their own; what it does not say is as for all others. */
-  readonly ofPart?: Readonly<Record<string, Partial<Pick<PublishFloorSettings, 'period' | 'burst'>>>>;
+  readonly ofPart?: Readonly<Record<string, Partial<Pick<PublishIntervalSettings, 'period' | 'burst'>>>>;
 }
 
-export interface PublishFloor {
+export interface PublishInterval {
   /**
    * Time at which the change may be published; an instant of the past: at once. A part that may go takes the others
    * along.
@@ -42,7 +42,7 @@ interface PublishAllowance {
  * Remembers what was published within the longest allowance, and nothing of deleted objects: memory is bounded by the
  * rate of changes.
  */
-export function createPublishFloor({ period, burst, ofPart = {} }: PublishFloorSettings): PublishFloor {
+export function createPublishInterval({ period, burst, ofPart = {} }: PublishIntervalSettings): PublishInterval {
   /** In the order of their last publication. */
   const recent = new Map<string, PublishAllowance>();
   const allowanceOf = (part: string) => {

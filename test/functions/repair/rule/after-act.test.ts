@@ -1,12 +1,17 @@
-/** What is remembered of an act that was not carried out, and who is next. */
+/** What is remembered of an act, and who is next if it was not carried out. */
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { LaunchPause } from '../../../../functions/repair/pool-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { asOf } from '../../../../functions/repair/rule/next-action.ts';
+import { withPastTense } from '../../../../functions/repair/rule/next-action.ts';
 import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
-import { afterRefusedAct, noteRefusedAct, type RefusedAct } from '../../../../functions/repair/rule/refused-act.ts';
+import {
+  afterAct,
+  afterRefusedAct,
+  noteRefusedAct,
+  type RefusedAct,
+} from '../../../../functions/repair/rule/after-act.ts';
 import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';
 import { addDuration, type EpochMs, hours, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
 import { at, NOW } from '../../../builders/pool.ts';
@@ -142,9 +147,9 @@ describe('the node of a refused act', () => {
   const running = { ...BEFORE, attempt: attemptOf(REBOOT, { phase: 'accepted' }) };
 
   it.each<readonly [string, Given, string, EpochMs]>([
-    ['whose next action has its turn', { refused: refusedAct(REBOOT), ladder: [REBOOT, TERMINATE] }, 'followed', soon],
-    ['of which nothing else is left', { refused: refusedAct(TERMINATE), ladder: [TERMINATE] }, 'followed', soon],
-    ['that waits for a launch', { refused: refusedAct(REPLACE), ladder: [REPLACE], pause }, 'followed', soon],
+    ['whose next action has its turn', { refused: refusedAct(REBOOT), ladder: [REBOOT, TERMINATE] }, 'failed', soon],
+    ['of which nothing else is left', { refused: refusedAct(TERMINATE), ladder: [TERMINATE] }, 'failed', soon],
+    ['that waits for a launch', { refused: refusedAct(REPLACE), ladder: [REPLACE], pause }, 'failed', soon],
     [
       'that waits for a launch within the second',
       {
@@ -152,23 +157,23 @@ describe('the node of a refused act', () => {
         ladder: [REPLACE],
         pause: { failures: 1, until: addDuration(NOW, toDurationMs(500)) },
       },
-      'followed',
+      'failed',
       addDuration(NOW, toDurationMs(500)),
     ],
     [
       'with an attempt before it, and a next action',
       { refused: refusedAct(TERMINATE, { before: running }), ladder: [TERMINATE, REPLACE] },
-      'inFlight',
+      'hasTime',
       soon,
     ],
     [
       'with an attempt before it, and no next action',
       { refused: refusedAct(TERMINATE, { before: running }), ladder: [TERMINATE] },
-      'followed',
+      'failed',
       soon,
     ],
-  ])('%s', (_, given, state, time) => {
-    expect(after(given)).toMatchObject({ state, time });
+  ])('%s', (_, given, attemptState, time) => {
+    expect(after(given)).toMatchObject({ attemptState, time });
   });
 
   it('remembers the refusal, the number of the attempt and what it was to make', () => {
@@ -188,12 +193,90 @@ describe('the node of a refused act', () => {
     expect(record.attempt).toEqual(running.attempt);
   });
 
-  it('skips a launch in its incident, and remembers no refusal of it', () => {
+  it('skips a launch in its incident, and remembers the refusal: the next one within an hour is not reported', () => {
     const { record } = after({ refused: refusedAct(REPLACE), ladder: [REPLACE, TERMINATE] });
-    expect(record.incident?.skipped).toEqual([keyOf(REPLACE)]);
-    expect(record.refusals).toBeUndefined();
-    const again = refusedAct(REPLACE, { before: { ...BEFORE, incident: record.incident } });
-    expect(after({ refused: again, ladder: [REPLACE] }).record.incident?.skipped).toEqual([keyOf(REPLACE)]);
+    expect(record.incident?.skippedLaunches).toEqual([keyOf(REPLACE)]);
+    expect(record.refusals).toMatchObject({ [keyOf(REPLACE)]: { count: 1 } });
+    const again = refusedAct(REPLACE, { before: { ...BEFORE, ...record } });
+    expect(noteRefusedAct(again).reportKind).toBeUndefined();
+    expect(after({ refused: again, ladder: [REPLACE] }).record.incident?.skippedLaunches).toEqual([keyOf(REPLACE)]);
+  });
+});
+
+describe('the node of an act that was not refused', () => {
+  const before: NodeRecord = { ...BEFORE, number: 4, leftovers: { drain: 'd1' } };
+  const attempt = attemptOf(REBOOT, { until: at(10) });
+  const record: NodeRecord = { ...before, number: 5, attempt, leftovers: { drain: 'd1', maintenance: true } };
+  const made = { resources: [] };
+  const mayHaveMade = { ...record, leftovers: { ...record.leftovers, ...made } };
+  type Unrefused = Parameters<typeof afterAct>[0];
+  const after = (outcome: Unrefused, given: Partial<Parameters<typeof afterAct>[1]> = {}) =>
+    afterAct(
+      outcome,
+      { granted: { attempt, finding: { record: before, verdict: { unfinished: undefined } } }, record, made, ...given },
+      NOW,
+    );
+
+  it.each<[string, Unrefused, object, EpochMs]>([
+    [
+      'has what it made, and an attempt that was accepted',
+      { kind: 'accepted', attempt, ladder: [REBOOT] },
+      {
+        record: {
+          number: 5,
+          attempt: { phase: 'accepted' },
+          leftovers: { drain: 'd1', maintenance: true, resources: [] },
+        },
+      },
+      at(5),
+    ],
+    [
+      'has no attempt of ours if somebody else acted',
+      { kind: 'overtaken' },
+      { record: { ...before, attempt: undefined } },
+      at(5),
+    ],
+    [
+      'has the intent if the outcome is unknown, until its run is over',
+      { kind: 'unknown' },
+      { record: mayHaveMade },
+      at(1),
+    ],
+    [
+      'remembers that the unknown outcome is one more refusal',
+      { kind: 'unknown', refusals: noted(REBOOT, NOW).refusals ?? {} },
+      { record: { ...mayHaveMade, refusals: noted(REBOOT, NOW).refusals } },
+      at(1),
+    ],
+  ])('%s', (_, outcome, change, time) => {
+    expect(after(outcome)).toMatchObject({ change, time });
+  });
+
+  it('is as before if the act was called off, but for the number', () => {
+    expect(after({ kind: 'calledOff' })).toEqual({
+      change: { record: { ...before, number: 5 }, verdict: undefined, attemptState: 'failed' },
+      time: addDuration(NOW, seconds(1)),
+    });
+  });
+
+  it('is followed every half minute after a launch', () => {
+    const launch = attemptOf(REPLACE);
+    const granted = { attempt: launch, finding: { record: before, verdict: { unfinished: undefined } } };
+    expect(after({ kind: 'accepted', attempt: launch, ladder: [REPLACE] }, { granted }).time).toBe(at(0.5));
+  });
+
+  it('keeps the annotation of a termination that was called off as ours (I7)', () => {
+    const termination = attemptOf(TERMINATE);
+    const granted = { attempt: termination, finding: { record: before, verdict: { unfinished: undefined } } };
+    const { change } = after({ kind: 'calledOff' }, { granted, record: { ...record, attempt: termination } });
+    expect(Object.keys(change.record?.leftovers ?? {}).toSorted()).toEqual(['annotation', 'drain']);
+  });
+
+  it('keeps what the record has if the act was to finish another one, and has time with an attempt before', () => {
+    const running = { ...before, attempt };
+    const granted = { attempt, finding: { record: running, verdict: { unfinished: attempt } } };
+    const { change } = after({ kind: 'calledOff' }, { granted });
+    expect(change).toMatchObject({ attemptState: 'hasTime', record: { attempt, leftovers: record.leftovers } });
   });
 });
 
@@ -201,14 +284,14 @@ describe('a message about a next try', () => {
   const said = 'it was refused; it is tried again at 2024-11-01T15:32:48Z';
 
   it('says that it was to come once its time is over: later tries are not told', () => {
-    expect(asOf(said, at(-1))).toBe(said);
-    expect(asOf(said, NOW)).toBe('it was refused; it was to be tried again at 2024-11-01T15:32:48Z');
+    expect(withPastTense(said, at(-1))).toBe(said);
+    expect(withPastTense(said, NOW)).toBe('it was refused; it was to be tried again at 2024-11-01T15:32:48Z');
   });
 
   it.each([`${said}, or so`, 'it was refused; it is tried again at noon', 'it was refused'])(
     'is left as it is where it ends otherwise: %s',
     message => {
-      expect(asOf(message, at(60))).toBe(message);
+      expect(withPastTense(message, at(60))).toBe(message);
     },
   );
 });
