@@ -6,7 +6,7 @@
  */
 import { annotationOf, dig, nameOf, REPLACES_ANNOTATION, textOf } from './reading.ts';
 import { deadlineOf } from './deadline.ts';
-import { does, failedReads, isKubernetes, knowsRecord, lastSeen, targetOf } from './run-journal.ts';
+import { does, exactVersionOf, failedReads, isKubernetes, knowsRecord, lastSeen, targetOf } from './run-journal.ts';
 import type { MakeCheck, PortCall, Run } from './invariant.ts';
 
 /**
@@ -75,10 +75,8 @@ export const checkDestructiveCalls: MakeCheck = ({ mirror, clockTolerance, viola
 };
 
 /** The read that a delete of an exact version makes needless: the API server itself looks whether the object is still what the run saw. */
-const readProvenBy = ({ args }: PortCall): string | undefined =>
-  textOf(dig(args[1], 'preconditions', 'resourceVersion')) === undefined
-    ? undefined
-    : `kubernetes get ${JSON.stringify([args[0]])}`;
+const readProvenBy = (call: PortCall): string | undefined =>
+  exactVersionOf(call) === undefined ? undefined : `kubernetes get ${JSON.stringify([call.args[0]])}`;
 
 function isDestructive(call: PortCall): boolean {
   if (call.port === 'instances') return !['describe', 'checkOf', 'list'].includes(call.method);

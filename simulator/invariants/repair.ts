@@ -34,7 +34,16 @@ import { profileOf } from './statements.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
-import { does, isKubernetes, isTermination, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
+import {
+  does,
+  exactVersionOf,
+  isKubernetes,
+  isTermination,
+  lastGet,
+  lastList,
+  lastRecordWrite,
+  targetOf,
+} from './run-journal.ts';
 
 /** Every other reason for a hold is judged by the objects themselves. */
 const HELD_BY_THE_PAST: readonly string[] = [
@@ -148,7 +157,8 @@ export const checkRepair: MakeCheck = context => {
       const instance = instanceOfClaim(claim) ?? instanceOfNode(act?.node);
       if (instance !== undefined) {
         const known = { wasOpen, everReadable, underWay: surelyUnderWay, climbers, past, history };
-        const why = complainAboutAct({ instance, claim }, run, context, known);
+        const isExact = isTerminating && exactVersionOf(call) !== undefined;
+        const why = complainAboutAct({ instance, claim, isExact }, run, context, known);
         const what = isTerminating ? does(call) : `begins ${act?.kind ?? ''} for`;
         const whom = claim === undefined ? `instance ${instance}` : `nodeclaims ${claim.metadata.name}`;
         if (why !== undefined) violate('I3', `repair ${what} ${whom}: ${why}`);
@@ -239,8 +249,15 @@ const hasNoted = (run: Run, { metadata }: KubernetesObject): boolean =>
       dig(args[0], 'subject', 'uid') === metadata.uid,
   );
 
+interface ActOnInstance {
+  readonly instance: string;
+  readonly claim: KubernetesObject | undefined;
+  /** The API server refuses it after any change of the NodeClaim that the run has not seen. */
+  readonly isExact: boolean;
+}
+
 function complainAboutAct(
-  { instance, claim }: { readonly instance: string; readonly claim: KubernetesObject | undefined },
+  { instance, claim, isExact }: ActOnInstance,
   run: Run,
   { now, clockTolerance }: CheckContext,
   { wasOpen, everReadable, underWay, climbers, past, history }: Remembered,
@@ -280,7 +297,7 @@ function complainAboutAct(
     profile,
     now: latest,
     node,
-    claim,
+    claim: (isExact ? claims.find(({ metadata }) => metadata.uid === claim?.metadata.uid) : undefined) ?? claim,
     pool,
     policies,
     everReadable,

@@ -35,6 +35,10 @@ export const putsAfter = (call: PortCall, { calls }: Run): readonly PortCall[] =
 export const isStoredAfter = (call: PortCall, run: Run): boolean =>
   putsAfter(call, run).some(({ outcome }) => outcome.kind === 'answered' && dig(outcome.value, 'kind') === 'written');
 
+/** The version that the object must still have: the API server refuses the call after any change that the run has not seen. */
+export const exactVersionOf = ({ method, args }: PortCall): string | undefined =>
+  textOf(dig(args[1], ...(method === 'delete' ? ['preconditions'] : ['body', 'metadata']), 'resourceVersion'));
+
 /** Further than any clock of a function is ahead. */
 const AHEAD = 60_000;
 

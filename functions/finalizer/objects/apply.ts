@@ -61,7 +61,9 @@ async function carryOutUnlessRefused(
       type: 'Warning',
       isRepeated,
     });
-  const restsOn = [object, inForce.object, entry?.phase, entry?.attempts];
+  // Of an object without an entry, the try rests on the one that it writes.
+  const { phase, attempts } = entry ?? nextEntry(observed);
+  const restsOn = [object, inForce.object, phase, attempts];
   const outcome = await tries.make({ key: decision.kind, stored: entry?.refusals, restsOn, report }, () =>
     carryOut(context, decision, observed),
   );

@@ -25,20 +25,46 @@ spec:
       kind: FinalizerRule
       metadata: { name: queues }
       spec: { group: example.com, version: v1, kind: Queue, finalizerName: example.com/cleanup, cleanup: { lambda: { functionName: f } } }
-    - { apiVersion: example.com/v1, kind: Queue, metadata: { name: q1, finalizers: [example.com/cleanup] } }
   steps:
     - { at: 0s, cleanup: { rule: queues, result: succeed } }
-    - { at: 10s, refuse: { verb: patch, resource: queues, name: q1, by: finalizer, status: 403, for: 3h } }
-    - { at: 20s, delete: { resource: queues, name: q1 } }
+STEPS
   expect: []
 `;
 
+const Q1 = '{ apiVersion: example.com/v1, kind: Queue, metadata: { name: q1 } }';
+
+/** What the run says of refused changes: `audit` and `event` with reason and type. */
+async function reportsOf(steps: readonly string[]): Promise<readonly (readonly unknown[])[]> {
+  const text = DENIED.replace('STEPS', steps.map(step => `    - ${step}`).join('\n'));
+  const { trace } = await runScenario(scenarioOf(text));
+  const reasons: readonly unknown[] = [EVENT_REASONS.changeRefused, EVENT_REASONS.finalizationError];
+  return trace
+    .filter(({ line }) => reasons.includes(line['reason']))
+    .map(({ kind, line }) => [kind, line['reason'], line['type']]);
+}
+
+const SAID_ONCE = [
+  ['audit', EVENT_REASONS.changeRefused, undefined],
+  ['event', EVENT_REASONS.finalizationError, 'Warning'],
+];
+
 it('is written down as a refused change, and the object says that its end waits', async () => {
-  const { trace } = await runScenario(scenarioOf(DENIED));
-  const { changeRefused, finalizationError } = EVENT_REASONS;
-  const told = trace.filter(({ line }) => line['reason'] === changeRefused || line['reason'] === finalizationError);
-  expect(told.map(({ kind, line }) => [kind, line['reason'], line['type']])).toEqual([
-    ['audit', changeRefused, undefined],
-    ['event', finalizationError, 'Warning'],
+  const told = await reportsOf([
+    `{ at: 0s, apply: ${Q1} }`,
+    '{ at: 10s, refuse: { verb: patch, resource: queues, name: q1, by: finalizer, status: 403, for: 3h } }',
+    '{ at: 20s, delete: { resource: queues, name: q1 } }',
   ]);
+  expect(told).toEqual(SAID_ONCE);
+});
+
+it('is said once where a busy API server comes between two denials of its finalizer', async () => {
+  const refuse = (at: string, status: number, time: string): string =>
+    `{ at: ${at}, refuse: { verb: patch, resource: queues, name: q1, by: finalizer, status: ${status}, for: ${time} } }`;
+  const told = await reportsOf([
+    refuse('0s', 422, '11s'),
+    `{ at: 10s, apply: ${Q1} }`,
+    refuse('11s', 429, '90s'),
+    refuse('101s', 422, '3h'),
+  ]);
+  expect(told).toEqual(SAID_ONCE);
 });
