@@ -16,12 +16,16 @@ export const HEALTHY_FOR = minutes(5);
 /** An incident of the same condition goes on in the ladder for this long after the last act. */
 export const GOES_ON_WITHIN = minutes(24 * 60);
 
-/** The incident as of now; undefined: it is over, or never began. */
-export function incidentAt(incident: Incident | undefined, isUnhealthy: boolean, now: EpochMs): Incident | undefined {
+/** Health of a node for its incident. `unknown`: the settings of its pool cannot be read, and so say nothing of it. */
+export type HealthNow = 'healthy' | 'unhealthy' | 'unknown';
+
+/** The incident as of now; undefined: it is over, or never began. Time in which the health is unknown is no healthy time. */
+export function incidentAt(incident: Incident | undefined, health: HealthNow, now: EpochMs): Incident | undefined {
   if (incident === undefined) return undefined;
   const { healthySince, interrupted, ...unhealthyIncident } = incident;
+  if (healthySince !== undefined && health === 'unknown') return { ...incident, healthySince: now };
   if (healthySince !== undefined && isDue(now, addDuration(healthySince, HEALTHY_FOR))) return undefined;
-  if (isUnhealthy) return { ...unhealthyIncident, taken: incident.taken.filter(key => key !== interrupted) };
+  if (health === 'unhealthy') return { ...unhealthyIncident, taken: incident.taken.filter(key => key !== interrupted) };
   // An incident in which nothing was done needs no memory.
   if (incident.taken.length === 0 && incident.recovering === undefined) return undefined;
   return healthySince === undefined ? { ...incident, healthySince: now } : incident;

@@ -19,7 +19,7 @@ import { vetoOf } from './vetoes.ts';
 import { isRebootUnderWay, replacementOf } from './attempt.ts';
 import { judgeAttempt } from './attempt-verdict.ts';
 import { nextEpisodes } from './flapping.ts';
-import { endOf, HEALTHY_FOR, incidentAt, readableSettings } from './incident.ts';
+import { endOf, HEALTHY_FOR, type HealthNow, incidentAt, readableSettings } from './incident.ts';
 import { isRebootTried, keyOf, ladderOf, possibleOf } from './ladder.ts';
 import { judgeByLadder } from './next-action.ts';
 import type { Attempt, Replacement } from '../attempt-record.ts';
@@ -59,6 +59,8 @@ function factsOf(
   const episodes = settings === undefined ? known.episodes : episodesAfter(node, settings, known.episodes, looked);
   const health = judgeHealth(node, { ...looked, repair, episodes });
   const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : health.kind !== 'healthy';
+  const isUnknown = !isUnhealthy && repair.settings !== undefined && settings === undefined;
+  const healthNow = isUnknown ? 'unknown' : isUnhealthy ? 'unhealthy' : 'healthy';
   const owner = ownerOf(node, context.owners);
   const externalRequest = context.externalRequests.get(node.name);
   const own = decideNode({ now, node, owner, repair, health, externalRequest });
@@ -67,7 +69,7 @@ function factsOf(
   const isSameWork = other !== undefined && known.otherWork?.what === other.what;
   const otherWork = isSameWork ? known.otherWork : other && { what: other.what, time: now };
   const record: NodeRecord = {
-    ...rememberedOf(known, context, node, isUnhealthy),
+    ...rememberedOf(known, context, node, healthNow),
     onsets: settings === undefined ? onsetsStill(node, known) : onsetsOf(health.unhealthy),
     episodes: [...episodes],
     otherWork,
@@ -112,13 +114,13 @@ function rememberedOf(
   known: NodeRecord,
   context: JudgeContext,
   node: NodeView,
-  isUnhealthy: boolean,
+  health: HealthNow,
 ): Omit<NodeRecord, 'otherWork'> {
   const { now, pool } = context;
   const { incident: _, otherWork: __, pool: ___, leftovers: ____, ...otherFields } = known;
   const leftovers = withMarks(known, node);
   const replacement = leftovers?.replacement && replacementNow(leftovers.replacement, context, now);
-  const incident = incidentAt(known.incident, isUnhealthy, now);
+  const incident = incidentAt(known.incident, health, now);
   return {
     ...otherFields,
     name: node.name,

@@ -305,27 +305,34 @@ describe('an incident', () => {
   const well: Incident = { ...incident, healthySince: at(0) };
 
   it('ends when no rule has been unhealthy for five minutes', () => {
-    expect(incidentAt(incident, false, at(0))).toEqual(well);
-    expect(incidentAt(well, false, addDuration(at(5), seconds(-1)))).toEqual(well);
-    expect(incidentAt(well, false, at(5))).toBeUndefined();
+    expect(incidentAt(incident, 'healthy', at(0))).toEqual(well);
+    expect(incidentAt(well, 'healthy', addDuration(at(5), seconds(-1)))).toEqual(well);
+    expect(incidentAt(well, 'healthy', at(5))).toBeUndefined();
     // Unhealthy again by then: it is another one.
-    expect(incidentAt(well, true, at(5))).toBeUndefined();
+    expect(incidentAt(well, 'unhealthy', at(5))).toBeUndefined();
   });
 
   it('goes on where it comes back sooner', () => {
-    expect(incidentAt(well, true, at(4))).toEqual(incident);
+    expect(incidentAt(well, 'unhealthy', at(4))).toEqual(incident);
+  });
+
+  it('does not end while nobody can say how the node is', () => {
+    const later: Incident = { ...well, healthySince: at(6) };
+    expect(incidentAt(well, 'unknown', at(6))).toEqual(later);
+    expect(incidentAt(later, 'unhealthy', at(10))).toEqual(incident);
+    expect(incidentAt(incident, 'unknown', at(6))).toEqual(later);
   });
 
   it('goes on without an action that still had time when the node was well', () => {
     const taken = [...incident.taken, 'Drain||1200000'];
     const interrupted: Incident = { ...well, taken, interrupted: 'Drain||1200000' };
-    expect(incidentAt(interrupted, false, at(4))).toEqual(interrupted);
-    expect(incidentAt(interrupted, true, at(4))).toEqual(incident);
+    expect(incidentAt(interrupted, 'healthy', at(4))).toEqual(interrupted);
+    expect(incidentAt(interrupted, 'unhealthy', at(4))).toEqual(incident);
   });
 
   it('of which nothing was done leaves nothing; one that others have held for a while does', () => {
-    expect(incidentAt({ type: 'Ready', taken: [] }, false, at(0))).toBeUndefined();
+    expect(incidentAt({ type: 'Ready', taken: [] }, 'healthy', at(0))).toBeUndefined();
     const settled: Incident = { type: 'Ready', taken: [], recovering: { totalMs: minutes(3) } };
-    expect(incidentAt(settled, false, at(0))).toEqual({ ...settled, healthySince: at(0) });
+    expect(incidentAt(settled, 'healthy', at(0))).toEqual({ ...settled, healthySince: at(0) });
   });
 });

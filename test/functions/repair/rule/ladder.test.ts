@@ -215,7 +215,7 @@ it('property: I11 no action twice for one incident, and none beyond its allowanc
       let inThis: string[] = [];
       const all: Act[] = [];
       const look = (): void => {
-        const incident = incidentAt(record.incident, type !== undefined, now);
+        const incident = incidentAt(record.incident, type === undefined ? 'healthy' : 'unhealthy', now);
         if (incident === undefined) inThis = [];
         const { incident: _, ...rest } = record;
         record = { ...rest, ...(incident && { incident }) };

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { PresentNode } from '../../../../functions/repair/rule/finding.ts';
+import type { RepairInForce } from '../../../../functions/repair/rule/settings-in-force.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, hours, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
 import {
@@ -94,6 +95,14 @@ describe('an incident', () => {
     const record = memory(node, more);
     expect(record?.incident).toEqual(expected.incident);
     expect(record?.lastIncident).toEqual(expected.lastIncident);
+  });
+
+  it('does not end while the settings of its pool cannot be read, and ends by itself where they went', () => {
+    const record = remembered({ onsets: {}, acts: [...acts], incident: { ...incident, healthySince: at(-5) } });
+    const seenBy = (settings: RepairInForce['settings']) =>
+      aFinding(WELL, { record, repair: someRepairInForce({}, { settings }) }).record?.incident;
+    expect(seenBy({ invalid: 'NodePool default: bad' })).toEqual({ ...incident, healthySince: NOW });
+    expect(seenBy(undefined)).toBeUndefined();
   });
 });
 
