@@ -115,17 +115,17 @@ function decideBegun(
 ): DrainDecision {
   const { now, node, limits } = observation;
   const isOfCustom = isCustomDrain(before, configuration, node);
-  const isDelegated = isOfCustom && before.phase.kind !== 'fallback';
+  const isLeftToResource = isDelegated(before, configuration, node);
   const { active, plan } = withPlan(observation, before, configuration, isOfCustom);
-  const showDraining = isDelegated || !plan.isDrained;
+  const showDraining = isLeftToResource || !plan.isDrained;
   if (!isPrepared(observation, active, showDraining)) {
     const cordon = cordonFor(active, node);
-    return { kind: 'prepare', active, cordon, showDraining, plan: isDelegated ? undefined : plan };
+    return { kind: 'prepare', active, cordon, showDraining, plan: isLeftToResource ? undefined : plan };
   }
   const isStuck = (drain: ActiveDrain): boolean => isDue(now, stuckReportTime(drain, limits) ?? NEVER);
   const next = nextByDeadline(active, limits, now);
   const over = pastDeadline(active, { limits, now, isCustom: isOfCustom }, plan);
-  if (isDelegated) {
+  if (isLeftToResource) {
     const decision = decideCustom({
       now,
       active,
@@ -210,6 +210,10 @@ export function isCustomDrain(
   const { kind } = openPhaseOf(active);
   return kind === 'custom' || kind === 'fallback' || configuration.isCustom(labels);
 }
+
+/** Whether the pods are left to the custom resource of the drain, or will be. */
+export const isDelegated = (...of: Parameters<typeof isCustomDrain>): boolean =>
+  isCustomDrain(...of) && openPhaseOf(of[0]).kind !== 'fallback';
 
 /** Sets the time of deletions. If it has come nearer, owners are warned again. */
 function withDeleteTime(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {

@@ -27,7 +27,7 @@ import { type Unavailable, orUnavailable } from '../../shared/ports/read-answer.
 import { isSentBefore } from './bus-event.ts';
 import type { DrainDeps } from './context.ts';
 import { findResource } from './custom-resource.ts';
-import { isCustomDrain } from './decide.ts';
+import { isDelegated } from './decide.ts';
 import { toDrainedNode } from './drained-node.ts';
 import { isLeftOver } from './rule/ending.ts';
 import { requestOnNode, sinceOf, withoutAnswered } from './rule/node-annotations.ts';
@@ -142,8 +142,9 @@ async function withSurroundings(
   const { limits } = inForce;
   const poolDrains =
     active && isWaiting(active) ? await drainsAround(deps, { node: base.node, limits, pool }, active) : undefined;
-  const isCustom = configuration !== undefined && active !== undefined && isCustomDrain(active, configuration, view);
-  const found = isCustom
+  // After its fallback a drain waits for no resource.
+  const isAwaited = configuration !== undefined && active !== undefined && isDelegated(active, configuration, view);
+  const found = isAwaited
     ? await orUnavailable(findResource(deps, configuration.settings.customDrain, active, base.node))
     : ({ kind: 'notAsked' } as const);
   return {

@@ -11,9 +11,11 @@ import { configurationIn } from './mirror.ts';
 import { annotationOf, dig, instantOf, labelOf, nameOf } from './reading.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
+import { followConfiguration } from './refused-configuration.ts';
 
 export function checkDrainEnd(context: CheckContext, requests: DrainRequests): Pick<Check, 'onAudit' | 'onMinute'> {
   const { mirror, now, quietSince, violate } = context;
+  const configuration = followConfiguration(mirror);
   /** When the drain of a node began, by name. */
   const begun = new Map<string, number>();
   /** By UID: since when nothing holds its end. */
@@ -29,12 +31,14 @@ export function checkDrainEnd(context: CheckContext, requests: DrainRequests): P
     free.set(uid, Infinity);
   };
   return {
-    onAudit({ function: by, decision, name }) {
+    onAudit(record) {
+      configuration.onAudit(record);
+      const { function: by, decision, name } = record;
       if (by === 'drain' && (decision === 'begin' || decision === 'fallBack')) begun.set(name, now());
     },
     onMinute() {
       const quiet = quietSince();
-      if (quiet === undefined) return free.clear();
+      if (quiet === undefined || configuration.isRefused()) return free.clear();
       const draining = [...mirror.all('nodes').values()].filter(node => labelOf(node, STATE_LABEL) === 'draining');
       const resources = context.objects('drainrequests.nvsentinel.nvidia.com').filter(isOurs);
       if (draining.length + resources.length === 0) return free.clear();

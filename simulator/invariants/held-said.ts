@@ -13,6 +13,7 @@ import { dig, nameOf, textOf } from './reading.ts';
 import { isUnhealthy } from './unhealthy-conditions.ts';
 import { factsOf, holdOf } from './repair-overdue.ts';
 import { isKubernetes, targetOf } from './run-journal.ts';
+import { followConfiguration } from './refused-configuration.ts';
 
 /** An Event of one reason about one object an hour. */
 const SAID_FOR = 60 * 60_000;
@@ -26,13 +27,12 @@ export const checkHeldSaid: MakeCheck = context => {
   const everReadable = new Set<string>();
   /** UIDs of nodes that repair has acted on: what holds the rest of it is told otherwise. */
   const acted = new Set<string>();
-  let isConfigurationRefused = false;
+  const configuration = followConfiguration(mirror);
   /** By UID of the Node: when its hold was said last, and since when it holds. */
   const said = new Map<string, number>();
   const heldSince = new Map<string, number>();
   mirror.follow((resource, uid, object) => {
     if (resource === 'nodelifecyclepolicies' && object !== undefined && isPolicyReadable(object)) everReadable.add(uid);
-    if (resource === 'configmaps') isConfigurationRefused = false;
     if (resource !== 'nodes') return;
     if (object !== undefined && isUnhealthy(object)) unhealthy.set(uid, object);
     else unhealthy.delete(uid);
@@ -49,12 +49,10 @@ export const checkHeldSaid: MakeCheck = context => {
       // One that gets lost is not said again before its hour is over.
       if (isKubernetes(call, 'create') && targetOf(call).resource === 'events') note(call.args[1]);
     },
-    onAudit({ kind, reason }) {
-      if (kind === 'ConfigMap' && reason === 'InvalidConfiguration') isConfigurationRefused = true;
-    },
+    onAudit: configuration.onAudit,
     onMinute() {
       const quiet = quietSince();
-      if (quiet === undefined || isConfigurationRefused) return heldSince.clear();
+      if (quiet === undefined || configuration.isRefused()) return heldSince.clear();
       for (const uid of heldSince.keys()) if (!unhealthy.has(uid)) heldSince.delete(uid);
       const waiting = [...unhealthy].filter(([uid]) => !acted.has(uid));
       if (waiting.length === 0) return;

@@ -51,6 +51,7 @@ export const checkLadder: MakeCheck = context => {
     else for (const known of [ladders, firstSeen, intended]) known.delete(uid);
   });
   const wasQuiet = (uid: string): boolean => (quietSince() ?? Infinity) <= (firstSeen.get(uid) ?? 0);
+  const slackOf = (uid: string): number => (wasQuiet(uid) ? tolerance : DISTURBED_SLACK);
   const hasEnded = (id: string, uid: string, calls: readonly PortCall[]): boolean =>
     [id, uid].some(known => (drainEnds.get(known) ?? -Infinity) >= (calls[0]?.time ?? Infinity));
   const hasFailed = ({ kind, id, calls }: Taken, node: KubernetesObject): boolean =>
@@ -100,7 +101,7 @@ export const checkLadder: MakeCheck = context => {
     if (kind !== 'Terminate' && kind !== 'Replace' && sameKind >= places.length)
       return complain('I4', `it was taken ${sameKind} times in this incident`);
     const last = taken.at(-1);
-    const slack = wasQuiet(uid) ? tolerance : DISTURBED_SLACK;
+    const slack = slackOf(uid);
     const beginsAgain = last?.kind === kind && isOff(last);
     if (
       last !== undefined &&
@@ -178,7 +179,7 @@ export const checkLadder: MakeCheck = context => {
       const node = mirror.all('nodes').get(textOf(dig(after, 'involvedObject', 'uid')) ?? '');
       const act = node && past.of(node.metadata.uid)?.acts.at(-1);
       if (node === undefined || act?.kind !== 'Reboot' || act.bootID === undefined) return;
-      if (hasFailed(act, node) || now() + tolerance >= endOf(act)) return;
+      if (hasFailed(act, node) || now() + slackOf(node.metadata.uid) >= endOf(act)) return;
       if (textOf(dig(node, 'status', 'nodeInfo', 'bootID')) !== act.bootID) return;
       violate('I6', `repair calls the reboot of ${nameOf(node)} a success, and its boot ID is ${act.bootID} still`);
     },

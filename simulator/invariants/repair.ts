@@ -44,6 +44,7 @@ import {
   lastRecordWrite,
   targetOf,
 } from './run-journal.ts';
+import { followConfiguration } from './refused-configuration.ts';
 
 /** Every other reason for a hold is judged by the objects themselves. */
 const HELD_BY_THE_PAST: readonly string[] = [
@@ -74,8 +75,7 @@ export const checkRepair: MakeCheck = context => {
   const { mirror, memoryOf, violate } = context;
   /** Whether some valid configuration opened the gate: one that does not parse leaves it as it was. */
   let wasOpen = false;
-  /** Curfew said that it cannot read the configuration that stands there now. */
-  let isConfigurationRefused = false;
+  const configuration = followConfiguration(mirror);
   const unhealthy = new Map<string, KubernetesObject>();
   const everReadable = new Set<string>();
   const climbers = createClimbers(context);
@@ -113,10 +113,8 @@ export const checkRepair: MakeCheck = context => {
   mirror.follow((resource, uid, object) => {
     for (const time of object === undefined ? [] : terminationTimesOf(object)) terminationTimes.add(time);
     if (resource === 'nodelifecyclepolicies' && object !== undefined && isPolicyReadable(object)) everReadable.add(uid);
-    if (resource === 'configmaps') {
-      if (object?.metadata.name === 'curfew-config' && isGateOpen(object) === true) wasOpen = true;
-      isConfigurationRefused = false;
-    }
+    const isConfiguration = resource === 'configmaps' && object?.metadata.name === 'curfew-config';
+    if (isConfiguration && isGateOpen(object) === true) wasOpen = true;
     if (resource !== 'nodes') return;
     if (object !== undefined && isUnhealthy(object)) unhealthy.set(uid, object);
     else unhealthy.delete(uid);
@@ -170,8 +168,9 @@ export const checkRepair: MakeCheck = context => {
       }
     },
     onBusEvent: event => climbers.onBusEvent(event),
-    onAudit({ function: by, decision, reason, kind, name }) {
-      if (kind === 'ConfigMap' && reason === 'InvalidConfiguration') isConfigurationRefused = true;
+    onAudit(record) {
+      configuration.onAudit(record);
+      const { function: by, decision, reason, kind, name } = record;
       if (kind !== 'Node' || by !== 'repair') return;
       const isSaid = ['exhausted', 'refused', 'retry'].includes(decision);
       if (isSaid || (decision === 'blocked' && HELD_BY_THE_PAST.includes(reason ?? '')))
@@ -200,7 +199,8 @@ export const checkRepair: MakeCheck = context => {
         // A hold whose Event is recorded again and again is a wait that can be seen (I6), and another check's business.
         const isOver = hold?.reason === 'NotConfirmed' && !mayBeDoubted(node, context);
         const isHeld = hold !== undefined && !isOver && context.now() - hold.time <= SAID_FOR;
-        const due = isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, context.now(), underWay);
+        const due =
+          isHeld || configuration.isRefused() ? undefined : overdueSince(node, facts, context.now(), underWay);
         if (due === undefined) waiting.delete(uid);
         else if (context.now() < (climbers.nextTime(uid) ?? 0)) waiting.delete(uid);
         else if (!waiting.has(uid)) waiting.set(uid, Math.max(due, context.now() - 60_000));
