@@ -1,5 +1,5 @@
 /** `curfew rbac finalizerrules|hooks [FILES...]`: prints what kinds of the user's must be granted, for `kubectl apply -f -`. */
-import { kindManifests, type KindUse } from '../deploy/rule-kind-roles.ts';
+import { kindManifests, type KindUse } from '../deploy/custom-kind-roles.ts';
 import { kindOfTemplate } from '../forwarder/wanted-templates.ts';
 import { CONFIG_MAP } from '../shared/contract/names.ts';
 import { SUBDOMAIN } from '../shared/contract/drain-fields.ts';
@@ -36,7 +36,7 @@ type NamedKind =
   | { readonly ok: false; readonly who: string; readonly message: string };
 
 const NAMED_KINDS: Readonly<Record<KindUse, (objects: readonly KubernetesObject[]) => readonly NamedKind[]>> = {
-  finalizerrules: kindsOfRules,
+  finalizerrules: kindsOfFinalizerRules,
   hooks: kindsOfHooks,
 };
 const NOTHING: Readonly<Record<KindUse, string>> = {
@@ -105,7 +105,7 @@ async function holdersOf(
   return configMap === undefined ? items : [...items, { ...configMap, kind: 'ConfigMap' }];
 }
 
-function kindsOfRules(objects: readonly KubernetesObject[]): readonly NamedKind[] {
+function kindsOfFinalizerRules(objects: readonly KubernetesObject[]): readonly NamedKind[] {
   return objects
     .filter(({ kind }) => kind === 'FinalizerRule')
     .map(({ metadata, spec }): NamedKind => {

@@ -5,7 +5,7 @@
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import type { CustomResources } from './custom-resources.ts';
 import type { ObjectListener } from './queue.ts';
-import { kindOfDrain, kindOfRule } from './wanted-kinds.ts';
+import { kindOfDrain, kindOfFinalizerRule } from './wanted-kinds.ts';
 import { createWantedTemplates, type WantedTemplates } from './wanted-templates.ts';
 import type { WatchedNodes } from './watched-nodes.ts';
 
@@ -35,7 +35,7 @@ export function createListeners({ nodes, want, onRepublish }: ListenersDeps): Re
       gone: uid => nodes.gone(uid),
     },
     FinalizerRule: {
-      present: rule => want(rule.metadata.uid, 'finalizer', kindOfRule(rule)),
+      present: rule => want(rule.metadata.uid, 'finalizer', kindOfFinalizerRule(rule)),
       gone: uid => want(uid, 'finalizer', undefined),
     },
     NodeLifecyclePolicy: templateHolder,

@@ -14,7 +14,7 @@ export interface WantedKind extends GroupVersionKind {
 }
 
 /** The kind of a FinalizerRule; a missing `group` is the core group. */
-export function kindOfRule(rule: KubernetesObject): GroupVersionKind | undefined {
+export function kindOfFinalizerRule(rule: KubernetesObject): GroupVersionKind | undefined {
   return toKind(fieldAt(rule, 'spec', 'group') ?? '', textAt(rule, 'spec', 'version'), textAt(rule, 'spec', 'kind'));
 }
 

@@ -5,7 +5,7 @@
  */
 import {
   PERMISSIONS,
-  permissionsOnRuleKind,
+  permissionsOnFinalizerRuleKind,
   type KubernetesGrant,
   type Component,
   type Permissions,
@@ -30,10 +30,10 @@ type Table = Readonly<Partial<Record<Component, Permissions>>>;
 export function withGrantedKinds(scenario: Scenario, served: readonly KnownResource[], table: Table = {}): Table {
   const known = resourcesOf(scenario, { resources: served });
   const ruled = manifestsOf(scenario).filter(isGranted);
-  const ruleKinds = ruled.flatMap(rule => resourceOfManifest(kindOfRule(rule), known) ?? []);
+  const ruleKinds = ruled.flatMap(rule => resourceOfManifest(kindOfFinalizerRule(rule), known) ?? []);
   const customKinds = customKindsOf(scenario);
   const ofRules = (part: Component): readonly KubernetesGrant[] =>
-    ruleKinds.flatMap(kind => permissionsOnRuleKind(part, kind));
+    ruleKinds.flatMap(kind => permissionsOnFinalizerRuleKind(part, kind));
   const onCustomKinds = (verbs: KubernetesGrant['verbs']): readonly KubernetesGrant[] =>
     customKinds.map(kind => ({ ...kind, verbs }));
   const added = {
@@ -59,7 +59,7 @@ export function withGrantedKinds(scenario: Scenario, served: readonly KnownResou
 /** Whether a refusal is about a kind that the scenario has left out on purpose. */
 export function isLeftOut({ objects }: Scenario, message: string): boolean {
   const kinds = objects.flatMap(({ manifest }) =>
-    manifest.kind === 'FinalizerRule' && !isGranted(manifest) ? [kindOfRule(manifest)] : [],
+    manifest.kind === 'FinalizerRule' && !isGranted(manifest) ? [kindOfFinalizerRule(manifest)] : [],
   );
   return kinds.some(({ apiVersion }) => message.includes(`API group "${apiVersion.replace(/\/?[^/]*$/, '')}"`));
 }
@@ -72,7 +72,7 @@ function manifestsOf({ objects, steps }: Scenario): readonly Manifest[] {
 const isGranted = ({ kind, body }: Manifest): boolean =>
   kind === 'FinalizerRule' && !JSON.stringify(body).includes(NOT_GRANTED);
 
-function kindOfRule({ body }: Manifest): { readonly apiVersion: string; readonly kind: string } {
+function kindOfFinalizerRule({ body }: Manifest): { readonly apiVersion: string; readonly kind: string } {
   const { group = '', version = '', kind = '' } = objectAt(body, 'spec');
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   const prefix = text(group) === '' ? '' : `${text(group)}/`;

@@ -1,5 +1,5 @@
 /** Kinds whose grant gives away more than their objects: said beside the roles that `curfew rbac` prints (docs/security.md). */
-import type { KindUse } from '../../deploy/rule-kind-roles.ts';
+import type { KindUse } from '../../deploy/custom-kind-roles.ts';
 
 interface GrantedResource {
   readonly group: string;

@@ -28,8 +28,8 @@ import { reconcileTarget } from './termination/reconcile.ts';
 import { decide as decideObject } from './objects/decide.ts';
 import { takeCallSlot } from './objects/rule/call-queue.ts';
 import { reconcileObject } from './objects/reconcile.ts';
-import { reconcileOtherRules, reconcileRule } from './rules/reconcile.ts';
-import { ruleRounds } from './rules/wake-ups.ts';
+import { reconcileOtherFinalizerRules, reconcileFinalizerRule } from './finalizer-rules/reconcile.ts';
+import { finalizerRuleRounds } from './finalizer-rules/wake-ups.ts';
 import type { TerminationContext, StepContext } from './termination/context.ts';
 import { TERMINATION_STEPS } from './termination/terminate.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
@@ -49,7 +49,7 @@ export interface Rules {
 
 type ReconcileContext = TerminationContext &
   Pick<Rules, 'decideObject' | 'takeCallSlot'> &
-  Readonly<Record<'terminationRounds' | 'ruleRounds', Rounds>> & { readonly settings: SettingsRounds };
+  Readonly<Record<'terminationRounds' | 'finalizerRuleRounds', Rounds>> & { readonly settings: SettingsRounds };
 
 /** @param rules put in place of the real rules and steps, by mutants only */
 export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}): Reconcile {
@@ -61,7 +61,7 @@ export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}
     claimCache: createClaimCache(),
     settings: settingsRounds(deps),
     terminationRounds: terminationRounds(deps),
-    ruleRounds: ruleRounds(deps),
+    finalizerRuleRounds: finalizerRuleRounds(deps),
     decide,
     steps: TERMINATION_STEPS,
     decideObject,
@@ -71,7 +71,7 @@ export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}
   const timers: readonly WakeUpRoute[] = [
     context.settings,
     context.terminationRounds,
-    context.ruleRounds,
+    context.finalizerRuleRounds,
     { takes: isOrphanCheck, timerDue: () => checkForOrphans(deps) },
     { takes: isKnownPool, timerDue: wakeUp => updateKnownPool(deps, wakeUp.subject.name, wakeUp) },
     { takes: isInstance, timerDue: wakeUp => reconcileInstance(context, wakeUp.subject.name, { wakeUp }) },
@@ -81,7 +81,7 @@ export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}
       return reconcileTarget(context, { kind: 'NodeClaim', name, uid }, wakeUp);
     }),
     ofKind('Node', wakeUp => reconcileNode(context, wakeUp.subject.name, { wakeUp })),
-    ofKind('FinalizerRule', wakeUp => reconcileRule(context, wakeUp.subject.name, { wakeUp })),
+    ofKind('FinalizerRule', wakeUp => reconcileFinalizerRule(context, wakeUp.subject.name, { wakeUp })),
     // All other kinds are those of FinalizerRules.
     { takes: () => true, timerDue: wakeUp => reconcileObject(context, wakeUp.subject, wakeUp) },
   ];
@@ -128,8 +128,8 @@ async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEv
     case 'PodDisruptionBudget':
       return context.terminationRounds.request(undefined);
     case 'FinalizerRule':
-      await reconcileRule(context, name, { watch, affectsObjects: !isRepeated && !isOwnFinalizer(changed) });
-      return isRepeated ? undefined : reconcileOtherRules(context, name);
+      await reconcileFinalizerRule(context, name, { watch, affectsObjects: !isRepeated && !isOwnFinalizer(changed) });
+      return isRepeated ? undefined : reconcileOtherFinalizerRules(context, name);
     case 'NodePool':
       await reportTerminationFaults(context, subject, isRepeated);
       await updateKnownPool(context.deps, name);

@@ -81,8 +81,8 @@ async function callerOf(
 const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly TerminationSubject['kind'][];
 
 /**
- * Handles a worker's answer by its key alone, which was made of the object's UID and the name of the hook or rule. An answer that cannot be read
- * is a failure of its hook or clean-up; without a key nobody can be told, and `TerminalError` parks the message.
+ * Handles a worker's answer by its key alone, which was made of the object's UID and the name of the hook or FinalizerRule. An answer that cannot
+ * be read is a failure of its hook or clean-up; without a key nobody can be told, and `TerminalError` parks the message.
  */
 export async function reconcileAnswer(
   context: TerminationContext & ObjectContext,

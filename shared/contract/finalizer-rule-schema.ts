@@ -1,5 +1,5 @@
 /** Reads the `spec` of a FinalizerRule. Strict, with a message that names the path (I8). */
-import { DEFAULT_RATE_LIMIT, RULE_ON_DEADLINES, type Cleanup, type FinalizerRule } from '../domain/finalizer-rule.ts';
+import { DEFAULT_RATE_LIMIT, ON_DEADLINES, type Cleanup, type FinalizerRule } from '../domain/finalizer-rule.ts';
 import { hours, seconds } from '../domain/time.ts';
 import { atMost, LIMITS, parsed, positiveDuration, type Parsed } from './policy-schema.ts';
 import { finalizerNameSchema } from './termination-schema.ts';
@@ -71,7 +71,7 @@ export const finalizerRuleSchema = z.madeOnce(() =>
       finalizerName: finalizerNameSchema,
       cleanup: cleanupSchema(),
       deadline: z.optional(positiveDuration),
-      onDeadline: z._default(z.enum(RULE_ON_DEADLINES), 'Keep'),
+      onDeadline: z._default(z.enum(ON_DEADLINES), 'Keep'),
       rateLimit: z._default(rateLimitSchema(), DEFAULT_RATE_LIMIT),
     })
     .check(

@@ -199,7 +199,7 @@ export const PERMISSIONS: Readonly<Record<Component, Permissions>> = {
  * The permissions of a part on the objects of a kind that a FinalizerRule names; the user grants them kind by kind
  * (`curfew rbac`).
  */
-export function permissionsOnRuleKind(
+export function permissionsOnFinalizerRuleKind(
   part: Component,
   { group, resource }: { group: string; resource: string },
 ): Permissions['kubernetes'] {

@@ -8,9 +8,9 @@ export type Cleanup =
   /** Nothing to clean up. */
   | { readonly kind: 'none' };
 
-export const RULE_ON_DEADLINES = ['Keep', 'Release'] as const;
+export const ON_DEADLINES = ['Keep', 'Release'] as const;
 /** `Keep`: the object stays and is reported; `Release`: the finalizer goes, and what is left behind is noted as a possible orphan. */
-export type RuleOnDeadline = (typeof RULE_ON_DEADLINES)[number];
+export type OnDeadline = (typeof ON_DEADLINES)[number];
 
 /** The most calls of a rule's clean-up, whatever fails. */
 export interface RateLimit {
@@ -31,6 +31,6 @@ export interface FinalizerRule {
   readonly cleanup: Cleanup;
   /** From the deletion on. */
   readonly deadline: DurationMs | undefined;
-  readonly onDeadline: RuleOnDeadline;
+  readonly onDeadline: OnDeadline;
   readonly rateLimit: RateLimit;
 }

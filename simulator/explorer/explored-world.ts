@@ -14,7 +14,7 @@ import { createSystem } from '../../runtime/system.ts';
 import type { EnvironmentPorts, System, WaitingInInbox } from '../../runtime/system-parts.ts';
 import { createCloud, type Cloud } from '../cloud.ts';
 import { HEALTH_EVENT } from '../../shared/contract/names.ts';
-import { PERMISSIONS, permissionsOnRuleKind, type Permissions } from '../../shared/contract/permissions.ts';
+import { PERMISSIONS, permissionsOnFinalizerRuleKind, type Permissions } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import type { BusEventSeen, PortCall } from '../invariants/invariant.ts';
@@ -62,14 +62,16 @@ const NO_FORWARDER: ClusterWatch = {
 const DEFINITIONS = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' };
 
 /** As a user grants the kinds of FinalizerRules (`curfew rbac`). */
-function withRuleKinds(core: ApiServerCore): Permissions {
+function withFinalizerRuleKinds(core: ApiServerCore): Permissions {
   const { finalizer } = PERMISSIONS;
   const served = core.list(DEFINITIONS).items.map(({ spec }) => spec);
   const grants = core.list(RESOURCES.FinalizerRule).items.flatMap(({ spec }) => {
     const [group, kind] = [textOf(spec?.['group']), textOf(spec?.['kind'])];
     const definition = served.find(each => each?.['group'] === group && dig(each, 'names', 'kind') === kind);
     const resource = textOf(dig(definition, 'names', 'plural'));
-    return group === undefined || resource === undefined ? [] : permissionsOnRuleKind('finalizer', { group, resource });
+    return group === undefined || resource === undefined
+      ? []
+      : permissionsOnFinalizerRuleKind('finalizer', { group, resource });
   });
   return { ...finalizer, kubernetes: [...finalizer.kubernetes, ...grants] };
 }
@@ -122,7 +124,7 @@ export class ExploredWorld {
       instances: () => cloud.instances(() => undefined),
       audit: { write: record => this.#see({ kind: 'audit', record, time: this.time.now() }) },
       reconcilers,
-      permissions: { finalizer: withRuleKinds(core) },
+      permissions: { finalizer: withFinalizerRuleKinds(core) },
       hooks: {
         onRun: (name, lifetime) => {
           watcher.runStarted(name, lifetime);

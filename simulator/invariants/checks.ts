@@ -28,8 +28,8 @@ import { checkRepair } from './repair.ts';
 import { checkRepairTerms } from './repair-terms.ts';
 import { checkReplacement } from './replacement.ts';
 import { checkRobustness } from './robustness.ts';
-import { checkRuleEnd } from './rule-end.ts';
-import { checkRuleFinalizers } from './rule-finalizers.ts';
+import { checkFinalizerRuleEnd } from './finalizer-rule-end.ts';
+import { checkFinalizerRuleFinalizers } from './finalizer-rule-finalizers.ts';
 import { checkTerminationEnd } from './termination-end.ts';
 import { checkTermination } from './termination.ts';
 import { checkTimers } from './timers.ts';
@@ -38,8 +38,8 @@ import type { MakeCheck } from './invariant.ts';
 /** One line each; a check that is not listed does not run. */
 export const CHECKS: readonly MakeCheck[] = [
   checkFinalizers,
-  checkRuleFinalizers,
-  checkRuleEnd,
+  checkFinalizerRuleFinalizers,
+  checkFinalizerRuleEnd,
   checkDestructiveCalls,
   checkRepair,
   checkRepairGuards,

@@ -4,7 +4,7 @@
  */
 import type { NewRecord } from '../../shared/ports/record-store.ts';
 import { answersOfDrains, endsOfDrains } from './drain-memory.ts';
-import { finalizersOfRules, poolsThatWent } from './promise-memory.ts';
+import { finalizersOfFinalizerRules, poolsThatWent } from './promise-memory.ts';
 import { actsOfRepair, guardsOfRepair, incidentsOfRepair } from './repair-memory.ts';
 import type { CheckContext, MakeCheck } from './invariant.ts';
 import type { Fact, MakeMemory, Memory } from './stored-fact.ts';
@@ -15,7 +15,7 @@ const MEMORIES: readonly MakeMemory[] = [
   actsOfRepair,
   incidentsOfRepair,
   guardsOfRepair,
-  finalizersOfRules,
+  finalizersOfFinalizerRules,
   poolsThatWent,
 ];
 

@@ -21,7 +21,7 @@ export const poolsThatWent: MakeMemory = ({ mirror }) => ({
 });
 
 /** That the finalizer of a rule stands for a clean-up. */
-export const finalizersOfRules: MakeMemory = ({ current }) => ({
+export const finalizersOfFinalizerRules: MakeMemory = ({ current }) => ({
   isIn: key => key.startsWith('finalizer/object/'),
   factsIn({ subject: { apiVersion, kind, namespace, name, uid = '' }, state }) {
     const entries = [state, ...Object.values(fieldsOf(dig(state, 'others')))];

@@ -26,7 +26,8 @@ export const checkRobustness: MakeCheck = context => {
   let messages = 0;
   /** Counts of the minutes before. */
   const earlier: number[] = [];
-  const count = (): number => COUNTED.reduce((sum, resource) => sum + mirror.all(resource).size, countOfRules(context));
+  const count = (): number =>
+    COUNTED.reduce((sum, resource) => sum + mirror.all(resource).size, countOfFinalizerRules(context));
   return {
     onFailure(by, error) {
       if (error instanceof RetryableError) {
@@ -67,7 +68,7 @@ export const checkRobustness: MakeCheck = context => {
 };
 
 /** Objects of the kinds that FinalizerRules name. */
-function countOfRules({ mirror, objects }: CheckContext): number {
+function countOfFinalizerRules({ mirror, objects }: CheckContext): number {
   return [...mirror.all('finalizerrules').values()].reduce((sum, rule) => {
     const resource = pluralOf(rule, objects);
     if (resource === undefined) return sum;

@@ -13,7 +13,7 @@ const PARTS: Readonly<Record<string, readonly Role[]>> = {
   'functions/grace-period': [],
   'functions/repair': [],
   'functions/finalizer/termination': [],
-  'functions/finalizer/rules': [],
+  'functions/finalizer/finalizer-rules': [],
   'functions/finalizer/objects': [],
   'functions/finalizer/orphans': [],
   // The sweep looks at the due index, and remembers and says nothing by itself.

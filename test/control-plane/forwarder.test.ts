@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { kindManifests } from '../../deploy/rule-kind-roles.ts';
+import { kindManifests } from '../../deploy/custom-kind-roles.ts';
 import { createForwarder, type Forwarder } from '../../forwarder/forwarder.ts';
 import { createLease, DEFAULT_LEASE_TIMINGS } from '../../forwarder/lease.ts';
 import { SILENT_LOG } from '../../forwarder/log.ts';

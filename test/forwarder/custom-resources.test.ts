@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { kindOfDrain, kindOfRule } from '../../forwarder/wanted-kinds.ts';
+import { kindOfDrain, kindOfFinalizerRule } from '../../forwarder/wanted-kinds.ts';
 import { DEFAULT_SETTINGS } from '../../forwarder/settings.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { minutes, seconds } from '../../shared/domain/time.ts';
@@ -22,10 +22,14 @@ const aDrain = (status: object = {}) =>
 
 describe('the kinds that objects ask for', () => {
   it('stand in the spec of a rule; half of one asks for nothing', () => {
-    expect(kindOfRule(aFinalizerRule())).toEqual({ group: 'example.com', version: 'v1', kind: 'ManagedDatabase' });
-    expect(kindOfRule(aFinalizerRule({ spec: { version: 'v1', kind: 'Pod' } }))).toMatchObject({ group: '' });
+    expect(kindOfFinalizerRule(aFinalizerRule())).toEqual({
+      group: 'example.com',
+      version: 'v1',
+      kind: 'ManagedDatabase',
+    });
+    expect(kindOfFinalizerRule(aFinalizerRule({ spec: { version: 'v1', kind: 'Pod' } }))).toMatchObject({ group: '' });
     for (const spec of [undefined, {}, { group: 'x', version: 'v1' }, { group: 7, version: 'v1', kind: 'A' }]) {
-      expect(kindOfRule(aFinalizerRule({ spec }))).toBeUndefined();
+      expect(kindOfFinalizerRule(aFinalizerRule({ spec }))).toBeUndefined();
     }
   });
 

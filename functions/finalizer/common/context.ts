@@ -1,4 +1,4 @@
-/** Context that terminations, rules, objects and orphans act with. */
+/** Context that terminations, FinalizerRules, objects and orphans act with. */
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 

@@ -149,7 +149,7 @@ async function saveReportedOrphan({ reporter }: ObjectContext, observed: Observe
   return saveEntry(observed, entry, addDuration(observed.observation.now, LEDGER_CHECK));
 }
 
-/** Notes the next call down, or takes a slot in the queue of its rule. */
+/** Notes the next call down, or takes a slot in the queue of its FinalizerRule. */
 async function intend(context: ObjectRunContext, observed: ObservedObject): Promise<Turn> {
   const { deps, takeCallSlot } = context;
   const { entry, observation, inForce } = observed;

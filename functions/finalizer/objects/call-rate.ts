@@ -1,4 +1,4 @@
-/** Limits how often the clean-up of one rule is called, whatever fails: all of its objects share the slots of one queue. */
+/** Limits how often the clean-up of one FinalizerRule is called, whatever fails: all of its objects share the slots of one queue. */
 import { OWNER } from '../common/context.ts';
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
@@ -10,7 +10,7 @@ import { anotherTurn, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
 import { type CallQueue, freeCallSlot, type takeCallSlot as TakeSlot } from './rule/call-queue.ts';
-import type { RuleInForce } from '../rules/decide.ts';
+import type { FinalizerRuleInForce } from '../finalizer-rules/decide.ts';
 
 /** The stored queue; version 1 had no `callEndTimes`. */
 const schema = z.object({
@@ -26,15 +26,15 @@ export const CALL_RATE_CODEC: RecordCodec<CallQueue> = storedUnder<CallQueue>(
 type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
 
 /**
- * Takes the next slot, and answers when its turn is; now, while the rule makes few calls. Throws `RetryableError`: `Contended` when others are
- * always first, `NewerRecord` when a newer version of Curfew counts the calls.
+ * Takes the next slot, and answers when its turn is; now, while the FinalizerRule makes few calls. Throws `RetryableError`: `Contended` when others
+ * are always first, `NewerRecord` when a newer version of Curfew counts the calls.
  *
  * @param isSlotDue whether the slot that the object took earlier has come by `now`, the time at which the object was read. The time that the
  * read of the queue takes does not count. `takeCallSlot`: the rule
  */
 export async function reserveCall(
   deps: Deps,
-  { object, rule }: RuleInForce,
+  { object, rule }: FinalizerRuleInForce,
   uid: string,
   {
     isSlotDue,
@@ -52,7 +52,7 @@ export async function reserveCall(
 }
 
 /** Notes that the call has ended, and another may begin. */
-export async function releaseCall(deps: Deps, { object }: RuleInForce, uid: string): Promise<void> {
+export async function releaseCall(deps: Deps, { object }: FinalizerRuleInForce, uid: string): Promise<void> {
   try {
     await changeQueue(deps, object, queue => freeCallSlot(queue, uid));
   } catch (error) {
@@ -67,7 +67,7 @@ export async function releaseCall(deps: Deps, { object }: RuleInForce, uid: stri
  */
 async function changeQueue(
   { records, clock }: Deps,
-  rule: RuleInForce['object'],
+  rule: FinalizerRuleInForce['object'],
   next: (queue: CallQueue) => CallQueue,
 ): Promise<void> {
   const { metadata } = rule;

@@ -14,7 +14,7 @@ export interface ObjectContext extends FinalizerContext {
 /** The answer of a worker by its event. */
 export type WorkerAnswer = HookAnswer & { readonly rule: string };
 
-/** One run about one object and rule. */
+/** One run about one object and FinalizerRule. */
 export interface ObjectRunContext extends ObjectContext {
   readonly tries: Tries;
   /** Number of the call that this run noted down. */

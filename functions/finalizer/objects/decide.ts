@@ -13,7 +13,7 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 
-/** The object's entry in the ledger. `slotTime`: its slot in the queue of the rule; `effort`: the finalizer was put back. */
+/** The object's entry in the ledger. `slotTime`: its slot in the queue of the FinalizerRule; `effort`: the finalizer was put back. */
 export type ObservedEntry = { readonly effort?: Effort } &
   /** With a slot: the object has queued since `time`. */
   (
@@ -41,14 +41,14 @@ export interface ObjectObservation<
 > {
   readonly now: EpochMs;
   readonly rule: FinalizerRule;
-  /** The rule itself is being deleted: living objects are set free. */
-  readonly isRuleTerminating: boolean;
-  /** The object; undefined: it is gone. `outOfSight`: its kind is defined, and not served in the version that the rule names. */
+  /** The FinalizerRule itself is being deleted: living objects are set free. */
+  readonly isFinalizerRuleTerminating: boolean;
+  /** The object; undefined: it is gone. `outOfSight`: its kind is defined, and not served in the version that the FinalizerRule names. */
   readonly object: State | 'outOfSight' | undefined;
   readonly entry: Entry | undefined;
   /** Whether this run noted the intended call down. */
   readonly isOwnIntent: boolean;
-  /** False: the rule is in conflict or refused, and only cleans up what carries its finalizer. */
+  /** False: the FinalizerRule is in conflict or refused, and only cleans up what carries its finalizer. */
   readonly addsFinalizer: boolean;
 }
 
@@ -84,13 +84,13 @@ const isUnderWay = (entry: ObservedEntry): boolean =>
   entry.phase === 'held' ? entry.slotTime !== undefined : entry.phase !== 'orphaned';
 
 /**
- * Decides about an object. The finalizer goes after the clean-up has succeeded, at the deadline of a rule with `onDeadline: Release`, or from
- * living objects of a rule that is deleted; nothing else releases it.
+ * Decides about an object. The finalizer goes after the clean-up has succeeded, at the deadline of a FinalizerRule with `onDeadline: Release`, or
+ * from living objects of a FinalizerRule that is deleted; nothing else releases it.
  */
 export function decide<Entry extends ObservedEntry, State extends ObservedState>(
   observation: ObjectObservation<Entry, State>,
 ): ObjectDecision<Entry, State> {
-  const { object, entry, rule, isRuleTerminating, now } = observation;
+  const { object, entry, rule, isFinalizerRuleTerminating, now } = observation;
   const watch = (watched: Entry, period: DurationMs = LEDGER_CHECK): ObjectDecision<Entry, State> => ({
     kind: 'watch',
     entry: watched,
@@ -107,7 +107,8 @@ export function decide<Entry extends ObservedEntry, State extends ObservedState>
   }
   if (object.deletionTime === undefined) {
     const { hasFinalizer } = object;
-    if (isRuleTerminating) return hasFinalizer || entry !== undefined ? { kind: 'free', object } : { kind: 'ignore' };
+    if (isFinalizerRuleTerminating)
+      return hasFinalizer || entry !== undefined ? { kind: 'free', object } : { kind: 'ignore' };
     if (!hasFinalizer && !observation.addsFinalizer) return { kind: entry === undefined ? 'ignore' : 'close' };
     if (entry === undefined) return { kind: 'hold', object };
     if (hasFinalizer) return watch(entry);

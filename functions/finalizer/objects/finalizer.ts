@@ -1,4 +1,4 @@
-/** Puts the finalizer of a rule on an object, and takes it off: the ledger first (I1), and exactly the object that was looked at (I10). */
+/** Puts the finalizer of a FinalizerRule on an object, and takes it off: the ledger first (I1), and exactly the object that was looked at (I10). */
 import type { FinalizerContext } from '../common/context.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { effortOfRestoring } from '../../../shared/domain/effort.ts';
@@ -10,11 +10,11 @@ import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObservedObject } from './observe.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
-import { carriesFinalizer } from '../rules/rule-set.ts';
+import { carriesFinalizer } from '../finalizer-rules/finalizer-rule-set.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { objectOf } from '../../../shared/ports/read-answer.ts';
 
-/** Puts the finalizer of the rule on the object; its entry in the ledger is written before. */
+/** Puts the finalizer of the FinalizerRule on the object; its entry in the ledger is written before. */
 export async function addFinalizer(
   { deps, reporter }: FinalizerContext,
   observed: ObservedObject,
@@ -43,7 +43,7 @@ export async function addFinalizer(
 }
 
 /**
- * Takes the finalizer of the rule off.
+ * Takes the finalizer of the FinalizerRule off.
  *
  * @returns `ok` also when there is nothing to take off any more, or the object is gone. `changed` also for one that lived when it was looked at,
  * and is being deleted by now: it needs its clean-up (I1)

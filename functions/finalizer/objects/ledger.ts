@@ -1,6 +1,6 @@
 /**
  * Entries of the ledger: the start of the next one, and how it is written together with its timer. One record for each object; where it carries
- * the finalizers of several rules, each has an entry of its own in it, and the record's timer is the earliest of theirs.
+ * the finalizers of several FinalizerRules, each has an entry of its own in it, and the record's timer is the earliest of theirs.
  */
 import type { FinalizerDeps } from '../common/context.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -24,7 +24,7 @@ import { entriesOf, type LedgerEntry, type LedgerRecord, type TimedEntry } from 
 /** Time after which the next run goes on from what a run that died noted down. */
 export const TAKE_OVER_AFTER = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
-/** The entry as it stands, under the rule that is in force, without a slot in its queue. */
+/** The entry as it stands, under the FinalizerRule that is in force, without a slot in its queue. */
 export function nextEntry({ inForce, observation, entry }: ObservedObject): LedgerEntry {
   const { object } = observation;
   const isHere = object !== undefined && object !== 'outOfSight';
@@ -79,11 +79,11 @@ export const noteOrphan = (observed: ObservedObject, message: string): Promise<T
     unreported: true,
   });
 
-/** The rules that have an entry in the record. */
+/** The FinalizerRules that have an entry in the record. */
 export const rulesIn = (loaded: LoadedRecord<LedgerRecord>): readonly string[] =>
   loaded.kind === 'known' ? entriesOf(loaded.value).map(({ rule }) => rule) : [];
 
-/** The entry of one rule as a record of its own. Each `load` reads it again. */
+/** The entry of one FinalizerRule as a record of its own. Each `load` reads it again. */
 export function entryRecord(
   { clock }: Pick<FinalizerDeps, 'clock'>,
   record: TimedRecord<LedgerRecord>,
@@ -108,20 +108,20 @@ export function entryRecord(
     async load() {
       loaded = await record.load();
       if (loaded.kind !== 'known') return loaded;
-      const entryOfRule = entriesOf(loaded.value).find(isOf(rule));
-      return entryOfRule === undefined ? { kind: 'none' } : { ...loaded, value: withoutTime(entryOfRule) };
+      const own = entriesOf(loaded.value).find(isOf(rule));
+      return own === undefined ? { kind: 'none' } : { ...loaded, value: withoutTime(own) };
     },
     async save(wanted) {
       if (loaded.kind !== 'known' || entriesOf(loaded.value).every(isOf(rule))) return record.save(wanted);
       const { value, wakeTime } = wanted;
       const entries = timedEntriesOf(loaded.value, loaded.stored.nextWakeTime ?? wakeTime);
-      const entryOfRule = entries.find(isOf(rule));
+      const own = entries.find(isOf(rule));
       // As with any record: an unchanged entry keeps a timer that comes in time.
-      const isSame = entryOfRule !== undefined && isDeepStrictEqual(withoutTime(entryOfRule), value);
-      const keepsTimer = isSame && comesInTime(entryOfRule.wakeTime, wakeTime, clock.now());
-      const next = { ...value, wakeTime: keepsTimer ? entryOfRule.wakeTime : wakeTime };
-      const nextEntries = entries.map(entry => (entry === entryOfRule ? next : entry));
-      return saveEntries(entryOfRule === undefined ? [...entries, next] : nextEntries, wanted);
+      const isSame = own !== undefined && isDeepStrictEqual(withoutTime(own), value);
+      const keepsTimer = isSame && comesInTime(own.wakeTime, wakeTime, clock.now());
+      const next = { ...value, wakeTime: keepsTimer ? own.wakeTime : wakeTime };
+      const nextEntries = entries.map(entry => (entry === own ? next : entry));
+      return saveEntries(own === undefined ? [...entries, next] : nextEntries, wanted);
     },
     async closeNow() {
       if (loaded.kind !== 'known') return record.closeNow();
@@ -146,7 +146,7 @@ function withoutTime(timed: LedgerEntry & Partial<TimedEntry>): LedgerEntry {
 const timedEntriesOf = (value: LedgerRecord, time: EpochMs): readonly TimedEntry[] =>
   entriesOf(value).map(entry => ({ ...entry, wakeTime: entry.wakeTime ?? time }));
 
-/** The record of at least one entry: the first stands in front, the others by their rules. */
+/** The record of at least one entry: the first stands in front, the others by their FinalizerRules. */
 function recordOf([first, ...others]: readonly TimedEntry[]): LedgerRecord {
   invariant(first !== undefined, 'a record of the ledger has an entry');
   if (others.length === 0) return first;

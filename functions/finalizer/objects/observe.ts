@@ -1,4 +1,4 @@
-/** Input of the clean-up of one object: the object, its entry in the ledger, and the rule that is in force for its kind. */
+/** Input of the clean-up of one object: the object, its entry in the ledger, and the FinalizerRule that is in force for its kind. */
 import type { FinalizerDeps } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import {
@@ -12,8 +12,8 @@ import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ObjectObservation, ObservedState } from './decide.ts';
 import { seenIn } from '../../../shared/custom-resource/out-of-sight.ts';
 import type { LedgerEntry } from './record.ts';
-import type { RuleInForce } from '../rules/decide.ts';
-import { carriesFinalizer } from '../rules/rule-set.ts';
+import type { FinalizerRuleInForce } from '../finalizer-rules/decide.ts';
+import { carriesFinalizer } from '../finalizer-rules/finalizer-rule-set.ts';
 
 /** The object, with the fields that the rule reads. */
 export interface FoundObject extends ObservedState {
@@ -22,7 +22,7 @@ export interface FoundObject extends ObservedState {
 
 export interface ObservedObject {
   readonly observation: ObjectObservation<LedgerEntry, FoundObject>;
-  readonly inForce: RuleInForce;
+  readonly inForce: FinalizerRuleInForce;
   readonly ref: ObjectRef;
   readonly object: KubernetesObject | undefined;
   readonly subject: Subject;
@@ -33,10 +33,10 @@ export interface ObservedObject {
 export interface TargetObject {
   /** The object with its UID. */
   readonly subject: Subject;
-  readonly inForce: RuleInForce;
+  readonly inForce: FinalizerRuleInForce;
   readonly type: ResourceType;
   readonly record: TimedRecord<LedgerEntry>;
-  /** The rule could not get a finalizer of its own. */
+  /** The FinalizerRule could not get a finalizer of its own. */
   readonly isOwnFinalizerRefused: boolean;
   /** Number of the call that this run noted down. */
   readonly ownAttempt: number | undefined;
@@ -59,7 +59,7 @@ export async function observe(
   const answer = await kubernetes.get(ref);
   const isOther = answer.kind === 'there' && answer.object.kind !== rule.kind;
   const isMissing = answer.kind !== 'there' && storedEntry !== undefined;
-  // The plural is what the rule's status says, which others may have written: the kind decides.
+  // The plural is what the FinalizerRule's status says, which others may have written: the kind decides.
   const served = isOther || isMissing ? await kubernetes.resolve(rule) : undefined;
   if (served !== undefined && served.resource !== type.resource)
     return observe({ kubernetes, clock }, { ...sought, type: served });
@@ -74,7 +74,7 @@ export async function observe(
   const observation: ObservedObject['observation'] = {
     now: clock.now(),
     rule,
-    isRuleTerminating: inForce.object.metadata.deletionTimestamp !== undefined,
+    isFinalizerRuleTerminating: inForce.object.metadata.deletionTimestamp !== undefined,
     object: found === 'outOfSight' ? found : state,
     entry,
     isOwnIntent: entry !== undefined && ownAttempt === entry.attempts,

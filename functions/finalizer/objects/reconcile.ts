@@ -1,4 +1,4 @@
-/** One object of a kind that FinalizerRules name: for each of them look, decide, apply; entries without a rule are kept. */
+/** One object of a kind that FinalizerRules name: for each of them look, decide, apply; entries without a FinalizerRule are kept. */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -11,11 +11,11 @@ import type { ObjectContext, ObjectRunContext, WorkerAnswer } from './context.ts
 import { entryRecord, rulesIn } from './ledger.ts';
 import { observe, type ObservedObject } from './observe.ts';
 import { LEDGER_CODEC } from './record.ts';
-import { isOwnFinalizerRefused } from '../rules/record.ts';
-import { loadRules, rulesForKind, acceptanceOf } from '../rules/rule-set.ts';
-import { keepEntryWithoutRule } from './entry-without-rule.ts';
+import { isOwnFinalizerRefused } from '../finalizer-rules/record.ts';
+import { loadFinalizerRules, finalizerRulesForKind, acceptanceOf } from '../finalizer-rules/finalizer-rule-set.ts';
+import { keepEntryWithoutFinalizerRule } from './entry-without-finalizer-rule.ts';
 
-/** Looks at one object under each of its rules. @param subject with its UID */
+/** Looks at one object under each of its FinalizerRules. @param subject with its UID */
 export async function reconcileObject(
   context: ObjectContext,
   subject: Subject,
@@ -25,17 +25,17 @@ export async function reconcileObject(
   const { deps } = context;
   const { uid, kind, name } = subject;
   if (uid === undefined) return;
-  const all = await loadRules(deps);
-  const rules = rulesForKind(parseApiVersion(subject.apiVersion).group, kind, all);
+  const all = await loadFinalizerRules(deps);
+  const rules = finalizerRulesForKind(parseApiVersion(subject.apiVersion).group, kind, all);
   const ledger = openRecord(deps, LEDGER_CODEC, `object/${uid}`, wakeUp);
   const known = rulesIn(await ledger.load());
   for (const inForce of rules) {
     const rule = inForce.object.metadata.name;
     const record = entryRecord(deps, ledger, rule);
-    // The plural stands in the status of the rule, which others may have emptied.
+    // The plural stands in the status of the FinalizerRule, which others may have emptied.
     const type = inForce.type ?? (await deps.kubernetes.resolve(inForce.rule));
     if (type === undefined) {
-      await keepEntryWithoutRule(context, { subject, record, rule, because: undefined }, answer);
+      await keepEntryWithoutFinalizerRule(context, { subject, record, rule, because: undefined }, answer);
       continue;
     }
     const isRefused = !inForce.hasOwnFinalizer && (await isOwnFinalizerRefused(deps, inForce.object.metadata.uid));
@@ -60,11 +60,15 @@ export async function reconcileObject(
   for (const rule of known) {
     if (rules.some(({ object }) => object.metadata.name === rule)) continue;
     const because = whyNothingCleansUp(rule, all);
-    await keepEntryWithoutRule(context, { subject, record: entryRecord(deps, ledger, rule), rule, because }, answer);
+    await keepEntryWithoutFinalizerRule(
+      context,
+      { subject, record: entryRecord(deps, ledger, rule), rule, because },
+      answer,
+    );
   }
 }
 
-/** The reason why nothing is cleaned up by a rule. */
+/** The reason why nothing is cleaned up by a FinalizerRule. */
 function whyNothingCleansUp(rule: string, all: readonly KubernetesObject[]): string {
   const object = all.find(({ metadata }) => metadata.name === rule);
   if (object === undefined) return `FinalizerRule ${rule} is gone`;

@@ -1,5 +1,5 @@
 /**
- * The ledger: one record for each object that carries the finalizer of a rule, from before the finalizer is put on until after it went. An
+ * The ledger: one record for each object that carries the finalizer of a FinalizerRule, from before the finalizer is put on until after it went. An
  * object that is in it and not in the cluster was not cleaned up by us.
  */
 import { OWNER } from '../common/context.ts';
@@ -27,10 +27,10 @@ const common = {
   effort: z.exactOptional(effortSchema),
   /** The deadline passed, and was reported; false: the report follows. */
   overdue: z.exactOptional(z.boolean()),
-  /** The last report that its rule is gone or cannot be read, and whether the object was being deleted then. */
+  /** The last report that its FinalizerRule is gone or cannot be read, and whether the object was being deleted then. */
   withoutRule: z.exactOptional(z.object({ saidTime: instant, deleting: z.boolean() })),
 };
-/** Time when the next call may be made: a slot in the rule's queue. */
+/** Time when the next call may be made: a slot in the FinalizerRule's queue. */
 const slotTime = z.exactOptional(instant);
 
 const entrySchema = z.discriminatedUnion('phase', [
@@ -59,7 +59,7 @@ const schema = z.intersection(
   entrySchema,
   z.object({
     wakeTime: z.exactOptional(instant),
-    /** Entries of further rules whose finalizers the object carries, by rule. */
+    /** Entries of further FinalizerRules whose finalizers the object carries, by the name of each. */
     otherEntries: z.exactOptional(z.record(z.string(), timed)),
   }),
 );

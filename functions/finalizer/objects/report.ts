@@ -1,4 +1,4 @@
-/** Reports about an object of a rule: audit line, metric, and an Event where somebody should look. */
+/** Reports about an object of a FinalizerRule: audit line, metric, and an Event where somebody should look. */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { aboutSubject } from '../../../shared/contract/subject.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';

@@ -44,7 +44,7 @@ function forgetInstance(context: FinalizerContext, id: string): Promise<void> {
   });
 }
 
-/** Forgets the orphaned entries of an object; entries of other rules go on. */
+/** Forgets the orphaned entries of an object; entries of other FinalizerRules go on. */
 function forgetObject(context: FinalizerContext, id: string): Promise<void> {
   const { clock } = context.deps;
   const isOrphan = ({ phase }: LedgerEntry): boolean => phase === 'orphaned';

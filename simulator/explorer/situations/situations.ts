@@ -10,7 +10,7 @@ import { REPAIR_LADDER_SITUATIONS } from './repair-ladder.ts';
 import { REPAIR_LIMITS_SITUATIONS } from './repair-limits.ts';
 import { REPAIR_SITUATIONS } from './repair.ts';
 import { REPAIR_VOLUNTARY_SITUATIONS } from './repair-voluntary.ts';
-import { RULE_SITUATIONS } from './rules.ts';
+import { FINALIZER_RULE_SITUATIONS } from './finalizer-rules.ts';
 import { TIMER_SITUATIONS } from './timer.ts';
 import { TWO_FUNCTIONS_SITUATIONS } from './two-functions.ts';
 import { REPAIR_AND_OTHERS_SITUATIONS } from './repair-and-others.ts';
@@ -25,7 +25,7 @@ export const SITUATIONS: readonly Situation[] = [
   ...TIMER_SITUATIONS,
   ...FINALIZER_SITUATIONS,
   ...ORPHAN_SITUATIONS,
-  ...RULE_SITUATIONS,
+  ...FINALIZER_RULE_SITUATIONS,
   ...DRAIN_SITUATIONS,
   ...DRAIN_LIMITS_SITUATIONS,
   ...TWO_FUNCTIONS_SITUATIONS,

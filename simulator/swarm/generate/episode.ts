@@ -5,7 +5,7 @@ import type { PlacedManifest } from '../../scenario/scenario.ts';
 import { drawChecks } from './checks.ts';
 import { drawDenials } from './denials.ts';
 import { drawDuration, pickWeighted, times } from './draw.ts';
-import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
+import { drawCleanupWorkers, drawFinalizerRuleDeletions } from './finalizer-rules.ts';
 import type { Focus } from './focus.ts';
 import { drawHardships, HARDSHIPS_FROM } from './hardships.ts';
 import { drawHookWork } from './hook-resources.ts';
@@ -40,7 +40,7 @@ export function drawEpisode(root: Random, episode: Episode): readonly Draft[] {
     ...drawDenials(root.stream('denials'), model, start, span),
     ...drawCleanupWorkers(root.stream('workers'), model, start, span),
     ...drawHookWork(root.stream('hook work'), model, start, span),
-    ...drawRuleDeletions(root.stream('rules'), model, start, span),
+    ...drawFinalizerRuleDeletions(root.stream('rules'), model, start, span),
     ...drawLasting(root.stream('lasting'), model, start, span),
     ...drawRefusals(root.stream('refusals'), model, start, span),
     ...drawUpheavals(root.stream('upheavals'), model, start, span),

@@ -46,7 +46,7 @@ function ruleManifest(random: Random, model: Model): Manifest {
 }
 
 /** The kind, the rule, and some objects. */
-export function drawRuleObjects(random: Random, model: Model): readonly Manifest[] {
+export function drawFinalizerRuleObjects(random: Random, model: Model): readonly Manifest[] {
   const databases = times(random.integer(1, 3)).map(() => `db${(model.counter += 1)}`);
   model.databases.push(...databases);
   return [DEFINITION, ruleManifest(random, model), ...databases.map(name => databaseManifest(name, uidOf(name)))];
@@ -94,7 +94,12 @@ const ruleEdited: Story = ({ random, model, time }) => {
  * The rule goes, as a rule to come back; drawn from a stream of its own, so that clusters in which it stays are as they were. What goes
  * with it is cleaned up first, and what lives is released.
  */
-export function drawRuleDeletions(random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] {
+export function drawFinalizerRuleDeletions(
+  random: Random,
+  model: Model,
+  start: EpochMs,
+  span: DurationMs,
+): readonly Draft[] {
   if (model.databases.length === 0 || !random.chance(0.35)) return [];
   const time = addDuration(start, drawDuration(random, seconds(0), span));
   const target = { resource: 'finalizerrules', name: RULE };
@@ -108,7 +113,7 @@ export function drawRuleDeletions(random: Random, model: Model, start: EpochMs, 
 export const drawCleanupWorkers = (random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] =>
   drawWorkers(random, model, { start, span }, { rule: RULE, uidOf });
 
-export const RULE_STORIES: readonly (readonly [weight: number, story: Story])[] = [
+export const FINALIZER_RULE_STORIES: readonly (readonly [weight: number, story: Story])[] = [
   [3, databaseDeleted],
   [1, cleanupAnswers],
   [3, failingDeletion],

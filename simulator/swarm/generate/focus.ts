@@ -10,7 +10,7 @@ import { drawDuration, pickWeighted, times } from './draw.ts';
 import { DRAIN_STORIES } from './drain-stories.ts';
 import { drawNewsObjects, NEWS_CONFIG, NEWS_STORIES } from './drain-news.ts';
 import { drawDrainConfig, drawDrainedObjects, TEMPLATES } from './drains.ts';
-import { RULE_STORIES } from './finalizer-rules.ts';
+import { FINALIZER_RULE_STORIES } from './finalizer-rules.ts';
 import { GUARD_STORIES } from './guard-stories.ts';
 import { drawGuardedObjects } from './guards.ts';
 import { HOOK_TEMPLATES } from './hook-resources.ts';
@@ -142,7 +142,7 @@ export const terminations: Focus = {
   drawStories: random =>
     pickWeighted<Weighted<Story>>(random, [
       [10, TERMINATION_STORIES],
-      [2, RULE_STORIES],
+      [2, FINALIZER_RULE_STORIES],
       [0.6, ENVIRONMENT_STORIES],
     ]),
 };

@@ -5,7 +5,7 @@ import type { Random } from '../../random.ts';
 import type { Manifest, PlacedManifest } from '../../scenario/scenario.ts';
 import { conditionsBody, drawNode } from './cluster.ts';
 import { pickSome, pickWeighted, times } from './draw.ts';
-import { drawRuleObjects } from './finalizer-rules.ts';
+import { drawFinalizerRuleObjects } from './finalizer-rules.ts';
 import { drawHookResource, HOOKS, withHookResources } from './hook-resources.ts';
 import { place, toManifest, type Model, type NodePlan } from './model.ts';
 import { budgetManifest } from './pods.ts';
@@ -146,7 +146,7 @@ export function drawTerminatingObjects(random: Random, model: Model, start: Epoc
     model.budgets.push(budgetManifest(random, name));
   }
   manifests.push(...model.budgets);
-  if (random.chance(0.5)) manifests.push(...drawRuleObjects(random, model));
+  if (random.chance(0.5)) manifests.push(...drawFinalizerRuleObjects(random, model));
   return (model.hasHookResources ? withHookResources(manifests) : manifests).map(place);
 }
 

@@ -5,7 +5,7 @@ import {
   FINALIZER,
   MANAGED_DATABASES,
 } from '../../../examples/managed-database/names.ts';
-import { kubernetesGroupOf, permissionsOnRuleKind } from '../../../shared/contract/permissions.ts';
+import { kubernetesGroupOf, permissionsOnFinalizerRuleKind } from '../../../shared/contract/permissions.ts';
 import { createWorld, readManifests } from './world.ts';
 
 const { group, resource, version } = MANAGED_DATABASES;
@@ -31,7 +31,7 @@ it('Curfew gets exactly the rights that it needs on the kind', () => {
       ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === `curfew-${part}-${resource}`,
     );
     expect(role).toMatchObject({
-      rules: permissionsOnRuleKind(part, { group, resource }).map(({ subresource, verbs }) => ({
+      rules: permissionsOnFinalizerRuleKind(part, { group, resource }).map(({ subresource, verbs }) => ({
         apiGroups: [group],
         resources: [subresource === undefined ? resource : `${resource}/${subresource}`],
         verbs,

@@ -13,7 +13,7 @@ import type { Lifetime } from '../../../runtime/lifetime.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { createSystem } from '../../../runtime/system.ts';
 import { createHooks, type InvokeFunction } from '../../../shared/adapters/hooks/hooks.ts';
-import { PERMISSIONS, permissionsOnRuleKind, type Permissions } from '../../../shared/contract/permissions.ts';
+import { PERMISSIONS, permissionsOnFinalizerRuleKind, type Permissions } from '../../../shared/contract/permissions.ts';
 import type { KubernetesManifest, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
 import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
@@ -87,7 +87,7 @@ export function createWorld(url: string): World {
   const kind = { group: MANAGED_DATABASES.group, resource: MANAGED_DATABASES.resource };
   const withKind = (part: 'finalizer' | 'forwarder'): Permissions => ({
     ...PERMISSIONS[part],
-    kubernetes: [...PERMISSIONS[part].kubernetes, ...permissionsOnRuleKind(part, kind)],
+    kubernetes: [...PERMISSIONS[part].kubernetes, ...permissionsOnFinalizerRuleKind(part, kind)],
   });
   const store = withDueIndex(createMemoryRecordStore());
   const bus = { publish: async () => [] };

@@ -1,9 +1,9 @@
-/** The queue of a rule's calls: it gives the clean-up of an object its turn. Pure: no I/O, no clock. */
+/** The queue of a FinalizerRule's calls: it gives the clean-up of an object its turn. Pure: no I/O, no clock. */
 import type { RateLimit } from '../../../../shared/domain/finalizer-rule.ts';
 import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
 import { addDuration, isDue, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
 
-/** The calls of one rule. */
+/** The calls of one FinalizerRule. */
 export interface CallQueue {
   /** Time when the next slot is free; absent: now. */
   readonly nextSlotTime?: EpochMs;
@@ -12,7 +12,7 @@ export interface CallQueue {
 }
 
 /**
- * A slot in a rule's queue: as many at once as may be under way, then one each interval. A slot that is due uses a
+ * A slot in a FinalizerRule's queue: as many at once as may be under way, then one each interval. A slot that is due uses a
  * free place. If none is free, the object queues again at the end.
  *
  * @param own whose slot it is: a UID; `isSlotDue`: its slot has come

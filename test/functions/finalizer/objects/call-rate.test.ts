@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { reserveCall } from '../../../../functions/finalizer/objects/call-rate.ts';
 import { takeCallSlot } from '../../../../functions/finalizer/objects/rule/call-queue.ts';
-import type { RuleInForce } from '../../../../functions/finalizer/rules/decide.ts';
+import type { FinalizerRuleInForce } from '../../../../functions/finalizer/finalizer-rules/decide.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import type { NewRecord, StoredRecord } from '../../../../shared/ports/record-store.ts';
 import { at } from '../../../builders/repair.ts';
@@ -32,7 +32,7 @@ function slowDeps(): Parameters<typeof reserveCall>[0] {
 const rule = {
   object: { kind: 'FinalizerRule', apiVersion: 'curfew.dev/v1alpha1', metadata: { name: 'certificates', uid: 'r' } },
   rule: { rateLimit: { perSecond: 1, concurrent: 2, longestBackoff: minutes(5) } },
-} as unknown as RuleInForce;
+} as unknown as FinalizerRuleInForce;
 
 it('are free at the moment of the look, so that the call is made in the same run', async () => {
   const deps = slowDeps();

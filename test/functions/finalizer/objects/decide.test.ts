@@ -23,7 +23,7 @@ const seen = (fields: Partial<ObjectObservation> = {}): ObjectObservation => ({
     onDeadline: 'Keep',
     rateLimit: { perSecond: 5, concurrent: 20, longestBackoff: minutes(5) },
   },
-  isRuleTerminating: false,
+  isFinalizerRuleTerminating: false,
   object: { hasFinalizer: true, deletionTime: NOW },
   entry: { phase: 'held', time: NOW },
   isOwnIntent: false,
@@ -92,16 +92,20 @@ describe('an object of a FinalizerRule', () => {
     ['lives, held and in the ledger', { object: living(true) }, 'watch'],
     ['lives, and somebody has taken the finalizer off', { object: living(false) }, 'hold'],
     ['lives, and carries the finalizer by another hand', { object: living(true), entry: undefined }, 'hold'],
-    ['lives, held, and its rule ends', { object: living(true), isRuleTerminating: true }, 'free'],
-    ['lives, in the ledger alone, and its rule ends', { object: living(false), isRuleTerminating: true }, 'free'],
+    ['lives, held, and its rule ends', { object: living(true), isFinalizerRuleTerminating: true }, 'free'],
+    [
+      'lives, in the ledger alone, and its rule ends',
+      { object: living(false), isFinalizerRuleTerminating: true },
+      'free',
+    ],
     [
       'lives, held by a run that died, and its rule ends',
-      { object: living(true), entry: undefined, isRuleTerminating: true },
+      { object: living(true), entry: undefined, isFinalizerRuleTerminating: true },
       'free',
     ],
     [
       'lives, has nothing of ours, and its rule ends',
-      { object: living(false), entry: undefined, isRuleTerminating: true },
+      { object: living(false), entry: undefined, isFinalizerRuleTerminating: true },
       'ignore',
     ],
     ['goes, and has nothing of ours', { object: going(false), entry: undefined }, 'ignore'],
@@ -244,7 +248,8 @@ describe('an object of a FinalizerRule', () => {
       });
       expect(decideObject(seen({ object: 'outOfSight', entry }))).toMatchObject({ kind: 'watch', until });
       expect(
-        decideObject(seen({ object: 'outOfSight', entry, isRuleTerminating: true, now: late, rule: forced })).kind,
+        decideObject(seen({ object: 'outOfSight', entry, isFinalizerRuleTerminating: true, now: late, rule: forced }))
+          .kind,
       ).toBe('watch');
     }
     expect(decideObject(seen({ object: 'outOfSight', entry: undefined }))).toEqual({ kind: 'ignore' });
@@ -262,9 +267,9 @@ describe('an object of a FinalizerRule', () => {
   });
 
   it('is set free when its rule ends, unless it is being deleted', () => {
-    const living = seen({ isRuleTerminating: true, object: { hasFinalizer: true, deletionTime: undefined } });
+    const living = seen({ isFinalizerRuleTerminating: true, object: { hasFinalizer: true, deletionTime: undefined } });
     expect(decideObject(living)).toMatchObject({ kind: 'free' });
-    expect(decideObject(seen({ isRuleTerminating: true }))).toEqual({ kind: 'intend' });
+    expect(decideObject(seen({ isFinalizerRuleTerminating: true }))).toEqual({ kind: 'intend' });
   });
 });
 
@@ -276,7 +281,7 @@ describe('a rule in conflict, or refused', () => {
     ['forgets what somebody took its finalizer off', { object: living(false) }, 'close'],
     ['notes down what carries it', { object: living(true), entry: undefined }, 'hold'],
     ['cleans up what carries it', { entry: undefined }, 'intend'],
-    ['sets living objects free when it ends', { object: living(true), isRuleTerminating: true }, 'free'],
+    ['sets living objects free when it ends', { object: living(true), isFinalizerRuleTerminating: true }, 'free'],
   ])('%s', (_, fields, kind) => {
     expect(decideObject(other(fields)).kind).toBe(kind);
   });

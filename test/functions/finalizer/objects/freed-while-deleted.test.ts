@@ -1,7 +1,7 @@
 /** An object that is set free because its rule ends, and that somebody deletes between the look and the patch. */
 import { expect, it } from 'vitest';
 import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
-import { RULE_FINALIZER } from '../../../../functions/finalizer/rules/rule-set.ts';
+import { FINALIZER_RULE_FINALIZER } from '../../../../functions/finalizer/finalizer-rules/finalizer-rule-set.ts';
 import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import type { KubernetesApi } from '../../../../shared/ports/kubernetes-api.ts';
@@ -36,7 +36,7 @@ const RULE = {
   metadata: {
     name: 'databases',
     uid: 'uid-rule',
-    finalizers: [RULE_FINALIZER],
+    finalizers: [FINALIZER_RULE_FINALIZER],
     deletionTimestamp: '2024-11-01T14:59:59Z',
   },
   spec: {

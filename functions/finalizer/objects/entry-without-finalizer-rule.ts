@@ -1,6 +1,6 @@
 /**
- * Ledger entries of an object without a rule that could clean up: the rule is gone, or cannot be read. Nothing is taken off the object. An Event
- * says so on it once a day, and once when it is being deleted. Only a person releases it, or the rule comes back.
+ * Ledger entries of an object without a FinalizerRule that could clean up: it is gone, or cannot be read. Nothing is taken off the object. An Event
+ * says so on it once a day, and once when it is being deleted. Only a person releases it, or the FinalizerRule comes back.
  */
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
@@ -18,22 +18,22 @@ import type { WorkerAnswer } from './context.ts';
 import { asReported, TAKE_OVER_AFTER } from './ledger.ts';
 import type { LedgerEntry } from './record.ts';
 
-interface LedgerEntryOfRule {
+interface KeptEntry {
   readonly subject: Subject;
   readonly record: TimedRecord<LedgerEntry>;
   readonly rule: string;
-  /** Reason why nothing cleans up; undefined: only its kind is not served now, which the rule says. */
+  /** Reason why nothing cleans up; undefined: only its kind is not served now, which the FinalizerRule says. */
   readonly because: string | undefined;
 }
 
-/** Time between two looks: nobody watches a kind without a rule (I5). */
+/** Time between two looks: nobody watches a kind without a FinalizerRule (I5). */
 const CHECK = minutes(5);
 const ONCE_A_DAY = hours(24);
 
-/** Keeps the entry, so that nothing of it is lost: finished work of a worker counts once a rule is there again. */
-export async function keepEntryWithoutRule(
+/** Keeps the entry, so that nothing of it is lost: finished work of a worker counts once a FinalizerRule is there again. */
+export async function keepEntryWithoutFinalizerRule(
   context: FinalizerContext,
-  kept: LedgerEntryOfRule,
+  kept: KeptEntry,
   answer: WorkerAnswer | undefined,
 ): Promise<void> {
   const { subject, record, rule, because } = kept;
@@ -50,11 +50,11 @@ export async function keepEntryWithoutRule(
   });
 }
 
-type EntryWithoutRule = LedgerEntryOfRule & { readonly because: string };
+type EntryWithoutFinalizerRule = KeptEntry & { readonly because: string };
 
 async function keepEntry(
   context: FinalizerContext,
-  kept: EntryWithoutRule,
+  kept: EntryWithoutFinalizerRule,
   entry: LedgerEntry,
   now: EpochMs,
 ): Promise<Turn> {
@@ -66,12 +66,12 @@ async function keepEntry(
   const lastReport = entry.withoutRule;
   const isNew = (isDeleting && lastReport?.deleting === false) || isReportDue(now, lastReport?.saidTime, ONCE_A_DAY);
   // Said first: a run that dies in between says it again (I9).
-  if (isNew) await reportWithoutRule(context.reporter, kept, entry, isDeleting);
+  if (isNew) await reportWithoutFinalizerRule(context.reporter, kept, entry, isDeleting);
   const value = isNew ? { ...entry, withoutRule: { saidTime: now, deleting: isDeleting } } : entry;
   return record.save({ subject, value, wakeTime: addDuration(now, CHECK) });
 }
 
-/** The object as it is; `notKnown` where it cannot be read, as without the rights that went with the rule. */
+/** The object as it is; `notKnown` where it cannot be read, as without the rights that went with the FinalizerRule. */
 async function readObject(
   { kubernetes }: Pick<FinalizerDeps, 'kubernetes'>,
   { apiVersion, kind, namespace, name, uid }: Subject,
@@ -89,7 +89,7 @@ async function readObject(
 /** Closes the entry, or marks it as an orphan, when the finalizer is off: a person took it, or the object is gone. */
 async function endEntry(
   { reporter, deps }: FinalizerContext,
-  { record, subject, rule, because }: EntryWithoutRule,
+  { record, subject, rule, because }: EntryWithoutFinalizerRule,
   entry: LedgerEntry,
   object: KubernetesObject | undefined,
 ): Promise<Turn> {
@@ -113,9 +113,9 @@ async function endEntry(
   return record.save({ subject, value, wakeTime: addDuration(now, LEDGER_CHECK) });
 }
 
-function reportWithoutRule(
+function reportWithoutFinalizerRule(
   reporter: Reporter,
-  { subject, rule, because }: EntryWithoutRule,
+  { subject, rule, because }: EntryWithoutFinalizerRule,
   entry: LedgerEntry,
   isDeleting: boolean,
 ): Promise<void> {

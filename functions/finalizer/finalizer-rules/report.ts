@@ -4,8 +4,8 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Condition } from '../common/set-condition.ts';
 
-/** Reports why the rule cannot be used. */
-export async function reportInvalidRule(
+/** Reports why the FinalizerRule cannot be used. */
+export async function reportInvalidFinalizerRule(
   reporter: Reporter,
   about: KubernetesObject,
   { message, reason }: Condition,

@@ -5,29 +5,29 @@ import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { objectsOf } from '../../../shared/ports/read-answer.ts';
-import { cleanUpOf, type RuleAcceptance, type RuleInForce } from './decide.ts';
+import { cleanUpOf, type FinalizerRuleAcceptance, type FinalizerRuleInForce } from './decide.ts';
 
 /** Finalizer on a FinalizerRule: while objects carry the finalizer that it names, it does not go. */
-export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
+export const FINALIZER_RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 
-/** Whether the object has the finalizer of this rule. */
-export const carriesFinalizer = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
+/** Whether the object has the finalizer of this FinalizerRule. */
+export const carriesFinalizer = ({ metadata }: KubernetesObject, { rule }: FinalizerRuleInForce): boolean =>
   metadata.finalizers?.includes(rule.finalizerName) === true;
 
-/** Reads all FinalizerRules. @throws {KindNotServed} when their definition is not served: which rules there are is not known */
-export async function loadRules({
+/** Reads all FinalizerRules. @throws {KindNotServed} when their definition is not served: which FinalizerRules there are is not known */
+export async function loadFinalizerRules({
   kubernetes,
 }: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly KubernetesObject[]> {
   return objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { ifNotServed: 'throw' });
 }
 
-/** The standing of one rule among all: for each kind the oldest counts, ties by name. */
-export function acceptanceOf(object: KubernetesObject, all: readonly KubernetesObject[]): RuleAcceptance {
+/** The standing of one FinalizerRule among all: for each kind the oldest counts, ties by name. */
+export function acceptanceOf(object: KubernetesObject, all: readonly KubernetesObject[]): FinalizerRuleAcceptance {
   const parsed = parseFinalizerRule(object.spec);
   const resource = object.status?.['resource'];
-  const inForce = (rule: FinalizerRule, addsFinalizer: boolean): RuleInForce => {
+  const inForce = (rule: FinalizerRule, addsFinalizer: boolean): FinalizerRuleInForce => {
     const { group, version } = rule;
-    const hasOwnFinalizer = object.metadata.finalizers?.includes(RULE_FINALIZER) === true;
+    const hasOwnFinalizer = object.metadata.finalizers?.includes(FINALIZER_RULE_FINALIZER) === true;
     const type = typeof resource === 'string' ? { group, version, resource } : undefined;
     return { object, rule, addsFinalizer, hasOwnFinalizer, type };
   };
@@ -43,7 +43,7 @@ export function acceptanceOf(object: KubernetesObject, all: readonly KubernetesO
       return parsed.ok && parsed.value.group === group && parsed.value.kind === kind;
     });
   if (older !== undefined)
-    return { kind: 'conflict', olderRule: older.metadata.name, cleansUp: inForce(parsed.value, false) };
+    return { kind: 'conflict', olderFinalizerRule: older.metadata.name, cleansUp: inForce(parsed.value, false) };
   return { kind: 'inForce', value: inForce(parsed.value, true) };
 }
 
@@ -54,10 +54,14 @@ function isBefore({ metadata: a }: KubernetesObject, { metadata: b }: Kubernetes
 }
 
 /**
- * The rules that see to objects of a kind: the one in force first, then those that only clean up objects with their finalizer. Of several that
- * name one finalizer the first counts.
+ * The FinalizerRules that see to objects of a kind: the one in force first, then those that only clean up objects with their finalizer. Of several
+ * that name one finalizer the first counts.
  */
-export function rulesForKind(group: string, kind: string, all: readonly KubernetesObject[]): readonly RuleInForce[] {
+export function finalizerRulesForKind(
+  group: string,
+  kind: string,
+  all: readonly KubernetesObject[],
+): readonly FinalizerRuleInForce[] {
   const found = all
     .map(object => cleanUpOf(acceptanceOf(object, all)))
     .filter(each => each !== undefined)

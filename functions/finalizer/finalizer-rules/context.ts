@@ -5,22 +5,22 @@ import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
 import type { Rounds } from '../../../shared/policies/rounds.ts';
 
-export interface RuleContext extends FinalizerContext {
-  /** Rounds that wake the objects that a change of a rule concerns. */
-  readonly ruleRounds: Rounds;
+export interface FinalizerRuleContext extends FinalizerContext {
+  /** Rounds that wake the objects that a change of a FinalizerRule concerns. */
+  readonly finalizerRuleRounds: Rounds;
 }
 
-/** One run about one rule. */
-export interface RuleRunContext extends RuleContext {
+/** One run about one FinalizerRule. */
+export interface FinalizerRuleRunContext extends FinalizerRuleContext {
   readonly tries: Tries;
-  readonly message: RuleMessage;
+  readonly message: FinalizerRuleMessage;
 }
 
-export interface RuleMessage {
+export interface FinalizerRuleMessage {
   /** State of the forwarder's watch of the kind; absent in a message that does not say. */
   readonly watch?: KindWatch | undefined;
   /** False: nothing changed that its objects depend on. When everything is published again, they come in events of their own. */
   readonly affectsObjects?: boolean;
-  /** The wake-up of a rule that is being deleted, or whose change was refused. */
+  /** The wake-up of a FinalizerRule that is being deleted, or whose change was refused. */
   readonly wakeUp?: SubjectWakeUp;
 }

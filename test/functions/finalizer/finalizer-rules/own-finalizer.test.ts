@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
-import { addRuleFinalizer } from '../../../../functions/finalizer/rules/finalizer.ts';
-import { RULE_FINALIZER } from '../../../../functions/finalizer/rules/rule-set.ts';
+import { addOwnFinalizer } from '../../../../functions/finalizer/finalizer-rules/finalizer.ts';
+import { FINALIZER_RULE_FINALIZER } from '../../../../functions/finalizer/finalizer-rules/finalizer-rule-set.ts';
 import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
 import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
@@ -36,7 +36,7 @@ function cluster(given: { readonly finalizers?: readonly string[]; readonly stat
   });
   const ref = { type: RESOURCES.FinalizerRule, name: 'databases' };
   const deps = { kubernetes: createInProcessKubernetesApi(core, 'curfew:finalizer') };
-  const keep = (object: KubernetesObject) => addRuleFinalizer(deps, object);
+  const keep = (object: KubernetesObject) => addOwnFinalizer(deps, object);
   return { core, ref, keep, deps };
 }
 
@@ -64,7 +64,10 @@ async function lookTwice(fails: 'metadata' | 'status'): Promise<{ readonly faile
 
 /** The deletion of a rule that waits for its objects, whose kind is not served. @param other state that another run writes, and when */
 async function lookAtDeleted(other: { readonly state: JsonObject; readonly before: 'secondRead' | 'firstWrite' }) {
-  const { core, ref, deps } = cluster({ finalizers: [RULE_FINALIZER], status: { resource: 'manageddatabases' } });
+  const { core, ref, deps } = cluster({
+    finalizers: [FINALIZER_RULE_FINALIZER],
+    status: { resource: 'manageddatabases' },
+  });
   core.delete(ref);
   const { uid } = core.get(ref).metadata;
   const subject = { kind: 'FinalizerRule', apiVersion: 'curfew.dev/v1alpha1', name: 'databases', uid } as const;
@@ -114,7 +117,7 @@ describe('a FinalizerRule', () => {
     const { core, ref, keep } = cluster();
     const seen = core.get(ref);
     expect(await keep(seen)).toBe('kept');
-    expect(core.get(ref).metadata.finalizers).toEqual([RULE_FINALIZER]);
+    expect(core.get(ref).metadata.finalizers).toEqual([FINALIZER_RULE_FINALIZER]);
     expect(await keep(seen)).toBe('changed');
   });
 

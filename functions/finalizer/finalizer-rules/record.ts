@@ -1,4 +1,4 @@
-/** The record of a rule that is being deleted, or of which a change was refused: until then its timer, and what must not be lost. */
+/** The record of a FinalizerRule that is being deleted, or of which a change was refused: until then its timer, and what must not be lost. */
 import { OWNER, type FinalizerDeps } from '../common/context.ts';
 import { kindWatchSchema, type KindWatch } from '../../../shared/contract/cluster-event.ts';
 import * as z from '../../../shared/contract/zod.ts';
@@ -8,38 +8,38 @@ import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 
 const schema = z.object({
-  /** Refused changes of the rule. Older records have the text alone, as `refused`. */
+  /** Refused changes of the FinalizerRule. Older records have the text alone, as `refused`. */
   refusals: z.exactOptional(refusalsSchema),
   /** State of the forwarder's watch of the kind, which the status cannot show yet: nobody repeats it. */
   watch: z.exactOptional(kindWatchSchema),
 });
 
-export type RuleRecord = z.output<typeof schema>;
+export type FinalizerRuleRecord = z.output<typeof schema>;
 
-export const RULE_CODEC: RecordCodec<RuleRecord> = checkedCodec(OWNER, schema, 1);
+export const FINALIZER_RULE_CODEC: RecordCodec<FinalizerRuleRecord> = checkedCodec(OWNER, schema, 1);
 
 const idOf = (uid: string): string => `rule/${uid}`;
 
-/** The records of one run, by UID of the rule. @param wakeUp the one that the run is about */
-export function openRuleRecords(
+/** The records of one run, by UID of the FinalizerRule. @param wakeUp the one that the run is about */
+export function openFinalizerRuleRecords(
   deps: FinalizerDeps,
   wakeUp: UsedWakeUp | undefined,
-): (uid: string) => TimedRecord<RuleRecord> {
-  const records = openRecords(deps, RULE_CODEC, wakeUp);
+): (uid: string) => TimedRecord<FinalizerRuleRecord> {
+  const records = openRecords(deps, FINALIZER_RULE_CODEC, wakeUp);
   return uid => records(idOf(uid));
 }
 
-/** Key under which the record remembers that the rule's own finalizer could not be put on. */
+/** Key under which the record remembers that the FinalizerRule's own finalizer could not be put on. */
 export const OWN_FINALIZER = 'keep';
 
-/** Whether the rule could not get a finalizer of its own: its objects do not wait for it. */
+/** Whether the FinalizerRule could not get a finalizer of its own: its objects do not wait for it. */
 export async function isOwnFinalizerRefused(deps: FinalizerDeps, uid: string): Promise<boolean> {
-  const loaded = await openRecord(deps, RULE_CODEC, idOf(uid)).load();
+  const loaded = await openRecord(deps, FINALIZER_RULE_CODEC, idOf(uid)).load();
   return loaded.kind === 'known' && loaded.value.refusals?.[OWN_FINALIZER] !== undefined;
 }
 
-/** Forgets a rule that is gone. */
-export async function closeRuleRecord(record: TimedRecord<RuleRecord>): Promise<void> {
+/** Forgets a FinalizerRule that is gone. */
+export async function closeFinalizerRuleRecord(record: TimedRecord<FinalizerRuleRecord>): Promise<void> {
   if ((await record.load()).kind === 'known') await record.closeNow();
 }
 

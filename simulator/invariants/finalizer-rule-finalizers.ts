@@ -16,7 +16,7 @@ import { lastRecordWrite } from './run-journal.ts';
 const isCleanup = ({ port, args }: PortCall): boolean =>
   port === 'hooks' && textOf(dig(args[0], 'purpose')) === 'cleanup';
 
-export const checkRuleFinalizers: MakeCheck = context => {
+export const checkFinalizerRuleFinalizers: MakeCheck = context => {
   const { mirror, now, clockTolerance, quietSince, lastDenial, violate } = context;
   /** By UID: since when nothing keeps the object. */
   const free = new Map<string, number>();

@@ -5,9 +5,9 @@ import {
   decideRelease,
   type ObjectsWithFinalizer,
   type ReleaseObservation,
-  type RuleAcceptance,
-  type RuleInForce,
-} from '../../../../functions/finalizer/rules/decide.ts';
+  type FinalizerRuleAcceptance,
+  type FinalizerRuleInForce,
+} from '../../../../functions/finalizer/finalizer-rules/decide.ts';
 import type { FinalizerRule } from '../../../../shared/domain/finalizer-rule.ts';
 import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
@@ -36,16 +36,27 @@ const rule = {
 } as FinalizerRule;
 const living = object();
 const ending = object(toTimestamp(DELETED));
-const cleanUp = (hasOwnFinalizer: boolean, addsFinalizer = true): RuleInForce => ({
+const cleanUp = (hasOwnFinalizer: boolean, addsFinalizer = true): FinalizerRuleInForce => ({
   object: living,
   rule,
   addsFinalizer,
   hasOwnFinalizer,
   type: undefined,
 });
-const inForce = (hasOwnFinalizer: boolean): RuleAcceptance => ({ kind: 'inForce', value: cleanUp(hasOwnFinalizer) });
-const refused = (cleansUp: RuleInForce | undefined): RuleAcceptance => ({ kind: 'invalid', message: 'no', cleansUp });
-const conflict: RuleAcceptance = { kind: 'conflict', olderRule: 'older', cleansUp: cleanUp(false, false) };
+const inForce = (hasOwnFinalizer: boolean): FinalizerRuleAcceptance => ({
+  kind: 'inForce',
+  value: cleanUp(hasOwnFinalizer),
+});
+const refused = (cleansUp: FinalizerRuleInForce | undefined): FinalizerRuleAcceptance => ({
+  kind: 'invalid',
+  message: 'no',
+  cleansUp,
+});
+const conflict: FinalizerRuleAcceptance = {
+  kind: 'conflict',
+  olderFinalizerRule: 'older',
+  cleansUp: cleanUp(false, false),
+};
 
 describe('a FinalizerRule', () => {
   it.each([

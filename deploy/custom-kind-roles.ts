@@ -1,11 +1,15 @@
 /** The RBAC manifests that a user applies for kinds of theirs (`curfew rbac`). */
-import { kubernetesGroupOf, permissionsOnHookKind, permissionsOnRuleKind } from '../shared/contract/permissions.ts';
+import {
+  kubernetesGroupOf,
+  permissionsOnHookKind,
+  permissionsOnFinalizerRuleKind,
+} from '../shared/contract/permissions.ts';
 import { clusterRole, documents, FORWARDER_SUBJECT, groupSubject } from './manifests.ts';
 
 /** What names kinds: FinalizerRules, or the hooks of terminations that are custom resources. */
 export type KindUse = 'finalizerrules' | 'hooks';
 
-const PERMISSIONS_ON = { finalizerrules: permissionsOnRuleKind, hooks: permissionsOnHookKind } as const;
+const PERMISSIONS_ON = { finalizerrules: permissionsOnFinalizerRuleKind, hooks: permissionsOnHookKind } as const;
 
 /** One ClusterRole with its binding for the forwarder, one for the finalizer function. */
 export function kindManifests(

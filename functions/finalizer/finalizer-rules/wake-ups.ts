@@ -9,30 +9,30 @@ import { seconds } from '../../../shared/domain/time.ts';
 import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/policies/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { cleanUpOf, type RuleInForce } from './decide.ts';
+import { cleanUpOf, type FinalizerRuleInForce } from './decide.ts';
 import { isOutOfSight } from '../../../shared/custom-resource/out-of-sight.ts';
-import { carriesFinalizer, loadRules, acceptanceOf } from './rule-set.ts';
+import { carriesFinalizer, loadFinalizerRules, acceptanceOf } from './finalizer-rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-/** Rounds after changes of rules; their scopes are FinalizerRules. */
-export function ruleRounds(deps: Deps): Rounds {
+/** Rounds after changes of FinalizerRules; their scopes are FinalizerRules. */
+export function finalizerRuleRounds(deps: Deps): Rounds {
   return createRounds(deps, {
     owner: OWNER,
     name: 'rules',
     spacing: seconds(10),
-    findAffected: scopes => affectedByRules(deps, scopes),
+    findAffected: scopes => affectedByFinalizerRules(deps, scopes),
   });
 }
 
-async function affectedByRules(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
-  const all = await loadRules(deps);
+async function affectedByFinalizerRules(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
+  const all = await loadFinalizerRules(deps);
   const subjects: Subject[] = [];
   for (const object of all) {
     if (scopes !== 'all' && !scopes.includes(object.metadata.name)) continue;
     const rule = cleanUpOf(acceptanceOf(object, all));
     if (rule === undefined) continue;
-    const found = await listRuleObjects(deps, rule);
+    const found = await listFinalizerRuleObjects(deps, rule);
     // The forwarder says when they can be seen again, each by itself.
     if (found === 'outOfSight') continue;
     subjects.push(...found.filter(object => isAffected(object, rule)).map(object => toSubject(object, rule.rule.kind)));
@@ -41,9 +41,9 @@ async function affectedByRules(deps: Deps, scopes: Scopes): Promise<readonly Sub
 }
 
 /** All objects of the kind, without their specs; none while the kind is not watched. `outOfSight`: there may be some out of sight. */
-export async function listRuleObjects(
+export async function listFinalizerRuleObjects(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
-  { type, rule }: RuleInForce,
+  { type, rule }: FinalizerRuleInForce,
 ): Promise<readonly KubernetesObject[] | 'outOfSight'> {
   if (type === undefined) return [];
   const project = ({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject => ({
@@ -57,10 +57,10 @@ export async function listRuleObjects(
 }
 
 /**
- * Whether a change of the rule concerns an object: it is to carry the finalizer, or it is under way and its deadline may have come nearer. Under
- * a rule that ends: it is to be set free; an object under way goes on as before.
+ * Whether a change of the FinalizerRule concerns an object: it is to carry the finalizer, or it is under way and its deadline may have come nearer.
+ * Under a FinalizerRule that ends: it is to be set free; an object under way goes on as before.
  */
-function isAffected(object: KubernetesObject, inForce: RuleInForce): boolean {
+function isAffected(object: KubernetesObject, inForce: FinalizerRuleInForce): boolean {
   const isTerminating = object.metadata.deletionTimestamp !== undefined;
   const ends = inForce.object.metadata.deletionTimestamp !== undefined;
   if (ends) return carriesFinalizer(object, inForce) && !isTerminating;
@@ -69,7 +69,7 @@ function isAffected(object: KubernetesObject, inForce: RuleInForce): boolean {
     : carriesFinalizer(object, inForce);
 }
 
-const toSubject = (object: KubernetesObject, kindOfRule: string): Subject => ({
+const toSubject = (object: KubernetesObject, kind: string): Subject => ({
   ...subjectOf(object),
-  kind: object.kind ?? kindOfRule,
+  kind: object.kind ?? kind,
 });

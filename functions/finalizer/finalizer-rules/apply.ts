@@ -1,6 +1,6 @@
 /**
- * Shows on a rule's status whether it can be used and whether its kind is watched, and wakes every object of the kind when that begins. A rule
- * that is deleted stays until no object carries its finalizer.
+ * Shows on a FinalizerRule's status whether it can be used and whether its kind is watched, and wakes every object of the kind when that begins. A
+ * FinalizerRule that is deleted stays until no object carries its finalizer.
  */
 import { hasCondition, setConditions } from '../common/set-condition.ts';
 import { parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
@@ -15,25 +15,35 @@ import { isRefusal, joinRefusals, reportWarning, type Refused } from '../../../s
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { RecordToSave, SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { objectOf, orUnavailable } from '../../../shared/ports/read-answer.ts';
-import type { RuleContext, RuleMessage, RuleRunContext } from './context.ts';
-import type { RuleDecision } from './decide.ts';
-import { RULE_CHANGED, releaseRule, releaseRuleWhenUnused, addRuleFinalizer, type RuleWait } from './finalizer.ts';
-import type { ObservedRule } from './observe.ts';
-import { isLater, OWN_FINALIZER, type RuleRecord } from './record.ts';
-import { reportInvalidRule } from './report.ts';
+import type { FinalizerRuleContext, FinalizerRuleMessage, FinalizerRuleRunContext } from './context.ts';
+import type { FinalizerRuleDecision } from './decide.ts';
+import {
+  FINALIZER_RULE_CHANGED,
+  releaseFinalizerRule,
+  releaseFinalizerRuleWhenUnused,
+  addOwnFinalizer,
+  type WaitForObjects,
+} from './finalizer.ts';
+import type { ObservedFinalizerRule } from './observe.ts';
+import { isLater, OWN_FINALIZER, type FinalizerRuleRecord } from './record.ts';
+import { reportInvalidFinalizerRule } from './report.ts';
 import { acceptedCondition, isNewerWatch, WATCH_TIME, watchingCondition, withFinalizedObjects } from './status.ts';
 
-/** One turn about a rule: with what it was decided by. */
-interface RuleTurn {
-  readonly context: RuleRunContext;
-  readonly observed: ObservedRule;
-  readonly stored: RuleRecord;
+/** One turn about a FinalizerRule: with what it was decided by. */
+interface FinalizerRuleTurn {
+  readonly context: FinalizerRuleRunContext;
+  readonly observed: ObservedFinalizerRule;
+  readonly stored: FinalizerRuleRecord;
   /** State of the watch of the kind, by the message or the record. */
   readonly watch: KindWatch | undefined;
 }
 
-/** Carries out a decision. If a change of the rule is refused, an Event on the rule says so, and the whole message is tried again (I8). */
-export async function apply(context: RuleRunContext, decision: RuleDecision, observed: ObservedRule): Promise<Turn> {
+/** Carries out a decision. If a change of the FinalizerRule is refused, an Event on it says so, and the whole message is tried again (I8). */
+export async function apply(
+  context: FinalizerRuleRunContext,
+  decision: FinalizerRuleDecision,
+  observed: ObservedFinalizerRule,
+): Promise<Turn> {
   const { object, record } = observed;
   const { message } = context;
   const loaded = await record.load();
@@ -41,7 +51,7 @@ export async function apply(context: RuleRunContext, decision: RuleDecision, obs
   const stored = loaded.kind === 'known' ? loaded.value : {};
   const turn = { context, observed, stored, watch: message.watch ?? stored.watch };
   const kept = await keepOwnFinalizer(turn, decision);
-  if (kept === 'changed') return RULE_CHANGED;
+  if (kept === 'changed') return FINALIZER_RULE_CHANGED;
   // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
   if (isRefusal(kept)) await remember(turn, kept.until, { hasOwnMessage: kept.redeliveryError === undefined });
   const outcome = await tryChange(turn, 'rule', () =>
@@ -56,9 +66,9 @@ export async function apply(context: RuleRunContext, decision: RuleDecision, obs
   return isWaiting && object.metadata.deletionTimestamp === undefined ? record.release() : DONE;
 }
 
-/** Makes a change of the rule, unless it was refused and waits. */
+/** Makes a change of the FinalizerRule, unless it was refused and waits. */
 function tryChange<Outcome>(
-  { context: { tries, reporter }, observed: { object, acceptance }, stored }: RuleTurn,
+  { context: { tries, reporter }, observed: { object, acceptance }, stored }: FinalizerRuleTurn,
   key: typeof OWN_FINALIZER | 'rule',
   call: () => Promise<Outcome>,
 ): Promise<Outcome | Refused> {
@@ -66,17 +76,20 @@ function tryChange<Outcome>(
   return tries.make({ key, stored: stored.refusals, restsOn: [object, acceptance.kind], report }, call);
 }
 
-/** Puts the rule's own finalizer on, if it lacks it. Tried also where there is nothing to add: a refusal that is remembered goes. */
-const keepOwnFinalizer = (turn: RuleTurn, decision: RuleDecision): Promise<'kept' | 'changed' | Refused> =>
+/** Puts the FinalizerRule's own finalizer on, if it lacks one. Tried also where there is nothing to add: a refusal that is remembered goes. */
+const keepOwnFinalizer = (
+  turn: FinalizerRuleTurn,
+  decision: FinalizerRuleDecision,
+): Promise<'kept' | 'changed' | Refused> =>
   tryChange(turn, OWN_FINALIZER, async () =>
-    decision.kind === 'addFinalizer' ? await addRuleFinalizer(turn.context.deps, turn.observed.object) : 'kept',
+    decision.kind === 'addFinalizer' ? await addOwnFinalizer(turn.context.deps, turn.observed.object) : 'kept',
   );
 
 /** Writes what was refused, and a watch that the status may not show yet. */
 async function remember(
-  { context: { tries }, observed: { object, record }, stored, watch }: RuleTurn,
+  { context: { tries }, observed: { object, record }, stored, watch }: FinalizerRuleTurn,
   wakeTime: EpochMs,
-  how: Pick<RecordToSave<RuleRecord>, 'hasOwnMessage' | 'redeliveryError'>,
+  how: Pick<RecordToSave<FinalizerRuleRecord>, 'hasOwnMessage' | 'redeliveryError'>,
 ): Promise<SaveOutcome> {
   if ((await record.load()).kind === 'newer') return { ...DONE, written: false };
   const { refusals: storedRefusals, ...fields } = stored;
@@ -87,11 +100,11 @@ async function remember(
 }
 
 async function carryOut(
-  context: RuleContext,
-  decision: RuleDecision,
-  observed: ObservedRule,
-  message: RuleMessage,
-): Promise<Turn | RuleWait> {
+  context: FinalizerRuleContext,
+  decision: FinalizerRuleDecision,
+  observed: ObservedFinalizerRule,
+  message: FinalizerRuleMessage,
+): Promise<Turn | WaitForObjects> {
   const { deps } = context;
   const { object, acceptance } = observed;
   const { watch, wakeUp } = message;
@@ -108,22 +121,22 @@ async function carryOut(
   };
   // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
   const isReported = hasCondition(current, accepted) || wakeUp !== undefined;
-  if (accepted.status === 'False' && !isReported) await reportInvalidRule(context.reporter, object, accepted);
+  if (accepted.status === 'False' && !isReported) await reportInvalidFinalizerRule(context.reporter, object, accepted);
   const shown = [accepted, ...(watching ? [watching] : [])];
   const status = await setConditions(deps, ref, current, { conditions: shown, now: deps.clock.now(), fields });
-  if (status === 'changed') return RULE_CHANGED;
+  if (status === 'changed') return FINALIZER_RULE_CHANGED;
   const turn = await lookAtObjects(context, decision, observed, { ...message, resource });
-  // Nobody reads the status of a rule that is being deleted.
+  // Nobody reads the status of a FinalizerRule that is being deleted.
   if (status !== 'ok' && object.metadata.deletionTimestamp === undefined) throw status.cause;
   return turn;
 }
 
 /**
- * The plural of the rule's kind, by the API server. An event says only that the kind is watched, so that no event can make a rule that of other
- * objects. Throws `RetryableError` while the API server does not know the kind that the forwarder has found.
+ * The plural of the FinalizerRule's kind, by the API server. An event says only that the kind is watched, so that no event can make it
+ * that of other objects. Throws `RetryableError` while the API server does not know the kind that the forwarder has found.
  */
 async function resourceOf(
-  { kubernetes }: Pick<RuleContext['deps'], 'kubernetes'>,
+  { kubernetes }: Pick<FinalizerRuleContext['deps'], 'kubernetes'>,
   { metadata, spec }: KubernetesObject,
 ): Promise<string | undefined> {
   const rule = parseFinalizerRule(spec);
@@ -135,31 +148,37 @@ async function resourceOf(
   });
 }
 
-/** Wakes the objects of the rule, and releases a rule that is deleted. @param message `resource`: the kind's, as it was just found */
+/**
+ * Wakes the objects of the FinalizerRule, and releases one that is deleted.
+ *
+ * @param message `resource`: the kind's, as it was just found
+ */
 async function lookAtObjects(
-  { deps, ruleRounds }: RuleContext,
-  decision: RuleDecision,
-  observed: ObservedRule,
-  { affectsObjects = false, wakeUp, resource }: RuleMessage & { readonly resource: string | undefined },
-): Promise<Turn | RuleWait> {
-  if (decision.kind === 'free') return releaseRule(deps, observed);
+  { deps, finalizerRuleRounds }: FinalizerRuleContext,
+  decision: FinalizerRuleDecision,
+  observed: ObservedFinalizerRule,
+  { affectsObjects = false, wakeUp, resource }: FinalizerRuleMessage & { readonly resource: string | undefined },
+): Promise<Turn | WaitForObjects> {
+  if (decision.kind === 'free') return releaseFinalizerRule(deps, observed);
   const { cleanUp } = decision;
   const isAwaited = decision.kind === 'awaitObjects';
   const known = resource === undefined ? cleanUp.type : { ...cleanUp.rule, resource };
   // Nothing looks after its objects once it is gone. Which they are is asked again: others may have written its status.
   const type = (isAwaited ? await deps.kubernetes.resolve(cleanUp.rule) : undefined) ?? known;
-  if (type === undefined) return releaseRule(deps, observed);
+  if (type === undefined) return releaseFinalizerRule(deps, observed);
   const inForce = { ...cleanUp, type: { group: type.group, version: type.version, resource: type.resource } };
   const { name } = observed.object.metadata;
   const asked =
-    affectsObjects || wakeUp !== undefined ? await orUnavailable(ruleRounds.request(name).then(() => DONE)) : DONE;
+    affectsObjects || wakeUp !== undefined
+      ? await orUnavailable(finalizerRuleRounds.request(name).then(() => DONE))
+      : DONE;
   if (!isAwaited) {
     if (asked.kind === 'unavailable') throw asked.error;
     return DONE;
   }
   // Its condition says each minute that objects cannot be listed.
   const watching = conditionsOf(observed.object).find(condition => condition.type === 'Watching');
-  return releaseRuleWhenUnused(deps, observed, inForce, known === undefined && watching?.status === 'False');
+  return releaseFinalizerRuleWhenUnused(deps, observed, inForce, known === undefined && watching?.status === 'False');
 }
 
 const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['conditions']);

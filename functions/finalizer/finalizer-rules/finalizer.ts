@@ -1,36 +1,38 @@
-/** The finalizer of a FinalizerRule itself: a rule that is deleted stays until no object carries the finalizer that it names. */
+/** The finalizer of a FinalizerRule itself: one that is deleted stays until no object carries the finalizer that it names. */
 import type { FinalizerDeps } from '../common/context.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import { anotherTurn, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { closeRuleRecord } from './record.ts';
+import { closeFinalizerRuleRecord } from './record.ts';
 import { setConditions } from '../common/set-condition.ts';
-import { decideRelease, type ObjectsWithFinalizer, type RuleInForce, type WaitReason } from './decide.ts';
-import { carriesFinalizer, RULE_FINALIZER } from './rule-set.ts';
-import type { ObservedRule } from './observe.ts';
-import { listRuleObjects } from './wake-ups.ts';
+import { decideRelease, type ObjectsWithFinalizer, type FinalizerRuleInForce, type WaitReason } from './decide.ts';
+import { carriesFinalizer, FINALIZER_RULE_FINALIZER } from './finalizer-rule-set.ts';
+import type { ObservedFinalizerRule } from './observe.ts';
+import { listFinalizerRuleObjects } from './wake-ups.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { objectOf, orUnavailable } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FinalizerDeps, 'kubernetes' | 'clock'>;
 
-export const RULE_CHANGED = anotherTurn('somebody changed it');
+export const FINALIZER_RULE_CHANGED = anotherTurn('somebody changed it');
 
-/** Puts the rule's own finalizer on. `changed`: nothing was done, for the rule has changed, or is gone. */
-export async function addRuleFinalizer(
+/** Puts the FinalizerRule's own finalizer on. `changed`: nothing was done, for it has changed, or is gone. */
+export async function addOwnFinalizer(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
   { metadata }: KubernetesObject,
 ): Promise<'kept' | 'changed'> {
   const { name, finalizers = [] } = metadata;
   const ref = { type: RESOURCES.FinalizerRule, name };
-  const outcome = await changeExactly(kubernetes, ref, metadata, { finalizers: [...finalizers, RULE_FINALIZER] });
+  const outcome = await changeExactly(kubernetes, ref, metadata, {
+    finalizers: [...finalizers, FINALIZER_RULE_FINALIZER],
+  });
   return outcome.kind === 'ok' ? 'kept' : 'changed';
 }
 
-/** The rule stays for its objects. */
-export interface RuleWait {
+/** The FinalizerRule stays for its objects. */
+export interface WaitForObjects {
   readonly kind: 'wait';
   /** Time of the next look. */
   readonly until: EpochMs;
@@ -39,29 +41,29 @@ export interface RuleWait {
 const RELEASED_CONDITION = 'ObjectsReleased';
 
 /**
- * Lets a rule that is being deleted go when no object carries its finalizer. Until then its condition `ObjectsReleased` names how many there
+ * Lets a FinalizerRule that is being deleted go when no object carries its finalizer. Until then its condition `ObjectsReleased` names how many there
  * are.
  *
  * @param isUnwatched its kind was never watched, as far as its status says
  */
-export async function releaseRuleWhenUnused(
+export async function releaseFinalizerRuleWhenUnused(
   deps: Deps,
-  { object, record }: Pick<ObservedRule, 'object' | 'record'>,
-  inForce: RuleInForce,
+  { object, record }: Pick<ObservedFinalizerRule, 'object' | 'record'>,
+  inForce: FinalizerRuleInForce,
   isUnwatched: boolean,
-): Promise<Turn | RuleWait> {
+): Promise<Turn | WaitForObjects> {
   const objectsWithFinalizer = await findObjectsWithFinalizer(deps, inForce);
   const now = deps.clock.now();
   const deletionTime = deletionTimeOf(object) ?? now;
   const decision = decideRelease({ now, rule: inForce.rule, deletionTime, objectsWithFinalizer, isUnwatched });
-  if (decision.kind === 'release') return releaseRule(deps, { object, record });
+  if (decision.kind === 'release') return releaseFinalizerRule(deps, { object, record });
   await showRelease(deps, object, decision.because);
   return { kind: 'wait', until: decision.until };
 }
 
-async function findObjectsWithFinalizer(deps: Deps, inForce: RuleInForce): Promise<ObjectsWithFinalizer> {
+async function findObjectsWithFinalizer(deps: Deps, inForce: FinalizerRuleInForce): Promise<ObjectsWithFinalizer> {
   const listed = await orUnavailable(
-    listRuleObjects(deps, inForce).then(objects => ({ kind: 'listed' as const, objects })),
+    listFinalizerRuleObjects(deps, inForce).then(objects => ({ kind: 'listed' as const, objects })),
   );
   if (listed.kind === 'unavailable')
     return { kind: 'unavailable', message: messageOf(listed.error), isForbidden: isForbidden(listed.error) };
@@ -72,7 +74,7 @@ async function findObjectsWithFinalizer(deps: Deps, inForce: RuleInForce): Promi
 
 const isForbidden = (error: unknown): boolean => error instanceof RetryableError && error.reason === 'Forbidden';
 
-/** Shows why the rule stays. This only informs: where it cannot be written, the rule waits all the same. */
+/** Shows why the FinalizerRule stays. This only informs: if it cannot be written, the FinalizerRule waits all the same. */
 async function showRelease(
   deps: Deps,
   { metadata: { name, uid } }: KubernetesObject,
@@ -85,19 +87,19 @@ async function showRelease(
   await setConditions(deps, ref, current, { conditions, now: deps.clock.now() });
 }
 
-/** Takes the rule's own finalizer off: it is being deleted, and nothing waits for it. */
-export async function releaseRule(
+/** Takes the FinalizerRule's own finalizer off: it is being deleted, and nothing waits for it. */
+export async function releaseFinalizerRule(
   { kubernetes }: Deps,
-  { object, record }: Pick<ObservedRule, 'object' | 'record'>,
+  { object, record }: Pick<ObservedFinalizerRule, 'object' | 'record'>,
 ): Promise<Turn> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = objectOf(await kubernetes.get(ref), { ifNotServed: 'throw' });
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
   const { finalizers = [] } = current.metadata;
-  if (!finalizers.includes(RULE_FINALIZER)) return DONE;
-  const otherFinalizers = finalizers.filter(name => name !== RULE_FINALIZER);
+  if (!finalizers.includes(FINALIZER_RULE_FINALIZER)) return DONE;
+  const otherFinalizers = finalizers.filter(name => name !== FINALIZER_RULE_FINALIZER);
   const outcome = await changeExactly(kubernetes, ref, current.metadata, { finalizers: otherFinalizers });
-  if (outcome.kind === 'conflict') return RULE_CHANGED;
-  await closeRuleRecord(record);
+  if (outcome.kind === 'conflict') return FINALIZER_RULE_CHANGED;
+  await closeFinalizerRuleRecord(record);
   return DONE;
 }

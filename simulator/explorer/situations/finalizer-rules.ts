@@ -124,7 +124,7 @@ const LABELLED: Change = {
 
 const BASE = { concern: 'finalizer', start: START } as const;
 
-export const RULE_SITUATIONS: readonly Situation[] = [
+export const FINALIZER_RULE_SITUATIONS: readonly Situation[] = [
   {
     ...BASE,
     name: 'the watch of a kind begins while its rule is accepted',

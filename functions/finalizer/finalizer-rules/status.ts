@@ -5,10 +5,10 @@ import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { statedFinalizerOf } from '../../../shared/contract/finalizer-rule-schema.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { orUnavailable } from '../../../shared/ports/read-answer.ts';
-import { countedNames, type RuleAcceptance } from './decide.ts';
+import { countedNames, type FinalizerRuleAcceptance } from './decide.ts';
 import { isLater } from './record.ts';
 
-/** Field in the status of a rule: time when the forwarder found the state that the condition `Watching` shows. */
+/** Field in the status of a FinalizerRule: time when the forwarder found the state that the condition `Watching` shows. */
 export const WATCH_TIME = 'watchTime';
 
 /** Whether a report of a watch is newer than the status: an older one may arrive after it. */
@@ -17,14 +17,14 @@ export function isNewerWatch(watch: KindWatch, { status }: KubernetesObject): bo
   return typeof since !== 'string' || isLater(watch, { since });
 }
 
-export function acceptedCondition(acceptance: RuleAcceptance): Condition {
+export function acceptedCondition(acceptance: FinalizerRuleAcceptance): Condition {
   switch (acceptance.kind) {
     case 'inForce':
       return { type: 'Accepted', status: 'True', reason: 'Valid', message: '' };
     case 'invalid':
       return { type: 'Accepted', status: 'False', reason: 'Invalid', message: acceptance.message };
     case 'conflict': {
-      const message = `FinalizerRule ${acceptance.olderRule} is older and has this kind`;
+      const message = `FinalizerRule ${acceptance.olderFinalizerRule} is older and has this kind`;
       return { type: 'Accepted', status: 'False', reason: 'Conflict', message };
     }
   }
@@ -34,12 +34,12 @@ export function watchingCondition({ state, message = '' }: KindWatch): Condition
   return { type: 'Watching', status: state === 'Watching' ? 'True' : 'False', reason: state, message };
 }
 
-/** Adds to the refusal of a rule by which nothing can be cleaned up which objects carry its finalizer, where that can be found out. */
+/** Adds to the refusal of a FinalizerRule by which nothing can be cleaned up which objects carry its finalizer, where that can be found out. */
 export async function withFinalizedObjects(
   { kubernetes }: Pick<FinalizerDeps, 'kubernetes'>,
   accepted: Condition,
   object: KubernetesObject,
-  acceptance: RuleAcceptance,
+  acceptance: FinalizerRuleAcceptance,
 ): Promise<Condition> {
   const stated =
     acceptance.kind === 'invalid' && acceptance.cleansUp === undefined ? statedFinalizerOf(object.spec) : undefined;

@@ -5,7 +5,7 @@ import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts
 import { dig, nameOf, textOf } from './reading.ts';
 import { isOutOfSight, pluralOf } from './served-versions.ts';
 
-export const checkRuleEnd: MakeCheck = context => {
+export const checkFinalizerRuleEnd: MakeCheck = context => {
   const { mirror, now, quietSince, lastDenial, violate } = context;
   /** By UID: since when nothing holds the rule. */
   const free = new Map<string, number>();

@@ -5,54 +5,56 @@ import { qualifiedName, type KubernetesObject, type ResourceType } from '../../.
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, isDue, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 
-export interface RuleInForce {
+export interface FinalizerRuleInForce {
   readonly object: KubernetesObject;
   readonly rule: FinalizerRule;
-  /** Whether its finalizer is put on objects that do not carry it: a rule in conflict does not, nor one that is refused. */
+  /** Whether its finalizer is put on objects that do not carry it: a FinalizerRule in conflict does not, nor one that is refused. */
   readonly addsFinalizer: boolean;
-  /** The rule has a finalizer of its own. Without one it could go before its objects, so nothing is held before it is put on, or was refused. */
+  /**
+   * The FinalizerRule has a finalizer of its own. Without one it could go before its objects, so nothing is held before it is put on, or was refused.
+   */
   readonly hasOwnFinalizer: boolean;
   /** The kind as the API server serves it; undefined until the forwarder watches it. */
   readonly type: ResourceType | undefined;
 }
 
-/** The standing of a rule among all. */
-export type RuleAcceptance =
-  | { readonly kind: 'inForce'; readonly value: RuleInForce }
+/** The standing of a FinalizerRule among all. */
+export type FinalizerRuleAcceptance =
+  | { readonly kind: 'inForce'; readonly value: FinalizerRuleInForce }
   /** `cleansUp`: objects that carry its finalizer are still cleaned up by it. Absent: its clean-up or name cannot be used. */
-  | { readonly kind: 'invalid'; readonly message: string; readonly cleansUp: RuleInForce | undefined }
-  /** An older rule has the kind. */
-  | { readonly kind: 'conflict'; readonly olderRule: string; readonly cleansUp: RuleInForce };
+  | { readonly kind: 'invalid'; readonly message: string; readonly cleansUp: FinalizerRuleInForce | undefined }
+  /** An older FinalizerRule has the kind. */
+  | { readonly kind: 'conflict'; readonly olderFinalizerRule: string; readonly cleansUp: FinalizerRuleInForce };
 
-/** The clean-up of the objects that carry the rule's finalizer; undefined: there is none. */
-export const cleanUpOf = (acceptance: RuleAcceptance): RuleInForce | undefined =>
+/** The clean-up of the objects that carry the FinalizerRule's finalizer; undefined: there is none. */
+export const cleanUpOf = (acceptance: FinalizerRuleAcceptance): FinalizerRuleInForce | undefined =>
   acceptance.kind === 'inForce' ? acceptance.value : acceptance.cleansUp;
 
-export type RuleDecision =
-  /** The rule's own finalizer is put on, before any object carries the one that it names. */
-  | { readonly kind: 'addFinalizer'; readonly cleanUp: RuleInForce }
+export type FinalizerRuleDecision =
+  /** The FinalizerRule's own finalizer is put on, before any object carries the one that it names. */
+  | { readonly kind: 'addFinalizer'; readonly cleanUp: FinalizerRuleInForce }
   /** Its own finalizer is on. */
-  | { readonly kind: 'keep'; readonly cleanUp: RuleInForce }
+  | { readonly kind: 'keep'; readonly cleanUp: FinalizerRuleInForce }
   /** Nothing is cleaned up by it, so nothing keeps it. */
   | { readonly kind: 'free' }
   /** It is being deleted, and goes after the objects that carry its finalizer. */
-  | { readonly kind: 'awaitObjects'; readonly cleanUp: RuleInForce };
+  | { readonly kind: 'awaitObjects'; readonly cleanUp: FinalizerRuleInForce };
 
-/** Decides what a rule needs now. */
+/** Decides what a FinalizerRule needs now. */
 export function decide({
   object: { metadata },
   acceptance,
 }: {
   readonly object: KubernetesObject;
-  readonly acceptance: RuleAcceptance;
-}): RuleDecision {
+  readonly acceptance: FinalizerRuleAcceptance;
+}): FinalizerRuleDecision {
   const cleanUp = cleanUpOf(acceptance);
   if (cleanUp === undefined) return { kind: 'free' };
   if (metadata.deletionTimestamp !== undefined) return { kind: 'awaitObjects', cleanUp };
   return { kind: cleanUp.hasOwnFinalizer ? 'keep' : 'addFinalizer', cleanUp };
 }
 
-/** Objects that carry the finalizer of a rule. `outOfSight`: its kind is not served in the version that the rule names. */
+/** Objects that carry the finalizer of a FinalizerRule. `outOfSight`: its kind is not served in the version that the FinalizerRule names. */
 export type ObjectsWithFinalizer =
   | { readonly kind: 'none' | 'outOfSight' }
   | { readonly kind: 'some'; readonly objects: readonly KubernetesObject[] }
@@ -79,13 +81,16 @@ export interface WaitReason {
   readonly message: string;
 }
 
-/** Decides whether a rule that is being deleted goes: when no object carries its finalizer, in sight or out of it. That is looked at once a minute. */
+/**
+ * Decides whether a FinalizerRule that is being deleted goes: when no object carries its finalizer, in sight or out of it. That is looked at once a
+ * minute.
+ */
 export function decideRelease(observation: ReleaseObservation): ReleaseDecision {
   const { now, deletionTime, objectsWithFinalizer, isUnwatched } = observation;
-  // Without access to the kind we never put a finalizer on. Nobody will grant access just to end the rule.
+  // Without access to the kind we never put a finalizer on. Nobody will grant access just to end the FinalizerRule.
   if (isUnwatched && objectsWithFinalizer.kind === 'unavailable' && objectsWithFinalizer.isForbidden)
     return { kind: 'release' };
-  // A run that read the rule before its deletion may still put the finalizer on an object: the last list counts once such runs are over.
+  // A run that read the FinalizerRule before its deletion may still put the finalizer on an object: the last list counts once such runs are over.
   const settled = addDuration(deletionTime, RUN_ENDS_WITHIN);
   const isSettled = isDue(now, settled);
   if (objectsWithFinalizer.kind === 'none' && isSettled) return { kind: 'release' };
@@ -94,7 +99,7 @@ export function decideRelease(observation: ReleaseObservation): ReleaseDecision 
   return { kind: 'wait', until, because: reasonOf(observation, settled) };
 }
 
-/** The reason why the rule stays. */
+/** The reason why the FinalizerRule stays. */
 function reasonOf({ objectsWithFinalizer, rule }: ReleaseObservation, settled: EpochMs): WaitReason {
   const { kind, version, finalizerName } = rule;
   switch (objectsWithFinalizer.kind) {
