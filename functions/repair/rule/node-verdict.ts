@@ -4,15 +4,8 @@
  * controller is at work on it. What the pool allows is `functions/repair/decide.ts`. Pure.
  */
 import { withState, dueOf, type Finding, type PresentNode } from './finding.ts';
-import {
-  clockSkewsOf,
-  type HealthContext,
-  isStillUnhealthy,
-  judgeHealth,
-  onsetsOf,
-  onsetsStill,
-  unhealthyStatements,
-} from './health.ts';
+import { type HealthContext, isStillUnhealthy, judgeHealth } from './health.ts';
+import { clockSkewsOf, onsetsOf, onsetsStill, unhealthyStatements } from './onset.ts';
 import { isStopped, otherWorkOn } from './other-work.ts';
 import { newNodeOf, withMarks } from './reboot-marks.ts';
 import { vetoOf } from './vetoes.ts';

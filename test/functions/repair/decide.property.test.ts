@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { newNode } from '../../../functions/repair/rule/attempt.ts';
 import { verdictOf } from '../../../functions/repair/rule/finding.ts';
-import { NEW_POOL } from '../../../functions/repair/pool-record.ts';
+import { NEW_POOL, type PoolRecord } from '../../../functions/repair/pool-record.ts';
 import type { NodeRecord } from '../../../functions/repair/node-record.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs } from '../../../shared/domain/time.ts';
@@ -59,13 +59,13 @@ function decisionOf(pool: Pool, mode: 'Enforce' | 'Observe' = 'Enforce') {
     ]),
   );
   const claims = nodes.map(node => claimOf(node, going.includes(node) ? { deletionTime: ago(5) } : {}));
-  const state = {
+  const poolRecord: PoolRecord = {
     ...NEW_POOL,
     inFlight: Object.fromEntries(going.map(({ uid }) => [uid, ago(5)])),
-    held: isAfterHold ? ['threshold'] : [],
+    holdingGuards: isAfterHold ? ['threshold'] : [],
   };
   return {
-    decision: aDecision(nodes, { repair: someRepairInForce(block, { mode }), claims, records, poolRecord: state }),
+    decision: aDecision(nodes, { repair: someRepairInForce(block, { mode }), claims, records, poolRecord }),
     nodes,
     going,
   };

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cumulativeDueTime, nextEpisodes } from '../../../../functions/repair/rule/flapping.ts';
-import { judgeHealth, unhealthyStatements } from '../../../../functions/repair/rule/health.ts';
+import { judgeHealth } from '../../../../functions/repair/rule/health.ts';
+import { unhealthyStatements } from '../../../../functions/repair/rule/onset.ts';
 import type { Episode } from '../../../../functions/repair/node-record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
