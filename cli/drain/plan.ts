@@ -12,7 +12,7 @@ import {
   type DeletionTimes,
   compileSettings,
   podDrainability,
-  podRules,
+  podCriteriaOf,
   readUnderWay,
   timedDeletionOf,
 } from '../../functions/drain/explain.ts';
@@ -117,7 +117,7 @@ export function planDrain(
     isCustom: custom !== undefined,
     isHeld: held !== undefined,
     isWaiting: drain.isWaiting,
-    rules: podRules({ ...drain, phase: { kind: 'draining' } }, configuration, {
+    criteria: podCriteriaOf({ ...drain, phase: { kind: 'draining' } }, configuration, {
       labels: node.labels,
       kubeletSilentSince: kubeletSilentSince(node.conditions),
     }),
@@ -170,11 +170,11 @@ interface PlanContext extends DeletionTimes {
   readonly isHeld: boolean;
   /** The drain waits for its turn. */
   readonly isWaiting: boolean;
-  readonly rules: ReturnType<typeof podRules>;
+  readonly criteria: ReturnType<typeof podCriteriaOf>;
 }
 
 function planPod(pod: PodView, situation: PlanContext): PlannedPod {
-  const { observation, now, isCustom, isHeld, rules } = situation;
+  const { observation, now, isCustom, isHeld, criteria } = situation;
   const { namespace, name } = pod;
   const planned = (action: PlannedPod['action'], because: string, more: Partial<PlannedPod> = {}): PlannedPod => ({
     namespace,
@@ -185,7 +185,7 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
     blockers: [],
     ...more,
   });
-  const drainability = podDrainability(pod, rules, now);
+  const drainability = podDrainability(pod, criteria, now);
   if (drainability.kind === 'outOfScope') return planned('leave', OUT_OF_SCOPE[drainability.because]);
   if (drainability.kind === 'unknown')
     return planned('unknown', drainability.message, { blockers: [drainability.message] });

@@ -6,7 +6,7 @@ import { isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
 import { anotherTurn, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
-import { podRules } from './decide.ts';
+import { podCriteriaOf } from './decide.ts';
 import { finish } from './drain-end.ts';
 import type { ObservedDrain } from './observe.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
@@ -54,7 +54,7 @@ async function create(
   const settings = configuration?.settings.customDrain;
   if (configuration === undefined || settings === undefined || template === undefined)
     return anotherTurn('the configuration changed');
-  const podsOf = podRules(active, configuration, observed.node);
+  const podsOf = podCriteriaOf(active, configuration, observed.node);
   const pods = observed.pods.filter(pod => podDrainability(pod, podsOf, observed.now).kind === 'counts');
   const made = await tryChange(context, observed, 'createResource', () =>
     createResource(deps, { settings, template, active, custom, node: observed.node, pods }),

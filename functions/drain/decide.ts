@@ -31,7 +31,7 @@ import type {
 } from './rule/observation.ts';
 import { isEnding, openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
-import type { DrainPodRules } from './rule/pods.ts';
+import type { PodCriteria } from './rule/pods.ts';
 import {
   deadlineOf,
   deleteTimeOf,
@@ -167,7 +167,7 @@ function withPlan(
     const plan = planPods({
       now,
       pods,
-      rules: podRules(active, configuration, node),
+      criteria: podCriteriaOf(active, configuration, node),
       protection,
       isProtectionOverridden,
       evictionGracePeriod,
@@ -243,12 +243,12 @@ function beginAndPrepare(observation: DrainObservation, configuration: DrainConf
   return { ...begun, admitted: undefined, next: decision.kind === 'prepare' ? decision : undefined };
 }
 
-/** Rules for the pods of a drain: which are its own, and how each goes. */
-export function podRules(
+/** The criteria of a drain for pods: which are its own, and how each goes. */
+export function podCriteriaOf(
   active: Pick<ActiveDrain, 'scope' | 'force' | 'phase'>,
   configuration: DrainConfiguration,
   node: Pick<DrainedNode, 'labels' | 'kubeletSilentSince'>,
-): DrainPodRules {
+): PodCriteria {
   const { settings } = configuration;
   const custom = isCustomDrain(active, configuration, node) ? settings.customDrain : undefined;
   const mode = custom?.fallbackMode ?? 'AllowCompletion';

@@ -1,5 +1,5 @@
 /** Exports for the command line, which reads nothing else of this folder: the rules themselves, and how their records are read. */
-export { podRules } from './decide.ts';
+export { podCriteriaOf } from './decide.ts';
 export { parseDrainRequested } from './bus-event.ts';
 export {
   NODE_ANNOTATION,

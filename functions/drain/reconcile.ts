@@ -31,11 +31,11 @@ import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
 const KEPT_POLICIES = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
 
 /** The rules of the concern. Mutants put mistakes in their place. */
-export interface Rules {
+export interface ReplaceableRules {
   readonly decide: typeof decide;
 }
 
-interface ReconcileContext extends Rules {
+interface ReconcileContext extends ReplaceableRules {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
   readonly settings: SettingsRounds;
@@ -43,7 +43,7 @@ interface ReconcileContext extends Rules {
 }
 
 /** @param rules put in place of the real rules, by mutants only */
-export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): Reconcile {
+export function createReconciler(deps: DrainDeps, rules: Partial<ReplaceableRules> = {}): Reconcile {
   const context: ReconcileContext = {
     deps,
     reporter: createReporter(OWNER, deps),

@@ -15,10 +15,10 @@ import type { DrainConfiguration } from './rule/observation.ts';
 
 /** Compiles settings that the configuration's schema has accepted. */
 export function compileSettings(settings: DrainSettings): Omit<DrainConfiguration, 'settings'> {
-  const { systemNamespaces, namespaceRules, podDrainPolicies, customDrain } = settings;
+  const { systemNamespaces, namespaceModes, podDrainPolicies, customDrain } = settings;
   const system = systemNamespaces === '' ? undefined : compileRegularExpression(systemNamespaces);
   invariant(system?.ok !== false, `the configuration's schema accepts no expression like ${systemNamespaces}`);
-  const rules = namespaceRules.map(({ name, mode }) => ({ pattern: pattern(name), mode }));
+  const patterns = namespaceModes.map(({ name, mode }) => ({ pattern: pattern(name), mode }));
   const policies = podDrainPolicies.map(({ namespace, podSelector, mode }) => ({
     pattern: pattern(namespace),
     selector: selector(podSelector),
@@ -32,7 +32,7 @@ export function compileSettings(settings: DrainSettings): Omit<DrainConfiguratio
         each => matchesFilePattern(each.pattern, namespace) && selectsLabels(each.selector, labels),
       );
       if (policy !== undefined) return policy.mode;
-      const modes = rules.filter(rule => matchesFilePattern(rule.pattern, namespace)).map(({ mode }) => mode);
+      const modes = patterns.filter(each => matchesFilePattern(each.pattern, namespace)).map(({ mode }) => mode);
       // Whatever their order: of several patterns the most forceful mode applies, as in NVSentinel.
       return DRAIN_MODES.find(mode => modes.includes(mode));
     },
@@ -50,7 +50,7 @@ export const ALL_PODS: DrainConfiguration = {
     gpuPodsOnly: false,
     partialDrain: false,
     partialDrainEntityMetric: false,
-    namespaceRules: [],
+    namespaceModes: [],
     podDrainPolicies: [],
     customDrain: undefined,
   },

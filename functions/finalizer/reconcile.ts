@@ -40,7 +40,7 @@ import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 const KEPT_POLICIES = { owner: OWNER, readers: [TERMINATION_BLOCK, PROTECTION] } as const;
 
 /** The rules of the concern. Mutants put mistakes in their place. */
-export interface Rules {
+export interface ReplaceableRules {
   readonly decide: typeof decide;
   readonly steps: readonly Step<StepContext>[];
   readonly decideObject: typeof decideObject;
@@ -48,11 +48,11 @@ export interface Rules {
 }
 
 type ReconcileContext = TerminationContext &
-  Pick<Rules, 'decideObject' | 'takeCallSlot'> &
+  Pick<ReplaceableRules, 'decideObject' | 'takeCallSlot'> &
   Readonly<Record<'terminationRounds' | 'finalizerRuleRounds', Rounds>> & { readonly settings: SettingsRounds };
 
 /** @param rules put in place of the real rules and steps, by mutants only */
-export function createReconciler(deps: FinalizerDeps, rules: Partial<Rules> = {}): Reconcile {
+export function createReconciler(deps: FinalizerDeps, rules: Partial<ReplaceableRules> = {}): Reconcile {
   const reporter = createReporter(OWNER, deps);
   const context: ReconcileContext = {
     deps,

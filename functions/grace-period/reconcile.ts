@@ -29,11 +29,11 @@ import { settingsRounds } from './wake-ups.ts';
 const KEPT_POLICIES = { owner: OWNER, readers: [PROTECTION] } as const;
 
 /** The rules of the concern. Mutants put mistakes in their place. */
-export interface Rules {
+export interface ReplaceableRules {
   readonly decide: typeof decide;
 }
 
-interface ReconcileContext extends Rules {
+interface ReconcileContext extends ReplaceableRules {
   readonly deps: GracePeriodDeps;
   readonly reporter: Reporter;
   readonly settings: SettingsRounds;
@@ -41,7 +41,7 @@ interface ReconcileContext extends Rules {
 }
 
 /** @param rules put in place of the real rules, by mutants only */
-export function createReconciler(deps: GracePeriodDeps, rules: Partial<Rules> = {}): Reconcile {
+export function createReconciler(deps: GracePeriodDeps, rules: Partial<ReplaceableRules> = {}): Reconcile {
   const reporter = createReporter(OWNER, deps);
   const context: ReconcileContext = {
     deps,

@@ -4,7 +4,7 @@ import type { PlannedResource } from './actions/custom-resource.ts';
 import type { FoundReplacement } from './rule/attempt.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { PassRequest } from './rule/pool-facts.ts';
-import type { RULES } from './decide.ts';
+import type { REPLACEABLE_RULES } from './decide.ts';
 import type { Attempt } from './attempt-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
@@ -19,11 +19,11 @@ export type RepairDeps = Pick<
 >;
 
 /** The rules of the concern. Mutants put mistakes in their place. */
-export type Rules = typeof RULES;
+export type ReplaceableRules = typeof REPLACEABLE_RULES;
 
 /** Ports, rules and helpers of a pass. */
 export type PassDeps = RepairDeps &
-  Rules & {
+  ReplaceableRules & {
     readonly reporter: Reporter;
     /** The number of held or running repairs has changed; `zero`: to or from zero. */
     readonly repairsChanged: (urgency: 'count' | 'zero') => Promise<void>;

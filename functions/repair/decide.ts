@@ -68,7 +68,7 @@ export const spacingAfter = (took: DurationMs, decision?: Pick<PoolDecision, 'is
   toDurationMs(Math.max(PASS_SPACING, took * SPACING_BY_DURATION, decision?.isOutage === true ? OUTAGE_SPACING : 0));
 
 /** The rules of repair: the verdict on a node by itself, what is found of it, and the decision for a pool. */
-export const RULES = { decideNode, judgeNode, decide } as const;
+export const REPLACEABLE_RULES = { decideNode, judgeNode, decide } as const;
 
 /** Grants the repairs that due nodes need, as far as the pool allows. */
 export function decide(observation: PoolObservation): PoolDecision {

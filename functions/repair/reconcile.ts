@@ -4,8 +4,8 @@
  * listed, unless something is held or in flight in its pool.
  */
 import { parseDrainCompleted } from './actions/drain.ts';
-import type { RepairDeps, Rules } from './context.ts';
-import { RULES } from './decide.ts';
+import type { RepairDeps, ReplaceableRules } from './context.ts';
+import { REPLACEABLE_RULES } from './decide.ts';
 import { checkReservations, isReservations } from './reservation-record.ts';
 import { runPass } from './pass.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
@@ -29,11 +29,11 @@ type Deps = RepairDeps & { readonly reporter: Reporter; readonly passes: Passes;
 type MessageOf<Kind> = Extract<InboxMessage, { readonly kind: Kind }>;
 
 /** Creates the reconciler of repair. @param rules put in place of the real rules, by mutants only */
-export function createReconciler(ports: RepairDeps, rules: Partial<Rules> = {}): Reconcile {
+export function createReconciler(ports: RepairDeps, rules: Partial<ReplaceableRules> = {}): Reconcile {
   const reporter = createReporter(OWNER, ports);
   const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
     surroundingsChanged({ ...ports, reporter }, urgency);
-  const passes = createPasses({ ...ports, ...RULES, ...rules, reporter, repairsChanged }, runPass);
+  const passes = createPasses({ ...ports, ...REPLACEABLE_RULES, ...rules, reporter, repairsChanged }, runPass);
   const settings = settingsRounds({ ...ports, passes });
   const deps: Deps = { ...ports, reporter, passes, settings };
   const timers: readonly WakeUpRoute[] = [

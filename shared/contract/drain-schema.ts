@@ -162,7 +162,7 @@ export function toDrainSettings(parsed: DrainKeys): DrainSettings {
     gpuPodsOnly: parsed.drainGPUPods,
     partialDrain: parsed.partialDrainEnabled,
     partialDrainEntityMetric: parsed.partialDrainEntityMetricEnabled,
-    namespaceRules: parsed.userNamespaces,
+    namespaceModes: parsed.userNamespaces,
     podDrainPolicies: parsed.podDrainPolicies,
     customDrain: toCustomDrain(parsed.customDrain),
   };

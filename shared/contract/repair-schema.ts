@@ -20,7 +20,7 @@ import {
   WITHOUT_NODE_CLAIM,
   type DrainBound,
   type NodeCount,
-  type OutageRule,
+  type OutageThreshold,
   type RepairAction,
   type RepairSettings,
 } from '../domain/repair-policy.ts';
@@ -76,13 +76,16 @@ const outage = z.madeOnce(() =>
       ],
       'must be "Off", or minNodes (a whole number from 1 on) and share (a percentage from "0%" to "100%")',
     ),
-    z.transform((rule): OutageRule | 'Off' =>
-      typeof rule === 'object' ? { minNodes: rule.minNodes, share: rule.share ?? DEFAULT_OUTAGE.share } : 'Off',
+    z.transform((threshold): OutageThreshold | 'Off' =>
+      typeof threshold === 'object'
+        ? { minNodes: threshold.minNodes, share: threshold.share ?? DEFAULT_OUTAGE.share }
+        : 'Off',
     ),
   ),
 );
 
-const ruleOf = (rule: OutageRule | 'Off'): OutageRule | undefined => (rule === 'Off' ? undefined : rule);
+const thresholdOf = (threshold: OutageThreshold | 'Off'): OutageThreshold | undefined =>
+  threshold === 'Off' ? undefined : threshold;
 
 /** An RE2 pattern, which matches anywhere in the reason. */
 const reasonPattern = z.pipe(
@@ -265,8 +268,8 @@ export const repairSchema = z.madeOnce(() =>
       maxUnhealthy: block.maxUnhealthy,
       maxConcurrentRepairs: block.maxConcurrentRepairs,
       disruptionBudgets: block.disruptionBudgets,
-      zoneOutage: ruleOf(block.zoneOutage),
-      freeze: ruleOf(block.freeze),
+      zoneOutage: thresholdOf(block.zoneOutage),
+      freeze: thresholdOf(block.freeze),
       actions: block.actions && withTimeouts(block.actions),
       flapping: block.flapping,
       futility: block.futility,

@@ -12,13 +12,13 @@ export const DRAIN_MODES = ['Immediate', 'DeleteAfterTimeout', 'AllowCompletion'
 export type DrainMode = (typeof DRAIN_MODES)[number];
 
 /** Pods of the namespaces that a pattern matches are drained this way. Of several patterns the most forceful mode applies. */
-export interface NamespaceRule {
+export interface NamespaceMode {
   /** Go's `filepath.Match`. */
   readonly name: string;
   readonly mode: DrainMode;
 }
 
-/** Pods that a label selector matches are drained this way; of several rules the first that matches applies. */
+/** Pods that a label selector matches are drained this way; of several entries the first that matches applies. */
 export interface PodDrainPolicy {
   readonly name: string;
   /** Go's `filepath.Match`. */
@@ -69,7 +69,7 @@ export interface DrainSettings {
   readonly partialDrain: boolean;
   /** One metric per drained GPU. */
   readonly partialDrainEntityMetric: boolean;
-  readonly namespaceRules: readonly NamespaceRule[];
+  readonly namespaceModes: readonly NamespaceMode[];
   readonly podDrainPolicies: readonly PodDrainPolicy[];
   readonly customDrain: CustomDrainSettings | undefined;
 }

@@ -96,8 +96,8 @@ export function protectionOf(pod: ProtectedPod, policy: ProtectionPolicy): Prote
   if (isFinished(pod)) return { kind: 'none', reason: 'Finished' };
   if (isTerminating(pod)) return { kind: 'none', reason: 'Terminating' };
   const cap = maxDurationFor(pod.namespace, policy);
-  if (policy.compatibility !== 'Unknown') return underRules(pod, value, policy.compatibility, cap);
-  return longer(underRules(pod, value, 'Design', cap), underRules(pod, value, 'Karpenter', cap));
+  if (policy.compatibility !== 'Unknown') return underCompatibility(pod, value, policy.compatibility, cap);
+  return longer(underCompatibility(pod, value, 'Design', cap), underCompatibility(pod, value, 'Karpenter', cap));
 }
 
 /** Whether a protection is in force at `now`. */
@@ -130,7 +130,7 @@ export function maxDurationFor(namespace: string, policy: ProtectionPolicy): Dur
   return policy.maxDurations.get(namespace) ?? policy.maxDuration;
 }
 
-function underRules(
+function underCompatibility(
   pod: ProtectedPod,
   value: string,
   compatibility: Compatibility,

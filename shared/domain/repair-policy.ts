@@ -75,7 +75,7 @@ export const AWS_REPAIR_STATEMENTS: readonly RepairStatement[] = [
 export type NodeCount = { readonly count: number } | { readonly percent: number };
 
 /** An outage: at least `minNodes` nodes, and at least this share of all that are counted. */
-export interface OutageRule {
+export interface OutageThreshold {
   readonly minNodes: number;
   /** Percent. */
   readonly share: number;
@@ -134,9 +134,9 @@ export interface RepairSettings {
   readonly maxConcurrentRepairs: NodeCount | undefined;
   readonly disruptionBudgets: DisruptionBudgets;
   /** Counted among the nodes of one zone, in the whole cluster; undefined: off. */
-  readonly zoneOutage: OutageRule | undefined;
+  readonly zoneOutage: OutageThreshold | undefined;
   /** Counted among all nodes of the cluster, `Ready=Unknown` alone; undefined: off. */
-  readonly freeze: OutageRule | undefined;
+  readonly freeze: OutageThreshold | undefined;
   /** At least one; undefined: the provider's, else a termination. */
   readonly actions: readonly RepairAction[] | undefined;
   /** A node that was unhealthy for `unhealthyFor` in all within `window` is due, however often it recovered in between. */
@@ -149,7 +149,7 @@ export interface RepairSettings {
 
 export const DEFAULT_MAX_UNHEALTHY: NodeCount = { percent: 20 };
 /** Kubernetes' own rule for a zone (`--unhealthy-zone-threshold`): more than two nodes, and 55 %. */
-export const DEFAULT_OUTAGE: OutageRule = { minNodes: 3, share: 55 };
+export const DEFAULT_OUTAGE: OutageThreshold = { minNodes: 3, share: 55 };
 /** Time that an action may take if the block does not say. */
 export const DEFAULT_ACTION_TIMEOUT = minutes(10);
 /** Time that a termination may take, from the deletion on, if the block does not say; past it the repair is stuck. */
@@ -255,6 +255,6 @@ export function resolveNodeCount(limit: NodeCount, total: number): number {
 }
 
 /** Whether `affected` of `total` nodes are an outage. */
-export function isOutage({ minNodes, share }: OutageRule, affected: number, total: number): boolean {
+export function isOutage({ minNodes, share }: OutageThreshold, affected: number, total: number): boolean {
   return affected >= minNodes && affected * 100 >= share * total;
 }

@@ -66,7 +66,7 @@ const isExported = (word: string): boolean => [word, `${word}s`].some(each => ex
 const SAME_EVERYWHERE: Readonly<Record<string, string>> = {
   Deps: 'the ports that a file is given',
   ReconcileContext: 'what a reconciler acts with: ports, rounds, rules',
-  Rules: 'the rules of a concern, in whose place mutants put mistakes',
+  ReplaceableRules: 'the rules of a concern, in whose place mutants put mistakes',
 };
 const TYPE = /^(?:export )?(?:interface|type|class) (\w+)/gm;
 const foldersOf = (): ReadonlyMap<string, ReadonlySet<string>> => {

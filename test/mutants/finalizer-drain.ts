@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import {
   annotated,
-  withFinalizerRules,
+  withRulesOfFinalizer,
   withKubernetes,
   withListed,
   withMovedStep,
@@ -14,7 +14,7 @@ import {
 } from './mutant.ts';
 
 const without = (...names: readonly string[]): Mutation =>
-  withFinalizerRules({ steps: TERMINATION_STEPS.filter(({ name }) => !names.includes(name)) });
+  withRulesOfFinalizer({ steps: TERMINATION_STEPS.filter(({ name }) => !names.includes(name)) });
 
 const withoutPriority = ({ spec, ...pod }: KubernetesObject): KubernetesObject => {
   const { priorityClassName: _, ...rest } = spec ?? {};
@@ -41,7 +41,7 @@ export const FINALIZER_DRAIN_MUTANTS: readonly Mutant[] = [
     mistake: 'waits for the pods of an instance that is stopped, or that it has ended itself',
     breaks: ['I5'],
     scenario: 'finalizer-instance.yaml#stopped-instance-under-protected-pods',
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       steps: TERMINATION_STEPS.map(step => (step.name === drainNodes.name ? drainNodes : step)),
     }),
   },

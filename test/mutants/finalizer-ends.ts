@@ -17,7 +17,7 @@ import {
   isA,
   original,
   takenForNone,
-  withFinalizerRules,
+  withRulesOfFinalizer,
   withKubernetes,
   withListed,
   withPorts,
@@ -27,7 +27,7 @@ import {
 
 /** The hooks of each point see another context than the other steps. */
 const hooksSeeing = (change: (context: StepContext) => StepContext): Mutation =>
-  withFinalizerRules({
+  withRulesOfFinalizer({
     steps: TERMINATION_STEPS.map(step => {
       const point = HOOK_POINTS.find(at => hooksAt(at).name === step.name);
       if (point === undefined) return step;
@@ -108,7 +108,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     mistake: 'hands a termination that would begin back to the queue while nobody gets to see the policies',
     breaks: ['I6'],
     scenario: 'settings-that-cannot-be-read.yaml#a-termination-that-would-begin-while-policies-are-refused',
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       decide(seen) {
         const decision = decide(seen);
         if (decision.kind === 'awaitSettings') throw new RetryableError(decision.message);
@@ -169,7 +169,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     mistake: 'does not call the hooks that the deadline found uncalled',
     breaks: ['I5'],
     scenario: `${WITHOUT_WAITING}#a-deadline-calls-each-hook-once-and-waits-for-none`,
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       steps: TERMINATION_STEPS.map(step =>
         step.name.startsWith('Hooks:')
           ? { ...step, run: async context => (context.isForced ? { kind: 'done' } : step.run(context)) }
@@ -277,7 +277,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     mistake: 'leaves what carries the finalizer of a rule in conflict to nobody',
     breaks: ['I5'],
     scenario: `${RULES}#a-rule-in-conflict-cleans-up-what-carries-its-finalizer`,
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       decideObject: seen => (seen.addsFinalizer ? decideObject(seen) : { kind: 'ignore' }),
     }),
   },
@@ -286,7 +286,7 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     mistake: 'takes a finalizer off unclean before the ledger knows of it',
     breaks: ['I9', 'I1'],
     scenario: `${RULES}#what-is-released-unclean-is-in-the-ledger-first`,
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       decideObject(seen) {
         const decision = decideObject(seen);
         return decision.kind === 'release' ? { kind: 'free', object: decision.object } : decision;

@@ -3,7 +3,7 @@ import { takeCallSlot } from '../../functions/finalizer/objects/rule/call-queue.
 import { decide as decideObject } from '../../functions/finalizer/objects/decide.ts';
 import { createReconciler } from '../../functions/finalizer/reconcile.ts';
 import { addDuration, hours, toDurationMs } from '../../shared/domain/time.ts';
-import { isA, withFinalizerRules, withKubernetes, withPorts, withRecords, type Mutant } from './mutant.ts';
+import { isA, withRulesOfFinalizer, withKubernetes, withPorts, withRecords, type Mutant } from './mutant.ts';
 
 export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
   {
@@ -77,7 +77,7 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'releases at the deadline of a FinalizerRule that says Keep',
     breaks: ['I1'],
     scenario: 'finalizer-rule.yaml#a-deadline-that-keeps',
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       decideObject: seen => decideObject({ ...seen, rule: { ...seen.rule, onDeadline: 'Release' } }),
     }),
   },
@@ -86,7 +86,7 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'calls a clean-up before it has noted that down',
     breaks: ['I4', 'I1'],
     seed: 5,
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       decideObject: seen => {
         const decision = decideObject(seen);
         if (decision.kind !== 'intend') return decision;
@@ -99,7 +99,7 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'does not try a clean-up again that has failed twice',
     breaks: ['I5'],
     scenario: 'finalizer-rule.yaml#a-failed-clean-up-keeps-the-finalizer',
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       decideObject: seen => {
         const decision = decideObject(seen);
         const { entry, now } = seen;
@@ -113,7 +113,7 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'closes the entry of an object that went without its clean-up',
     breaks: ['I1', 'I9'],
     scenario: 'finalizer-rule.yaml#a-finalizer-stripped-by-hand-is-noticed',
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       decideObject(observation) {
         const decision = decideObject(observation);
         return decision.kind === 'orphan' ? { kind: 'close' } : decision;

@@ -12,7 +12,7 @@ import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { firstDeletionIsUnknown, firstListsFail, firstWriteFails } from './fault.ts';
 import {
   isA,
-  withFinalizerRules,
+  withRulesOfFinalizer,
   takenForNone,
   withKubernetes,
   withMovedStep,
@@ -28,7 +28,7 @@ const takingErrorsForNothing = withKubernetes('finalizer', api => ({
 
 const deciding = (
   change: (decision: TerminationDecision, seen: TerminationObservation) => TerminationDecision,
-): Mutation => withFinalizerRules({ decide: seen => change(decide(seen), seen) });
+): Mutation => withRulesOfFinalizer({ decide: seen => change(decide(seen), seen) });
 
 /** Puts our finalizer on. */
 const isPutOn = (patch: ObjectPatch): boolean => JSON.stringify(patch).includes('"curfew.dev/termination-finalizer":"');
@@ -51,7 +51,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     mistake: 'takes the finalizer off in a `finally`, whatever the steps before have come to',
     breaks: ['I1'],
     seed: 5,
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       steps: [
         {
           name: 'Drain',
@@ -76,7 +76,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     seed: 15,
     scenario: 'finalizer-deadline-sources.yaml#then-the-node-pools',
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       decide: seen =>
         decide({
           ...seen,

@@ -1,12 +1,12 @@
 /** A mistake that somebody could make, as a change of what a function is given or of the rule that it follows. */
 import {
   createReconciler as createFinalizer,
-  type Rules as FinalizerRuleSet,
+  type ReplaceableRules as RulesOfFinalizer,
 } from '../../functions/finalizer/reconcile.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
 import { decide } from '../../functions/repair/decide.ts';
 import { decideNode, judgeNode } from '../../functions/repair/rule/node-verdict.ts';
-import type { Rules as RepairRuleSet } from '../../functions/repair/context.ts';
+import type { ReplaceableRules as RulesOfRepair } from '../../functions/repair/context.ts';
 import { createReconciler as createRepair } from '../../functions/repair/reconcile.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
 import type { ForwarderPorts } from '../../runtime/system-parts.ts';
@@ -125,12 +125,12 @@ export function withoutFirstRecord(name: FunctionName): Mutation {
 }
 
 /** The repair function with other rules. */
-export function withRepairRules(change: (rules: RepairRuleSet) => RepairRuleSet): Mutation {
+export function withRepairRules(change: (rules: RulesOfRepair) => RulesOfRepair): Mutation {
   return { reconcilers: { repair: deps => createRepair(deps, change({ decideNode, decide, judgeNode })) } };
 }
 
 /** The finalizer function with other rules. */
-export function withFinalizerRules(rules: Partial<FinalizerRuleSet>): Mutation {
+export function withRulesOfFinalizer(rules: Partial<RulesOfFinalizer>): Mutation {
   return { reconcilers: { finalizer: deps => createFinalizer(deps, rules) } };
 }
 
@@ -140,7 +140,7 @@ export function withMovedStep(name: string, before: string): Mutation {
   const step = TERMINATION_STEPS.find(each => each.name === name);
   if (step === undefined) throw new Error(`there is no step ${name}`);
   const index = steps.findIndex(each => each.name === before);
-  return withFinalizerRules({ steps: [...steps.slice(0, index), step, ...steps.slice(index)] });
+  return withRulesOfFinalizer({ steps: [...steps.slice(0, index), step, ...steps.slice(index)] });
 }
 
 /** The record as a writer leaves it who forgets its timer. */

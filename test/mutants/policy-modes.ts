@@ -6,7 +6,7 @@ import { createReconciler as createDrain } from '../../functions/drain/reconcile
 import { decide as decideTermination } from '../../functions/finalizer/termination/decide.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { withFinalizerRules, withListed, withRecords, type Mutant } from './mutant.ts';
+import { withRulesOfFinalizer, withListed, withRecords, type Mutant } from './mutant.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 
 /** The function shown the policies as if they said something else. */
@@ -67,7 +67,7 @@ export const POLICY_MODE_MUTANTS: readonly Mutant[] = [
     mistake: 'holds a termination that had begun when the brake came',
     breaks: ['I5'],
     scenario: `${FILE}#the-brake-lets-what-has-begun-go-on`,
-    mutation: withFinalizerRules({
+    mutation: withRulesOfFinalizer({
       decide: seen => decideTermination({ ...seen, settings: { ...seen.settings, isBraked: false } }),
     }),
   },

@@ -20,14 +20,14 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
-import { podDrainability, type DrainPodRules, type LeftBehind } from './pods.ts';
+import { podDrainability, type PodCriteria, type LeftBehind } from './pods.ts';
 import { timedDeletionOf, type DeletionTimes } from './timed-deletion.ts';
 import type { ActiveDrain, PodReturn } from '../record.ts';
 
 export interface PlanSituation extends DeletionTimes {
   readonly now: EpochMs;
   readonly pods: readonly PodView[];
-  readonly rules: DrainPodRules;
+  readonly criteria: PodCriteria;
   /** Grace period of an eviction; undefined: each pod's own. */
   readonly evictionGracePeriod: DurationMs | undefined;
   /** UIDs of pods whose owners were warned of the deletion. */
@@ -109,8 +109,8 @@ interface PodPart extends Partial<Pick<PodPlan, 'acts' | 'waits' | 'leftPods' | 
 }
 
 function planPod(pod: PodView, situation: PlanSituation, returnOf: ReturnType<typeof createPodReturns>): PodPart {
-  const { now, rules } = situation;
-  const drainability = podDrainability(pod, rules, now);
+  const { now, criteria } = situation;
+  const drainability = podDrainability(pod, criteria, now);
   if (drainability.kind === 'outOfScope') return {};
   if (drainability.kind === 'unknown') {
     const { message } = drainability;

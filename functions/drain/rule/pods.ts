@@ -32,10 +32,10 @@ export type PodDrainability =
   /** The pod may use an entity of the drain, and nothing says whether it does: unknown blocks (I6). */
   | { readonly kind: 'unknown'; readonly mode: DrainMode; readonly message: string };
 
-/** The mode for a pod; undefined: no rule matches it. `system`: its namespace is never drained. */
+/** The mode for a pod; undefined: no setting matches it. `system`: its namespace is never drained. */
 export type ModeOf = (pod: Pick<PodView, 'namespace' | 'labels'>) => DrainMode | 'system' | undefined;
 
-export interface DrainPodRules {
+export interface PodCriteria {
   readonly scope: DrainScope;
   readonly modeOf: ModeOf;
   /** Every mode is `Immediate`. */
@@ -47,25 +47,25 @@ export interface DrainPodRules {
 }
 
 /** Tells whether a pod counts in a drain at `now`, and by which mode it goes. */
-export function podDrainability(pod: PodView, rules: DrainPodRules, now: EpochMs): PodDrainability {
+export function podDrainability(pod: PodView, criteria: PodCriteria, now: EpochMs): PodDrainability {
   const outOfScope = (because: OutOfScope): PodDrainability => ({ kind: 'outOfScope', because });
-  const rule = rules.modeOf(pod);
-  if (rule === 'system') return outOfScope('SystemNamespace');
-  if (rule === undefined) return outOfScope('NoRule');
+  const stated = criteria.modeOf(pod);
+  if (stated === 'system') return outOfScope('SystemNamespace');
+  if (stated === undefined) return outOfScope('NoRule');
   if (pod.ownerReferences.some(({ kind }) => kind === 'DaemonSet')) return outOfScope('DaemonSet');
   if (isStatic(pod)) return outOfScope('Static');
   if (isFinished(pod)) return outOfScope('Finished');
-  const mode = rules.force ? 'Immediate' : rule;
+  const mode = criteria.force ? 'Immediate' : stated;
 
-  if (rules.scope.kind === 'entities') {
-    const use = usesEntity(pod, rules.scope.entities);
+  if (criteria.scope.kind === 'entities') {
+    const use = usesEntity(pod, criteria.scope.entities);
     if (use.kind === 'unknown') return { kind: 'unknown', mode, message: use.message };
     // Whatever its state, such a pod may still hold the device that is about to be reset.
     return use.kind === 'yes' ? { kind: 'counts', mode, until: undefined } : outOfScope('OtherEntity');
   }
-  if (rules.gpuPodsOnly && pod.annotations[DEVICES_ANNOTATION] === undefined) return outOfScope('NoDevices');
+  if (criteria.gpuPodsOnly && pod.annotations[DEVICES_ANNOTATION] === undefined) return outOfScope('NoDevices');
   const { deletionTime } = pod;
-  const notReadySince = notReadySinceOf(pod, rules);
+  const notReadySince = notReadySinceOf(pod, criteria);
   if (isTerminating(pod) && deletionTime !== undefined) {
     const until = addDuration(deletionTime, gracePeriodOf(pod));
     return isPast(now, until)
@@ -73,7 +73,7 @@ export function podDrainability(pod: PodView, rules: DrainPodRules, now: EpochMs
       : { kind: 'counts', mode, until };
   }
   if (notReadySince === undefined) return { kind: 'counts', mode, until: undefined };
-  const until = addDuration(notReadySince, rules.notReadyTimeout);
+  const until = addDuration(notReadySince, criteria.notReadyTimeout);
   return isPast(now, until) ? { kind: 'leftBehind', because: 'NotReady', mode } : { kind: 'counts', mode, until };
 }
 
@@ -83,7 +83,7 @@ const isPast = (now: EpochMs, until: EpochMs): boolean => now > until;
 /** Time since which a pod is not ready. A pod that waits for a silent kubelet is not ready either, from when both hold. */
 function notReadySinceOf(
   { notReadySince, phase, ready, startTime, creationTime }: PodView,
-  { kubeletSilentSince }: DrainPodRules,
+  { kubeletSilentSince }: PodCriteria,
 ): EpochMs | undefined {
   if (notReadySince !== undefined || ready || kubeletSilentSince === undefined) return notReadySince;
   if (phase !== 'Pending' || startTime !== undefined) return undefined;

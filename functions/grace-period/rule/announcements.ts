@@ -49,8 +49,8 @@ export interface ObservedProtection {
   readonly source: string | undefined;
 }
 
-/** The rules in force, and those of a block that is only observed. */
-interface Rules {
+/** The protection in force, and that of a block that is only observed. */
+interface ProtectionInForce {
   readonly policy: ProtectionPolicy;
   /** Name of the policy that set the caps. */
   readonly policyName: string | undefined;
@@ -59,9 +59,9 @@ interface Rules {
 }
 
 /** All announcements about the pod at `now`. */
-export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonly Announcement[] {
+export function announcementsFor(annotated: AnnotatedPod, inForce: ProtectionInForce): readonly Announcement[] {
   const { pod, value, protection } = annotated;
-  const { policy, policyName, now } = rules;
+  const { policy, policyName, now } = inForce;
   const { namespace, name, uid } = pod;
   const say = (topic: AnnouncementTopic, key: string, message: string): Announcement => ({
     topic,
@@ -69,7 +69,7 @@ export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonl
     message,
     about: { kind: 'Pod', namespace, name, uid },
   });
-  const observed = endIfEnforced(annotated, rules);
+  const observed = endIfEnforced(annotated, inForce);
   const announcements: Announcement[] = observed === undefined ? [] : [say('observed', observed.key, observed.message)];
   const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${quotedValue(value)}`;
 
@@ -108,7 +108,7 @@ export function announcementsFor(annotated: AnnotatedPod, rules: Rules): readonl
 /** The pod's protection under the block that is only observed; undefined: the same, or none is active. */
 function endIfEnforced(
   { pod, value, protection }: AnnotatedPod,
-  { observed, now }: Rules,
+  { observed, now }: ProtectionInForce,
 ): { readonly key: string; readonly message: string } | undefined {
   if (observed === undefined || !isActive(protection, now)) return undefined;
   const key = spanOf(protectionOf(pod, observed.policy));

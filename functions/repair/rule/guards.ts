@@ -7,7 +7,12 @@ import { isStopped } from './other-work.ts';
 import { vetoOf } from './vetoes.ts';
 import { BLOCKED_CHECK, type Blocker, type GuardBlocker } from './verdict.ts';
 import { isReserved, type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
-import { isOutage, matchStatements, type OutageRule, resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
+import {
+  isOutage,
+  matchStatements,
+  type OutageThreshold,
+  resolveNodeCount,
+} from '../../../shared/domain/repair-policy.ts';
 import {
   addDuration,
   type DurationMs,
@@ -199,7 +204,7 @@ function zoneOutageBlocker(
 /** The blocker of an outage, with the least number and share of nodes that make one. */
 const outageBlocker = (
   { message, setting, ...outage }: Pick<GuardBlocker, 'reason' | 'message' | 'setting' | 'guard'>,
-  { minNodes, share }: OutageRule,
+  { minNodes, share }: OutageThreshold,
   now: EpochMs,
 ): GuardBlocker => ({
   kind: 'guard',

@@ -1,6 +1,6 @@
 /** What `decide` of a drain makes of each phase: of a node that nothing is drained on, of a custom drain, of its fallback, and of an end. */
 import { describe, expect, it } from 'vitest';
-import { decide, isCustomDrain, podRules } from '../../../functions/drain/decide.ts';
+import { decide, isCustomDrain, podCriteriaOf } from '../../../functions/drain/decide.ts';
 import type { DrainObservation, FoundResource } from '../../../functions/drain/rule/observation.ts';
 import { endingBy, isWaiting, recordedResource, openPhaseOf } from '../../../functions/drain/rule/phase.ts';
 import { NO_DRAIN_LIMITS, type DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
@@ -179,7 +179,7 @@ describe('a custom drain', () => {
   it('goes on by the fallback mode, with the pods of system namespaces left where they are', () => {
     const configuration = configurationOf(`systemNamespaces = "^kube-system$"\n${CUSTOM}fallbackMode = "Immediate"\n`);
     const fallback = active({ phase: { kind: 'fallback', because: 'TimedOut' } });
-    const { modeOf } = podRules(fallback, configuration, { labels: {}, kubeletSilentSince: undefined });
+    const { modeOf } = podCriteriaOf(fallback, configuration, { labels: {}, kubeletSilentSince: undefined });
     expect(modeOf(pod('a', { namespace: 'kube-system' }))).toBe('system');
     expect(modeOf(pod('a'))).toBe('Immediate');
     const decision = decide(
@@ -208,7 +208,7 @@ describe('a custom drain', () => {
   });
 
   it('that has no fallback mode lets pods end by themselves', () => {
-    const { modeOf } = podRules(drain, CUSTOM_DRAIN, { labels: {}, kubeletSilentSince: undefined });
+    const { modeOf } = podCriteriaOf(drain, CUSTOM_DRAIN, { labels: {}, kubeletSilentSince: undefined });
     expect(modeOf(pod('a'))).toBe('AllowCompletion');
   });
 });

@@ -41,7 +41,7 @@ describe("NVSentinel's configuration", () => {
       gpuPodsOnly: false,
       partialDrain: false,
       partialDrainEntityMetric: false,
-      namespaceRules: [],
+      namespaceModes: [],
       podDrainPolicies: [],
       customDrain: undefined,
     });
@@ -73,7 +73,7 @@ mode = "Immediate"
       gpuPodsOnly: true,
       partialDrain: true,
       partialDrainEntityMetric: true,
-      namespaceRules: [
+      namespaceModes: [
         { name: '*', mode: 'AllowCompletion' },
         { name: 'batch-*', mode: 'Immediate' },
       ],
@@ -130,7 +130,7 @@ mode = "Immediate"
     const text = CUSTOM.replace('enabled = true', 'enabled = true\nnodeSelector = "scheduler=slurm"');
     const settings = settingsOf(`${text}[[userNamespaces]]\nname = "*"\nmode = "Immediate"\n`);
     expect(settings?.customDrain?.nodeSelector).toBe('scheduler=slurm');
-    expect(settings?.namespaceRules).toHaveLength(1);
+    expect(settings?.namespaceModes).toHaveLength(1);
   });
 
   it.each(['', '  '])(

@@ -15,12 +15,12 @@ import { active, NOW, pod } from '../observations.ts';
 const at = (count: number): EpochMs => addDuration(NOW, minutes(count));
 const AN_INSTANT = toDurationMs(1);
 
-interface Given extends Partial<Omit<PlanSituation, 'rules'>> {
-  readonly rules?: Partial<PlanSituation['rules']>;
+interface Given extends Partial<Omit<PlanSituation, 'criteria'>> {
+  readonly criteria?: Partial<PlanSituation['criteria']>;
 }
 
 function planned(pods: readonly PodView[], mode: DrainMode | 'system' | undefined, given: Given = {}): PodPlan {
-  const { rules, ...situation } = given;
+  const { criteria, ...situation } = given;
   return planPods({
     now: NOW,
     pods,
@@ -33,14 +33,14 @@ function planned(pods: readonly PodView[], mode: DrainMode | 'system' | undefine
     forcedEndTime: undefined,
     deadline: given.forcedEndTime,
     ...situation,
-    rules: {
+    criteria: {
       scope: { kind: 'full' },
       modeOf: () => mode,
       force: false,
       gpuPodsOnly: false,
       notReadyTimeout: minutes(5),
       kubeletSilentSince: undefined,
-      ...rules,
+      ...criteria,
     },
   });
 }
@@ -66,7 +66,7 @@ describe('a pod', () => {
 
   it('of which nobody can say whether it uses what is drained is waited for', () => {
     const unknown = pod('a', { annotations: { 'dgxc.nvidia.com/devices': 'no JSON' } });
-    expect(planned([unknown], 'Immediate', { rules: { scope: { kind: 'entities', entities: ['A'] } } })).toEqual({
+    expect(planned([unknown], 'Immediate', { criteria: { scope: { kind: 'entities', entities: ['A'] } } })).toEqual({
       ...EMPTY,
       isDrained: false,
       waits: [

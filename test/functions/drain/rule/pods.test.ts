@@ -7,7 +7,7 @@ import {
   formatScope,
   scopeOf,
   scopeOfAll,
-  type DrainPodRules,
+  type PodCriteria,
   type PodDrainability,
   type DrainScope,
 } from '../../../../functions/drain/rule/pods.ts';
@@ -18,7 +18,7 @@ import { aPod } from '../../../builders/pods.ts';
 import { at } from '../../../builders/repair.ts';
 
 const NOW = at('2024-01-01T12:00:00Z');
-const RULES: DrainPodRules = {
+const CRITERIA: PodCriteria = {
   scope: FULL,
   modeOf: () => 'AllowCompletion',
   force: false,
@@ -26,8 +26,8 @@ const RULES: DrainPodRules = {
   notReadyTimeout: minutes(5),
   kubeletSilentSince: undefined,
 };
-const drainability = (pod: Partial<PodView>, rules: Partial<DrainPodRules> = {}): PodDrainability =>
-  podDrainability(aPod(undefined, pod), { ...RULES, ...rules }, NOW);
+const drainability = (pod: Partial<PodView>, criteria: Partial<PodCriteria> = {}): PodDrainability =>
+  podDrainability(aPod(undefined, pod), { ...CRITERIA, ...criteria }, NOW);
 const owner = (kind: string, apiVersion = 'apps/v1') => ({ apiVersion, kind, name: 'x', uid: 'u' });
 const devices = (value: unknown): PodView['annotations'] => ({ 'dgxc.nvidia.com/devices': JSON.stringify(value) });
 const gpu = (...uuids: string[]): PodView['annotations'] => devices({ devices: { 'nvidia.com/gpu': uuids } });
@@ -46,7 +46,7 @@ describe('a pod in a drain', () => {
     });
   });
 
-  it.each<[string, Partial<PodView>, Partial<DrainPodRules>, string]>([
+  it.each<[string, Partial<PodView>, Partial<PodCriteria>, string]>([
     ['of a system namespace', {}, { modeOf: () => 'system' }, 'SystemNamespace'],
     ['of a namespace without a rule', {}, { modeOf: () => undefined }, 'NoRule'],
     ['15: of a DaemonSet', { ownerReferences: [owner('DaemonSet')] }, {}, 'DaemonSet'],
@@ -57,8 +57,8 @@ describe('a pod in a drain', () => {
     ['3: without devices, where only those with devices are drained', {}, { gpuPodsOnly: true }, 'NoDevices'],
     ['7: on another GPU', { annotations: gpu('GPU-456') }, { scope: ON_GPU }, 'OtherEntity'],
     ['7: on no GPU', {}, { scope: ON_GPU }, 'OtherEntity'],
-  ])('%s is none of its business', (_, pod, rules, because) => {
-    expect(drainability(pod, rules)).toEqual({ kind: 'outOfScope', because });
+  ])('%s is none of its business', (_, pod, criteria, because) => {
+    expect(drainability(pod, criteria)).toEqual({ kind: 'outOfScope', because });
   });
 
   it('3: with devices counts where only those are drained', () => {
@@ -194,7 +194,7 @@ describe('a pod whose kubelet does not answer', () => {
   const created = (time: string): Partial<PodView> => ({ creationTime: at(time) });
   const pending: Partial<PodView> = { phase: 'Pending', ready: false, startTime: undefined };
 
-  it.each<[string, Partial<PodView>, Partial<DrainPodRules>, string | undefined]>([
+  it.each<[string, Partial<PodView>, Partial<PodCriteria>, string | undefined]>([
     ['is not ready since then', { ...pending, ...created('2024-01-01T11:00:00Z') }, silent, '2024-01-01T12:02:00Z'],
     [
       'is not ready since it was made',
@@ -208,8 +208,8 @@ describe('a pod whose kubelet does not answer', () => {
     ['counts where it runs', { ...pending, phase: 'Running' }, silent, undefined],
     ['counts where it is ready', { ...pending, ready: true }, silent, undefined],
     ['is not ready since it says so', { ...pending, notReadySince: at('2024-01-01T11:59:00Z') }, silent, '2024-01-01T12:04:00Z'], // prettier-ignore
-  ])('%s', (_, given, rules, until) => {
-    expect(drainability(given, rules)).toEqual({
+  ])('%s', (_, given, criteria, until) => {
+    expect(drainability(given, criteria)).toEqual({
       kind: 'counts',
       mode: 'AllowCompletion',
       until: until === undefined ? undefined : at(until),
