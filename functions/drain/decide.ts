@@ -2,6 +2,18 @@
  * The rule of drains (docs/drain.md): it decides about requests, the drain under way, and the memory of earlier ones. Pure: no I/O, no clock.
  *
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
+ *
+ * | question | function | asked by |
+ * |---|---|---|
+ * | what comes next on the node | `decide` | `reconcile.ts` |
+ * | which pods are the drain's own | `podCriteriaOf`, `podDrainability` | `custom-request.ts` |
+ * | what follows a custom resource that cannot be made | `fail` | `custom-request.ts` |
+ * | what is done at the end of a drain, and remembered of it | `endPlanOf`, `endOf` | `drain-end.ts` |
+ * | which custom resource the drain has | `recordedResource` | `custom-resource.ts`, `drain-end.ts`, `report.ts` |
+ * | whose turn it is | `goesBefore`, `mustWait`, `inTurn`, `nextOf`, `skipsItsTurn` | `observe.ts`, `wake-ups.ts` |
+ * | what a request asks for | `askedIn`, `goesForAllPods`, `requestOnNode`, `requestedId`, `sinceOf` | `drained-node.ts`, `node.ts`, `observe.ts` |
+ * | what is broken | `faultOf` | `drained-node.ts` |
+ * | what the record keeps of it all, to fit | `fittingJson` | `record.ts` |
  */
 import { qualifiedName } from '../../shared/domain/kubernetes-object.ts';
 import { earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';

@@ -2,6 +2,12 @@
  * The rule of grace periods (docs/do-not-disrupt.md; I2, I7). While a node has a protection that Karpenter does not see by itself, it
  * carries `karpenter.sh/do-not-disrupt: "true"` with our mark next to it. Each pod gets an Event at its own expiry; the last one releases
  * the node. Pure: no I/O, no clock.
+ *
+ * | question | function | asked by |
+ * |---|---|---|
+ * | what the node and its pods need now | `decide` | `reconcile.ts` |
+ * | which pods are annotated, and how each is protected | `annotatedPods` | `observe.ts`, `report.ts` |
+ * | how long the next try waits if somebody undid the change | `effortAfter` | `apply.ts` |
  */
 import {
   annotatedPods,

@@ -1,4 +1,11 @@
-/** The rule of FinalizerRules: the next act that one object needs (I1). Pure: no I/O, no clock. */
+/**
+ * The rule of FinalizerRules: the next act that one object needs (I1). Pure: no I/O, no clock.
+ *
+ * | question | function | asked by |
+ * |---|---|---|
+ * | what the object needs now | `decide` | `../reconcile.ts` |
+ * | when its clean-up is called | `takeCallSlot`, `freeCallSlot` | `../reconcile.ts`, `call-rate.ts` |
+ */
 import { notRestoredBefore, type Effort } from '../../../shared/domain/effort.ts';
 import type { FinalizerRule, RateLimit } from '../../../shared/domain/finalizer-rule.ts';
 import { inboxReadTime, isLateLook, RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';

@@ -1,6 +1,24 @@
 /**
  * The rule of terminations (docs/terminations.md; I1, I5, I7): the finalizers that a NodeClaim and its Nodes carry while they live, and the acts
  * that a deletion asks for. Pure: no I/O, no clock.
+ *
+ * | question | function | asked by |
+ * |---|---|---|
+ * | what NodeClaim and Nodes need now | `decide` | `../reconcile.ts`, `../wake-ups.ts` |
+ * | by which settings it goes, and what it does without them | `settingsInForce`, `whileSettingsUnreadable` | `observe.ts`, `terminate.ts` |
+ * | what is reported before the steps | `nextAnnouncement`, `deadlineText` | `terminate.ts` |
+ * | what follows a step that failed | `afterFailedStep` | `refusals.ts` |
+ * | when the next look is | `waitOfTurn`, `nextLook` | `context.ts`, `terminate.ts` |
+ * | which object is deleted next | `nextDeletion` | `delete-objects.ts` |
+ * | which pods go, and when | `planDrain` | `delete-objects.ts`, `drain.ts`, `due-pods.ts` |
+ * | which volumes are waited for | `attachmentsOf`, `blockingAttachments`, `podsThatStay` | `volumes.ts` |
+ * | who calls the hooks | `ownerByNode` | `hook-owner.ts` |
+ * | which hooks are called, and what is next for each | `nextAtPoint`, `nextForHook`, `afterAnswer`, `nextTimeout`, `unawaitedNews` | `hooks.ts` |
+ * | what came of a hook | `progressOf`, `lastMessageOf` | `hooks.ts`, `report.ts` |
+ * | whose the instance is | `shareOf`, `sharingWith`, `precedesDestructiveCall` | `hooks.ts`, `instance-sharing.ts`, `instance.ts`, `report.ts` |
+ * | in which of several terminations it ends | `endingClaim` | `observe.ts` |
+ * | how it ends | `nextForInstance`, `afterRefusedCall`, `needsAnswer` | `instance.ts`, `missing-instance.ts` |
+ * | when it was launched | `launchTimeOf` | `instance.ts`, `state-writer.ts` |
  */
 import {
   DEFAULT_TERMINATION_FINALIZER,
