@@ -29,7 +29,15 @@ import type { GracePeriodRecord } from './record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.ts';
 import { retryNotBefore } from '../../shared/domain/refusal.ts';
-import { addDuration, earliest, hours, latest, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  hours,
+  latest,
+  parseTimestamp,
+  seconds,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 
 /** Time within which ends of protections are said together, at the last of them: a node costs one look a second. */
 const REPORTED_TOGETHER_WITHIN = seconds(1);
@@ -109,9 +117,7 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
       announcementsFor(pod, { policy, policyName, observed: observation.observedProtection, now }),
     ),
   ];
-  const unreported = allAnnouncements.filter(
-    ({ about, topic, key }) => record.announcedKeys[about.uid]?.[topic] !== key,
-  );
+  const unreported = allAnnouncements.filter(each => !isAnnounced(each, record.announcedKeys));
   const reportedUids = new Set([...new Set(unreported.map(({ about }) => about.uid))].slice(0, MAX_OBJECTS_PER_RUN));
   const announcements = unreported.filter(({ about }) => reportedUids.has(about.uid));
 
@@ -137,6 +143,15 @@ function endOfFirstGroup(instants: readonly EpochMs[]): EpochMs | undefined {
   if (first === undefined) return undefined;
   const end = addDuration(first, REPORTED_TOGETHER_WITHIN);
   return instants.filter(instant => instant < end).reduce((a, b) => latest(a, b), first);
+}
+
+/** Whether it was announced. That a protection has ended earlier than was said, as other settings have it, is no news. */
+function isAnnounced({ about, topic, key }: Announcement, announcedKeys: GracePeriodRecord['announcedKeys']): boolean {
+  const announcedKey = announcedKeys[about.uid]?.[topic];
+  if (announcedKey === undefined || announcedKey === key) return announcedKey === key;
+  const ends = topic === 'elapsed' ? [parseTimestamp(key), parseTimestamp(announcedKey)] : [];
+  const [end, announcedEnd] = ends;
+  return end !== undefined && announcedEnd !== undefined && end <= announcedEnd;
 }
 
 /** The announced keys with these announcements made. */

@@ -42,11 +42,11 @@ async function prepare(context: ActionContext<'Reboot'>): Promise<Changed | unde
   return begin(context, marks);
 }
 
-/** Notes the reboot on the NodeClaim. false: it is gone. */
+/** Notes the reboot on the NodeClaim, or takes the note off. false: it is gone. */
 async function mark(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
   { name, uid }: NodeClaimView,
-  annotations: Readonly<Record<string, string>>,
+  annotations: Readonly<Record<string, string | null>>,
 ): Promise<boolean> {
   const ref = { type: RESOURCES.NodeClaim, name };
   return (await changeExactly(kubernetes, ref, { uid }, { annotations })).kind === 'ok';
@@ -95,7 +95,7 @@ async function setMaintenance(
 export async function endMaintenance(
   { kubernetes, clock }: Pick<FunctionDeps, 'kubernetes' | 'clock'>,
   { name, uid }: Pick<NodeView, 'name' | 'uid'>,
-  acts: readonly Act[],
+  { acts, claim }: { readonly acts: readonly Act[]; readonly claim: NodeClaimView | undefined },
 ): Promise<void> {
   const ref = { type: RESOURCES.Node, name };
   const object = objectOf(await kubernetes.get(ref), { ifNotServed: 'throw' });
@@ -105,7 +105,10 @@ export async function endMaintenance(
   const isQuarantined = isMarked && isQuarantinedByCordon(marks);
   const isCordoned = isMarked && !isQuarantined;
   // A reboot that was refused does not count.
-  const isEmpty = marks[LAST_REBOOT_ANNOTATION] !== undefined && !acts.some(({ action }) => action === 'Reboot');
+  const wasRebooted = acts.some(({ action }) => action === 'Reboot');
+  const isEmpty = marks[LAST_REBOOT_ANNOTATION] !== undefined && !wasRebooted;
+  if (!wasRebooted && claim?.annotations[LAST_REBOOT_ANNOTATION] !== undefined)
+    await mark({ kubernetes }, claim, { [LAST_REBOOT_ANNOTATION]: null });
   if (isCordoned || isEmpty) {
     const annotations = {
       ...(isCordoned && { [CORDONED_BY_REPAIR_ANNOTATION]: null }),

@@ -15,7 +15,7 @@ import {
   type UnhealthyStatement,
 } from './onset.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
-import type { NodeView } from '../../../shared/domain/node.ts';
+import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
 import { AWS_REPAIR_STATEMENTS, matchStatements, type RepairStatement } from '../../../shared/domain/repair-policy.ts';
 import {
   addDuration,
@@ -136,6 +136,21 @@ export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean =>
   const isOfAttempt = node.conditions.some(({ type, status }) => type === conditionType && status === conditionStatus);
   return isOfAttempt || Object.keys(onsetsStill(node, record)).length > 0;
 };
+
+/**
+ * Whether the node may still be unhealthy, as far as anybody can say without settings: a condition of its incident has the status
+ * of before, one that the provider calls unhealthy, or `Unknown`.
+ */
+export function mayStillBeUnhealthy(node: NodeView, record: NodeRecord): boolean {
+  const { attempt, incident, onsets } = record;
+  const isOfIncident = (type: string): boolean =>
+    type === attempt?.dueCondition.conditionType ||
+    type === incident?.type ||
+    Object.keys(onsets).some(key => key.startsWith(`${type}=`));
+  const isDoubtful = (condition: NodeCondition): boolean =>
+    condition.status === 'Unknown' || matchStatements({ conditions: [condition] }).length > 0;
+  return isStillUnhealthy(node, record) || node.conditions.some(each => isOfIncident(each.type) && isDoubtful(each));
+}
 
 /**
  * Whether a statement calls the node unhealthy: one of the provider, or one of these. A node that carries marks of a

@@ -4,12 +4,12 @@
  * controller is at work on it. What the pool allows is `functions/repair/decide.ts`. Pure.
  */
 import { withState, dueOf, type Finding, type PresentNode } from './finding.ts';
-import { type HealthContext, isStillUnhealthy, judgeHealth } from './health.ts';
+import { type HealthContext, judgeHealth, mayStillBeUnhealthy } from './health.ts';
 import { clockSkewsOf, onsetsOf, onsetsStill, unhealthyStatements } from './onset.ts';
 import { isStopped, otherWorkOn } from './other-work.ts';
-import { newNodeOf, withMarks } from './reboot-marks.ts';
+import { withMarks, withShownReboots } from './reboot-marks.ts';
 import { vetoOf } from './vetoes.ts';
-import { isRebootUnderWay, replacementOf } from './attempt.ts';
+import { isRebootUnderWay, newNode, replacementOf } from './attempt.ts';
 import { judgeAttempt } from './attempt-verdict.ts';
 import { nextEpisodes } from './flapping.ts';
 import { endOf, HEALTHY_FOR, type HealthNow, incidentAt, readableSettings } from './incident.ts';
@@ -29,7 +29,7 @@ import { addDuration, earliest, type EpochMs, isDue } from '../../../shared/doma
 
 /** The finding of one node. @param recordBefore its record; undefined: it has none */
 export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: NodeRecord | undefined): PresentNode {
-  const known = recordBefore ?? newNodeOf(node, context.pool, ownerOf(node, context.owners));
+  const known = withShownReboots(recordBefore ?? newNode(node.name, context.pool), node, ownerOf(node, context.owners));
   const { facts, othersUntil } = factsOf(context, node, recordBefore, known);
   const { attempt } = facts.record;
   const finding = attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, attempt);
@@ -51,7 +51,7 @@ function factsOf(
   const looked = { now, record: recordBefore, ...eventTimesOf(context, node, recordBefore) };
   const episodes = settings === undefined ? known.episodes : episodesAfter(node, settings, known.episodes, looked);
   const health = judgeHealth(node, { ...looked, repair, episodes });
-  const isUnhealthy = settings === undefined ? isStillUnhealthy(node, known) : health.kind !== 'healthy';
+  const isUnhealthy = settings === undefined ? mayStillBeUnhealthy(node, known) : health.kind !== 'healthy';
   const isUnknown = !isUnhealthy && repair.settings !== undefined && settings === undefined;
   const healthNow = isUnknown ? 'unknown' : isUnhealthy ? 'unhealthy' : 'healthy';
   const owner = ownerOf(node, context.owners);
@@ -152,8 +152,9 @@ function withExpiries(
   const mayReboot = isRebootUnderWay(attempt, now) || isRebootTried(refusals);
   const isMaintenanceOver =
     maintenance === true && !mayReboot && (attempt === undefined || attempt.action === 'Reboot');
+  const isDeadlineOver = annotation !== undefined && attempt?.action !== 'Terminate';
   // A run that died has left this behind, and no action that is due now would use it.
-  const isAbandoned = isUnused || isMaintenanceOver || (attempt === undefined && annotation !== undefined);
+  const isAbandoned = isUnused || isMaintenanceOver || isDeadlineOver;
   const judged = {
     ...finding,
     hasUselessLeftovers: finding.hasUselessLeftovers || isUnmarkDue || (isAbandoned && dueOf(finding) === undefined),

@@ -1,6 +1,7 @@
 /** The marks that a reboot leaves on its Node, and which of them are ours: its time, a cordon, a condition. Pure. */
 import type { Act, NodeRecord, RepairLeftovers } from '../node-record.ts';
 import { newNode } from './attempt.ts';
+import { isRebootTried } from './ladder.ts';
 import { fieldsOf, readJson } from '../../../shared/domain/json.ts';
 import { isOwnCondition } from '../../../shared/domain/node-drain-conditions.ts';
 import type { Owner } from '../../../shared/domain/node-owner.ts';
@@ -47,18 +48,25 @@ function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReb
   };
 }
 
-/** The first record of a Node. The reboots that the Node shows count, or else those of its NodeClaim. */
-export function newNodeOf(
+/** The first record of a Node, with the reboots that are shown. */
+export const newNodeOf = (
   node: Pick<NodeView, 'name' | 'annotations'>,
   pool: string | undefined,
   owner: Owner,
-): NodeRecord {
+): NodeRecord => withShownReboots(newNode(node.name, pool), node, owner);
+
+/**
+ * The record with the reboots that the Node shows, or else those of its NodeClaim, if it knows of no act itself: the table may have been
+ * restored, and the NodeClaim of a new Node is not certain at first. While a reboot is tried, the mark may be that of this one.
+ */
+export function withShownReboots(record: NodeRecord, node: Pick<NodeView, 'annotations'>, owner: Owner): NodeRecord {
+  if (record.acts.length > 0 || record.attempt !== undefined || isRebootTried(record.refusals)) return record;
   const own = actsOf(node);
   const acts = own.length > 0 || owner.kind !== 'claim' ? own : actsOf(owner.claim);
-  return { ...newNode(node.name, pool), acts: [...acts] };
+  return acts.length === 0 ? record : { ...record, acts: [...acts] };
 }
 
-/** Reboots that the annotation of an object shows, for a Node that has no record. They can only forbid another one. */
+/** Reboots that the annotation of an object shows. They can only forbid another one. */
 export function actsOf(object: Pick<NodeView, 'annotations'>): readonly Act[] {
   const read = readLastReboot(object);
   if (read === undefined) return [];

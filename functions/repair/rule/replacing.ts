@@ -19,7 +19,7 @@ import { addDuration, earliest, isDue, toDurationMs, toTimestamp } from '../../.
  * Judges an attempt whose replacement was launched: repair waits for it, gives it up, or terminates the unhealthy node.
  */
 export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>): Finding {
-  const { context, node, isUnhealthy, own } = facts;
+  const { context, node, isUnhealthy } = facts;
   const { now } = context;
   const replacement = facts.record.leftovers?.replacement ?? attempt.replacement;
   const { name } = replacement;
@@ -39,32 +39,35 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
       );
     case 'launching':
     case 'unready': {
-      if (isDue(now, attempt.until) && !isReleased) {
+      // Past the point of no return nothing is given up. Our intent to take its taint off names its Node.
+      if (isReleased && (replacement.node !== undefined || isDue(now, attempt.until)))
+        return judgeOpened(current, attempt, replacement);
+      if (isDue(now, attempt.until)) {
         const had = formatDuration(toDurationMs(attempt.until - attempt.time));
         return judgeFailedLaunch(facts, attempt, `NodeClaim ${name} is not ready after ${had}`);
       }
-      const isLate = isDue(now, attempt.until);
-      const message = isLate
-        ? `NodeClaim ${name} is in use and not ready: the repair waits until it is`
-        : `NodeClaim ${name} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
-      return findingUnderWay(
-        record,
-        { kind: 'underWay', node, message },
-        isLate ? check : earliest(attempt.until, check),
-      );
+      const message = `NodeClaim ${name} is being launched, since ${toTimestamp(attempt.time)}, until ${toTimestamp(attempt.until)}`;
+      return findingUnderWay(record, { kind: 'underWay', node, message }, earliest(attempt.until, check));
     }
-    case 'ready': {
-      if (own.kind === 'due') {
-        const ready = { ...replacement, node: status.node.name };
-        return judgeReadyReplacement(current, own, attempt, ready);
-      }
-      // A veto, or somebody else at work: the replacement is kept until that is over.
-      const { verdict, time } = judgeByLadder(current);
-      const kept = `its replacement, NodeClaim ${name}, is ready and kept until that is over`;
-      const saying = verdict && { ...verdict, message: `${verdict.message}; ${kept}` };
-      return findingOf(record, saying, time ?? check, { attemptState: 'ended' });
-    }
+    case 'ready':
+      return judgeOpened(current, attempt, { ...replacement, node: status.node.name });
   }
+}
+
+/** Judges an attempt whose replacement is ready, or in use: the unhealthy node may go, unless something about it forbids that. */
+function judgeOpened(facts: NodeFacts, attempt: AttemptOf<'Replace'>, replacement: Replacement): Finding {
+  const { context, own, record } = facts;
+  if (own.kind === 'due') return judgeReadyReplacement(facts, own, attempt, replacement);
+  // A veto, or somebody else at work: the replacement is kept until that is over.
+  const { verdict, time } = judgeByLadder(facts);
+  const is = isInUse(replacement, replacementStatusOf(replacement, context))
+    ? 'in use'
+    : 'ready and kept until that is over';
+  const saying = verdict && {
+    ...verdict,
+    message: `${verdict.message}; its replacement, NodeClaim ${replacement.name}, is ${is}`,
+  };
+  return findingOf(record, saying, time ?? addDuration(context.now, LAUNCH_CHECK), { attemptState: 'ended' });
 }
 
 /** Ends an attempt whose node is well again, or that nobody wants any more. The launch uses an attempt (I11). */

@@ -222,6 +222,14 @@ describe('announcements', () => {
     });
   });
 
+  it('say nothing of an end that other settings move back, for it was said; a later end is said', () => {
+    const topicsAfter = (elapsed: string): readonly string[] =>
+      kept({ now, record: { announcedKeys: { 'uid-web-0': { elapsed } } } }).announcements.map(({ topic }) => topic);
+    expect(topicsAfter('2024-01-01T15:00:00Z')).toEqual([]);
+    expect(topicsAfter(END)).toEqual([]);
+    expect(topicsAfter('2024-01-01T13:59:59Z')).toEqual(['elapsed']);
+  });
+
   it('are about 25 objects a run at most; a wake-up at once brings the run that makes the others', () => {
     const pods = Array.from({ length: 2 * MAX_OBJECTS_PER_RUN + 1 }, (_, index) =>
       aPod('4h', { name: `pod-${index}` }),

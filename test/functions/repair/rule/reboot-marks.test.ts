@@ -9,11 +9,14 @@ import {
   lastRebootText,
   newNodeOf,
   withMarks,
+  withShownReboots,
 } from '../../../../functions/repair/rule/reboot-marks.ts';
-import type { Act } from '../../../../functions/repair/node-record.ts';
+import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import type { Act, NodeRecord } from '../../../../functions/repair/node-record.ts';
+import type { Refusal } from '../../../../shared/domain/refusal.ts';
 import type { Owner } from '../../../../shared/domain/node-owner.ts';
 import { at, NOW } from '../../../builders/pool.ts';
-import { aCondition, aNodeClaim, aPoolNode } from '../../../builders/repair.ts';
+import { aCondition, anAttempt, aNodeClaim, aPoolNode } from '../../../builders/repair.ts';
 
 const NO_CLAIM: Owner = { kind: 'none', message: '' };
 const TIME = '2024-11-01T15:32:48.000Z';
@@ -50,6 +53,18 @@ describe('the annotation of a reboot', () => {
     expect(countOf(shown(undefined), claim(thrice?.annotations))).toBe(3);
     expect(countOf(once ?? shown(undefined), claim(thrice?.annotations))).toBe(1);
     expect(countOf(shown(undefined), claim())).toBe(0);
+  });
+
+  it('stands for a record without acts, too, but not while a reboot is tried or under way', () => {
+    const shownOnce = shown(JSON.stringify({ time: TIME, count: 1 }));
+    const known = newNode('n1', 'default');
+    const countIn = (more: Partial<NodeRecord>): number =>
+      withShownReboots({ ...known, ...more }, shownOnce, NO_CLAIM).acts.length;
+    const refusal: Refusal = { cause: 'passing', message: '', basis: '', count: 1, firstTime: NOW, lastTime: NOW };
+    expect(countIn({})).toBe(1);
+    expect(countIn({ attempt: anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000' }) })).toBe(0);
+    expect(countIn({ refusals: { 'Reboot||600000': refusal } })).toBe(0);
+    expect(countIn({ acts: [act('Reboot'), act('Reboot')] })).toBe(2);
   });
 
   it.each<[string, unknown, number]>([

@@ -23,6 +23,7 @@ import { toTimestamp } from '../../../../shared/domain/time.ts';
 
 const NODE = aPoolNode('n1');
 const WELL = aPoolNode('n1', aCondition('Ready', 'True', at(1)));
+const VETOED: NodeView = { ...NODE, annotations: { 'curfew.dev/do-not-repair': 'true' } };
 const NAME = 'default-curfew-uid-clai';
 const KEY = 'Replace||900000';
 const TERMINATE = 'Terminate||3600000';
@@ -132,16 +133,17 @@ describe('while it is launched, the repair', () => {
     expect(look({ ...GONE, record: none }).record?.incident?.skippedLaunches).toBeUndefined();
   });
 
-  it('goes on after its time where its taint is off: past the point of no return nothing is given up', () => {
-    expect(look(RELEASED_UNREADY, 20)).toMatchObject({ verdict: { kind: 'underWay' }, state: 'inFlight' });
+  it('terminates after its time where somebody took its taint off: past the point of no return nothing is given up', () => {
+    expect(look(RELEASED_UNREADY, 20)).toMatchObject({ verdict: { kind: 'due' }, attemptState: 'ended' });
     expect(look(RELEASED, 20)).toMatchObject({ verdict: { kind: 'due' } });
   });
 
-  it('says after its time that the replacement is not ready, and not that it is being launched', () => {
-    expect(look(RELEASED_UNREADY, 20)).toMatchObject({
-      verdict: { message: `NodeClaim ${NAME} is in use and not ready: the repair waits until it is` },
-      time: at(20.5),
-    });
+  it('terminates at once where we took its taint off, whatever has become of its Node since', () => {
+    const opened = { ...MADE, node: 'n2', releasedTime: at(4) };
+    const record = launching({ leftovers: { replacement: opened } });
+    expect(look({ ...RELEASED_UNREADY, record })).toMatchObject({ verdict: { kind: 'due' }, attemptState: 'ended' });
+    const vetoed = look({ ...RELEASED_UNREADY, record }, 5, VETOED);
+    expect(vetoed).toMatchObject({ verdict: { kind: 'vetoed' }, attemptState: 'ended' });
   });
 });
 
