@@ -30,7 +30,7 @@ import { decideCustom } from './rule/custom-drain.ts';
 import type { DrainDecision } from './rule/decision.ts';
 import { endPlanOf } from './rule/ending.ts';
 import { forget, hasNoEndKeepingCordon, withoutEndsKeepingCordon, withUncordonedMark } from './rule/history.ts';
-import { pauseWhileActive, pauseBeforeBegin } from './rule/pauses.ts';
+import { readyToBegin, readyToGoOn } from './rule/pauses.ts';
 import { rememberEnds, withEnds, withHeldRecovery, withLastedRecovery } from './rule/late-events.ts';
 import { cordonFor, hasStaleCordonMark, isPrepared, uncordonedMarkOf } from './rule/node-annotations.ts';
 import type {
@@ -40,6 +40,7 @@ import type {
   Observation,
   DrainObservation,
   DrainConfiguration,
+  ReadyObservation,
 } from './rule/observation.ts';
 import { isEnding, openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
@@ -78,10 +79,8 @@ export function decide(observed: Observation): DrainDecision {
   if (record !== observed.record && (!isIdle || isNew)) return { kind: 'note', record };
   if (observation.kind === 'idle' || isIdle) return decideIdle(observation);
   if (active !== undefined) return decideActive(observation, withCounts(active, observation.pods));
-  const pause = pauseBeforeBegin(observation);
-  if (pause !== undefined) return pause;
-  const { configuration } = observation;
-  return configuration === undefined ? decideNothingUnderWay(observation) : beginAndPrepare(observation, configuration);
+  const ready = readyToBegin(observation);
+  return ready.kind === 'pause' ? ready : beginAndPrepare(ready);
 }
 
 /** The decision about the message in hand; undefined: there is none, or it means nothing here. */
@@ -93,7 +92,7 @@ function decideMessage(observation: Observation): DrainDecision | undefined {
 }
 
 function decideActive(observation: DrainObservation, active: ActiveDrain): DrainDecision {
-  const { now, node, configuration, record } = observation;
+  const { now, node, record } = observation;
   const { phase } = active;
   if (phase.kind === 'ending') {
     return { kind: 'close', active, ending: phase, plan: endPlanOf(observation, active, phase) };
@@ -103,32 +102,29 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   const ended = earlyEndOf(active, node);
   if (ended !== undefined)
     return finishBy(ended.reason === UNCORDONED ? withWaitingRequests(active, observation) : active, ended);
-  const pause = pauseWhileActive(observation, active);
-  if (pause !== undefined || configuration === undefined) return pause ?? decideNothingUnderWay(observation);
+  const ready = readyToGoOn(observation, active);
+  if (ready.kind === 'pause') return ready;
   if (record.pausedSince !== undefined) return { kind: 'note', record: withoutPause(record, now) };
   switch (phase.kind) {
     case 'waiting':
-      return decideQueued(observation, active, phase);
+      return decideQueued(ready, active, phase);
     case 'custom':
-      if (configuration.settings.customDrain === undefined)
+      if (ready.configuration.settings.customDrain === undefined)
         return { kind: 'fallBack', active, because: NO_CUSTOM_DRAIN };
-      return decideBegun(observation, active, configuration);
+      return decideBegun(ready, active);
     case 'draining':
     case 'fallback':
-      return decideBegun(observation, active, configuration);
+      return decideBegun(ready, active);
   }
 }
 
 /** The next step of a drain that does not wait: its node is prepared, then its pods go, or the custom resource is waited for. */
-function decideBegun(
-  observation: DrainObservation,
-  before: ActiveDrain,
-  configuration: DrainConfiguration,
-): DrainDecision {
-  const { now, node, limits } = observation;
+function decideBegun(observation: ReadyObservation, before: ActiveDrain): DrainDecision {
+  const { now, node, configuration, inForce } = observation;
+  const { limits } = inForce;
   const isOfCustom = isCustomDrain(before, configuration, node);
   const isLeftToResource = isDelegated(before, configuration, node);
-  const { active, plan } = withPlan(observation, before, configuration, isOfCustom);
+  const { active, plan } = withPlan(observation, before, isOfCustom);
   const showDraining = isLeftToResource || !plan.isDrained;
   if (!isPrepared(observation, active, showDraining)) {
     const cordon = cordonFor(active, node);
@@ -167,11 +163,11 @@ function lastDeletions(plan: PodPlan): PodPlan {
 
 /** The plan for the pods of the node now, and the drain with its changes for the record. */
 function withPlan(
-  { now, node, pods, protection, isProtectionOverridden, limits }: DrainObservation,
+  { now, node, pods, configuration, inForce }: ReadyObservation,
   before: ActiveDrain,
-  configuration: DrainConfiguration,
   isCustom: boolean,
 ): { readonly active: ActiveDrain; readonly plan: PodPlan } {
+  const { protection, isProtectionOverridden, limits } = inForce;
   const { deleteAfterTimeout, evictionGracePeriod } = configuration.settings;
   const forced = forcedEndTime(before, limits, isCustom);
   const planned = (deleteTime: EpochMs) => {
@@ -240,16 +236,15 @@ function admitNow(
 ): DrainDecision | undefined {
   const admission = admit(observation, incoming);
   if (admission?.kind !== 'take' || admission.position !== 'next') return admission;
-  const { configuration } = observation;
-  const taken = { ...observation, record: admission.record };
-  if (configuration === undefined || pauseBeforeBegin(taken) !== undefined) return admission;
-  const begun = beginAndPrepare(taken, configuration);
+  const ready = readyToBegin({ ...observation, record: admission.record });
+  if (ready.kind === 'pause') return admission;
+  const begun = beginAndPrepare(ready);
   return begun.kind === 'begin' ? { ...begun, admitted: admission.request } : admission;
 }
 
 /** Begins the next drain and prepares its node by the same look: the writes, and the preconditions of each, find out what changes in between. */
-function beginAndPrepare(observation: DrainObservation, configuration: DrainConfiguration): DrainDecision {
-  const begun = beginNext(observation, configuration);
+function beginAndPrepare(observation: ReadyObservation): DrainDecision {
+  const begun = beginNext(observation);
   if (begun.kind !== 'begin') return begun;
   const decision = decideActive({ ...observation, record: begun.record }, begun.active);
   return { ...begun, admitted: undefined, next: decision.kind === 'prepare' ? decision : undefined };

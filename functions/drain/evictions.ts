@@ -22,6 +22,7 @@ import type { DecisionOf } from './rule/decision.ts';
 import { type PodPlan, withPodReturns } from './rule/pod-plan.ts';
 import { withSafetyNet, withTriedPods } from './rule/progress.ts';
 import { saveForSweep, saveUntil } from './save.ts';
+import { settingsOf } from './try-change.ts';
 
 export interface PlanResult {
   /** UIDs of pods whose owners have been warned. */
@@ -48,7 +49,7 @@ export async function carryOutPlan(
   { acts }: PodPlan,
 ): Promise<PlanResult> {
   const { deps, reporter } = context;
-  const { now, node, record, tries, mode, limits, configuration } = observed;
+  const { now, node, record, tries } = observed;
   const warnings = acts.filter(act => act.kind === 'warn');
   await fewAtATime(warnings, act => reportScheduledDeletion(context, act, node.name));
   let isReportRepeated = false;
@@ -61,7 +62,7 @@ export async function carryOutPlan(
       now,
       tries,
       refusals: record.refusals,
-      restsOn: [active.id, mode, limits, configuration?.settings],
+      restsOn: [active.id, ...settingsOf(observed)],
       describe: removal => describeRemoval(removal, node.name),
       // Why pods are left is said of all together.
       report: async (_, __, isRepeated) => void (isReportRepeated ||= isRepeated),

@@ -15,7 +15,7 @@ import { endsBy, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
-import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
+import { isProtected } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { withoutRefusedRead, type Tries } from '../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
@@ -36,6 +36,8 @@ import type {
   DrainObservation,
   IdleObservation,
   DrainConfiguration,
+  PoliciesInForce,
+  PoliciesOutOfSight,
   PoolDrains,
   WaitingDrain,
 } from './rule/observation.ts';
@@ -116,15 +118,6 @@ export async function observe(
   return { kind: 'here', observation: await withSurroundings(deps, { ...base, incoming: asked }) };
 }
 
-/** Stands in for the rules in force while a kind is not served: the drain pauses for that. */
-const OUT_OF_SIGHT = {
-  mode: 'Enforce',
-  unreadable: undefined,
-  limits: NO_DRAIN_LIMITS,
-  protection: DEFAULT_PROTECTION_POLICY,
-  isProtectionOverridden: false,
-} as const;
-
 async function withSurroundings(
   deps: DrainDeps,
   base: ObservedObjects & Pick<DrainObservation, 'now' | 'node' | 'record' | 'incoming'>,
@@ -133,15 +126,15 @@ async function withSurroundings(
   const view = readNode(object);
   const pool = nodePoolOf(view);
   const [config, pods] = await inParallel([loadConfig(OWNER, deps), loadPodsOnNode(deps, view.name)]);
-  const loaded = await loadInForce(deps, { view, pool, pods, now }).catch(textOutOfSight);
-  const inForce = typeof loaded === 'string' ? { ...OUT_OF_SIGHT, outOfSight: loaded } : loaded;
+  const loaded = await loadInForce(deps, { view, pool, pods, now });
   const asked = askedIn(base);
   const isOfAllPods = goesForAllPods({ requests: asked, phase: record.active?.phase });
   const configuration = isOfAllPods ? ALL_PODS : config.drain && configurationOf(config.drain);
   const { active } = record;
-  const { limits } = inForce;
   const poolDrains =
-    active && isWaiting(active) ? await drainsAround(deps, { node: base.node, limits, pool }, active) : undefined;
+    active && isWaiting(active)
+      ? await drainsAround(deps, { node: base.node, inForce: loaded, pool }, active)
+      : undefined;
   // After its fallback a drain waits for no resource.
   const isAwaited = configuration !== undefined && active !== undefined && isDelegated(active, configuration, view);
   const found = isAwaited
@@ -150,9 +143,8 @@ async function withSurroundings(
   return {
     kind: 'drain',
     ...base,
-    ...inForce,
-    ...(isOfAllPods && asked.every(isForAllPods) && { limits: NO_DRAIN_LIMITS }),
     configuration,
+    inForce: isOfAllPods && asked.every(isForAllPods) ? withoutLimits(loaded) : loaded,
     maxEventAge: config.healthEvents.maxEventAge,
     poolDrains,
     pods,
@@ -162,25 +154,37 @@ async function withSurroundings(
   };
 }
 
+const withoutLimits = (inForce: ObservedDrain['inForce']): ObservedDrain['inForce'] =>
+  inForce.kind === 'known' ? { ...inForce, limits: NO_DRAIN_LIMITS } : inForce;
+
 /** Reads the other drains of the pool. An older one that passes its turn is left out, and one that is over where its Node still shows it. */
 async function drainsAround(
   deps: DrainDeps,
-  { node, limits, pool }: Pick<ObservedDrain, 'node' | 'limits'> & { readonly pool: string | undefined },
+  { node, inForce, pool }: Pick<ObservedDrain, 'node' | 'inForce'> & { readonly pool: string | undefined },
   active: ActiveDrain,
 ): Promise<PoolDrains> {
   const drains = await readPoolDrains(deps, node, pool);
-  if (!mustWait(limits, active.requests)) return drains;
+  if (inForce.kind === 'outOfSight' || !mustWait(inForce.limits, active.requests)) return drains;
+  const { maxConcurrent } = inForce.limits;
   const self = { uid: node.uid, since: sinceOf(active) };
   const isOlder = (drain: WaitingDrain): boolean => goesBefore(drain, self);
-  const inLine = await withoutSkippedTurns(deps, drains, limits.maxConcurrent, isOlder);
-  return withoutEnded(deps, inLine, limits.maxConcurrent, isOlder);
+  const inLine = await withoutSkippedTurns(deps, drains, maxConcurrent, isOlder);
+  return withoutEnded(deps, inLine, maxConcurrent, isOlder);
 }
 
+interface PoolMember {
+  readonly view: NodeView;
+  readonly pool: string | undefined;
+  readonly pods: readonly PodView[];
+  readonly now: EpochMs;
+}
+
+/** Reads what is in force for the node. */
+const loadInForce = (deps: DrainDeps, member: PoolMember): Promise<PoliciesInForce | PoliciesOutOfSight> =>
+  loadPolicies(deps, member).catch((error: unknown) => ({ kind: 'outOfSight', message: textOutOfSight(error) }));
+
 /** Reads what the NodePool and the policies say. @throws {KindNotServed} where a kind is not served that may say something */
-async function loadInForce(
-  deps: DrainDeps,
-  { view, pool, pods, now }: { view: NodeView; pool: string | undefined; pods: readonly PodView[]; now: EpochMs },
-): Promise<Pick<ObservedDrain, 'mode' | 'unreadable' | 'limits' | 'protection' | 'isProtectionOverridden'>> {
+async function loadPolicies(deps: DrainDeps, { view, pool, pods, now }: PoolMember): Promise<PoliciesInForce> {
   const [poolObject, [drains, protections]] = await inParallel([
     loadPool(deps, pool),
     loadPolicySets(deps, OWNER, DRAIN_BLOCKS),
@@ -191,7 +195,8 @@ async function loadInForce(
   const hasProtectedPod = pods.some(pod => isProtected(pod, now, protection));
   const isProtectionOverridden = hasProtectedPod && (await isTerminatedForcefully(deps, view, pool, now));
   const limits = drainLimitsFor(poolObject, drains);
-  return { mode, unreadable: unreadable && faultText(unreadable), limits, protection, isProtectionOverridden };
+  const text = unreadable && faultText(unreadable);
+  return { kind: 'known', mode, unreadable: text, limits, protection, isProtectionOverridden };
 }
 
 const compilations = new WeakMap<DrainSettings, DrainConfiguration>();

@@ -7,6 +7,7 @@ import { answerNode, finishNode } from './node.ts';
 import type { ObservedDrain, ObservedNode } from './observe.ts';
 import { reportAnswer, reportCancelled, reportHeldRecovery } from './report.ts';
 import type { DecisionOf } from './rule/decision.ts';
+import { isOnlyObserved } from './rule/pauses.ts';
 import { isEnding } from './rule/phase.ts';
 import { saveForSweep } from './save.ts';
 import { endUnchangedTurn, okUnlessTransient, tryChange } from './try-change.ts';
@@ -23,7 +24,7 @@ export async function answer(
   const isFailed = given.status === 'Failed' && novelty === 'new' && decision.record.active === undefined;
   const isReported = isOld && saysAgain(observed);
   const record = isReported ? { ...decision.record, staleSaid: observed.now } : decision.record;
-  if (observed.mode === 'Enforce') {
+  if (!isOnlyObserved(observed)) {
     const ended = [given];
     const changed = okUnlessTransient(
       isFailed

@@ -1,5 +1,6 @@
 /** Changes of the Node and of the custom resource that may be refused, and the end of a turn whose change was not made. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { causeOf, isRefusal, reportWarning, type Refused } from '../../shared/lifecycle/refusals.ts';
@@ -8,7 +9,7 @@ import type { DrainContext } from './context.ts';
 import { showDrain, type NodeChange } from './node.ts';
 import type { ObservedNode } from './observe.ts';
 import { NO_DRAINS } from './record.ts';
-import type { DrainConditionState } from './rule/observation.ts';
+import type { DrainConditionState, DrainObservation } from './rule/observation.ts';
 import { withSafetyNet } from './rule/progress.ts';
 import { save } from './save.ts';
 
@@ -20,13 +21,18 @@ export function tryChange<Outcome>(
   call: () => Promise<Outcome>,
 ): Promise<Outcome | Refused> {
   const { object, record, tries } = observed;
-  const inForce = observed.kind === 'idle' ? [] : [observed.mode, observed.limits, observed.configuration?.settings];
-  const restsOn = [object, record.active?.id, ...inForce];
+  const restsOn = [object, record.active?.id, ...(observed.kind === 'idle' ? [] : settingsOf(observed))];
   // What only informs is not worth a word.
   const isAwaited = key === 'readResource' || key === 'createResource';
   const reason = isAwaited ? EVENT_REASONS.awaitingCustomDrain : EVENT_REASONS.nodeChangeRefused;
   const report = key === 'show' ? undefined : reportWarning(reporter, object, reason);
   return tries.make({ key, stored: record.refusals, restsOn, report }, call);
+}
+
+/** The settings that a refused change rests on. Policies out of sight count as none: in a cluster that has none, the refusal stays the same one. */
+export function settingsOf({ inForce, configuration }: DrainObservation): readonly unknown[] {
+  const { mode, limits } = inForce.kind === 'known' ? inForce : { mode: 'Enforce', limits: NO_DRAIN_LIMITS };
+  return [mode, limits, configuration?.settings];
 }
 
 /** Lets the drain go on where a change is refused, unless the refusal is about to pass: a later turn makes up for it. */

@@ -136,12 +136,14 @@ const isOver = ({ active }: DrainRecord): boolean =>
 /** Wakes the drains whose turn it may be, because the place of one that has ended is free. */
 export async function wakeNext(
   deps: Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>,
-  { limits, node }: Pick<DrainObservation, 'limits' | 'node'>,
+  { inForce, node }: Pick<DrainObservation, 'inForce' | 'node'>,
 ): Promise<void> {
-  if (limits.kind === 'unreadable' || limits.maxConcurrent === undefined) return;
+  if (inForce.kind === 'outOfSight' || inForce.limits.kind === 'unreadable') return;
+  const { maxConcurrent } = inForce.limits;
+  if (maxConcurrent === undefined) return;
   const pool = node.labels[KARPENTER.nodePoolLabel];
-  const drains = await withoutSkippedTurns(deps, await readPoolDrains(deps, node, pool), limits.maxConcurrent);
-  const next = nextOf(drains.waiters, drains.drainingCount, placesOf(limits.maxConcurrent, drains.total));
+  const drains = await withoutSkippedTurns(deps, await readPoolDrains(deps, node, pool), maxConcurrent);
+  const next = nextOf(drains.waiters, drains.drainingCount, placesOf(maxConcurrent, drains.total));
   await wakeNow(
     deps,
     next.map(({ node: each }) => each),

@@ -1,7 +1,12 @@
 /** How mistakes are put into the rule of drains. */
 import { decide } from '../../functions/drain/decide.ts';
 import type { DrainDecision } from '../../functions/drain/rule/decision.ts';
-import type { DrainObservation, DrainConfiguration, Observation } from '../../functions/drain/rule/observation.ts';
+import type {
+  DrainObservation,
+  DrainConfiguration,
+  Observation,
+  PoliciesInForce,
+} from '../../functions/drain/rule/observation.ts';
 import { createReconciler } from '../../functions/drain/reconcile.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 
@@ -18,6 +23,10 @@ export const seeingAny = (change: (seen: Observation) => Observation): Mutation 
 /** The rule sees this instead where something is asked or under way. */
 export const seeing = (change: (seen: DrainObservation) => DrainObservation): Mutation =>
   seeingAny(seen => (seen.kind === 'drain' ? change(seen) : seen));
+
+/** The policies say this instead. */
+export const withPolicies = (change: Partial<PoliciesInForce>): Mutation =>
+  seeing(seen => (seen.inForce.kind === 'known' ? { ...seen, inForce: { ...seen.inForce, ...change } } : seen));
 
 /** The configuration says this instead. */
 export const withConfiguration = (change: (configuration: DrainConfiguration) => DrainConfiguration): Mutation =>

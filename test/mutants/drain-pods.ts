@@ -1,6 +1,6 @@
 /** Mistakes in what a drain does with pods. */
 import { seconds } from '../../shared/domain/time.ts';
-import { deciding, seeing, withConfiguration, withSettings } from './drain-mutations.ts';
+import { deciding, seeing, withConfiguration, withPolicies, withSettings } from './drain-mutations.ts';
 import { annotated, withKubernetes, withListed, withPorts, type Mutant } from './mutant.ts';
 
 export const DRAIN_POD_MUTANTS: readonly Mutant[] = [
@@ -22,7 +22,7 @@ export const DRAIN_POD_MUTANTS: readonly Mutant[] = [
     breaks: ['I2'],
     seed: 106,
     scenario: 'drain-limits.yaml#drain-limits-deadline-forces',
-    mutation: seeing(seen => ({ ...seen, isProtectionOverridden: true })),
+    mutation: withPolicies({ isProtectionOverridden: true }),
   },
   {
     name: 'drain-chases-pods-that-come-back',

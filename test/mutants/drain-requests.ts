@@ -7,7 +7,7 @@ import { toFinished } from '../../functions/drain/rule/admission.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { deciding, seeing } from './drain-mutations.ts';
+import { deciding, seeing, withPolicies } from './drain-mutations.ts';
 import { firstListsFail } from './fault.ts';
 import { takenForNone, withKubernetes, withoutErrors, type Mutant } from './mutant.ts';
 
@@ -33,7 +33,7 @@ export const DRAIN_REQUEST_MUTANTS: readonly Mutant[] = [
     mistake: 'does not look at how many nodes of a pool may be drained',
     breaks: ['I3'],
     scenario: 'drain-limits.yaml#drain-limits-one-after-the-other',
-    mutation: seeing(seen => ({ ...seen, limits: NO_DRAIN_LIMITS })),
+    mutation: withPolicies({ limits: NO_DRAIN_LIMITS }),
   },
   {
     name: 'drain-takes-a-place-that-others-took',
@@ -93,7 +93,7 @@ export const DRAIN_REQUEST_MUTANTS: readonly Mutant[] = [
     mistake: 'acts where the mode is Observe',
     breaks: ['I2'],
     scenario: 'drain-is-held-in-observe-mode.yaml#drain-is-held-in-observe-mode',
-    mutation: seeing(seen => ({ ...seen, mode: 'Enforce' })),
+    mutation: withPolicies({ mode: 'Enforce' }),
   },
   {
     name: 'drain-takes-errors-for-nothing',

@@ -2,6 +2,7 @@
 import { decide as decideDrain } from '../../functions/drain/decide.ts';
 import type { DrainDecision } from '../../functions/drain/rule/decision.ts';
 import type { Observation } from '../../functions/drain/rule/observation.ts';
+import { isOnlyObserved } from '../../functions/drain/rule/pauses.ts';
 import { createReconciler as createDrain } from '../../functions/drain/reconcile.ts';
 import { decide as decideTermination } from '../../functions/finalizer/termination/decide.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
@@ -20,7 +21,7 @@ const frameOf = ({ nodePoolSelector, mode }: JsonObject): JsonObject => ({
 });
 
 const drainHeldOnTheWay = (seen: Observation): DrainDecision =>
-  seen.kind === 'drain' && seen.mode === 'Observe' && seen.record.active !== undefined
+  seen.kind === 'drain' && isOnlyObserved(seen) && seen.record.active !== undefined
     ? { kind: 'pause', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' }
     : decideDrain(seen);
 

@@ -6,7 +6,8 @@ import { faultOf, isSameCheck } from './faults.ts';
 import { endOf, keepsCordon, remember } from './history.ts';
 import { tooOldOutcome, staleOutcome, withoutHeldRecovery } from './late-events.ts';
 import { NODE_ANNOTATION } from './node-annotations.ts';
-import { type IncomingMessage, type DrainObservation, type DrainConfiguration } from './observation.ts';
+import type { IncomingMessage, DrainObservation, DrainConfiguration, ReadyObservation } from './observation.ts';
+import { isOnlyObserved } from './pauses.ts';
 import { isEnding, isForceful, isWaiting } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { withoutPause, withTimeLeft } from './progress.ts';
@@ -24,14 +25,14 @@ export function admit(
   observation: DrainObservation,
   incoming: Extract<IncomingMessage, { kind: 'drain' }>,
 ): Admission | undefined {
-  const { now, node, record, configuration, mode } = observation;
+  const { now, node, record, configuration } = observation;
   const { request: asked } = incoming;
   const request = { ...asked, said: asked.said ?? { sentTime: now }, time: startOf(asked, now) };
   const { active, requests } = record;
   const earlierEnd = endOf(record, request.id);
   if (earlierEnd !== undefined) {
     // On the Node, which is not written to.
-    if (request.requestedBy === NODE_ANNOTATION && mode === 'Observe') return undefined;
+    if (request.requestedBy === NODE_ANNOTATION && isOnlyObserved(observation)) return undefined;
     return { kind: 'answer', record, answer: earlierEnd, novelty: 'repeated' };
   }
   const waiting = [...requests, ...(active?.requests ?? [])];
@@ -155,10 +156,10 @@ function immediateOutcome(
  * first: they may have come while there was no configuration, or waited for a drain that covers them.
  */
 export function beginNext(
-  observation: DrainObservation,
-  { settings }: DrainConfiguration,
+  observation: ReadyObservation,
 ): { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain } | Admission {
-  const { now, node, record } = observation;
+  const { now, node, record, configuration, inForce } = observation;
+  const { settings } = configuration;
   for (const request of record.requests) {
     const outcome = immediateOutcome(observation, request);
     if (outcome === undefined) continue;
@@ -167,7 +168,7 @@ export function beginNext(
     return { kind: 'answer', record: remember(recordWithoutIt, [answer], node), answer, novelty: 'new' };
   }
   const { requests: waiting, ...fields } = withoutPause(record, now);
-  const isQueued = mustWait(observation.limits, waiting);
+  const isQueued = mustWait(inForce.limits, waiting);
   const requests = isQueued ? waiting : waiting.map(request => withTimeLeft(request, settings.deleteAfterTimeout, now));
   const [first] = requests;
   invariant(first !== undefined, 'a drain begins for a request that waits');

@@ -18,6 +18,25 @@ export interface DrainConfiguration {
   readonly isCustom: (nodeLabels: Readonly<Record<string, string>>) => boolean;
 }
 
+/** Settings that the policies and the NodePool give a drain of the node. */
+export interface PoliciesInForce {
+  readonly kind: 'known';
+  /** The mode in which drains of the pool are decided. */
+  readonly mode: 'Enforce' | 'Observe';
+  /** Fault of a policy without any readable version that may select the pool: it may say `Observe`. */
+  readonly unreadable: string | undefined;
+  /** Limits of the policy whose `drain` block is in force. */
+  readonly limits: DrainLimitsInForce;
+  readonly protection: ProtectionPolicy;
+  readonly isProtectionOverridden: boolean;
+}
+
+/** A kind is not served that may say something of the node: nobody knows what is in force. */
+export interface PoliciesOutOfSight {
+  readonly kind: 'outOfSight';
+  readonly message: string;
+}
+
 /** State of a drain that the Node's conditions show; `drained` stays until the node is opened. */
 export type DrainConditionState = 'inProgress' | 'drained' | 'nothing';
 
@@ -138,21 +157,18 @@ export interface DrainObservation extends NodeObservation {
   readonly configuration: DrainConfiguration | undefined;
   /** Greatest age of an event for which a drain begins. */
   readonly maxEventAge: DurationMs;
-  /** The mode in which drains of the node's pool are decided. */
-  readonly mode: 'Enforce' | 'Observe';
-  /** Fault of a policy without any readable version that may select the pool: it may say `Observe`. */
-  readonly unreadable: string | undefined;
-  /** Message about a kind that is not served: the rules in force for the node are not known. */
-  readonly outOfSight?: string | undefined;
-  /** Limits of the policy whose `drain` block is in force for the node's pool. */
-  readonly limits: DrainLimitsInForce;
+  readonly inForce: PoliciesInForce | PoliciesOutOfSight;
   /** The other nodes of the pool, read while the drain waits in the queue. */
   readonly poolDrains: PoolDrains | undefined;
   /** All pods on the node. */
   readonly pods: readonly PodView[];
-  readonly protection: ProtectionPolicy;
-  readonly isProtectionOverridden: boolean;
   readonly resource: FoundResource;
+}
+
+/** A node whose drain nothing pauses: what it goes by is known. */
+export interface ReadyObservation extends DrainObservation {
+  readonly configuration: DrainConfiguration;
+  readonly inForce: PoliciesInForce;
 }
 
 /** Input of `decide`. */

@@ -1,8 +1,7 @@
 /** Pauses of drains: something has to be mended, or a policy says `Observe`. Pure; part of `decide`. */
-import type { DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { QUARANTINE_ANNOTATION } from '../../../shared/domain/quarantine.ts';
 import type { DecisionOf } from './decision.ts';
-import type { DrainObservation, DrainConfiguration } from './observation.ts';
+import type { DrainObservation, PoliciesInForce, ReadyObservation } from './observation.ts';
 import { isWaiting } from './phase.ts';
 import { waitsForNobody } from './queue.ts';
 import type { ActiveDrain } from '../record.ts';
@@ -10,61 +9,65 @@ import type { DrainRequest } from '../request-record.ts';
 
 type PauseDecision = DecisionOf<'pause'>;
 
-/** The pause that keeps the next drain from beginning; undefined: it may begin. */
-export function pauseBeforeBegin(observation: DrainObservation): PauseDecision | undefined {
-  const { configuration, mode, limits, record } = observation;
+/** The observation by which the next drain may begin, or the pause that keeps it from beginning. */
+export function readyToBegin(observation: DrainObservation): ReadyObservation | PauseDecision {
+  const known = readyIfKnown(observation);
+  if (known.kind === 'pause') return known;
+  const { inForce, record } = known;
   return (
-    outOfSight(observation) ??
-    pauseByConfiguration(configuration, mode) ??
-    policyUnknown(observation) ??
-    unreadableLimits(limits, record.requests) ??
-    coverageUnknown(observation)
+    pauseByMode(inForce) ??
+    policyUnknown(inForce) ??
+    unreadableLimits(inForce, record.requests) ??
+    coverageUnknown(observation) ??
+    known
   );
 }
 
 /**
- * The pause of the drain under way; undefined: it goes on. Once it has begun it goes on whatever mode and limits are by now; one that waits has
- * not begun.
+ * The observation by which the drain under way goes on, or its pause. Once it has begun it goes on whatever mode and limits are by now; one that
+ * waits has not begun.
  */
-export function pauseWhileActive(observation: DrainObservation, active: ActiveDrain): PauseDecision | undefined {
-  const { configuration, mode, limits } = observation;
-  const waits = isWaiting(active);
-  return (
-    outOfSight(observation) ??
-    pauseByConfiguration(configuration, waits ? mode : 'Enforce') ??
-    (waits ? unreadableLimits(limits, active.requests) : undefined)
-  );
+export function readyToGoOn(observation: DrainObservation, active: ActiveDrain): ReadyObservation | PauseDecision {
+  const known = readyIfKnown(observation);
+  if (known.kind === 'pause' || !isWaiting(active)) return known;
+  return pauseByMode(known.inForce) ?? unreadableLimits(known.inForce, active.requests) ?? known;
 }
 
+/**
+ * Pauses where no configuration says how pods go, or a kind is not served: nobody can say whether the drain is only observed, nor which pods are
+ * protected (I6). Its time-outs stand still, too.
+ */
+function readyIfKnown(observation: DrainObservation): ReadyObservation | PauseDecision {
+  const { configuration, inForce } = observation;
+  if (inForce.kind === 'outOfSight') return { kind: 'pause', reason: 'KindNotServed', message: inForce.message };
+  if (configuration === undefined) return NO_CONFIGURATION;
+  return { ...observation, configuration, inForce };
+}
+
+const NO_CONFIGURATION: PauseDecision = {
+  kind: 'pause',
+  reason: 'NoConfiguration',
+  message:
+    'no key of a valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain',
+};
+
+/** Whether drains of the pool are only observed. */
+export const isOnlyObserved = ({ inForce }: Pick<DrainObservation, 'inForce'>): boolean =>
+  inForce.kind === 'known' && inForce.mode === 'Observe';
+
 /** Pauses where nobody can say how many drains are allowed, unless a request waits for nobody. */
-function unreadableLimits(limits: DrainLimitsInForce, requests: readonly DrainRequest[]): PauseDecision | undefined {
+function unreadableLimits({ limits }: PoliciesInForce, requests: readonly DrainRequest[]): PauseDecision | undefined {
   if (limits.kind !== 'unreadable' || requests.some(waitsForNobody)) return undefined;
   return { kind: 'pause', reason: 'UnreadableLimits', message: limits.message };
 }
 
-function pauseByConfiguration(
-  configuration: DrainConfiguration | undefined,
-  mode: 'Enforce' | 'Observe',
-): PauseDecision | undefined {
-  if (configuration === undefined) {
-    const message =
-      'no key of a valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain';
-    return { kind: 'pause', reason: 'NoConfiguration', message };
-  }
+function pauseByMode({ mode }: PoliciesInForce): PauseDecision | undefined {
   if (mode === 'Enforce') return undefined;
   return { kind: 'pause', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
 }
 
-/**
- * Pauses where a kind is not served: nobody can say whether the drain is only observed, nor which pods are protected (I6). Its time-outs stand
- * still, too.
- */
-function outOfSight({ outOfSight: message }: DrainObservation): PauseDecision | undefined {
-  return message === undefined ? undefined : { kind: 'pause', reason: 'KindNotServed', message };
-}
-
 /** Pauses before a drain begins by a guess, where the author of a policy may only observe (I6). A drain under way goes on. */
-function policyUnknown({ unreadable }: DrainObservation): PauseDecision | undefined {
+function policyUnknown({ unreadable }: PoliciesInForce): PauseDecision | undefined {
   if (unreadable === undefined) return undefined;
   const message = `${unreadable}; whether it holds drains is not known: nothing begins until it can be read`;
   return { kind: 'pause', reason: 'UnreadablePolicy', message };

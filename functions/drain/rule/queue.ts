@@ -26,7 +26,7 @@ import {
 import { retryNotBefore } from '../../../shared/domain/refusal.ts';
 import type { DrainDecision } from './decision.ts';
 import { cordonFor, isPrepared, NODE_ANNOTATION, sinceOf } from './node-annotations.ts';
-import type { DrainObservation, PoolDrains, WaitingDrain } from './observation.ts';
+import type { PoolDrains, ReadyObservation, WaitingDrain } from './observation.ts';
 import { isEnding } from './phase.ts';
 import { withTimeLeft } from './progress.ts';
 import type { ActiveDrain, DrainRecord, OpenPhase } from '../record.ts';
@@ -122,9 +122,10 @@ function waitedTooLong({ refusals }: DrainRecord): DrainOutcome {
 }
 
 /** Decides about a drain that waits, cordoned, until fewer nodes of its pool are drained. */
-export function decideQueued(observation: DrainObservation, active: ActiveDrain, phase: Waiting): DrainDecision {
-  const { now, node, limits, poolDrains, record, configuration } = observation;
-  const timeout = configuration?.settings.deleteAfterTimeout;
+export function decideQueued(observation: ReadyObservation, active: ActiveDrain, phase: Waiting): DrainDecision {
+  const { now, node, inForce, poolDrains, record, configuration } = observation;
+  const { limits } = inForce;
+  const timeout = configuration.settings.deleteAfterTimeout;
   const requests = timeout ? active.requests.map(each => withTimeLeft(each, timeout, now)) : active.requests;
   // For what it was paused while it waited, only its waiting was longer.
   const counted = { startTime: now, pausedFor: toDurationMs(0) };

@@ -136,13 +136,19 @@ describe('a custom drain', () => {
 
   it('is looked at again at the deadline of the pool, where that comes first', () => {
     const limits = { ...NO_DRAIN_LIMITS, deadline: minutes(10) };
-    expect(on(present(), { limits })).toMatchObject({ kind: 'awaitResource', until: addDuration(NOW, minutes(10)) });
+    expect(on(present(), { inForce: { limits } })).toMatchObject({
+      kind: 'awaitResource',
+      until: addDuration(NOW, minutes(10)),
+    });
     const later = { ...NO_DRAIN_LIMITS, deadline: hours(10) };
-    expect(on(present(), { limits: later })).toMatchObject({ until: addDuration(NOW, minutes(30)) });
+    expect(on(present(), { inForce: { limits: later } })).toMatchObject({ until: addDuration(NOW, minutes(30)) });
   });
 
   it('that is not over by the deadline of the pool fails, unless its resource says how it ended', () => {
-    const late = { limits: { ...NO_DRAIN_LIMITS, deadline: minutes(10) }, now: addDuration(NOW, minutes(10)) };
+    const late = {
+      inForce: { limits: { ...NO_DRAIN_LIMITS, deadline: minutes(10) } },
+      now: addDuration(NOW, minutes(10)),
+    };
     expect(on(present(), late)).toMatchObject({ kind: 'finish', outcome: { reason: 'DeadlineExceeded' } });
     expect(on(present(COMPLETE), late)).toMatchObject({ outcome: { status: 'Succeeded' } });
   });
@@ -294,7 +300,12 @@ describe('a drain under way', () => {
     const warned = ['uid-a'];
     const warnedAfter = (deleteTime: EpochMs | undefined, limits?: DrainLimitsInForce): unknown => {
       const before = active({ warned, ...(deleteTime !== undefined && { deleteTime }) });
-      const decision = on({ configuration, record: { active: before }, pods: [pod('a')], ...(limits && { limits }) });
+      const decision = on({
+        configuration,
+        record: { active: before },
+        pods: [pod('a')],
+        ...(limits && { inForce: { limits } }),
+      });
       return 'active' in decision && decision.active.warned;
     };
     expect(warnedAfter(addDuration(NOW, hours(2)))).toEqual([]);
@@ -313,7 +324,8 @@ describe('a drain under way', () => {
       now: EpochMs,
       given: typeof limits | { deadline: typeof limits.deadline },
       tried: readonly string[] = [],
-    ) => on({ limits: { ...NO_DRAIN_LIMITS, ...given }, pods, now, record: { active: { ...drain, tried } } });
+    ) =>
+      on({ inForce: { limits: { ...NO_DRAIN_LIMITS, ...given } }, pods, now, record: { active: { ...drain, tried } } });
     expect(failed(addDuration(NOW, minutes(30)), limits)).toMatchObject({ kind: 'drain' });
     const late = addDuration(NOW, hours(1));
     expect(failed(late, limits)).toMatchObject({

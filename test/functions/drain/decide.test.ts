@@ -7,6 +7,7 @@ import { REMEMBERED_FOR } from '../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain, Timestamps } from '../../../functions/drain/request-record.ts';
 import type { DrainObservation, IncomingMessage } from '../../../functions/drain/rule/observation.ts';
+import { isOnlyObserved } from '../../../functions/drain/rule/pauses.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/rule/pods.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
 import {
@@ -151,7 +152,9 @@ describe('a request that nothing stands in the way of', () => {
 
   it('is only taken without a configuration, or where the mode is Observe', () => {
     expect(decide(observation({ incoming: drain(asked), configuration: undefined }))).toMatchObject({ kind: 'take' });
-    expect(decide(observation({ incoming: drain(asked), mode: 'Observe' }))).toMatchObject({ kind: 'take' });
+    expect(decide(observation({ incoming: drain(asked), inForce: { mode: 'Observe' } }))).toMatchObject({
+      kind: 'take',
+    });
   });
 });
 
@@ -209,7 +212,10 @@ describe('a drain that is asked for', () => {
       kind: 'pause',
       reason: 'NoConfiguration',
     });
-    expect(decide(observation({ record, mode: 'Observe' }))).toMatchObject({ kind: 'pause', reason: 'ObserveMode' });
+    expect(decide(observation({ record, inForce: { mode: 'Observe' } }))).toMatchObject({
+      kind: 'pause',
+      reason: 'ObserveMode',
+    });
   });
 
   it('counts from when it came, but not the time that it was held', () => {
@@ -255,7 +261,7 @@ describe('the drain under way', () => {
   it('I2: names the protection that it overrides, and none that is not there or is over', () => {
     const annotated = (value: string): object => ({ annotations: { 'karpenter.sh/do-not-disrupt': value } });
     const pods = [pod('a'), pod('b', annotated('1h')), pod('c', annotated('true'))];
-    const decision = step({ pods, isProtectionOverridden: true });
+    const decision = step({ pods, inForce: { isProtectionOverridden: true } });
     const acts = decision.kind === 'drain' ? decision.plan.acts : [];
     expect(acts).toEqual([
       expect.objectContaining({ kind: 'evict', overriddenProtection: undefined }),
@@ -265,11 +271,11 @@ describe('the drain under way', () => {
   });
 
   it('goes on in Observe, which holds what would begin: of those under way the one that waits for its turn', () => {
-    expect(step({ mode: 'Observe' })).toMatchObject({ kind: 'drain' });
+    expect(step({ inForce: { mode: 'Observe' } })).toMatchObject({ kind: 'drain' });
     const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });
-    expect(step({ mode: 'Observe' }, waiting)).toMatchObject({ kind: 'pause', reason: 'ObserveMode' });
+    expect(step({ inForce: { mode: 'Observe' } }, waiting)).toMatchObject({ kind: 'pause', reason: 'ObserveMode' });
     const following = { active: active(), requests: [request('e2')] };
-    expect(step({ mode: 'Observe', record: following })).toMatchObject({ kind: 'drain' });
+    expect(step({ inForce: { mode: 'Observe' }, record: following })).toMatchObject({ kind: 'drain' });
   });
 
   it('goes on when it is held no more: by as much later as it was held, and with new warnings', () => {
@@ -844,7 +850,7 @@ describe('whatever comes', () => {
         const free = requests.filter(each => each.id !== 'e4');
         return observation({
           incoming: message,
-          mode,
+          inForce: { mode },
           configuration: hasConfiguration ? PARTIAL : undefined,
           pods: [pod('a')],
           node: { ...(isPrepared && prepared(under)), quarantine: listed, unschedulable },
@@ -874,7 +880,7 @@ describe('whatever comes', () => {
       fc.property(any, seen => {
         const { kind } = decide(seen);
         const acts = ['begin', 'prepare', 'drain'].includes(kind);
-        const mayAct = seen.mode === 'Enforce' || seen.record.active !== undefined;
+        const mayAct = !isOnlyObserved(seen) || seen.record.active !== undefined;
         return !acts || (seen.configuration !== undefined && mayAct);
       }),
     );

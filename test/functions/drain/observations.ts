@@ -2,7 +2,14 @@
 import { NO_DRAINS, type ActiveDrain, type CustomProgress, type DrainRecord } from '../../../functions/drain/record.ts';
 import { FULL } from '../../../functions/drain/rule/pods.ts';
 import type { DrainRequest, FinishedDrain } from '../../../functions/drain/request-record.ts';
-import type { DrainedNode, DrainObservation, DrainConfiguration } from '../../../functions/drain/rule/observation.ts';
+import type {
+  DrainedNode,
+  DrainObservation,
+  DrainConfiguration,
+  PoliciesInForce,
+  PoliciesOutOfSight,
+  ReadyObservation,
+} from '../../../functions/drain/rule/observation.ts';
 import { compileSettings } from '../../../functions/drain/settings.ts';
 import { describeUnderWay } from '../../../functions/drain/rule/node-annotations.ts';
 import { formatConfigFaults, parseConfig } from '../../../shared/contract/config-schema.ts';
@@ -108,31 +115,44 @@ const NODE: DrainedNode = {
   shownDrain: 'nothing',
 };
 
+const NO_POLICIES: PoliciesInForce = {
+  kind: 'known',
+  mode: 'Enforce',
+  unreadable: undefined,
+  limits: NO_DRAIN_LIMITS,
+  protection: DEFAULT_PROTECTION_POLICY,
+  isProtectionOverridden: false,
+};
+
 export function observation(
-  given: Partial<Omit<DrainObservation, 'kind' | 'record' | 'node'>> & {
+  given: Partial<Omit<DrainObservation, 'kind' | 'record' | 'node' | 'inForce'>> & {
     readonly record?: Partial<DrainRecord>;
     readonly node?: Partial<DrainedNode>;
+    readonly inForce?: Partial<PoliciesInForce> | PoliciesOutOfSight;
   } = {},
 ): DrainObservation {
-  const record = { ...NO_DRAINS, ...given.record };
   return {
     kind: 'drain',
     now: NOW,
     incoming: undefined,
     configuration: modes('Immediate'),
     maxEventAge: hours(1),
-    mode: 'Enforce',
-    unreadable: undefined,
     pods: [],
-    protection: DEFAULT_PROTECTION_POLICY,
-    isProtectionOverridden: false,
-    limits: NO_DRAIN_LIMITS,
     poolDrains: undefined,
     resource: { kind: 'notAsked' },
     ...given,
-    record,
+    inForce: given.inForce?.kind === 'outOfSight' ? given.inForce : { ...NO_POLICIES, ...given.inForce },
+    record: { ...NO_DRAINS, ...given.record },
     node: { ...NODE, ...given.node },
   };
+}
+
+/** Of a drain that nothing pauses. */
+export function readyObservation(given: Parameters<typeof observation>[0] = {}): ReadyObservation {
+  const seen = observation(given);
+  const { configuration, inForce } = seen;
+  if (configuration === undefined || inForce.kind === 'outOfSight') throw new Error('the drain pauses');
+  return { ...seen, configuration, inForce };
 }
 
 /** The node as the drain under way needs it. */

@@ -8,14 +8,14 @@ import {
   quarantineEndOf,
 } from '../../../../functions/drain/rule/cancellation.ts';
 import { faultOf } from '../../../../functions/drain/rule/faults.ts';
-import { pauseWhileActive, pauseBeforeBegin } from '../../../../functions/drain/rule/pauses.ts';
+import { readyToBegin, readyToGoOn } from '../../../../functions/drain/rule/pauses.ts';
 import type { IncomingMessage } from '../../../../functions/drain/rule/observation.ts';
 import { FULL } from '../../../../functions/drain/rule/pods.ts';
 import type { ActiveDrain } from '../../../../functions/drain/record.ts';
 import type { DrainRequest } from '../../../../functions/drain/request-record.ts';
 import { NO_DRAIN_LIMITS } from '../../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
-import { active, finished, modes, NOW, observation, request, reset } from '../observations.ts';
+import { active, finished, modes, NOW, observation, readyObservation, request, reset } from '../observations.ts';
 
 type Given = NonNullable<Parameters<typeof observation>[0]>;
 const PARTIAL = modes('Immediate', 'partialDrainEnabled = true');
@@ -85,7 +85,7 @@ describe('a request that comes', () => {
 
   it('again is answered as before; on the Node, which is not written to in mode Observe, not', () => {
     const record = { finished: [finished('e1')] };
-    const again = (asked: DrainRequest, mode: 'Enforce' | 'Observe') => on(asked, { record, mode });
+    const again = (asked: DrainRequest, mode: 'Enforce' | 'Observe') => on(asked, { record, inForce: { mode } });
     for (const mode of ['Enforce', 'Observe'] as const)
       expect(again(request('e1'), mode)).toMatchObject({ kind: 'answer', novelty: 'repeated', answer: { id: 'e1' } });
     expect(again(byPerson('e1'), 'Enforce')).toMatchObject({ novelty: 'repeated' });
@@ -146,11 +146,8 @@ describe('a request that comes', () => {
 });
 
 describe('the drain that begins', () => {
-  const on = (requests: readonly DrainRequest[], given: Given = {}) => {
-    const seen = observation({ ...given, record: { requests } });
-    if (seen.configuration === undefined) throw new Error('nothing says how');
-    return beginNext(seen, seen.configuration);
-  };
+  const on = (requests: readonly DrainRequest[], given: Given = {}) =>
+    beginNext(readyObservation({ ...given, record: { requests } }));
   const fresh = (requests: readonly DrainRequest[], more: Partial<ActiveDrain> = {}): ActiveDrain => {
     const { cordon: _, ...rest } = active({ requests, ...more });
     return rest;
@@ -171,7 +168,7 @@ describe('the drain that begins', () => {
     const time = addDuration(NOW, hours(-5));
     const [asked] = [{ ...request('e1'), time }];
     const phase = { kind: 'waiting', since: NOW, takes: false } as const;
-    expect(on([asked], { limits })).toMatchObject({ active: fresh([asked], { phase }) });
+    expect(on([asked], { inForce: { limits } })).toMatchObject({ active: fresh([asked], { phase }) });
     // What does not wait has the time of its deletion begin anew.
     expect(on([asked])).toMatchObject({ active: { requests: [{ time: addDuration(NOW, minutes(-50)) }] } });
   });
@@ -198,12 +195,14 @@ describe('the drain that begins', () => {
 });
 
 describe('what holds a drain', () => {
+  const pauseIn = (ready: ReturnType<typeof readyToBegin>) => (ready.kind === 'pause' ? ready : undefined);
   const none = {
     kind: 'pause',
     reason: 'NoConfiguration',
     message:
       'no key of a valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain',
   };
+  const NOT_SERVED = { kind: 'outOfSight', message: 'NodeClaims are not served' } as const;
   const outOfSight = { kind: 'pause', reason: 'KindNotServed', message: 'NodeClaims are not served' };
   const observed = { kind: 'pause', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
   const unreadable = { kind: 'pause', reason: 'UnreadableLimits', message: 'block limits' };
@@ -222,14 +221,14 @@ describe('what holds a drain', () => {
 
   it.each<[string, Given, unknown]>([
     ['nothing', {}, undefined],
-    ['a kind that is not served', { outOfSight: 'NodeClaims are not served', configuration: undefined }, outOfSight],
-    ['no configuration', { configuration: undefined, mode: 'Observe' }, none],
-    ['the mode', { mode: 'Observe', unreadable: 'policy p' }, observed],
-    ['a policy that cannot be read', { unreadable: 'policy p', limits }, policy],
-    ['limits that cannot be read', { limits }, unreadable],
+    ['a kind that is not served', { inForce: NOT_SERVED, configuration: undefined }, outOfSight],
+    ['no configuration', { configuration: undefined, inForce: { mode: 'Observe' } }, none],
+    ['the mode', { inForce: { mode: 'Observe', unreadable: 'policy p' } }, observed],
+    ['a policy that cannot be read', { inForce: { unreadable: 'policy p', limits } }, policy],
+    ['limits that cannot be read', { inForce: { limits } }, unreadable],
     [
       'limits that cannot be read, unless somebody asks who waits for nobody',
-      { limits, record: { requests: [request('e1'), byPerson('e2')] } },
+      { inForce: { limits }, record: { requests: [request('e1'), byPerson('e2')] } },
       undefined,
     ],
     ['a list that cannot be read', { node: { quarantine: 'unreadable' }, record: { requests: covered } }, coverage],
@@ -240,19 +239,19 @@ describe('what holds a drain', () => {
     ],
     ['no list that can be read', { node: { quarantine: ['e0'] }, record: { requests: covered } }, undefined],
   ])('from its begin: %s', (_, given, pause) => {
-    expect(pauseBeforeBegin(observation({ record: { requests: [request('e1')] }, ...given }))).toEqual(pause);
+    expect(pauseIn(readyToBegin(observation({ record: { requests: [request('e1')] }, ...given })))).toEqual(pause);
   });
 
   it.each<[string, Given, unknown, unknown]>([
-    ['nothing', { unreadable: 'policy p' }, undefined, undefined],
-    ['a kind that is not served', { outOfSight: 'NodeClaims are not served' }, outOfSight, outOfSight],
+    ['nothing', { inForce: { unreadable: 'policy p' } }, undefined, undefined],
+    ['a kind that is not served', { inForce: NOT_SERVED }, outOfSight, outOfSight],
     ['no configuration', { configuration: undefined }, none, none],
-    ['the mode', { mode: 'Observe' }, undefined, observed],
-    ['limits that cannot be read', { limits }, undefined, unreadable],
+    ['the mode', { inForce: { mode: 'Observe' } }, undefined, observed],
+    ['limits that cannot be read', { inForce: { limits } }, undefined, unreadable],
   ])('under way, or in the queue: %s', (_, given, underWay, queued) => {
-    expect(pauseWhileActive(observation(given), active())).toEqual(underWay);
+    expect(pauseIn(readyToGoOn(observation(given), active()))).toEqual(underWay);
     const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });
-    expect(pauseWhileActive(observation(given), waiting)).toEqual(queued);
+    expect(pauseIn(readyToGoOn(observation(given), waiting))).toEqual(queued);
   });
 });
 

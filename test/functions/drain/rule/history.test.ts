@@ -145,7 +145,9 @@ describe('a request on the Node', () => {
     const node: DrainedNode = { ...NODE, requestedId: 'a' };
     const record: DrainRecord = { ...NO_DRAINS, finished: [end('a')] };
     const incoming = requestOnNode(node, record);
-    expect(decide(observation({ node, record, mode, ...(incoming !== undefined && { incoming }) }))).toMatchObject({
+    expect(
+      decide(observation({ node, record, inForce: { mode }, ...(incoming !== undefined && { incoming }) })),
+    ).toMatchObject({
       kind,
       ...(kind === 'answer' && { novelty: 'repeated', answer: { id: 'a', status: 'Succeeded' } }),
     });

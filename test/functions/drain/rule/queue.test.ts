@@ -14,7 +14,7 @@ import { NO_DRAINS } from '../../../../functions/drain/record.ts';
 import type { Refusals } from '../../../../shared/domain/refusal.ts';
 import { NO_DRAIN_LIMITS, placesOf } from '../../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
-import { active, modes, NOW, observation, prepared, request } from '../observations.ts';
+import { active, modes, NOW, prepared, readyObservation, request } from '../observations.ts';
 
 const self = { uid: 'm', since: NOW, takes: false };
 const around = (given: Partial<PoolDrains>): PoolDrains => ({ total: 10, drainingCount: 0, waiters: [], ...given });
@@ -151,9 +151,9 @@ describe('a drain that waits for its turn', () => {
   const phase = { kind: 'waiting', since: NOW, takes: false } as const;
   const waiting = active({ phase, cordon: { quarantined: false, by: 'own' } });
   const full = around({ drainingCount: 1 });
-  const on = (given: Parameters<typeof observation>[0] = {}, drain = waiting) => {
+  const on = (given: Parameters<typeof readyObservation>[0] = {}, drain = waiting) => {
     const node = { ...prepared(drain), labels: {} };
-    const seen = observation({ node, limits, poolDrains: full, record: { active: drain }, ...given });
+    const seen = readyObservation({ node, inForce: { limits }, poolDrains: full, record: { active: drain }, ...given });
     const { phase: turn } = drain;
     if (turn.kind !== 'waiting') throw new Error('it does not wait');
     return decideQueued(seen, drain, turn);
@@ -169,8 +169,10 @@ describe('a drain that waits for its turn', () => {
       until: addDuration(NOW, minutes(1)),
     });
     const percent = { ...limits, maxConcurrent: { percent: 10 } };
-    expect(on({ limits: percent })).toMatchObject({ message: expect.stringContaining(' allows 10%, here 1, of ') });
-    expect(on({ limits: { ...limits, deadline: seconds(30) } })).toMatchObject({
+    expect(on({ inForce: { limits: percent } })).toMatchObject({
+      message: expect.stringContaining(' allows 10%, here 1, of '),
+    });
+    expect(on({ inForce: { limits: { ...limits, deadline: seconds(30) } } })).toMatchObject({
       until: addDuration(NOW, seconds(30)),
     });
   });
@@ -195,18 +197,18 @@ describe('a drain that waits for its turn', () => {
       limits,
       active({ ...waiting, requests: [request('e1'), { ...request('e2'), requestedBy: 'node-annotation' }] }),
     ],
-  ] as const)('begins when %s', (_name, inForce, drain) => {
-    expect(on({ limits: inForce }, drain)).toMatchObject({ kind: 'start', active: { phase: { kind: 'draining' } } });
+  ] as const)('begins when %s', (_name, limitsNow, drain) => {
+    expect(on({ inForce: { limits: limitsNow } }, drain)).toMatchObject({
+      kind: 'start',
+      active: { phase: { kind: 'draining' } },
+    });
   });
 
   it('begins with the time-out of its deletions begun anew where that is over', () => {
     const old = active({ ...waiting, requests: [{ ...request('e1'), time: addDuration(NOW, hours(-5)) }] });
     const configuration = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 60');
-    expect(on({ limits: NO_DRAIN_LIMITS, configuration }, old)).toMatchObject({
+    expect(on({ inForce: { limits: NO_DRAIN_LIMITS }, configuration }, old)).toMatchObject({
       active: { requests: [{ time: addDuration(NOW, minutes(-50)) }] },
-    });
-    expect(on({ limits: NO_DRAIN_LIMITS, configuration: undefined }, old)).toMatchObject({
-      active: { requests: [{ time: addDuration(NOW, hours(-5)) }] },
     });
   });
 
@@ -227,7 +229,7 @@ describe('a drain that waits for its turn', () => {
       kind: 'queue',
       until: addDuration(NOW, seconds(1)),
     });
-    expect(on({ limits: { ...limits, deadline: undefined } }, late)).toMatchObject({ kind: 'queue' });
+    expect(on({ inForce: { limits: { ...limits, deadline: undefined } } }, late)).toMatchObject({ kind: 'queue' });
   });
 
   it('says where it waited too long that its Node must not be changed', () => {
