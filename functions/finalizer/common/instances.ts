@@ -10,7 +10,8 @@ export const providerIDOf = (object: KubernetesObject): string | undefined =>
   object.kind === 'Node' ? providerIDOfNode(object) : providerIDOfClaim(object);
 
 /** Whether the instance is gone; `undefined`: the cloud knows no such instance. */
-export const isGone = (state: InstanceState | undefined): boolean => state === undefined || state === 'terminated';
+export const isGone = (state: InstanceState | undefined): state is 'terminated' | undefined =>
+  state === undefined || state === 'terminated';
 
 /** Age from which EC2 knows an instance: before that, answers come from a copy of its data that may be behind (its API is eventually consistent). */
 const KNOWN_AFTER = minutes(5);

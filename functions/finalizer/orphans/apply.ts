@@ -23,12 +23,12 @@ export async function apply(
       const { since } = decision;
       const value = { since, saidTime: now, ...(object && { object }) };
       // Said first: what the entry says was said is not said again for a day (I9).
-      await reportOrphan(reporter, observed, since);
+      await reportOrphan(reporter, observed, decision);
       return record.save({ subject, value, wakeTime: addDuration(now, ORPHAN_CHECK) });
     }
     case 'close': {
       const turn = await record.closeNow();
-      if (turn.kind === 'done') await reportClosed(reporter, observed, decision.because);
+      if (turn.kind === 'done') await reportClosed(reporter, observed, decision);
       return turn;
     }
   }

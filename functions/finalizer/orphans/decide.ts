@@ -22,13 +22,18 @@ export function orphanCandidates<Instance extends { readonly providerID: string;
   );
 }
 
+/** The instance, as a look found it. `state` is EC2's word. */
+export type FoundInstance =
+  /** EC2 or the API server does not answer. */
+  | { readonly kind: 'unavailable' }
+  /** It has ended or is about to. `state` undefined: there is no such instance. */
+  | { readonly kind: 'ending'; readonly state: string | undefined }
+  /** It may run. `state` `unknown`: EC2 refuses to look at it, or does not know it yet. */
+  | { readonly kind: 'present'; readonly state: string; readonly owner: InstanceOwner };
+
 export interface OrphanObservation {
   readonly now: EpochMs;
-  /** False: EC2 or the API server does not answer. */
-  readonly isKnown: boolean;
-  /** Whether the instance has ended or is about to. */
-  readonly isEnding: boolean;
-  readonly owner: InstanceOwner;
+  readonly instance: FoundInstance;
   /** It was left by an object whose termination was not over: then a Node alone does not count, since it ends no instance. */
   readonly hasFormerOwner: boolean;
   /** Time when that termination left it; undefined: it is found just now. */
@@ -41,27 +46,33 @@ export type OrphanDecision =
   /** No entry, and none is needed. */
   | { readonly kind: 'ignore' }
   /** The orphan is reported, now and again a day later. */
-  | { readonly kind: 'report'; readonly since: EpochMs }
+  | { readonly kind: 'report'; readonly since: EpochMs; readonly state: string }
   | { readonly kind: 'wait'; readonly until: EpochMs }
-  | { readonly kind: 'close'; readonly because: 'InstanceEnded' | 'InstanceHeld' };
+  | { readonly kind: 'close'; readonly because: 'InstanceEnded'; readonly state: string | undefined }
+  | { readonly kind: 'close'; readonly because: 'InstanceHeld'; readonly owner: 'NodeClaim' | 'Node' };
 
 /**
  * Decides about an instance. One that was left behind is reported once a day until it ends, is owned again, or somebody has it forgotten. Where
  * NodeClaims are not served, an instance that only a list has shown is not reported (I6).
  */
 export function decide(observation: OrphanObservation): OrphanDecision {
-  const { now, isKnown, isEnding, owner, hasFormerOwner, leftTime = now, entry } = observation;
-  if (!isKnown) return { kind: 'wait', until: addDuration(now, NO_ANSWER_CHECK) };
-  if (isEnding) return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceEnded' };
+  const { now, instance, hasFormerOwner, leftTime = now, entry } = observation;
+  if (instance.kind === 'unavailable') return { kind: 'wait', until: addDuration(now, NO_ANSWER_CHECK) };
+  if (instance.kind === 'ending')
+    return entry === undefined
+      ? { kind: 'ignore' }
+      : { kind: 'close', because: 'InstanceEnded', state: instance.state };
+  const { state, owner } = instance;
   if (owner === 'NodeClaim' || (owner === 'Node' && !hasFormerOwner)) {
-    return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceHeld' };
+    return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceHeld', owner };
   }
   // What its own termination has left needs no list to be suspicious.
   const isUnknown = owner === 'unknown' && !hasFormerOwner;
-  if (entry === undefined) return isUnknown ? { kind: 'ignore' } : { kind: 'report', since: leftTime };
+  if (entry === undefined) return isUnknown ? { kind: 'ignore' } : { kind: 'report', since: leftTime, state };
   // Silent, until the instance has ended or the cluster has it.
   if (entry.forgotten === true) return { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) };
   const next = addDuration(entry.saidTime, ORPHAN_CHECK);
   if (!isDue(now, next)) return { kind: 'wait', until: next };
-  return isUnknown ? { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) } : { kind: 'report', since: entry.since };
+  if (isUnknown) return { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) };
+  return { kind: 'report', since: entry.since, state };
 }

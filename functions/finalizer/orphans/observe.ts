@@ -11,7 +11,7 @@ import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
 import { orUnavailable, orRejected } from '../../../shared/ports/read-answer.ts';
-import type { InstanceOwner } from './decide.ts';
+import type { FoundInstance, InstanceOwner, OrphanObservation } from './decide.ts';
 import type { OrphanEntry } from './record.ts';
 
 /** The object that went in the middle of its termination and left the instance. */
@@ -27,24 +27,9 @@ export interface OrphanOrigin {
 /** State of an instance; undefined: there is no such instance. */
 type State = InstanceState | 'unknown' | undefined;
 
-interface InstanceFacts {
-  /** False: EC2 or the API server does not answer, and the rest says nothing. */
-  readonly isKnown: boolean;
-  readonly state: State;
-  /** It has ended or is about to. */
-  readonly isEnding: boolean;
-  readonly owner: InstanceOwner;
-}
-
-const NO_ANSWER: InstanceFacts = { isKnown: false, state: 'unknown', isEnding: false, owner: 'unknown' };
-
-export interface ObservedInstance extends InstanceFacts {
-  readonly now: EpochMs;
+export interface ObservedInstance extends OrphanObservation {
   readonly providerID: string;
   readonly object: FormerOwner | undefined;
-  readonly hasFormerOwner: boolean;
-  /** Time when the termination of the former owner left it. */
-  readonly leftTime: EpochMs | undefined;
   readonly record: TimedRecord<OrphanEntry>;
   readonly entry: OrphanEntry | undefined;
 }
@@ -61,13 +46,13 @@ export async function observe(
   const found = await orUnavailable(lookAt(deps, providerID, origin?.launchTime));
   // An entry has a timer. Left as it is, the sweep would send one more message each minute.
   if ('error' in found && entry === undefined) throw found.error;
-  const look = 'error' in found ? NO_ANSWER : found;
+  const instance: FoundInstance = 'error' in found ? { kind: 'unavailable' } : found;
   const object = entry === undefined ? origin?.object : entry.object;
   const hasFormerOwner = object !== undefined;
   const now = deps.clock.now();
   return {
     kind: 'here',
-    observation: { ...look, now, providerID, object, hasFormerOwner, leftTime: origin?.since, record, entry },
+    observation: { instance, now, providerID, object, hasFormerOwner, leftTime: origin?.since, record, entry },
   };
 }
 
@@ -75,11 +60,10 @@ async function lookAt(
   deps: FinalizerDeps,
   providerID: string,
   launchTime: EpochMs | undefined,
-): Promise<InstanceFacts> {
+): Promise<FoundInstance> {
   const state = await stateOf(deps, providerID, launchTime);
-  const isEnding = state !== 'unknown' && (isGone(state) || state === 'shutting-down');
-  const owner = isEnding ? 'nothing' : await instanceOwnerOf(deps, providerID);
-  return { isKnown: true, state, isEnding, owner };
+  if (state !== 'unknown' && (isGone(state) || state === 'shutting-down')) return { kind: 'ending', state };
+  return { kind: 'present', state, owner: await instanceOwnerOf(deps, providerID) };
 }
 
 /**

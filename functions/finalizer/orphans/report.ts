@@ -2,7 +2,7 @@
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
-import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { toTimestamp } from '../../../shared/domain/time.ts';
 import type { About, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { OrphanDecision } from './decide.ts';
 import type { ObservedInstance } from './observe.ts';
@@ -11,8 +11,14 @@ import { instanceSubject } from './record.ts';
 const aboutOf = ({ object, providerID }: ObservedInstance): About =>
   aboutSubject(object ?? instanceSubject(providerID));
 
-export async function reportOrphan(reporter: Reporter, observed: ObservedInstance, since: EpochMs): Promise<void> {
-  const { object, providerID, state = '' } = observed;
+type DecisionOf<Kind extends OrphanDecision['kind']> = Extract<OrphanDecision, { kind: Kind }>;
+
+export async function reportOrphan(
+  reporter: Reporter,
+  observed: ObservedInstance,
+  { since, state }: DecisionOf<'report'>,
+): Promise<void> {
+  const { object, providerID } = observed;
   await reporter.report({
     about: aboutOf(observed),
     decision: 'orphan',
@@ -31,17 +37,21 @@ export async function reportOrphan(reporter: Reporter, observed: ObservedInstanc
 export async function reportClosed(
   reporter: Reporter,
   observed: ObservedInstance,
-  because: Extract<OrphanDecision, { kind: 'close' }>['because'],
+  decision: DecisionOf<'close'>,
 ): Promise<void> {
-  const { providerID, state, owner } = observed;
-  const ended = state === undefined ? 'is gone' : `is ${state}`;
+  const { providerID } = observed;
   await reporter.report({
     about: aboutOf(observed),
     decision: 'close',
-    reason: because,
-    message: `instance ${providerID} ${because === 'InstanceEnded' ? ended : `has a ${owner}`}: it is no possible orphan any more`,
+    reason: decision.because,
+    message: `instance ${providerID} ${endOf(decision)}: it is no possible orphan any more`,
     details: { providerID },
   });
+}
+
+function endOf(decision: DecisionOf<'close'>): string {
+  if (decision.because === 'InstanceHeld') return `has a ${decision.owner}`;
+  return decision.state === undefined ? 'is gone' : `is ${decision.state}`;
 }
 
 /** Reports the request to forget an entry. @param forgotten what the entry was about; undefined: there is no such entry */

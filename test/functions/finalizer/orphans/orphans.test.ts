@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { orphanCandidates, decide, type OrphanObservation } from '../../../../functions/finalizer/orphans/decide.ts';
+import {
+  orphanCandidates,
+  decide,
+  type FoundInstance,
+  type InstanceOwner,
+  type OrphanObservation,
+} from '../../../../functions/finalizer/orphans/decide.ts';
 import {
   addDuration,
   hours,
@@ -29,11 +35,12 @@ describe('candidates', () => {
 });
 
 describe('decide', () => {
+  const present = (owner: InstanceOwner): FoundInstance => ({ kind: 'present', state: 'running', owner });
+  const HELD_BY_NOTHING = present('nothing');
+  const ENDING: FoundInstance = { kind: 'ending', state: 'terminated' };
   const seen = (fields: Partial<OrphanObservation> = {}): OrphanObservation => ({
     now: NOW,
-    isKnown: true,
-    isEnding: false,
-    owner: 'nothing',
+    instance: HELD_BY_NOTHING,
     hasFormerOwner: false,
     leftTime: undefined,
     entry: undefined,
@@ -45,8 +52,12 @@ describe('decide', () => {
   const tomorrow = addDuration(NOW, hours(24));
 
   it.each([
-    ['nothing has it: said', seen(), { kind: 'report', since: NOW }],
-    ['said again after a day, since when it is known', seen({ entry }), { kind: 'report', since: entry.since }],
+    ['nothing has it: said', seen(), { kind: 'report', since: NOW, state: 'running' }],
+    [
+      'said again after a day, since when it is known',
+      seen({ entry }),
+      { kind: 'report', since: entry.since, state: 'running' },
+    ],
     ['not before', seen({ entry: saidLately }), { kind: 'wait', until: inAnHour }],
     [
       'a person has seen to it: silent',
@@ -55,36 +66,52 @@ describe('decide', () => {
     ],
     [
       'a person has seen to it, and it ended',
-      seen({ isEnding: true, entry: { ...entry, forgotten: true } }),
-      { kind: 'close', because: 'InstanceEnded' },
+      seen({ instance: ENDING, entry: { ...entry, forgotten: true } }),
+      { kind: 'close', because: 'InstanceEnded', state: 'terminated' },
     ],
-    ['it ended: nothing to say', seen({ isEnding: true }), { kind: 'ignore' }],
-    ['it ended: closed', seen({ isEnding: true, entry: saidLately }), { kind: 'close', because: 'InstanceEnded' }],
-    ['a NodeClaim has it', seen({ owner: 'NodeClaim' }), { kind: 'ignore' }],
-    ['a NodeClaim has it by now', seen({ owner: 'NodeClaim', entry }), { kind: 'close', because: 'InstanceHeld' }],
-    ['a Node has it', seen({ owner: 'Node' }), { kind: 'ignore' }],
-    ['a Node has it by now', seen({ owner: 'Node', entry }), { kind: 'close', because: 'InstanceHeld' }],
+    ['it ended: nothing to say', seen({ instance: ENDING }), { kind: 'ignore' }],
+    [
+      'it ended: closed',
+      seen({ instance: ENDING, entry: saidLately }),
+      { kind: 'close', because: 'InstanceEnded', state: 'terminated' },
+    ],
+    ['a NodeClaim has it', seen({ instance: present('NodeClaim') }), { kind: 'ignore' }],
+    [
+      'a NodeClaim has it by now',
+      seen({ instance: present('NodeClaim'), entry }),
+      { kind: 'close', because: 'InstanceHeld', owner: 'NodeClaim' },
+    ],
+    ['a Node has it', seen({ instance: present('Node') }), { kind: 'ignore' }],
+    [
+      'a Node has it by now',
+      seen({ instance: present('Node'), entry }),
+      { kind: 'close', because: 'InstanceHeld', owner: 'Node' },
+    ],
     [
       'nobody answers: asked again soon',
-      seen({ isKnown: false, entry }),
+      seen({ instance: { kind: 'unavailable' }, entry }),
       { kind: 'wait', until: addDuration(NOW, minutes(5)) },
     ],
-    ['I6: no whole list', seen({ owner: 'unknown' }), { kind: 'ignore' }],
-    ['I6: no whole list, again later', seen({ owner: 'unknown', entry }), { kind: 'wait', until: tomorrow }],
+    ['I6: no whole list', seen({ instance: present('unknown') }), { kind: 'ignore' }],
+    [
+      'I6: no whole list, again later',
+      seen({ instance: present('unknown'), entry }),
+      { kind: 'wait', until: tomorrow },
+    ],
     [
       'its NodeClaim went, a Node is left',
-      seen({ owner: 'Node', hasFormerOwner: true }),
-      { kind: 'report', since: NOW },
+      seen({ instance: present('Node'), hasFormerOwner: true }),
+      { kind: 'report', since: NOW, state: 'running' },
     ],
     [
       'its NodeClaim went an hour ago',
       seen({ hasFormerOwner: true, leftTime: ago(hours(1)) }),
-      { kind: 'report', since: ago(hours(1)) },
+      { kind: 'report', since: ago(hours(1)), state: 'running' },
     ],
     [
       'another NodeClaim has it',
-      seen({ owner: 'NodeClaim', hasFormerOwner: true, entry }),
-      { kind: 'close', because: 'InstanceHeld' },
+      seen({ instance: present('NodeClaim'), hasFormerOwner: true, entry }),
+      { kind: 'close', because: 'InstanceHeld', owner: 'NodeClaim' },
     ],
   ] as const)('%s', (_, observation, decision) => {
     expect(decide(observation)).toEqual(decision);
@@ -93,9 +120,10 @@ describe('decide', () => {
   it('never says of an instance that ends, or that a NodeClaim has, and waits into the future only', () => {
     const observations = fc.record({
       now: fc.constant(NOW),
-      isKnown: fc.constant(true),
-      isEnding: fc.boolean(),
-      owner: fc.constantFrom('NodeClaim', 'Node', 'nothing', 'unknown'),
+      instance: fc.oneof(
+        fc.constant(ENDING),
+        fc.constantFrom('NodeClaim' as const, 'Node' as const, 'nothing' as const, 'unknown' as const).map(present),
+      ),
       hasFormerOwner: fc.boolean(),
       leftTime: fc.constant(undefined),
       entry: fc.option(
@@ -109,8 +137,8 @@ describe('decide', () => {
       fc.property(observations, observation => {
         const decision = decide(observation);
         if (decision.kind === 'report') {
-          expect(observation).toMatchObject({ isEnding: false });
-          expect(observation.owner).not.toBe('NodeClaim');
+          expect(observation.instance.kind).toBe('present');
+          expect(observation.instance).not.toEqual(present('NodeClaim'));
         }
         if (decision.kind === 'wait') expect(decision.until).toBeGreaterThan(NOW);
         if (decision.kind !== 'report') expect(decision.kind === 'ignore').toBe(observation.entry === undefined);
