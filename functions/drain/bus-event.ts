@@ -77,7 +77,7 @@ function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent
     sentTime: time,
     clusters: cluster === undefined || cluster === '' ? [] : [cluster],
     incoming: {
-      kind: 'drain',
+      kind: 'drainRequested',
       request: {
         id: event.id,
         requestedBy: source,
@@ -88,7 +88,6 @@ function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent
         ...countedFrom(time),
       },
       receivedTime,
-      isRequest: true,
     },
   };
 }
@@ -132,9 +131,9 @@ function toIncoming(
     case 'cancelled':
       return { kind: 'cancelled', id, requestedBy };
     case 'recovered':
-      return { kind: 'recovered', event, said: timestamps, ...(asks.needsAnswer && { drainRequest: request }) };
+      return { kind: 'recovered', event, said: timestamps, drainRequest: asks.needsAnswer ? request : undefined };
     case 'drain':
-      return { kind: 'drain', request, receivedTime };
+      return { kind: 'healthEvent', request, receivedTime };
   }
 }
 

@@ -35,14 +35,14 @@ import { rememberEnds, withEnds, withHeldRecovery, withLastedRecovery } from './
 import { cordonFor, hasStaleCordonMark, isPrepared, uncordonedMarkOf } from './rule/node-annotations.ts';
 import type {
   EndMessage,
-  IncomingMessage,
   DrainedNode,
   Observation,
   DrainObservation,
   DrainConfiguration,
   ReadyObservation,
+  RequestMessage,
 } from './rule/observation.ts';
-import { isEnding, openPhaseOf } from './rule/phase.ts';
+import { isRequest, isEnding, openPhaseOf } from './rule/phase.ts';
 import { planPods, type PodPlan } from './rule/pod-plan.ts';
 import type { PodCriteria } from './rule/pods.ts';
 import {
@@ -87,7 +87,7 @@ export function decide(observed: Observation): DrainDecision {
 function decideMessage(observation: Observation): DrainDecision | undefined {
   const { incoming } = observation;
   if (incoming === undefined) return undefined;
-  if (incoming.kind !== 'drain') return decideEnd(observation, incoming);
+  if (!isRequest(incoming)) return decideEnd(observation, incoming);
   return observation.kind === 'drain' ? admitNow(observation, incoming) : undefined;
 }
 
@@ -230,10 +230,7 @@ function withDeleteTime(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
 }
 
 /** Admits a request; one that nothing blocks begins in the same write. */
-function admitNow(
-  observation: DrainObservation,
-  incoming: Extract<IncomingMessage, { kind: 'drain' }>,
-): DrainDecision | undefined {
+function admitNow(observation: DrainObservation, incoming: RequestMessage): DrainDecision | undefined {
   const admission = admit(observation, incoming);
   if (admission?.kind !== 'take' || admission.position !== 'next') return admission;
   const ready = readyToBegin({ ...observation, record: admission.record });
@@ -322,7 +319,7 @@ function decideEnd(observation: Observation, incoming: EndMessage): DrainDecisio
   if (cancelled !== undefined && held === undefined) return { kind: 'cancel', ...cancelled };
   const { drainRequest } = incoming.kind === 'recovered' ? incoming : {};
   if (drainRequest === undefined || observation.kind === 'idle') return undefined;
-  return admitNow(observation, { kind: 'drain', request: drainRequest });
+  return admitNow(observation, { kind: 'healthEvent', request: drainRequest, receivedTime: undefined });
 }
 
 function finishBy(active: ActiveDrain, outcome: DrainOutcome, plan?: PodPlan): DrainDecision {

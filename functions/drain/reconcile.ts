@@ -20,6 +20,7 @@ import { decide } from './decide.ts';
 import type { DrainDecision } from './rule/decision.ts';
 import { answerGone, closeGone } from './drain-end.ts';
 import type { IncomingMessage } from './rule/observation.ts';
+import { isRequest } from './rule/phase.ts';
 import { observe, type ObservedNode, type TargetNode } from './observe.ts';
 import { reportNotQuarantined, reportOtherCluster } from './report.ts';
 import { DRAIN_BLOCKS } from './settings.ts';
@@ -123,7 +124,7 @@ async function reconcileRequest(context: ReconcileContext, message: NodeMessage)
   const { nodeName, nodeUid, sentTime, incoming } = message;
   if ((await beginsNothing(context, message)) || incoming.kind === 'notQuarantined') return;
   const isTaken = await reconcileNode(context, { name: nodeName, uid: nodeUid, sentTime }, incoming);
-  if (isTaken || incoming.kind !== 'drain') return;
+  if (isTaken || !isRequest(incoming)) return;
   await answerGone(context, { name: nodeName, uid: nodeUid }, incoming.request);
 }
 

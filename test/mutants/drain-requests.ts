@@ -2,6 +2,7 @@
 import type { ActiveDrain } from '../../functions/drain/record.ts';
 import type { DrainRequest, FinishedDrain } from '../../functions/drain/request-record.ts';
 import { endOf } from '../../functions/drain/rule/history.ts';
+import { isRequest } from '../../functions/drain/rule/phase.ts';
 import { FULL } from '../../functions/drain/rule/pods.ts';
 import { toFinished } from '../../functions/drain/rule/admission.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
@@ -60,8 +61,7 @@ export const DRAIN_REQUEST_MUTANTS: readonly Mutant[] = [
     scenario: 'drain-asked-on-the-node.yaml#drain-asked-on-the-node-is-answered-again',
     mutation: seeing(({ incoming, ...seen }) => ({
       ...seen,
-      incoming:
-        incoming?.kind === 'drain' && endOf(seen.record, incoming.request.id) !== undefined ? undefined : incoming,
+      incoming: isRequest(incoming) && endOf(seen.record, incoming.request.id) !== undefined ? undefined : incoming,
     })),
   },
   {
@@ -72,7 +72,7 @@ export const DRAIN_REQUEST_MUTANTS: readonly Mutant[] = [
     scenario: 'drain-is-cancelled.yaml#drain-is-cancelled-by-recovery',
     mutation: seeing(seen => {
       const { incoming, ...rest } = seen;
-      return incoming === undefined || incoming.kind === 'drain' ? seen : { ...rest, incoming: undefined };
+      return incoming === undefined || isRequest(incoming) ? seen : { ...rest, incoming: undefined };
     }),
   },
   {
@@ -82,7 +82,7 @@ export const DRAIN_REQUEST_MUTANTS: readonly Mutant[] = [
     scenario: 'drain-covers.yaml#drain-covers',
     mutation: seeing(seen => {
       const { incoming } = seen;
-      if (incoming?.kind !== 'drain') return seen;
+      if (!isRequest(incoming)) return seen;
       const { request } = incoming;
       const event = { ...request.event, drainOverrides: undefined };
       return { ...seen, incoming: { ...incoming, request: { ...request, event } } };

@@ -6,7 +6,7 @@ import { faultOf, isSameCheck } from './faults.ts';
 import { endOf, keepsCordon, remember } from './history.ts';
 import { tooOldOutcome, staleOutcome, withoutHeldRecovery } from './late-events.ts';
 import { NODE_ANNOTATION } from './node-annotations.ts';
-import type { IncomingMessage, DrainObservation, DrainConfiguration, ReadyObservation } from './observation.ts';
+import type { DrainObservation, DrainConfiguration, ReadyObservation, RequestMessage } from './observation.ts';
 import { isOnlyObserved } from './pauses.ts';
 import { isEnding, isForceful, isWaiting } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
@@ -21,10 +21,7 @@ const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
   time === undefined || time > addDuration(now, CLOCK_SKEW) ? now : time;
 
 /** Admits a request; undefined: it is already under way. */
-export function admit(
-  observation: DrainObservation,
-  incoming: Extract<IncomingMessage, { kind: 'drain' }>,
-): Admission | undefined {
+export function admit(observation: DrainObservation, incoming: RequestMessage): Admission | undefined {
   const { now, node, record, configuration } = observation;
   const { request: asked } = incoming;
   const request = { ...asked, said: asked.said ?? { sentTime: now }, time: startOf(asked, now) };

@@ -7,7 +7,7 @@ import type { Cancellation } from './decision.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOfMonitor, isOver, isBefore } from './faults.ts';
 import { endOf, endOfUnknown, hasNoEndKeepingCordon, keepsCordon, remember } from './history.ts';
 import type { EndMessage, DrainedNode, Observation, DrainObservation, DrainConfiguration } from './observation.ts';
-import { endingBy, isAskedByRepair, isForceful, openRequests } from './phase.ts';
+import { isRequest, endingBy, isAskedByRepair, isForceful, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
 import type { ActiveDrain, Cordon, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../request-record.ts';
@@ -106,7 +106,7 @@ const isCordonOurs = (record: DrainRecord, node: DrainedNode, { kind }: EndMessa
 export function withLateEnds<Seen extends Observation>(seen: Seen): Seen {
   const { record, incoming } = seen;
   const { active, recoveries = [] } = record;
-  if (active?.phase.kind !== 'ending' || incoming === undefined || incoming.kind === 'drain') return seen;
+  if (active?.phase.kind !== 'ending' || incoming === undefined || isRequest(incoming)) return seen;
   const isEnded = endedBy(incoming, recoveries);
   const { phase } = active;
   const { over } = phase;
@@ -218,8 +218,11 @@ export const isCordonOfRepair = (mark: string | undefined, { uid }: Pick<Drained
 /** The reason where repair withdraws its drain: nobody took a quarantine back. */
 const BY_REPAIR = { reason: 'Withdrawn', message: 'repair withdrew its drain' } as const;
 
+const RECOVERED = { reason: 'Recovered', message: 'the fault is over' } as const;
+
 const REASONS = {
-  recovered: { reason: 'Recovered', message: 'the fault is over' },
+  recovered: RECOVERED,
+  lastedRecovery: RECOVERED,
   unQuarantined: { reason: 'UnQuarantined', message: 'the quarantine is over' },
   cancelled: { reason: 'ManuallyReleased', message: 'somebody took the quarantine of the node back' },
   withdrawn: { reason: 'Withdrawn', message: 'the request was withdrawn' },
@@ -236,7 +239,8 @@ function endedBy(
     case 'cancelled':
     case 'withdrawn':
       return ({ id }) => id === incoming.id;
-    case 'recovered': {
+    case 'recovered':
+    case 'lastedRecovery': {
       const over = faultOf(incoming.event);
       // Together with those that came before it: entities that recover one by one.
       return ({ fault, said }) =>

@@ -27,7 +27,7 @@ import {
   isSameCheck,
 } from './faults.ts';
 import { keepsCordon, REMEMBERED_FOR } from './history.ts';
-import type { IncomingMessage, Observation, DrainObservation, DrainedNode } from './observation.ts';
+import type { LastedRecovery, Observation, DrainObservation, DrainedNode, RequestMessage } from './observation.ts';
 import { newestOf } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest, HeldRecovery, NodeFault, Recovery, Timestamps } from '../request-record.ts';
@@ -41,7 +41,8 @@ const MAX_RECOVERIES = { count: 300, maxBytes: 65_536 };
 /** Remembers that a quarantine or a fault is over, whether or not anything was drained for it. */
 export function withEnds<Seen extends Observation>(seen: Seen): Seen {
   const { incoming, record, now } = seen;
-  if (incoming?.kind === 'recovered') return { ...seen, record: withRecovery(record, incoming, now) };
+  if (incoming?.kind === 'recovered' || incoming?.kind === 'lastedRecovery')
+    return { ...seen, record: withRecovery(record, incoming, now) };
   if (incoming?.kind !== 'unQuarantined') return seen;
   const { said: timestamps } = incoming;
   if (timestamps === undefined || Object.keys(timestamps).length === 0) return seen;
@@ -52,7 +53,7 @@ export function withEnds<Seen extends Observation>(seen: Seen): Seen {
 
 function withRecovery(
   record: DrainRecord,
-  { event, said }: Extract<IncomingMessage, { kind: 'recovered' }>,
+  { event, said }: Pick<LastedRecovery, 'event' | 'said'>,
   now: EpochMs,
 ): DrainRecord {
   if (said === undefined) return record;
@@ -93,17 +94,15 @@ const RECOVERY_LASTS = minutes(10);
 /** Most recoveries of a node that are held; what comes later counts at once. */
 const MAX_HELD = 50;
 
-type RecoveredEvent = Extract<IncomingMessage, { kind: 'recovered' }>;
-
 /** The record with the recovery, where that has to last before it ends anything; undefined: it counts at once. */
 export function withHeldRecovery(
   record: DrainRecord,
-  { event, said, hasLasted }: RecoveredEvent,
+  { event, said }: Pick<LastedRecovery, 'event' | 'said'>,
   now: EpochMs,
 ): DrainRecord | undefined {
   const fault = faultOf(event);
   const { heldRecoveries = [] } = record;
-  if (hasLasted === true || heldRecoveries.length >= MAX_HELD || !isFlapping(record, fault, now)) return undefined;
+  if (heldRecoveries.length >= MAX_HELD || !isFlapping(record, fault, now)) return undefined;
   // It counts from its first report; later ones change nothing.
   if (heldRecoveries.some(held => isOver(fault, [faultOf(held.event)]))) return record;
   return { ...record, heldRecoveries: [...heldRecoveries, { event, ...(said && { said }), since: now }] };
@@ -137,8 +136,8 @@ export function withLastedRecovery<Seen extends Observation>(seen: Seen): Seen {
   const lasted = record.heldRecoveries?.find(({ since }) => isDue(now, addDuration(since, RECOVERY_LASTS)));
   if (incoming !== undefined || lasted === undefined) return seen;
   const { event, said } = lasted;
-  const recovered = { kind: 'recovered', event, said, hasLasted: true } as const;
-  return { ...seen, record: withHeld(record, held => held !== lasted), incoming: recovered };
+  const recovery: LastedRecovery = { kind: 'lastedRecovery', event, said };
+  return { ...seen, record: withHeld(record, held => held !== lasted), incoming: recovery };
 }
 
 /** Time when the first held recovery has lasted; undefined: none is held. */
@@ -215,8 +214,10 @@ const oldest = (maxEventAge: DurationMs): DurationMs => toDurationMs(Math.min(ma
  */
 export function tooOldOutcome(
   { node, maxEventAge }: Pick<DrainObservation, 'node' | 'maxEventAge'>,
-  { request, receivedTime, isRequest }: Extract<IncomingMessage, { kind: 'drain' }>,
+  incoming: RequestMessage,
 ): DrainOutcome | undefined {
+  if (incoming.kind === 'askedOnNode') return undefined;
+  const { request, receivedTime } = incoming;
   const saidTime = saidTimeOf(request.said);
   if (saidTime === undefined || receivedTime === undefined) return undefined;
   const age = durationBetween(saidTime, receivedTime);
@@ -224,7 +225,12 @@ export function tooOldOutcome(
   if (age <= most || stillStands(node, request)) return undefined;
   const message = `it is from ${toTimestamp(saidTime)} and came ${formatWholeSeconds(age)} later; after ${formatWholeSeconds(most)} nothing begins (maxEventAge)`;
   // Somebody waits for the answer to a request; a HealthEvent is only old.
-  return { status: isRequest === true ? 'Failed' : 'Cancelled', reason: 'StaleEvent', message, left: [] };
+  return {
+    status: incoming.kind === 'drainRequested' ? 'Failed' : 'Cancelled',
+    reason: 'StaleEvent',
+    message,
+    left: [],
+  };
 }
 
 const formatWholeSeconds = (duration: DurationMs): string => formatDuration(seconds(Math.floor(duration / 1000)));

@@ -92,7 +92,10 @@ export function requestOnNode(
   // forgotten that, as etcd does that is given an earlier state.
   if (answer?.id === requestId) return undefined;
   const event = toHealthEvent({ id: requestId, nodeName: name, message: 'asked for by an annotation', force: false });
-  return { kind: 'drain', request: { id: requestId, requestedBy: NODE_ANNOTATION, event, quarantine: undefined } };
+  return {
+    kind: 'askedOnNode',
+    request: { id: requestId, requestedBy: NODE_ANNOTATION, event, quarantine: undefined },
+  };
 }
 
 /**

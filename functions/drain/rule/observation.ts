@@ -87,32 +87,41 @@ export interface WaitingDrain {
   readonly since: EpochMs;
 }
 
-/** Meaning of a bus event for the drains of its node. */
-export type IncomingMessage =
-  /** `receivedTime`: first receipt, by which its age is judged; undefined: it has no age. */
-  | {
-      readonly kind: 'drain';
-      readonly request: DrainRequest;
-      readonly receivedTime?: EpochMs | undefined;
-      /** A `DrainRequested`: its sender waits for the answer. */
-      readonly isRequest?: true;
-    }
+/** A message that asks for a drain. `receivedTime`: first receipt, by which its age is judged; undefined: it has no age. */
+export type RequestMessage =
+  /** A `DrainRequested`: its sender waits for the answer. */
+  | { readonly kind: 'drainRequested'; readonly request: DrainRequest; readonly receivedTime: EpochMs | undefined }
+  | { readonly kind: 'healthEvent'; readonly request: DrainRequest; readonly receivedTime: EpochMs | undefined }
+  /** A person asks on the Node: such a request has no age. */
+  | { readonly kind: 'askedOnNode'; readonly request: DrainRequest };
+
+/** A message that ends something. */
+export type EndMessage =
   /** A monitor reports that a fault is over; that says nothing of the quarantine. */
   | {
       readonly kind: 'recovered';
       readonly event: HealthEvent;
-      readonly said?: Timestamps | undefined;
+      readonly said: Timestamps | undefined;
       /** The request of this event, if somebody waits for its answer. */
-      readonly drainRequest?: DrainRequest;
-      /** It was held, and the fault has not come back. */
-      readonly hasLasted?: true;
+      readonly drainRequest: DrainRequest | undefined;
     }
+  | LastedRecovery
   /** The quarantine of the whole node is over. */
   | { readonly kind: 'unQuarantined'; readonly id: string; readonly said?: Timestamps | undefined }
   /** A person took back the quarantine of this one event, or repair its request. */
   | { readonly kind: 'cancelled'; readonly id: string; readonly requestedBy?: string }
   /** A person took back the request on the Node. */
   | { readonly kind: 'withdrawn'; readonly id: string };
+
+/** A recovery that was held, and whose fault has not come back. */
+export interface LastedRecovery {
+  readonly kind: 'lastedRecovery';
+  readonly event: HealthEvent;
+  readonly said: Timestamps | undefined;
+}
+
+/** A message about the drains of a node. */
+export type IncomingMessage = RequestMessage | EndMessage;
 
 /** The custom resource, as a look found it. */
 export type FoundResource =
@@ -132,9 +141,6 @@ export type FoundResource =
       readonly isOurs: boolean;
     };
 
-/** A message that ends something. */
-export type EndMessage = Exclude<IncomingMessage, { kind: 'drain' }>;
-
 interface NodeObservation {
   readonly now: EpochMs;
   readonly node: DrainedNode;
@@ -144,8 +150,7 @@ interface NodeObservation {
 /** A node for which nothing is asked and nothing is under way: only Node and record are read. */
 export interface IdleObservation extends NodeObservation {
   readonly kind: 'idle';
-  /** A recovery that was held, and has lasted. */
-  readonly incoming: EndMessage | undefined;
+  readonly incoming: LastedRecovery | undefined;
 }
 
 /** A node that is drained, or about which there is a message: all that surrounds it is read, too. */

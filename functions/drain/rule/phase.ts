@@ -1,7 +1,7 @@
 /** Phase of a drain, and properties of its requests. Pure; part of `decide`. */
 import { REPAIR_SOURCE } from '../../../shared/domain/source.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
-import type { DrainObservation } from './observation.ts';
+import type { DrainObservation, RequestMessage } from './observation.ts';
 import type { ActiveDrain, CustomProgress, DrainRecord, EndingPhase, OpenPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
@@ -51,12 +51,16 @@ export function goesForAllPods({
   return kind !== 'custom' && kind !== 'fallback' && requests.some(isForAllPods);
 }
 
+/** Whether the message asks for a drain. */
+export const isRequest = (incoming: { readonly kind: string } | undefined): incoming is RequestMessage =>
+  incoming !== undefined && 'request' in incoming;
+
 /** The requests of the drain under way, else of the next one, without one that is about to end. */
 export function askedIn({
   record: { active, requests },
   incoming,
 }: Pick<DrainObservation, 'record' | 'incoming'>): readonly DrainRequest[] {
-  const next = active?.requests ?? [...requests, ...(incoming?.kind === 'drain' ? [incoming.request] : [])];
+  const next = active?.requests ?? [...requests, ...(isRequest(incoming) ? [incoming.request] : [])];
   const endedId = incoming?.kind === 'cancelled' || incoming?.kind === 'withdrawn' ? incoming.id : undefined;
   return next.filter(({ id }) => id !== endedId);
 }

@@ -17,6 +17,7 @@ import {
   request,
   RESOURCE,
   configurationOf,
+  recovered,
 } from './observations.ts';
 
 describe('a node that nothing is drained on', () => {
@@ -276,13 +277,12 @@ describe('a drain under way', () => {
 
   it('answers a recovery that somebody asks about, also where it ends nothing', () => {
     const { event } = request('e5', { isHealthy: true });
-    const recovered = { kind: 'recovered', event } as const;
     const idle = (incoming: DrainObservation['incoming']): unknown => decide(observation({ incoming }));
-    expect(idle({ ...recovered, drainRequest: request('e5', { isHealthy: true }) })).toMatchObject({
+    expect(idle({ ...recovered(event), drainRequest: request('e5', { isHealthy: true }) })).toMatchObject({
       kind: 'answer',
       answer: { id: 'e5', reason: 'Recovered' },
     });
-    expect(idle(recovered)).toMatchObject({ kind: 'idle' });
+    expect(idle(recovered(event))).toMatchObject({ kind: 'idle' });
   });
 
   it('that a person has opened takes back the requests that wait, too', () => {

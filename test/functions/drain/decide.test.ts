@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
-import { isForceful } from '../../../functions/drain/rule/phase.ts';
+import { isRequest, isForceful } from '../../../functions/drain/rule/phase.ts';
 import { REMEMBERED_FOR } from '../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type ActiveDrain, type DrainRecord } from '../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain, Timestamps } from '../../../functions/drain/request-record.ts';
@@ -21,9 +21,10 @@ import {
   request,
   reset,
   configurationOf,
+  asking,
+  recovered,
 } from './observations.ts';
 
-const drain = (asked: ReturnType<typeof request>): IncomingMessage => ({ kind: 'drain', request: asked });
 const ending = (outcome: DrainOutcome): ActiveDrain['phase'] => ({
   kind: 'ending',
   outcome: { ...outcome, time: NOW },
@@ -35,7 +36,7 @@ const PARTIAL = modes('Immediate', 'partialDrainEnabled = true');
 
 describe('a request that needs no drain', () => {
   const answerOf = (given: Parameters<typeof observation>[0], asked: ReturnType<typeof request>): unknown => {
-    const decision = decide(observation({ ...given, incoming: drain(asked) }));
+    const decision = decide(observation({ ...given, incoming: asking(asked) }));
     return decision.kind === 'answer' ? `${decision.answer.status} ${decision.answer.reason}` : decision.kind;
   };
   const listed = (...ids: string[]) => ({ node: { unschedulable: true, quarantine: ids } });
@@ -132,7 +133,7 @@ describe('a request that nothing stands in the way of', () => {
   const asked = request('e1');
 
   it('begins in the write that takes it', () => {
-    const decision = decide(observation({ incoming: drain(asked) }));
+    const decision = decide(observation({ incoming: asking(asked) }));
     expect(decision).toMatchObject({
       kind: 'begin',
       admitted: { id: 'e1', time: NOW },
@@ -146,13 +147,13 @@ describe('a request that nothing stands in the way of', () => {
     ['by a clock that is a little ahead of this one: never early', seconds(2), seconds(2)],
     ['by a clock that is wrong', minutes(30), seconds(0)],
   ])('counts from when it was made: %s', (_, made, start) => {
-    const decision = decide(observation({ incoming: drain({ ...asked, time: addDuration(NOW, made) }) }));
+    const decision = decide(observation({ incoming: asking({ ...asked, time: addDuration(NOW, made) }) }));
     expect(decision).toMatchObject({ admitted: { time: addDuration(NOW, start) } });
   });
 
   it('is only taken without a configuration, or where the mode is Observe', () => {
-    expect(decide(observation({ incoming: drain(asked), configuration: undefined }))).toMatchObject({ kind: 'take' });
-    expect(decide(observation({ incoming: drain(asked), inForce: { mode: 'Observe' } }))).toMatchObject({
+    expect(decide(observation({ incoming: asking(asked), configuration: undefined }))).toMatchObject({ kind: 'take' });
+    expect(decide(observation({ incoming: asking(asked), inForce: { mode: 'Observe' } }))).toMatchObject({
       kind: 'take',
     });
   });
@@ -161,7 +162,7 @@ describe('a request that nothing stands in the way of', () => {
 describe('two requests', () => {
   const under = active({ scope: GPU_A, requests: [reset('e1', ['A'])] });
   const on = (asked: ReturnType<typeof request>) =>
-    decide(observation({ configuration: PARTIAL, record: { active: under }, incoming: drain(asked) }));
+    decide(observation({ configuration: PARTIAL, record: { active: under }, incoming: asking(asked) }));
 
   it('join where the second asks for no more, and follow where it does', () => {
     expect(on(reset('e2', ['A']))).toMatchObject({ kind: 'take', position: 'joins' });
@@ -173,7 +174,7 @@ describe('two requests', () => {
     const forced = { drainOverrides: { force: true, skip: false } };
     const forceAfter = (force: boolean, asked: ReturnType<typeof request>): unknown => {
       const record = { active: active({ force }) };
-      const decision = decide(observation({ record, incoming: drain(asked) }));
+      const decision = decide(observation({ record, incoming: asking(asked) }));
       return decision.kind === 'take' && decision.record.active?.force;
     };
     expect(forceAfter(true, request('e2'))).toBe(true);
@@ -195,7 +196,7 @@ describe('two requests', () => {
 
   it('with one id are one', () => {
     expect(on(reset('e1', ['A'])).kind).not.toBe('take');
-    const again = { record: { finished: [finished('e2')] }, incoming: drain(request('e2')) };
+    const again = { record: { finished: [finished('e2')] }, incoming: asking(request('e2')) };
     expect(decide(observation(again))).toMatchObject({
       kind: 'answer',
       novelty: 'repeated',
@@ -537,7 +538,7 @@ describe('a node that a drain has left as it was', () => {
     const record = { finished: [finished('e1')] };
     expect(decide(observation({ node: { unschedulable: true }, record }))).toMatchObject({ kind: 'idle', record });
     for (const cordonMark of ['e1', undefined]) {
-      const open = observation({ node: { cordonMark }, record, incoming: drain(request('e2')) });
+      const open = observation({ node: { cordonMark }, record, incoming: asking(request('e2')) });
       expect(decide(open)).toMatchObject({ record: { finished: [{ id: 'e1', recovered: true }] } });
     }
   });
@@ -614,7 +615,7 @@ describe('the end of a quarantine', () => {
     ['said before it, of no quarantine', 11, undefined, undefined, 'begin'],
   ] as const)('an event %s', (_, ago, quarantine, listed, kind) => {
     const said = ago !== undefined && { said: { sentTime: minutesAgo(ago) } };
-    const incoming = drain({ ...request('e1'), quarantine, ...said });
+    const incoming = asking({ ...request('e1'), quarantine, ...said });
     const node = listed === undefined ? {} : { quarantine: listed };
     const decision = decide(observation({ node, record: { quarantineEnd }, incoming }));
     expect(decision).toMatchObject({ kind, ...(kind === 'answer' && { answer: { reason: 'StaleEvent' } }) });
@@ -669,7 +670,7 @@ describe('the end of an earlier quarantine, which comes late', () => {
 describe('the end of a fault', () => {
   const minutesAgo = (count: number) => addDuration(NOW, minutes(-count));
   const said = { createdTime: minutesAgo(10), sentTime: minutesAgo(9) };
-  const over: IncomingMessage = { kind: 'recovered', event: request('h', { isHealthy: true }).event, said };
+  const over = recovered(request('h', { isHealthy: true }).event, said);
   const { agent, componentClass, checkName } = over.event;
   const fault = { agent, componentClass, checkName, entities: [] };
   const recoveries = [{ fault, said, time: minutesAgo(9) }];
@@ -704,7 +705,7 @@ describe('the end of a fault', () => {
     };
     const decision = decide(observation({ record: { recoveries }, incoming: part }));
     const record = 'record' in decision ? decision.record : {};
-    const stale = drain({ ...reset('e1', ['B']), said: { createdTime: minutesAgo(11) } });
+    const stale = asking({ ...reset('e1', ['B']), said: { createdTime: minutesAgo(11) } });
     expect(decide(observation({ record, incoming: stale }))).toMatchObject({
       kind: 'answer',
       answer: { reason: 'StaleEvent' },
@@ -720,7 +721,7 @@ describe('the end of a fault', () => {
     let record: DrainRecord = NO_DRAINS;
     for (let check = 0; check < 50; check += 1) {
       const { event } = request('h', { isHealthy: true, checkName: `check-${check}`, entitiesImpacted });
-      const decision = decide(observation({ record, incoming: { kind: 'recovered', event, said } }));
+      const decision = decide(observation({ record, incoming: recovered(event, said) }));
       record = 'record' in decision ? decision.record : record;
     }
     const { recoveries: kept = [] } = record;
@@ -762,10 +763,10 @@ describe('the end of a fault', () => {
     ['generated before it, which does not say when it was', { generatedTime: minutesAgo(30) }, 'begin'],
     ['said nobody knows when', {}, 'begin'],
   ] as const)('an event of that fault %s', (_, of, kind) => {
-    const incoming = drain({ ...request('e1'), said: of });
+    const incoming = asking({ ...request('e1'), said: of });
     const decision = decide(observation({ record: { recoveries }, incoming }));
     expect(decision).toMatchObject({ kind, ...(kind === 'answer' && { answer: { reason: 'StaleEvent' } }) });
-    const other = drain({ ...request('e1', { checkName: 'another' }), said: of });
+    const other = asking({ ...request('e1', { checkName: 'another' }), said: of });
     expect(decide(observation({ record: { recoveries }, incoming: other }))).toMatchObject({ kind: 'begin' });
   });
 
@@ -815,11 +816,11 @@ describe('whatever comes', () => {
       .map(([each, gpus, status]) => reset(each, gpus, status as 'Quarantined')),
   );
   const incoming: fc.Arbitrary<IncomingMessage | undefined> = fc.oneof(
-    asked.map(drain),
+    asked.map(each => asking(each)),
     fc
       .tuple(fc.constantFrom('cancelled', 'withdrawn', 'unQuarantined'), id)
       .map(([kind, each]) => ({ kind: kind as 'cancelled', id: each })),
-    asked.map((each): IncomingMessage => ({ kind: 'recovered', event: each.event })),
+    asked.map(each => recovered(each.event)),
     fc.constant(undefined),
   );
   const any: fc.Arbitrary<DrainObservation> = fc
@@ -918,7 +919,7 @@ describe('whatever comes', () => {
     fc.assert(
       fc.property(any, seen => {
         const first = decide(seen);
-        if (seen.incoming?.kind !== 'drain' || first.kind !== 'take') return true;
+        if (!isRequest(seen.incoming) || first.kind !== 'take') return true;
         const again = decide({ ...seen, record: first.record });
         return again.kind !== 'take' && !(again.kind === 'answer' && again.novelty === 'repeated');
       }),

@@ -1,14 +1,16 @@
 /** Observations for tests of the rule, with everything that a test does not name as a plain cluster has it. */
 import { NO_DRAINS, type ActiveDrain, type CustomProgress, type DrainRecord } from '../../../functions/drain/record.ts';
 import { FULL } from '../../../functions/drain/rule/pods.ts';
-import type { DrainRequest, FinishedDrain } from '../../../functions/drain/request-record.ts';
+import type { DrainRequest, FinishedDrain, Timestamps } from '../../../functions/drain/request-record.ts';
 import type {
   DrainedNode,
   DrainObservation,
   DrainConfiguration,
+  EndMessage,
   PoliciesInForce,
   PoliciesOutOfSight,
   ReadyObservation,
+  RequestMessage,
 } from '../../../functions/drain/rule/observation.ts';
 import { compileSettings } from '../../../functions/drain/settings.ts';
 import { describeUnderWay } from '../../../functions/drain/rule/node-annotations.ts';
@@ -17,7 +19,7 @@ import { NO_DRAIN_LIMITS } from '../../../shared/domain/drain-limits.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { readPod, type PodView } from '../../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../../shared/domain/protection.ts';
-import { hours, toDurationMs, toEpochMs } from '../../../shared/domain/time.ts';
+import { hours, toDurationMs, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
 
 export const NOW = toEpochMs(Date.UTC(2024, 10, 1, 15));
 
@@ -71,6 +73,21 @@ export const request = (
   event: Partial<HealthEvent> = {},
   quarantine?: DrainRequest['quarantine'],
 ): DrainRequest => ({ id, requestedBy: 'm', event: { ...EVENT, ...event, id }, quarantine });
+
+/** A HealthEvent that asks for a drain. @param receivedTime undefined: it has no age */
+export const asking = (asked: DrainRequest, receivedTime?: EpochMs): RequestMessage => ({
+  kind: 'healthEvent',
+  request: asked,
+  receivedTime,
+});
+
+/** A monitor reports that this fault is over. */
+export const recovered = (event: HealthEvent, said?: Timestamps): Extract<EndMessage, { kind: 'recovered' }> => ({
+  kind: 'recovered',
+  event,
+  said,
+  drainRequest: undefined,
+});
 
 /** A COMPONENT_RESET of GPUs. */
 export const reset = (id: string, gpus: readonly string[], quarantine?: DrainRequest['quarantine']): DrainRequest =>

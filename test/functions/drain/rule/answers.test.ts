@@ -9,13 +9,24 @@ import {
 } from '../../../../functions/drain/rule/cancellation.ts';
 import { faultOf } from '../../../../functions/drain/rule/faults.ts';
 import { readyToBegin, readyToGoOn } from '../../../../functions/drain/rule/pauses.ts';
-import type { IncomingMessage } from '../../../../functions/drain/rule/observation.ts';
+import type { EndMessage, RequestMessage } from '../../../../functions/drain/rule/observation.ts';
 import { FULL } from '../../../../functions/drain/rule/pods.ts';
 import type { ActiveDrain } from '../../../../functions/drain/record.ts';
 import type { DrainRequest } from '../../../../functions/drain/request-record.ts';
 import { NO_DRAIN_LIMITS } from '../../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
-import { active, finished, modes, NOW, observation, readyObservation, request, reset } from '../observations.ts';
+import {
+  active,
+  finished,
+  modes,
+  NOW,
+  observation,
+  readyObservation,
+  request,
+  reset,
+  asking,
+  recovered,
+} from '../observations.ts';
 
 type Given = NonNullable<Parameters<typeof observation>[0]>;
 const PARTIAL = modes('Immediate', 'partialDrainEnabled = true');
@@ -24,11 +35,8 @@ const forced = { drainOverrides: { force: true, skip: false } };
 const byPerson = (id: string): DrainRequest => ({ ...request(id), requestedBy: 'node-annotation' });
 
 describe('a request that comes', () => {
-  const on = (
-    asked: DrainRequest,
-    given: Given = {},
-    more: Partial<Extract<IncomingMessage, { kind: 'drain' }>> = {},
-  ) => admit(observation(given), { kind: 'drain', request: asked, ...more });
+  const on = (asked: DrainRequest, given: Given = {}, incoming: RequestMessage = asking(asked)) =>
+    admit(observation(given), incoming);
 
   it('and needs no drain is answered, and remembered with its fault and when it was sent', () => {
     const answer = {
@@ -93,9 +101,8 @@ describe('a request that comes', () => {
   });
 
   it('too late is told so and not remembered, but for one that asks for nothing', () => {
-    const late = { receivedTime: NOW };
     const old = { ...request('e2'), said: { createdTime: addDuration(NOW, hours(-2)) } };
-    const answer = on(old, {}, late);
+    const answer = on(old, {}, asking(old, NOW));
     expect(answer).toMatchObject({
       kind: 'answer',
       novelty: 'tooOld',
@@ -106,9 +113,11 @@ describe('a request that comes', () => {
       },
       record: { finished: [] },
     });
-    expect(on(old, {}, { ...late, isRequest: true })).toMatchObject({ answer: { status: 'Failed' } });
+    expect(on(old, {}, { kind: 'drainRequested', request: old, receivedTime: NOW })).toMatchObject({
+      answer: { status: 'Failed' },
+    });
     const skip = { ...request('e2', skipped), said: old.said };
-    expect(on(skip, {}, late)).toMatchObject({ novelty: 'new', answer: { reason: 'Skipped' } });
+    expect(on(skip, {}, asking(skip, NOW))).toMatchObject({ novelty: 'new', answer: { reason: 'Skipped' } });
   });
 
   it('waits for the next drain, or follows those that wait or are under way', () => {
@@ -324,8 +333,7 @@ describe('a drain whose cordon somebody takes back', () => {
 });
 
 describe('requests that are called off', () => {
-  const on = (incoming: Exclude<IncomingMessage, { kind: 'drain' }>, given: Given = {}) =>
-    cancellationOf(observation(given), incoming);
+  const on = (incoming: EndMessage, given: Given = {}) => cancellationOf(observation(given), incoming);
   const all = { kind: 'unQuarantined', id: 'h' } as const;
 
   it('before they came have their answer ready', () => {
@@ -376,10 +384,8 @@ describe('requests that are called off', () => {
 
   it('are told that repair withdrew its own drain', () => {
     const own = { ...request('e1'), requestedBy: 'curfew.repair' };
-    const because = (
-      incoming: Exclude<IncomingMessage, { kind: 'drain' }>,
-      record: NonNullable<Given['record']>,
-    ): unknown => on(incoming, { record })?.because;
+    const because = (incoming: EndMessage, record: NonNullable<Given['record']>): unknown =>
+      on(incoming, { record })?.because;
     const taken = { kind: 'cancelled', id: 'e1' } as const;
     const called = { ...taken, requestedBy: 'curfew.repair' };
     expect(because(called, { requests: [own] })).toBe('repair withdrew its drain');
@@ -410,9 +416,9 @@ describe('requests that are called off', () => {
 
   it('by a recovery that somebody asks about leave the answer to the message itself', () => {
     const { event } = request('e1');
-    const recovered = { kind: 'recovered', event: { ...event, isHealthy: true } } as const;
+    const over = recovered({ ...event, isHealthy: true });
     const record = { requests: [request('e1')] };
-    expect(on(recovered, { record })).toMatchObject({ because: 'the fault is over', answersMessage: false });
-    expect(on({ ...recovered, drainRequest: request('e5') }, { record })).toMatchObject({ answersMessage: true });
+    expect(on(over, { record })).toMatchObject({ because: 'the fault is over', answersMessage: false });
+    expect(on({ ...over, drainRequest: request('e5') }, { record })).toMatchObject({ answersMessage: true });
   });
 });

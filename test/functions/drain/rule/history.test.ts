@@ -11,7 +11,7 @@ import {
 } from '../../../../functions/drain/rule/history.ts';
 import { NO_DRAINS, type DrainRecord } from '../../../../functions/drain/record.ts';
 import type { DrainOutcome, FinishedDrain } from '../../../../functions/drain/request-record.ts';
-import type { DrainedNode, IncomingMessage } from '../../../../functions/drain/rule/observation.ts';
+import type { DrainedNode, IncomingMessage, RequestMessage } from '../../../../functions/drain/rule/observation.ts';
 import { requestOnNode } from '../../../../functions/drain/rule/node-annotations.ts';
 import { listedFaults } from '../../../../functions/drain/drained-node.ts';
 import { DRAIN_CODEC } from '../../../../functions/drain/record.ts';
@@ -19,7 +19,7 @@ import { FULL } from '../../../../functions/drain/rule/pods.ts';
 import { INBOX_RETENTION_DAYS, DEAD_LETTER_RETENTION_DAYS } from '../../../../shared/domain/retention.ts';
 import { addDuration, hours, minutes } from '../../../../shared/domain/time.ts';
 import type { HealthEvent } from '../../../../shared/domain/health-event.ts';
-import { active, modes, NOW, observation, request } from '../observations.ts';
+import { active, modes, NOW, observation, request, asking, recovered } from '../observations.ts';
 
 const SUCCEEDED: DrainOutcome = { status: 'Succeeded', reason: 'Drained', message: '0 pods were drained', left: [] };
 const SKIPPED: DrainOutcome = { status: 'AlreadyDrained', reason: 'Skipped', message: 'skipped', left: [] };
@@ -88,11 +88,10 @@ describe('of ended drains', () => {
 });
 
 describe('our cordon', () => {
-  const over = (checkName: string, entitiesImpacted: HealthEvent['entitiesImpacted'] = []): IncomingMessage => ({
-    kind: 'recovered',
-    event: request('h', { isHealthy: true, checkName, entitiesImpacted }).event,
-    said: { sentTime: addDuration(NOW, minutes(1)) },
-  });
+  const over = (checkName: string, entitiesImpacted: HealthEvent['entitiesImpacted'] = []): IncomingMessage =>
+    recovered(request('h', { isHealthy: true, checkName, entitiesImpacted }).event, {
+      sentTime: addDuration(NOW, minutes(1)),
+    });
   const releases = (record: Partial<DrainRecord>, incoming: IncomingMessage, node: DrainedNode = OURS): unknown => {
     const decision = decide(observation({ node, record, incoming, now: later(2) }));
     return decision.kind === 'cancel' && decision.releasesNode;
@@ -133,7 +132,7 @@ describe('a request on the Node', () => {
   it('is answered when the Node says so, also without a record', () => {
     expect(requestOnNode({ name: 'n1', requestedId: 'a', answer: { id: 'a' } }, NO_DRAINS)).toBeUndefined();
     expect(requestOnNode({ name: 'n1', requestedId: 'b', answer: { id: 'a' } }, NO_DRAINS)).toMatchObject({
-      kind: 'drain',
+      kind: 'askedOnNode',
     });
   });
 
@@ -156,11 +155,8 @@ describe('a request on the Node', () => {
 
 describe('an event', () => {
   const at = (minutesAgo: number) => addDuration(NOW, minutes(-minutesAgo));
-  const event = (said: object, given: object = {}): IncomingMessage => ({
-    kind: 'drain',
-    request: { ...request('e1', { agent: 'a', componentClass: 'c', checkName: 'k', ...given }), said },
-    receivedTime: NOW,
-  });
+  const event = (said: object, given: object = {}): RequestMessage =>
+    asking({ ...request('e1', { agent: 'a', componentClass: 'c', checkName: 'k', ...given }), said }, NOW);
   const reasonOf = (incoming: IncomingMessage, node: Partial<DrainedNode> = {}, more: object = {}): string => {
     const decision = decide(observation({ incoming, node, ...more }));
     return decision.kind === 'answer' ? decision.answer.reason : decision.kind;
@@ -183,7 +179,7 @@ describe('an event', () => {
   });
 
   it('is as old as when it came first, however often it is tried', () => {
-    const tried: IncomingMessage = { ...event({ sentTime: at(300) }), receivedTime: at(299) } as IncomingMessage;
+    const tried = asking(event({ sentTime: at(300) }).request, at(299));
     expect(reasonOf(tried)).toBe('begin');
   });
 
@@ -217,7 +213,8 @@ describe('an event', () => {
   });
 
   it('of a part that waits for its answer has failed', () => {
-    const incoming = { ...event({ sentTime: at(61) }), isRequest: true } as IncomingMessage;
+    const { request: asked } = event({ sentTime: at(61) });
+    const incoming = { kind: 'drainRequested', request: asked, receivedTime: NOW } as const;
     expect(decide(observation({ incoming }))).toMatchObject({ answer: { status: 'Failed', reason: 'StaleEvent' } });
   });
 });
@@ -230,10 +227,7 @@ describe('a deletion that is overdue when its drain begins', () => {
     ['comes in its last minute', 59, 60, 1],
   ])('%s', (_, minutesAgo, timeout, left) => {
     const toml = `deleteAfterTimeoutMinutes = ${timeout}\n`;
-    const incoming: IncomingMessage = {
-      kind: 'drain',
-      request: { ...request('e1'), time: addDuration(NOW, minutes(-minutesAgo)) },
-    };
+    const incoming = asking({ ...request('e1'), time: addDuration(NOW, minutes(-minutesAgo)) });
     const decision = decide(observation({ configuration: modes('DeleteAfterTimeout', toml), incoming }));
     expect(decision).toMatchObject({
       kind: 'begin',

@@ -5,7 +5,7 @@ import { REMEMBERED_FOR } from '../../../../functions/drain/rule/history.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
 import type { DrainRequest, NodeFault, Timestamps } from '../../../../functions/drain/request-record.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
-import { active, finished, NOW, observation, request } from '../observations.ts';
+import { active, finished, NOW, observation, request, recovered } from '../observations.ts';
 
 type Given = NonNullable<Parameters<typeof observation>[0]>;
 const at = (count: number): EpochMs => addDuration(NOW, minutes(count));
@@ -72,24 +72,18 @@ describe('an event from before the end of what it is about', () => {
 describe('an event that is too old', () => {
   const on = (
     age: number,
-    more: { node?: Given['node']; isRequest?: true; most?: number; gpus?: readonly string[] } = {},
+    more: { node?: Given['node']; kind?: 'drainRequested'; most?: number; gpus?: readonly string[] } = {},
   ) => {
-    const { node, isRequest, most = 60, gpus = [] } = more;
+    const { node, kind = 'healthEvent', most = 60, gpus = [] } = more;
     const seen = observation({ ...(node && { node }), maxEventAge: minutes(most) });
-    const incoming = {
-      kind: 'drain',
-      request: asked(gpus, -age),
-      receivedTime: NOW,
-      ...(isRequest && { isRequest }),
-    } as const;
-    return tooOldOutcome(seen, incoming);
+    return tooOldOutcome(seen, { kind, request: asked(gpus, -age), receivedTime: NOW });
   };
 
   it('ends as failed where somebody waits for the answer', () => {
     const message = 'it is from 2024-11-01T13:59:00Z and came 1h1m0s later; after 1h0m0s nothing begins (maxEventAge)';
     expect(on(60)).toBeUndefined();
     expect(on(61)).toEqual({ status: 'Cancelled', reason: 'StaleEvent', message, left: [] });
-    expect(on(61, { isRequest: true })).toEqual({ status: 'Failed', reason: 'StaleEvent', message, left: [] });
+    expect(on(61, { kind: 'drainRequested' })).toEqual({ status: 'Failed', reason: 'StaleEvent', message, left: [] });
     const days = REMEMBERED_FOR / minutes(1);
     expect(on(days, { most: 10 * days })).toBeUndefined();
     expect(on(days + 1, { most: 10 * days })).toMatchObject({ reason: 'StaleEvent' });
@@ -122,11 +116,11 @@ describe('an event that is too old', () => {
 });
 
 describe('ends that are remembered', () => {
-  const recovered = (count: number, gpus: readonly string[], time = NOW): DrainRecord =>
+  const recoveredBefore = (count: number, gpus: readonly string[], time = NOW): DrainRecord =>
     withEnds(
       observation({
         now: time,
-        incoming: { kind: 'recovered', event: asked(gpus, 0).event, said: said(count) },
+        incoming: recovered(asked(gpus, 0).event, said(count)),
       }),
     ).record;
 
@@ -142,8 +136,8 @@ describe('ends that are remembered', () => {
   });
 
   it('are those of faults that somebody dates', () => {
-    expect(recovered(-5, ['A']).recoveries).toEqual([{ fault: fault(['GPU/A']), said: said(-5), time: NOW }]);
-    const undated = observation({ incoming: { kind: 'recovered', event: asked(['A'], 0).event } });
+    expect(recoveredBefore(-5, ['A']).recoveries).toEqual([{ fault: fault(['GPU/A']), said: said(-5), time: NOW }]);
+    const undated = observation({ incoming: recovered(asked(['A'], 0).event) });
     expect(withEnds(undated).record.recoveries).toBeUndefined();
   });
 

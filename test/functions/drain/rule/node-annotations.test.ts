@@ -88,7 +88,12 @@ describe('the request on a Node', () => {
     ['is known while it is drained for', { active: active({ requests: [request('b'), asked] }) }, 'a', undefined],
     ['ends as it was decided', { active: active({ requests: [asked], phase: endingBy(active(), OUTCOME, NOW) }) }, undefined, undefined], // prettier-ignore
     ['has nothing to do with those of others', { requests: [request('c')] }, undefined, undefined],
-    ['is a new one beside those of others', { requests: [request('c')] }, 'a', { kind: 'drain', request: { id: 'a' } }],
+    [
+      'is a new one beside those of others',
+      { requests: [request('c')] },
+      'a',
+      { kind: 'askedOnNode', request: { id: 'a' } },
+    ],
   ])('%s', (_, given, requestId, expected) => {
     const incoming = requestOnNode({ name: 'n1', requestedId: requestId, answer: undefined }, { ...NO_DRAINS, ...given }); // prettier-ignore
     if (expected === undefined) expect(incoming).toBeUndefined();

@@ -5,7 +5,7 @@ import { fittingJson, newestOf } from '../../../../functions/drain/rule/record-s
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
 import type { DrainOutcome } from '../../../../functions/drain/request-record.ts';
 import { DRAIN_CODEC } from '../../../../functions/drain/record.ts';
-import { active, modes, NOW, observation, request } from '../observations.ts';
+import { active, modes, NOW, observation, request, asking } from '../observations.ts';
 
 /** DynamoDB refuses an item above it, and with it each further step of the drain. */
 const ITEM_BYTES = 400 * 1024;
@@ -39,7 +39,7 @@ describe('the record of the drains of a node', () => {
     let { record } = waiting;
     const answers: string[] = [];
     for (let index = 2; index < 12; index++) {
-      const admission = admit({ ...waiting, record }, { kind: 'drain', request: long(`e${index}`) });
+      const admission = admit({ ...waiting, record }, asking(long(`e${index}`)));
       if (admission === undefined) continue;
       record = admission.record;
       if (admission.kind === 'answer') answers.push(admission.answer.reason);
@@ -50,7 +50,7 @@ describe('the record of the drains of a node', () => {
 
   it('takes a long request when none waits', () => {
     const alone = observation({ configuration: modes('Immediate'), record: { requests: [], finished: [] } });
-    expect(admit(alone, { kind: 'drain', request: request('e2', { message: 'x'.repeat(60_000) }) })).toMatchObject({
+    expect(admit(alone, asking(request('e2', { message: 'x'.repeat(60_000) })))).toMatchObject({
       kind: 'take',
     });
   });

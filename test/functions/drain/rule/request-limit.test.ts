@@ -5,14 +5,14 @@ import { admit } from '../../../../functions/drain/rule/admission.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
 import { admitCrowded, isFull } from '../../../../functions/drain/rule/request-limit.ts';
 import { scopeOfAll, covers } from '../../../../functions/drain/rule/pods.ts';
-import { active, modes, NOW, observation, request, reset } from '../observations.ts';
+import { active, modes, NOW, observation, request, reset, asking } from '../observations.ts';
 
 const RULES = modes('AllowCompletion', 'partialDrainEnabled = true');
 const gpuA = { kind: 'entities', entities: ['GPU-a'] } as const;
 const fifty = Array.from({ length: 50 }, (_, index) => reset(`e${index}`, ['GPU-a']));
 const busy: DrainRecord = { active: active({ scope: gpuA, requests: fifty }), requests: [], finished: [] };
 const admitted = (record: DrainRecord, asked: ReturnType<typeof request>) =>
-  admit(observation({ configuration: RULES, record }), { kind: 'drain', request: asked });
+  admit(observation({ configuration: RULES, record }), asking(asked));
 const forced = (id: string) => request(id, { drainOverrides: { force: true, skip: false } });
 
 describe('with fifty requests', () => {
