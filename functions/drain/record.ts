@@ -100,8 +100,8 @@ type StoredActive = Readonly<z.output<typeof storedActive>>;
 
 /** The phase of a drain whose end is not decided. */
 export type OpenPhase =
-  /** It waits until fewer nodes of its pool are drained. `takes`: its Node is marked as taking a place. */
-  | { readonly kind: 'waiting'; readonly since: EpochMs; readonly takes: boolean }
+  /** It waits until fewer nodes of its pool are drained. `takesSlot`: its Node is marked as taking one of their slots. */
+  | { readonly kind: 'waiting'; readonly since: EpochMs; readonly takesSlot: boolean }
   /** Pods go by their modes, or a custom resource is about to be made. */
   | { readonly kind: 'draining' }
   /** The controller of a custom resource empties the node. */
@@ -168,7 +168,7 @@ interface StoredPhase {
 function phaseStored({ queue, resource, fellBack }: StoredPhase): OpenPhase {
   if (resource !== undefined) return { kind: 'custom', resource };
   if (fellBack !== undefined) return { kind: 'fallback', because: fellBack };
-  return queue === undefined ? { kind: 'draining' } : { kind: 'waiting', ...queue };
+  return queue === undefined ? { kind: 'draining' } : { kind: 'waiting', since: queue.since, takesSlot: queue.takes };
 }
 
 function toStoredActive(value: ActiveDrain): StoredActive {
@@ -191,7 +191,7 @@ function toStoredActive(value: ActiveDrain): StoredActive {
 function toStoredPhase(phase: DrainPhase): Pick<StoredActive, OfPhase> {
   switch (phase.kind) {
     case 'waiting':
-      return { queue: { since: phase.since, takes: phase.takes } };
+      return { queue: { since: phase.since, takes: phase.takesSlot } };
     case 'draining':
       return {};
     case 'custom':

@@ -3,7 +3,7 @@ import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { listNodes } from '../../shared/cluster/lists.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { NVSENTINEL, ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
-import { placesOf, type DrainLimits } from '../../shared/domain/drain-limits.ts';
+import { slotsOf, type DrainLimits } from '../../shared/domain/drain-limits.ts';
 import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { DRAIN_STATES } from '../../shared/domain/quarantine.ts';
 import { seconds, toDurationMs } from '../../shared/domain/time.ts';
@@ -86,7 +86,7 @@ export async function readPoolDrains(
 }
 
 /**
- * Leaves out older drains that pass their turn. Records are read, the oldest first, of as many drains as have one of the free places, and of
+ * Leaves out older drains that pass their turn. Records are read, the oldest first, of as many drains as have one of the free slots, and of
  * one at least.
  *
  * @param isOlder whether a drain has its turn before the one in question
@@ -98,7 +98,7 @@ export async function withoutSkippedTurns<Drains extends PoolDrains>(
   isOlder: (drain: WaitingDrain) => boolean = () => true,
 ): Promise<Drains> {
   const passed = new Set<string>();
-  let free = Math.max(1, placesOf(maxConcurrent, drains.total) - drains.drainingCount);
+  let free = Math.max(1, slotsOf(maxConcurrent, drains.total) - drains.drainingCount);
   for (const { uid } of inTurn(drains.waiters.filter(isOlder))) {
     if (free <= 0) break;
     const loaded = await openRecord(deps, DRAIN_CODEC, recordIdOf(uid)).load();
@@ -109,7 +109,7 @@ export async function withoutSkippedTurns<Drains extends PoolDrains>(
 }
 
 /**
- * Leaves out drains that are over and answered while their Nodes must not be changed: their places are free. Where all places are taken, the first in the
+ * Leaves out drains that are over and answered while their Nodes must not be changed: their slots are free. Where all slots are taken, the first in the
  * queue reads the records.
  *
  * @param isOlder whether a drain has its turn before the one in question
@@ -121,7 +121,7 @@ export async function withoutEnded(
   isOlder: (drain: WaitingDrain) => boolean,
 ): Promise<PoolDrains> {
   const { total, drainingCount, drainingUids, waiters } = drains;
-  if (drainingCount < placesOf(maxConcurrent, total) || waiters.some(isOlder)) return drains;
+  if (drainingCount < slotsOf(maxConcurrent, total) || waiters.some(isOlder)) return drains;
   let endedCount = 0;
   await fewAtATime(drainingUids, async uid => {
     const loaded = await openRecord(deps, DRAIN_CODEC, recordIdOf(uid)).load();
@@ -133,7 +133,7 @@ export async function withoutEnded(
 const isOver = ({ active }: DrainRecord): boolean =>
   active === undefined || (active.phase.kind === 'ending' && active.phase.isAnswered === true);
 
-/** Wakes the drains whose turn it may be, because the place of one that has ended is free. */
+/** Wakes the drains whose turn it may be, because the slot of one that has ended is free. */
 export async function wakeNext(
   deps: Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>,
   { inForce, node }: Pick<DrainObservation, 'inForce' | 'node'>,
@@ -143,7 +143,7 @@ export async function wakeNext(
   if (maxConcurrent === undefined) return;
   const pool = node.labels[KARPENTER.nodePoolLabel];
   const drains = await withoutSkippedTurns(deps, await readPoolDrains(deps, node, pool), maxConcurrent);
-  const next = nextOf(drains.waiters, drains.drainingCount, placesOf(maxConcurrent, drains.total));
+  const next = nextOf(drains.waiters, drains.drainingCount, slotsOf(maxConcurrent, drains.total));
   await wakeNow(
     deps,
     next.map(({ node: each }) => each),

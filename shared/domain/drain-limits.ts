@@ -31,5 +31,5 @@ export const NO_DRAIN_LIMITS: KnownLimits = {
 /**
  * Number of the `total` nodes of a pool that may be drained at once: a percentage is rounded up, and one always may.
  */
-export const placesOf = (maxConcurrent: NodeCount, total: number): number =>
+export const slotsOf = (maxConcurrent: NodeCount, total: number): number =>
   Math.max(1, resolveNodeCount(maxConcurrent, total));

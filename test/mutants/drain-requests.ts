@@ -12,11 +12,12 @@ import { deciding, seeing, withPolicies } from './drain-mutations.ts';
 import { firstListsFail } from './fault.ts';
 import { takenForNone, withKubernetes, withoutErrors, type Mutant } from './mutant.ts';
 
-const takesPlace = (active: ActiveDrain | undefined): boolean => active?.phase.kind === 'waiting' && active.phase.takes;
+const takesSlot = (active: ActiveDrain | undefined): boolean =>
+  active?.phase.kind === 'waiting' && active.phase.takesSlot;
 
 /** Begins by what it saw before it marked its Node: shows only when the looks of two nodes meet. */
 export const BEGINS_WITHOUT_A_SECOND_LOOK: Mutation = seeing(seen =>
-  takesPlace(seen.record.active) && seen.poolDrains !== undefined
+  takesSlot(seen.record.active) && seen.poolDrains !== undefined
     ? { ...seen, poolDrains: { ...seen.poolDrains, drainingCount: 0 } }
     : seen,
 );

@@ -175,7 +175,7 @@ export function beginNext(
     scope: scopeOfAll(requests, settings.partialDrain),
     startTime: now,
     force: requests.some(isForceful),
-    phase: isQueued ? { kind: 'waiting', since: now, takes: false } : { kind: 'draining' },
+    phase: isQueued ? { kind: 'waiting', since: now, takesSlot: false } : { kind: 'draining' },
     warned: [],
     tried: [],
     goneCount: 0,

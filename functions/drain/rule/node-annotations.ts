@@ -43,7 +43,7 @@ export function describeUnderWay(active: ActiveDrain): string {
     ...entities,
     ...(force && { force }),
     ...(allPods && { allPods }),
-    ...(phase.kind === 'waiting' && !phase.takes && { waits: true }),
+    ...(phase.kind === 'waiting' && !phase.takesSlot && { waits: true }),
   });
 }
 

@@ -75,7 +75,7 @@ export interface DrainedNode {
 export interface PoolDrains {
   /** Nodes of the pool, this one among them. */
   readonly total: number;
-  /** Other nodes whose drain is under way, or takes a place. */
+  /** Other nodes whose drain is under way, or takes a slot. */
   readonly drainingCount: number;
   /** Other nodes whose drain waits. */
   readonly waiters: readonly WaitingDrain[];

@@ -2,12 +2,12 @@
  * Queue of drains where a policy limits how many nodes of a pool are drained at once (`drain.maxConcurrent`). Pure; part of `decide`.
  *
  * No list says which nodes are drained: each Node carries the mark `curfew.dev/drain`, and each look reads the Nodes of the pool. So that two
- * looks at once never give one place away twice, a drain first marks its Node as taking a place, and then looks again. It begins if all marks
+ * looks at once never give one slot away twice, a drain first marks its Node as taking a slot, and then looks again. It begins if all marks
  * that it sees then, its own among them, have room; else it takes the mark back. Of several that mark their Nodes, the last one to do so sees
  * the marks of all the others.
  */
 import {
-  placesOf,
+  slotsOf,
   type DrainLimits,
   type KnownLimits,
   type DrainLimitsInForce,
@@ -33,10 +33,10 @@ import type { ActiveDrain, DrainRecord, OpenPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
 /** Limits of a policy that says how many nodes are drained at once. */
-type WithPlaces = KnownLimits & { readonly maxConcurrent: NonNullable<DrainLimits['maxConcurrent']> };
+type WithSlots = KnownLimits & { readonly maxConcurrent: NonNullable<DrainLimits['maxConcurrent']> };
 
 /** Whether the drain of these requests waits until others are over. */
-export function mustWait(limits: DrainLimitsInForce, requests: readonly DrainRequest[]): limits is WithPlaces {
+export function mustWait(limits: DrainLimitsInForce, requests: readonly DrainRequest[]): limits is WithSlots {
   return limits.kind === 'known' && limits.maxConcurrent !== undefined && !requests.some(waitsForNobody);
 }
 
@@ -47,33 +47,33 @@ export const waitsForNobody = ({ requestedBy }: Pick<DrainRequest, 'requestedBy'
 
 type Waiting = Extract<OpenPhase, { kind: 'waiting' }>;
 
-export type QueuePlace =
-  /** A place is free, and the Node is marked for it next. */
+export type QueuePosition =
+  /** A slot is free, and the Node is marked for it next. */
   | { readonly kind: 'take' }
   | { readonly kind: 'begin' }
   /** Other drains were faster: the mark is taken back. */
   | { readonly kind: 'giveBack' }
   | { readonly kind: 'wait'; readonly until: EpochMs; readonly message: string };
 
-/** Time after which the head of the queue looks again, should nobody tell it that a place is free. */
+/** Time after which the head of the queue looks again, should nobody tell it that a slot is free. */
 const ASKED_AGAIN_AFTER = minutes(1);
 /** Time added for each drain ahead: a thousand that wait read the pool a thousand times. */
 const LATER_FOR_EACH = seconds(5);
 
-/** The place of a drain in the queue. @param takes the Node is marked as taking a place, and `poolDrains` were read after that */
-export function queuePlaceOf(
-  { uid, since, takes }: WaitingDrain & { readonly takes: boolean },
+/** The position of a drain in the queue. @param takesSlot the Node is marked as taking a slot, and `poolDrains` were read after that */
+export function queuePositionOf(
+  { uid, since, takesSlot }: WaitingDrain & { readonly takesSlot: boolean },
   poolDrains: PoolDrains,
   maxConcurrent: NonNullable<DrainLimits['maxConcurrent']>,
   now: EpochMs,
-): QueuePlace {
-  const places = placesOf(maxConcurrent, poolDrains.total);
-  const free = Math.max(0, places - poolDrains.drainingCount);
-  if (takes) return free > 0 ? { kind: 'begin' } : { kind: 'giveBack' };
+): QueuePosition {
+  const slots = slotsOf(maxConcurrent, poolDrains.total);
+  const free = Math.max(0, slots - poolDrains.drainingCount);
+  if (takesSlot) return free > 0 ? { kind: 'begin' } : { kind: 'giveBack' };
   const ahead = poolDrains.waiters.filter(each => goesBefore(each, { uid, since })).length;
   if (ahead < free) return { kind: 'take' };
   const delay = toDurationMs(Math.max(ASKED_AGAIN_AFTER, (ahead - free) * LATER_FOR_EACH));
-  const most = 'count' in maxConcurrent ? `${maxConcurrent.count}` : `${maxConcurrent.percent}%, here ${places},`;
+  const most = 'count' in maxConcurrent ? `${maxConcurrent.count}` : `${maxConcurrent.percent}%, here ${slots},`;
   const message = `the node is cordoned and waits for its turn: drain.maxConcurrent allows ${most} of the pool's nodes to be drained at the same time`;
   return { kind: 'wait', until: addDuration(now, delay), message };
 }
@@ -91,8 +91,8 @@ export const inTurn = <Each extends WaitingDrain>(waiting: readonly Each[]): rea
 export const nextOf = <Each extends WaitingDrain>(
   waiting: readonly Each[],
   draining: number,
-  places: number,
-): readonly Each[] => inTurn(waiting).slice(0, Math.max(0, places - draining));
+  slots: number,
+): readonly Each[] => inTurn(waiting).slice(0, Math.max(0, slots - draining));
 
 /** Keys of the refused changes by which a drain marks its Node, or takes the mark off. */
 const MARKS = ['prepare', 'finish'] as const;
@@ -135,17 +135,17 @@ export function decideQueued(observation: ReadyObservation, active: ActiveDrain,
   const latestTime = waitsUntil(phase.since, active, limits);
   if (latestTime !== undefined && isDue(now, latestTime))
     return { kind: 'finish', active, outcome: waitedTooLong(record), plan: undefined };
-  const self = { uid: node.uid, since: sinceOf(active), takes: phase.takes };
-  const place = poolDrains && queuePlaceOf(self, poolDrains, limits.maxConcurrent, now);
+  const self = { uid: node.uid, since: sinceOf(active), takesSlot: phase.takesSlot };
+  const position = poolDrains && queuePositionOf(self, poolDrains, limits.maxConcurrent, now);
   // Decided first: where the Node must not be marked, its record says what it would be marked as.
-  const takes = place?.kind === 'take' || place?.kind === 'begin';
-  if (active.cordon !== undefined && place !== undefined && takes !== phase.takes)
-    return { kind: 'note', record: { ...record, active: { ...active, phase: { ...phase, takes } } } };
+  const takesSlot = position?.kind === 'take' || position?.kind === 'begin';
+  if (active.cordon !== undefined && position !== undefined && takesSlot !== phase.takesSlot)
+    return { kind: 'note', record: { ...record, active: { ...active, phase: { ...phase, takesSlot } } } };
   if (!isPrepared(observation, active, false)) {
     const cordon = cordonFor(active, node);
     return { kind: 'prepare', active, cordon, showDraining: false, plan: undefined };
   }
-  invariant(place !== undefined, 'the other nodes of the pool are read for a drain that may have to wait');
-  if (place.kind !== 'wait') return start;
-  return { kind: 'queue', active, message: place.message, until: earliest(place.until, latestTime) };
+  invariant(position !== undefined, 'the other nodes of the pool are read for a drain that may have to wait');
+  if (position.kind !== 'wait') return start;
+  return { kind: 'queue', active, message: position.message, until: earliest(position.until, latestTime) };
 }

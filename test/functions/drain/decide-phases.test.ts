@@ -38,7 +38,7 @@ describe('a node that nothing is drained on', () => {
       { kind: 'tidy', status: 'Cancelled', uncordon: false },
     ],
     [
-      'loses the mark of a drain that no record knows, which would keep a place of the pool',
+      'loses the mark of a drain that no record knows, which would keep a slot of the pool',
       { underWay: '{"id":"e1","since":"2024-11-01T15:00:00Z","waits":true}', cordonMark: 'e1', unschedulable: true },
       { kind: 'tidy', status: 'Cancelled', uncordon: false },
     ],
@@ -260,7 +260,7 @@ describe('a drain under way', () => {
 
   it('stands, while its end is on its way, where it stood when that was decided', () => {
     const outcome = { status: 'Succeeded', reason: 'Drained', message: '', left: [] } as const;
-    const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });
+    const waiting = active({ phase: { kind: 'waiting', since: NOW, takesSlot: false } });
     const ending = { phase: endingBy(waiting, outcome, NOW) };
     expect(ending.phase).toEqual({
       kind: 'ending',

@@ -273,7 +273,7 @@ describe('the drain under way', () => {
 
   it('goes on in Observe, which holds what would begin: of those under way the one that waits for its turn', () => {
     expect(step({ inForce: { mode: 'Observe' } })).toMatchObject({ kind: 'drain' });
-    const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });
+    const waiting = active({ phase: { kind: 'waiting', since: NOW, takesSlot: false } });
     expect(step({ inForce: { mode: 'Observe' } }, waiting)).toMatchObject({ kind: 'pause', reason: 'ObserveMode' });
     const following = { active: active(), requests: [request('e2')] };
     expect(step({ inForce: { mode: 'Observe' }, record: following })).toMatchObject({ kind: 'drain' });

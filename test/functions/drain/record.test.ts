@@ -143,7 +143,7 @@ describe('the phase of a drain', () => {
   const ending = (before: OpenPhase): DrainPhase => ({ kind: 'ending', outcome, over: [], before });
 
   it.each<[string, OpenPhase, object]>([
-    ['waiting', { kind: 'waiting', since: time, takes: true }, { queue: { since: time, takes: true } }],
+    ['waiting', { kind: 'waiting', since: time, takesSlot: true }, { queue: { since: time, takes: true } }],
     ['draining', { kind: 'draining' }, {}],
     ['custom', { kind: 'custom', resource: RESOURCE }, { custom: RESOURCE }],
     ['fallback', { kind: 'fallback', because: 'TimedOut' }, { fellBack: 'TimedOut' }],

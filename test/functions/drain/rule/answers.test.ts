@@ -148,7 +148,7 @@ describe('a request that comes', () => {
     expect(joined(active())).toMatchObject({
       record: { active: { requests: [{ id: 'e1' }, { id: 'e2', time: addDuration(NOW, minutes(-50)) }] } },
     });
-    expect(joined(active({ phase: { kind: 'waiting', since: NOW, takes: false } }))).toMatchObject({
+    expect(joined(active({ phase: { kind: 'waiting', since: NOW, takesSlot: false } }))).toMatchObject({
       record: { active: { requests: [{ id: 'e1' }, { id: 'e2', time }] } },
     });
   });
@@ -176,7 +176,7 @@ describe('the drain that begins', () => {
     const limits = { ...NO_DRAIN_LIMITS, maxConcurrent: { count: 1 } };
     const time = addDuration(NOW, hours(-5));
     const [asked] = [{ ...request('e1'), time }];
-    const phase = { kind: 'waiting', since: NOW, takes: false } as const;
+    const phase = { kind: 'waiting', since: NOW, takesSlot: false } as const;
     expect(on([asked], { inForce: { limits } })).toMatchObject({ active: fresh([asked], { phase }) });
     // What does not wait has the time of its deletion begin anew.
     expect(on([asked])).toMatchObject({ active: { requests: [{ time: addDuration(NOW, minutes(-50)) }] } });
@@ -259,7 +259,7 @@ describe('what holds a drain', () => {
     ['limits that cannot be read', { inForce: { limits } }, undefined, unreadable],
   ])('under way, or in the queue: %s', (_, given, underWay, queued) => {
     expect(pauseIn(readyToGoOn(observation(given), active()))).toEqual(underWay);
-    const waiting = active({ phase: { kind: 'waiting', since: NOW, takes: false } });
+    const waiting = active({ phase: { kind: 'waiting', since: NOW, takesSlot: false } });
     expect(pauseIn(readyToGoOn(observation(given), waiting))).toEqual(queued);
   });
 });

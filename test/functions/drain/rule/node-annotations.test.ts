@@ -45,8 +45,8 @@ describe('the drain under way on a Node', () => {
     ],
     ['that it is forced', { force: true }, { force: true }],
     ['that it is for all pods', { requests: [{ ...request('e1'), allPods: true }] }, { allPods: true }],
-    ['that it waits', { phase: { kind: 'waiting', since: NOW, takes: false } }, { isWaiting: true }],
-    ['nothing of a queue whose place it takes', { phase: { kind: 'waiting', since: NOW, takes: true } }, {}],
+    ['that it waits', { phase: { kind: 'waiting', since: NOW, takesSlot: false } }, { isWaiting: true }],
+    ['nothing of a queue that it leaves for a slot', { phase: { kind: 'waiting', since: NOW, takesSlot: true } }, {}],
   ])('says %s', (_, given, expected) => {
     const plain = { id: 'e1', since: NOW, scope: { kind: 'full' }, force: false, allPods: false, isWaiting: false };
     expect(readUnderWay(describeUnderWay(active(given)))).toEqual({ ...plain, ...expected });

@@ -11,7 +11,7 @@ describe('a drain goes for all pods, whatever the configuration says,', () => {
   it.each<[string, DrainPhase | undefined, readonly (boolean | undefined)[], boolean]>([
     ['if one of its requests does', { kind: 'draining' }, [undefined, true], true],
     ['if it has not begun', undefined, [true], true],
-    ['while it waits', { kind: 'waiting', since: NOW, takes: false }, [true], true],
+    ['while it waits', { kind: 'waiting', since: NOW, takesSlot: false }, [true], true],
     ['not if none of its requests does', { kind: 'draining' }, [undefined, false], false],
     ['not if a controller carries it out', { kind: 'custom', resource: RESOURCE }, [true], false],
     ['not if a controller has given it up', FALLBACK, [true], false],

@@ -210,7 +210,7 @@ describe('a drain that was held', () => {
     const since = (of: typeof drain): unknown =>
       withoutPause({ ...record, active: of, pausedSince: at(-30) }, NOW).active?.pausedFor;
     expect(since(drain)).toBe(minutes(11));
-    expect(since({ ...drain, phase: { kind: 'waiting', since: at(-5), takes: false } })).toBe(minutes(6));
+    expect(since({ ...drain, phase: { kind: 'waiting', since: at(-5), takesSlot: false } })).toBe(minutes(6));
     expect(since({ ...drain, startTime: at(10) })).toBe(toDurationMs(60_000));
   });
 

@@ -6,74 +6,76 @@ import {
   mustWait,
   nextOf,
   skipsItsTurn,
-  queuePlaceOf,
+  queuePositionOf,
   waitsForNobody,
 } from '../../../../functions/drain/rule/queue.ts';
 import type { PoolDrains } from '../../../../functions/drain/rule/observation.ts';
 import { NO_DRAINS } from '../../../../functions/drain/record.ts';
 import type { Refusals } from '../../../../shared/domain/refusal.ts';
-import { NO_DRAIN_LIMITS, placesOf } from '../../../../shared/domain/drain-limits.ts';
+import { NO_DRAIN_LIMITS, slotsOf } from '../../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { active, modes, NOW, prepared, readyObservation, request } from '../observations.ts';
 
-const self = { uid: 'm', since: NOW, takes: false };
+const self = { uid: 'm', since: NOW, takesSlot: false };
 const around = (given: Partial<PoolDrains>): PoolDrains => ({ total: 10, drainingCount: 0, waiters: [], ...given });
 const older = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ uid: `a${index}`, since: addDuration(NOW, seconds(-1)) }));
 
-describe('places', () => {
+describe('slots', () => {
   it.each([
     ['20%', [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6]],
     ['1%', Array.from({ length: 30 }, () => 1)],
     ['100%', Array.from({ length: 30 }, (_, index) => index + 1)],
   ])('%s of 1 to 30 nodes, rounded up', (text, expected) => {
     const percent = Number(text.slice(0, -1));
-    expect(Array.from({ length: 30 }, (_, index) => placesOf({ percent }, index + 1))).toEqual(expected);
+    expect(Array.from({ length: 30 }, (_, index) => slotsOf({ percent }, index + 1))).toEqual(expected);
   });
 
   it('are as many as a number says, and one at least', () => {
-    expect([placesOf({ count: 3 }, 1), placesOf({ count: 1 }, 30), placesOf({ percent: 20 }, 0)]).toEqual([3, 1, 1]);
+    expect([slotsOf({ count: 3 }, 1), slotsOf({ count: 1 }, 30), slotsOf({ percent: 20 }, 0)]).toEqual([3, 1, 1]);
   });
 });
 
 describe('a turn', () => {
   const two = { count: 2 };
 
-  it('is taken by marking the Node first, while a place is free that no older one waits for', () => {
-    expect(queuePlaceOf(self, around({ drainingCount: 1 }), two, NOW)).toEqual({ kind: 'take' });
-    expect(queuePlaceOf(self, around({ waiters: older(1) }), two, NOW)).toEqual({ kind: 'take' });
-    expect(queuePlaceOf(self, around({ waiters: older(2) }), two, NOW)).toMatchObject({ kind: 'wait' });
-    expect(queuePlaceOf(self, around({ drainingCount: 2 }), two, NOW)).toMatchObject({ kind: 'wait' });
-    expect(queuePlaceOf(self, around({ drainingCount: 9 }), two, NOW)).toMatchObject({ kind: 'wait' });
+  it('is taken by marking the Node first, while a slot is free that no older one waits for', () => {
+    expect(queuePositionOf(self, around({ drainingCount: 1 }), two, NOW)).toEqual({ kind: 'take' });
+    expect(queuePositionOf(self, around({ waiters: older(1) }), two, NOW)).toEqual({ kind: 'take' });
+    expect(queuePositionOf(self, around({ waiters: older(2) }), two, NOW)).toMatchObject({ kind: 'wait' });
+    expect(queuePositionOf(self, around({ drainingCount: 2 }), two, NOW)).toMatchObject({ kind: 'wait' });
+    expect(queuePositionOf(self, around({ drainingCount: 9 }), two, NOW)).toMatchObject({ kind: 'wait' });
   });
 
   it('of two of the same age goes to the first by UID', () => {
     const same = (uid: string) => around({ drainingCount: 1, waiters: [{ uid, since: NOW }] });
-    expect(queuePlaceOf(self, same('l'), two, NOW).kind).toBe('wait');
-    expect(queuePlaceOf(self, same('n'), two, NOW).kind).toBe('take');
+    expect(queuePositionOf(self, same('l'), two, NOW).kind).toBe('wait');
+    expect(queuePositionOf(self, same('n'), two, NOW).kind).toBe('take');
   });
 
   it('begins when all marks have room, and is given back when they have not', () => {
-    const marked = { ...self, takes: true };
-    // Others that are older and wait do not hold it up: they look again when a place is free.
-    expect(queuePlaceOf(marked, around({ drainingCount: 1, waiters: older(3) }), two, NOW)).toEqual({ kind: 'begin' });
-    expect(queuePlaceOf(marked, around({ drainingCount: 2 }), two, NOW)).toEqual({ kind: 'giveBack' });
+    const marked = { ...self, takesSlot: true };
+    // Others that are older and wait do not hold it up: they look again when a slot is free.
+    expect(queuePositionOf(marked, around({ drainingCount: 1, waiters: older(3) }), two, NOW)).toEqual({
+      kind: 'begin',
+    });
+    expect(queuePositionOf(marked, around({ drainingCount: 2 }), two, NOW)).toEqual({ kind: 'giveBack' });
   });
 
   it('is looked at once a minute at the head of the queue, and later behind it', () => {
-    expect(queuePlaceOf(self, around({ drainingCount: 2 }), two, NOW)).toMatchObject({
+    expect(queuePositionOf(self, around({ drainingCount: 2 }), two, NOW)).toMatchObject({
       until: addDuration(NOW, minutes(1)),
     });
-    expect(queuePlaceOf(self, around({ drainingCount: 2, waiters: older(60) }), two, NOW)).toMatchObject({
+    expect(queuePositionOf(self, around({ drainingCount: 2, waiters: older(60) }), two, NOW)).toMatchObject({
       until: addDuration(NOW, minutes(5)),
     });
   });
 
-  it('never makes more drains than places, in whatever order marks and looks come', () => {
+  it('never makes more drains than slots, in whatever order marks and looks come', () => {
     // Each node marks its Node and then looks: an interleaving is an order of these 2 × n steps.
-    const cases = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 6 })).chain(([places, nodes]) =>
+    const cases = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 6 })).chain(([slots, nodes]) =>
       fc.tuple(
-        fc.constant(places),
+        fc.constant(slots),
         fc.shuffledSubarray(
           Array.from({ length: nodes * 2 }, (_, step) => step % nodes),
           { minLength: nodes * 2 },
@@ -81,7 +83,7 @@ describe('a turn', () => {
       ),
     );
     fc.assert(
-      fc.property(cases, ([places, steps]) => {
+      fc.property(cases, ([slots, steps]) => {
         const marked = new Set<number>();
         const begun = new Set<number>();
         for (const node of steps) {
@@ -90,16 +92,16 @@ describe('a turn', () => {
             continue;
           }
           const drainingCount = [...marked].filter(other => other !== node).length;
-          const place = queuePlaceOf(
-            { uid: `${node}`, since: NOW, takes: true },
+          const position = queuePositionOf(
+            { uid: `${node}`, since: NOW, takesSlot: true },
             around({ drainingCount }),
-            { count: places },
+            { count: slots },
             NOW,
           );
-          if (place.kind === 'begin') begun.add(node);
+          if (position.kind === 'begin') begun.add(node);
           else marked.delete(node);
         }
-        expect(begun.size).toBeLessThanOrEqual(places);
+        expect(begun.size).toBeLessThanOrEqual(slots);
       }),
     );
   });
@@ -112,7 +114,7 @@ it('wakes the oldest that may have their turn', () => {
 });
 
 describe('a turn is passed on', () => {
-  const waits = active({ phase: { kind: 'waiting', since: NOW, takes: true } });
+  const waits = active({ phase: { kind: 'waiting', since: NOW, takesSlot: true } });
   const refusal = { message: 'no', basis: '', count: 2, firstTime: addDuration(NOW, minutes(-1)), lastTime: NOW };
   const refused = { ...refusal, cause: 'request' } as const;
   const passes = (refusals: Refusals, minutesLater = 0) =>
@@ -131,7 +133,12 @@ describe('a turn is passed on', () => {
 
   it('once the end of the drain is decided', () => {
     const outcome = { status: 'Failed', reason: 'DrainWaitedTooLong', message: '', left: [], time: NOW } as const;
-    const phase = { kind: 'ending', outcome, over: [], before: { kind: 'waiting', since: NOW, takes: false } } as const;
+    const phase = {
+      kind: 'ending',
+      outcome,
+      over: [],
+      before: { kind: 'waiting', since: NOW, takesSlot: false },
+    } as const;
     expect(skipsItsTurn({ ...NO_DRAINS, active: active({ phase }) }, NOW)).toBe(true);
   });
 });
@@ -148,7 +155,7 @@ it('lets a drain begin at once that repair, a termination or a person asks for',
 
 describe('a drain that waits for its turn', () => {
   const limits = { ...NO_DRAIN_LIMITS, maxConcurrent: { count: 1 }, deadline: minutes(30) };
-  const phase = { kind: 'waiting', since: NOW, takes: false } as const;
+  const phase = { kind: 'waiting', since: NOW, takesSlot: false } as const;
   const waiting = active({ phase, cordon: { quarantined: false, by: 'own' } });
   const full = around({ drainingCount: 1 });
   const on = (given: Parameters<typeof readyObservation>[0] = {}, drain = waiting) => {
@@ -177,10 +184,13 @@ describe('a drain that waits for its turn', () => {
     });
   });
 
-  it('marks its Node when a place is free, looks again, and begins or takes the mark back', () => {
-    const noted = (takes: boolean): unknown => ({ kind: 'note', record: { active: { phase: { ...phase, takes } } } });
+  it('marks its Node when a slot is free, looks again, and begins or takes the mark back', () => {
+    const noted = (takesSlot: boolean): unknown => ({
+      kind: 'note',
+      record: { active: { phase: { ...phase, takesSlot } } },
+    });
     expect(on({ poolDrains: around({}) })).toMatchObject(noted(true) as object);
-    const marked = active({ ...waiting, phase: { ...phase, takes: true } });
+    const marked = active({ ...waiting, phase: { ...phase, takesSlot: true } });
     expect(on({}, marked)).toMatchObject(noted(false) as object);
     expect(on({ poolDrains: around({}) }, marked)).toMatchObject({
       kind: 'start',
@@ -241,10 +251,13 @@ describe('a drain that waits for its turn', () => {
     });
   });
 
-  it('gives up a place that it could not mark its Node for, and takes it without a mark that is there already', () => {
+  it('gives up a slot that it could not mark its Node for, and takes it without a mark that is there already', () => {
     const node = { ...prepared(waiting), labels: {} };
-    const marked = active({ ...waiting, phase: { ...phase, takes: true } });
-    const noted = (takes: boolean): unknown => ({ kind: 'note', record: { active: { phase: { ...phase, takes } } } });
+    const marked = active({ ...waiting, phase: { ...phase, takesSlot: true } });
+    const noted = (takesSlot: boolean): unknown => ({
+      kind: 'note',
+      record: { active: { phase: { ...phase, takesSlot } } },
+    });
     expect(on({ node }, marked)).toMatchObject(noted(false) as object);
     expect(on({ node, poolDrains: around({}) }, marked)).toMatchObject({ kind: 'prepare', active: marked });
     const markedNode = { ...prepared(marked), labels: {} };

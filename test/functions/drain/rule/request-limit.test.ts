@@ -177,8 +177,8 @@ describe('where no place is free', () => {
 
   it.each<[string, Partial<ReturnType<typeof active>>, boolean]>([
     ['has begun', {}, true],
-    ['waits in the queue', { phase: { kind: 'waiting', since: NOW, takes: false } }, false],
-    ['waits in the queue, with a request that waits for nobody', { phase: { kind: 'waiting', since: NOW, takes: false }, requests: [request('w'), ofPerson('v')] }, true], // prettier-ignore
+    ['waits in the queue', { phase: { kind: 'waiting', since: NOW, takesSlot: false } }, false],
+    ['waits in the queue, with a request that waits for nobody', { phase: { kind: 'waiting', since: NOW, takesSlot: false }, requests: [request('w'), ofPerson('v')] }, true], // prettier-ignore
   ])('a person is answered by the drain under way where that %s: %s', (_, given, isCovered) => {
     const record = { ...NONE, active: active(given) };
     expect(crowded(record, ofPerson('a'), { ...PARTIAL, joins: true }).kind).toBe(isCovered ? 'covered' : 'taken');
