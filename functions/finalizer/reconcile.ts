@@ -26,7 +26,7 @@ import { targetOfNode } from './termination/observe.ts';
 import { isKnownPool, updateKnownPool } from './termination/known-pools.ts';
 import { reconcileTarget } from './termination/reconcile.ts';
 import { decide as decideObject } from './objects/decide.ts';
-import { takeCallSlot } from './objects/rule/call-queue.ts';
+import { reserveCallTime } from './objects/rule/call-queue.ts';
 import { reconcileObject } from './objects/reconcile.ts';
 import { reconcileOtherFinalizerRules, reconcileFinalizerRule } from './finalizer-rules/reconcile.ts';
 import { finalizerRuleRounds } from './finalizer-rules/wake-ups.ts';
@@ -44,11 +44,11 @@ export interface ReplaceableRules {
   readonly decide: typeof decide;
   readonly steps: readonly Step<StepContext>[];
   readonly decideObject: typeof decideObject;
-  readonly takeCallSlot: typeof takeCallSlot;
+  readonly reserveCallTime: typeof reserveCallTime;
 }
 
 type ReconcileContext = TerminationContext &
-  Pick<ReplaceableRules, 'decideObject' | 'takeCallSlot'> &
+  Pick<ReplaceableRules, 'decideObject' | 'reserveCallTime'> &
   Readonly<Record<'terminationRounds' | 'finalizerRuleRounds', Rounds>> & { readonly settings: SettingsRounds };
 
 /** @param rules put in place of the real rules and steps, by mutants only */
@@ -65,7 +65,7 @@ export function createReconciler(deps: FinalizerDeps, rules: Partial<Replaceable
     decide,
     steps: TERMINATION_STEPS,
     decideObject,
-    takeCallSlot,
+    reserveCallTime,
     ...rules,
   };
   const timers: readonly WakeUpRoute[] = [

@@ -1,5 +1,5 @@
 /** Mistakes in the clean-ups of FinalizerRules. */
-import { takeCallSlot } from '../../functions/finalizer/objects/rule/call-queue.ts';
+import { reserveCallTime } from '../../functions/finalizer/objects/rule/call-queue.ts';
 import { decide as decideObject } from '../../functions/finalizer/objects/decide.ts';
 import { createReconciler } from '../../functions/finalizer/reconcile.ts';
 import { addDuration, hours, toDurationMs } from '../../shared/domain/time.ts';
@@ -28,7 +28,7 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
       reconcilers: {
         finalizer: deps =>
           createReconciler(deps, {
-            takeCallSlot: (queue, own, rate) => takeCallSlot(queue, own, rate, deps.clock.now()),
+            reserveCallTime: (queue, own, rate) => reserveCallTime(queue, own, rate, deps.clock.now()),
           }),
       },
     },

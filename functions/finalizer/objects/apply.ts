@@ -149,18 +149,18 @@ async function saveReportedOrphan({ reporter }: ObjectContext, observed: Observe
   return saveEntry(observed, entry, addDuration(observed.observation.now, LEDGER_CHECK));
 }
 
-/** Notes the next call down, or takes a slot in the queue of its FinalizerRule. */
+/** Notes the next call down, or waits for its time in the queue of its FinalizerRule. */
 async function intend(context: ObjectRunContext, observed: ObservedObject): Promise<Turn> {
-  const { deps, takeCallSlot } = context;
+  const { deps, reserveCallTime } = context;
   const { entry, observation, inForce } = observed;
   const { now } = observation;
-  const isSlotDue = entry !== undefined && entry.phase !== 'cleaned' && entry.slotTime !== undefined;
-  const slot = await reserveCall(deps, inForce, observed.subject.uid ?? '', { isSlotDue, now, takeCallSlot });
-  if (slot > now) {
-    const next = { ...nextEntry(observed), slotTime: slot };
+  const isCallDue = entry !== undefined && entry.phase !== 'cleaned' && entry.slotTime !== undefined;
+  const callTime = await reserveCall(deps, inForce, observed.subject.uid ?? '', { isCallDue, now, reserveCallTime });
+  if (callTime > now) {
+    const next = { ...nextEntry(observed), slotTime: callTime };
     // One that queues again has queued since then.
-    const isFirst = next.phase === 'held' && !isSlotDue;
-    return saveEntry(observed, { ...next, ...(isFirst && { time: now }) }, slot);
+    const isFirst = next.phase === 'held' && !isCallDue;
+    return saveEntry(observed, { ...next, ...(isFirst && { time: now }) }, callTime);
   }
   const attempts = (entry?.attempts ?? 0) + 1;
   const next = { ...nextEntry(observed), phase: 'intended', attempts, time: now } as const;

@@ -1,4 +1,4 @@
-/** Limits how often the clean-up of one FinalizerRule is called, whatever fails: all of its objects share the slots of one queue. */
+/** Limits how often the clean-up of one FinalizerRule is called, whatever fails: all of its objects wait in one queue. */
 import { OWNER } from '../common/context.ts';
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
@@ -9,52 +9,52 @@ import { checkedCodec, storedUnder, readRecord, type RecordCodec } from '../../.
 import { anotherTurn, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
-import { type CallQueue, freeCallSlot, type takeCallSlot as TakeSlot } from './rule/call-queue.ts';
+import { type CallQueue, withoutCall, type reserveCallTime as ReserveCallTime } from './rule/call-queue.ts';
 import type { FinalizerRuleInForce } from '../finalizer-rules/decide.ts';
 
 /** The stored queue; version 1 had no `callEndTimes`. */
 const schema = z.object({
-  nextSlotTime: z.exactOptional(instant),
+  nextFreeTime: z.exactOptional(instant),
   callEndTimes: z.exactOptional(z.record(z.string(), instant)),
 });
 
 export const CALL_RATE_CODEC: RecordCodec<CallQueue> = storedUnder<CallQueue>(
-  { nextSlotTime: 'taken', callEndTimes: 'running' },
+  { nextFreeTime: 'taken', callEndTimes: 'running' },
   checkedCodec(OWNER, schema, 2),
 );
 
 type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
 
 /**
- * Takes the next slot, and answers when its turn is; now, while the FinalizerRule makes few calls. Throws `RetryableError`: `Contended` when others
+ * Reserves the next call, and answers when it may be made; now, while the FinalizerRule makes few calls. Throws `RetryableError`: `Contended` when others
  * are always first, `NewerRecord` when a newer version of Curfew counts the calls.
  *
- * @param isSlotDue whether the slot that the object took earlier has come by `now`, the time at which the object was read. The time that the
- * read of the queue takes does not count. `takeCallSlot`: the rule
+ * @param isCallDue whether the time that was reserved earlier has come by `now`, when the object was read. The time that the read of the queue
+ * takes does not count. `reserveCallTime`: the rule
  */
 export async function reserveCall(
   deps: Deps,
   { object, rule }: FinalizerRuleInForce,
   uid: string,
   {
-    isSlotDue,
+    isCallDue,
     now,
-    takeCallSlot,
-  }: { readonly isSlotDue: boolean; readonly now: EpochMs; readonly takeCallSlot: typeof TakeSlot },
+    reserveCallTime,
+  }: { readonly isCallDue: boolean; readonly now: EpochMs; readonly reserveCallTime: typeof ReserveCallTime },
 ): Promise<EpochMs> {
-  let slot = now;
+  let callTime = now;
   await changeQueue(deps, object, queue => {
-    const next = takeCallSlot(queue, { uid, isSlotDue }, rule.rateLimit, now);
-    ({ slot } = next);
+    const next = reserveCallTime(queue, { uid, isCallDue }, rule.rateLimit, now);
+    ({ callTime } = next);
     return next.queue;
   });
-  return slot;
+  return callTime;
 }
 
 /** Notes that the call has ended, and another may begin. */
 export async function releaseCall(deps: Deps, { object }: FinalizerRuleInForce, uid: string): Promise<void> {
   try {
-    await changeQueue(deps, object, queue => freeCallSlot(queue, uid));
+    await changeQueue(deps, object, queue => withoutCall(queue, uid));
   } catch (error) {
     // Nobody is to repeat a call because its end could not be noted down: it counts as under way until `RUN_ENDS_WITHIN` is over.
     if (!(error instanceof RetryableError) || error.reason !== CONTENDED) throw error;

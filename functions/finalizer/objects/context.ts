@@ -3,12 +3,12 @@ import type { FinalizerContext } from '../common/context.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import type { Tries } from '../../../shared/lifecycle/refusals.ts';
 import type { decide } from './decide.ts';
-import type { takeCallSlot } from './rule/call-queue.ts';
+import type { reserveCallTime } from './rule/call-queue.ts';
 
 /** Context with the rules. Mutants put mistakes in their place. */
 export interface ObjectContext extends FinalizerContext {
   readonly decideObject: typeof decide;
-  readonly takeCallSlot: typeof takeCallSlot;
+  readonly reserveCallTime: typeof reserveCallTime;
 }
 
 /** The answer of a worker by its event. */

@@ -4,7 +4,7 @@
  * | question | function | asked by |
  * |---|---|---|
  * | what the object needs now | `decide` | `../reconcile.ts` |
- * | when its clean-up is called | `takeCallSlot`, `freeCallSlot` | `../reconcile.ts`, `call-rate.ts` |
+ * | when its clean-up is called | `reserveCallTime` | `../reconcile.ts` |
  */
 import { notRestoredBefore, type Effort } from '../../../shared/domain/effort.ts';
 import type { FinalizerRule, RateLimit } from '../../../shared/domain/finalizer-rule.ts';
@@ -20,9 +20,9 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 
-/** The object's entry in the ledger. `slotTime`: its slot in the queue of the FinalizerRule; `effort`: the finalizer was put back. */
+/** The object's entry in the ledger. `slotTime`: when its call may be made, by the queue of the FinalizerRule; `effort`: the finalizer was put back. */
 export type ObservedEntry = { readonly effort?: Effort } &
-  /** With a slot: the object has queued since `time`. */
+  /** With a `slotTime`: the object has queued since `time`. */
   (
     | { readonly phase: 'held'; readonly time: EpochMs; readonly slotTime?: EpochMs }
     /** A call was noted down then, or a worker has been at it since then. */

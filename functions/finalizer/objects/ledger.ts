@@ -24,7 +24,7 @@ import { entriesOf, type LedgerEntry, type LedgerRecord, type TimedEntry } from 
 /** Time after which the next run goes on from what a run that died noted down. */
 export const TAKE_OVER_AFTER = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 
-/** The entry as it stands, under the FinalizerRule that is in force, without a slot in its queue. */
+/** The entry as it stands, under the FinalizerRule that is in force, without a time in its queue. */
 export function nextEntry({ inForce, observation, entry }: ObservedObject): LedgerEntry {
   const { object } = observation;
   const isHere = object !== undefined && object !== 'outOfSight';
@@ -35,11 +35,11 @@ export function nextEntry({ inForce, observation, entry }: ObservedObject): Ledg
     ...(deletionTime !== undefined && { deletionTime }),
   };
   if (entry === undefined) return { ...fields, phase: 'held', attempts: 0, time: observation.now };
-  const { withoutRule: _, refusals: __, deletionTime: ___, ...rest } = withoutSlot(entry);
+  const { withoutRule: _, refusals: __, deletionTime: ___, ...rest } = withoutCallTime(entry);
   return { ...(rest.phase === 'orphaned' ? asReported(rest) : rest), ...fields };
 }
 
-function withoutSlot(entry: LedgerEntry): LedgerEntry {
+function withoutCallTime(entry: LedgerEntry): LedgerEntry {
   if (entry.phase === 'cleaned') return entry;
   const { slotTime: _, ...rest } = entry;
   return rest;

@@ -15,7 +15,7 @@ const common = {
   attempts: z.int().check(z.minimum(0)),
   /** Time of the deletion that phase and attempts belong to: a restored etcd may bring the object back, to be deleted once more. */
   deletionTime: z.exactOptional(instant),
-  /** Time when the phase changed last; of `held` with a slot: when the object began to queue. */
+  /** Time when the phase changed last; of `held` with a `slotTime`: when the object began to queue. */
   time: instant,
   /** Message of the last failure: of the clean-up, or of a change that was refused. */
   message: z.exactOptional(z.string()),
@@ -30,7 +30,7 @@ const common = {
   /** The last report that its FinalizerRule is gone or cannot be read, and whether the object was being deleted then. */
   withoutRule: z.exactOptional(z.object({ saidTime: instant, deleting: z.boolean() })),
 };
-/** Time when the next call may be made: a slot in the FinalizerRule's queue. */
+/** Time when the next call may be made, by the FinalizerRule's queue. */
 const slotTime = z.exactOptional(instant);
 
 const entrySchema = z.discriminatedUnion('phase', [

@@ -1,7 +1,7 @@
-/** Places for the calls of a rule, where time goes on while records are read and written, as it does outside of simulations. */
+/** Times for the calls of a rule, where time goes on while records are read and written, as it does outside of simulations. */
 import { expect, it } from 'vitest';
 import { reserveCall } from '../../../../functions/finalizer/objects/call-rate.ts';
-import { takeCallSlot } from '../../../../functions/finalizer/objects/rule/call-queue.ts';
+import { reserveCallTime } from '../../../../functions/finalizer/objects/rule/call-queue.ts';
 import type { FinalizerRuleInForce } from '../../../../functions/finalizer/finalizer-rules/decide.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import type { NewRecord, StoredRecord } from '../../../../shared/ports/record-store.ts';
@@ -37,13 +37,13 @@ const rule = {
 it('are free at the moment of the look, so that the call is made in the same run', async () => {
   const deps = slowDeps();
   for (const uid of ['a', 'b'])
-    expect(await reserveCall(deps, rule, uid, { isSlotDue: false, now: NOW, takeCallSlot })).toBe(NOW);
+    expect(await reserveCall(deps, rule, uid, { isCallDue: false, now: NOW, reserveCallTime })).toBe(NOW);
 });
 
 it('are later once as many calls are under way as may be', async () => {
   const deps = slowDeps();
-  const slots: EpochMs[] = [];
+  const times: EpochMs[] = [];
   for (const uid of ['a', 'b', 'c'])
-    slots.push(await reserveCall(deps, rule, uid, { isSlotDue: false, now: NOW, takeCallSlot }));
-  expect(slots[2]).toBeGreaterThan(NOW);
+    times.push(await reserveCall(deps, rule, uid, { isCallDue: false, now: NOW, reserveCallTime }));
+  expect(times[2]).toBeGreaterThan(NOW);
 });

@@ -113,8 +113,8 @@ describe('an object of a FinalizerRule', () => {
     ['goes, cleaned and released', { object: going(false), entry: entryIn('cleaned') }, 'close'],
     ['goes, and nobody has called yet', {}, 'intend'],
     ['goes, and is not in the ledger', { entry: undefined }, 'intend'],
-    ['goes, and waits for its place', { entry: entryIn('held', { slotTime: soon }) }, 'wait'],
-    ['goes, and its place has come', { entry: entryIn('held', { slotTime: NOW }) }, 'intend'],
+    ['goes, and waits for its time', { entry: entryIn('held', { slotTime: soon }) }, 'wait'],
+    ['goes, and its time has come', { entry: entryIn('held', { slotTime: NOW }) }, 'intend'],
     ['goes, and failed', { entry: entryIn('failed') }, 'wait'],
     [
       'goes, and is asked for by another run, whatever this one did before',
@@ -240,9 +240,9 @@ describe('an object of a FinalizerRule', () => {
       const until = addDuration(NOW, isQuiet ? hours(24) : minutes(5));
       const late = addDuration(NOW, hours(1));
       const forced = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
-      // One that waits for its place is under way.
-      const placed = { ...entry, slotTime: NOW };
-      expect(decideObject(seen({ object: 'outOfSight', entry: placed }))).toMatchObject({
+      // One that waits for its call is under way.
+      const queued = { ...entry, slotTime: NOW };
+      expect(decideObject(seen({ object: 'outOfSight', entry: queued }))).toMatchObject({
         kind: 'watch',
         until: addDuration(NOW, phase === 'orphaned' ? hours(24) : minutes(5)),
       });
