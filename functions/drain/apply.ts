@@ -180,7 +180,7 @@ async function queue(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const notice = { type: 'Normal', reason: EVENT_REASONS.drainWaits, message } as const;
-  const reported = await reportNotices(context, observed, [notice], { said: active.reported });
+  const reported = await reportNotices(context, observed, [notice], { reported: active.reported });
   return save(observed, { ...observed.record, active: { ...active, reported } }, until);
 }
 

@@ -69,7 +69,7 @@ function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent
   const request = parseDrainRequested(detail, id);
   if (!request.ok) throw new TerminalError('InvalidMessage', `${DRAIN_REQUESTED} is not valid: ${request.message}`);
   const { nodeUid, cluster, event, allPods } = request.value;
-  const timestamps = time === undefined ? {} : { said: { sentTime: time } };
+  const said = time === undefined ? {} : { said: { sentTime: time } };
   return {
     id: event.id,
     nodeName: event.nodeName,
@@ -84,7 +84,7 @@ function readDrainRequested({ id, time, receivedTime, source, detail }: BusEvent
         event,
         quarantine: undefined,
         ...(allPods && { allPods }),
-        ...timestamps,
+        ...said,
         ...countedFrom(time),
       },
       receivedTime,
@@ -127,11 +127,11 @@ function toIncoming(
     case 'notQuarantined':
       return { kind: 'notQuarantined', message: asks.message, status: quarantine };
     case 'unQuarantined':
-      return { kind: 'unQuarantined', id, said: timestamps };
+      return { kind: 'unQuarantined', id, timestamps };
     case 'cancelled':
       return { kind: 'cancelled', id, requestedBy };
     case 'recovered':
-      return { kind: 'recovered', event, said: timestamps, drainRequest: asks.needsAnswer ? request : undefined };
+      return { kind: 'recovered', event, timestamps, drainRequest: asks.needsAnswer ? request : undefined };
     case 'drain':
       return { kind: 'healthEvent', request, receivedTime };
   }

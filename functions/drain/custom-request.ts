@@ -88,7 +88,7 @@ async function wait(
   // A read that keeps failing is reported like a refusal: hourly, by `recordReadFailure`.
   const reported = unread
     ? active.reported
-    : await reportNotices(context, observed, [notice], { said: active.reported });
+    : await reportNotices(context, observed, [notice], { reported: active.reported });
   const reportedDrain = isStuck ? await reportStuck(context, observed, active, [notice]) : active;
   const next: ActiveDrain = { ...reportedDrain, reported };
   const wakeTime = withSafetyNet(observed, earliest(until, unread?.until));

@@ -129,7 +129,7 @@ export async function drainAfterIntents(
   const result = await carryOutPlan(context, observed, { ...active, intents: intents.askedEvictions }, plan);
   const { remaining, warnedUids, drainedCount, askedEvictions, isReportRepeated, firstStuckTime } = result;
   const notices = noticesOf(plan, remaining.texts);
-  const earlierReports = { said: active.reported, areBlockersDue: isReportRepeated };
+  const earlierReports = { reported: active.reported, areBlockersDue: isReportRepeated };
   const reported = await reportNotices(context, observed, notices, earlierReports);
   const next: ActiveDrain = {
     // After an outage this look may be the first one at which pods may go.

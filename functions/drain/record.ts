@@ -226,9 +226,9 @@ const schema = z.object({
   recoveries: z.exactOptional(z.list(recoverySchema)),
   heldRecoveries: z.exactOptional(z.list(heldRecoverySchema)),
   /** Time of the last Warning on the Node that a recovery has to last first. */
-  flappingSaid: z.exactOptional(instant),
+  flappingReportedTime: z.exactOptional(instant),
   /** Time of the last Warning on the Node that an event is too old. */
-  staleSaid: z.exactOptional(instant),
+  staleReportedTime: z.exactOptional(instant),
   /** The mark of our cordon on a Node that somebody has uncordoned since: any cordon beside it is not ours. Absent once the mark is off. */
   uncordonedMark: z.exactOptional(z.string()),
   /** Custom resources of ended drains, by the id of the drain, whose deletion is refused: they are deleted later. */
@@ -251,7 +251,7 @@ const checked = checkedCodec<DrainRecord>(OWNER, schema, 4);
 
 /** Codec of the record: it is checked by the schema, and cut to what fits into an item. */
 export const DRAIN_CODEC: RecordCodec<DrainRecord> = storedUnder(
-  { pausedSince: 'heldSince' },
+  { pausedSince: 'heldSince', staleReportedTime: 'staleSaid', flappingReportedTime: 'flappingSaid' },
   {
     ...checked,
     toState: ({ active: drain, answered, ...rest }) => {

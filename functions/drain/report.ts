@@ -289,12 +289,12 @@ export interface Notice {
   readonly message: string;
 }
 
-/** Says each notice once, until it changes. @param said the text of the time before @returns the text to remember */
+/** Says each notice once, until it changes. @param reported the text of the time before @returns the text to remember */
 export function reportNotices(
   context: ReportContext,
   observed: ReportedNode,
   notices: readonly Notice[],
-  { said, areBlockersDue = false }: { readonly said: string; readonly areBlockersDue?: boolean },
+  { reported, areBlockersDue = false }: { readonly reported: string; readonly areBlockersDue?: boolean },
 ): Promise<string> {
   const all = notices.map(({ type, reason, message }) => ({
     text: `${reason} ${message}`,
@@ -304,7 +304,7 @@ export function reportNotices(
       await reportOnNode(context, observed, { decision: 'wait', reason, message, isRepeated, event: { type } });
     },
   }));
-  return reportLasting(all, said, { isRepeatDue: areBlockersDue });
+  return reportLasting(all, reported, { isRepeatDue: areBlockersDue });
 }
 
 /** Reports that nothing has moved for hours, and what blocks the drain. @returns the drain with the time of the report */

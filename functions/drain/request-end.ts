@@ -22,8 +22,8 @@ export async function answer(
   const { answer: given, novelty } = decision;
   const isOld = novelty === 'tooOld';
   const isFailed = given.status === 'Failed' && novelty === 'new' && decision.record.active === undefined;
-  const isReported = isOld && saysAgain(observed);
-  const record = isReported ? { ...decision.record, staleSaid: observed.now } : decision.record;
+  const isReported = isOld && isStaleReportDue(observed);
+  const record = isReported ? { ...decision.record, staleReportedTime: observed.now } : decision.record;
   if (!isOnlyObserved(observed)) {
     const ended = [given];
     const changed = okUnlessTransient(
@@ -45,7 +45,8 @@ export async function answer(
 }
 
 /** Whether an Event about an old HealthEvent is due: however many come, a Node gets one in this time (I11). */
-const saysAgain = ({ record: { staleSaid }, now }: ObservedDrain): boolean => isReportDue(now, staleSaid);
+const isStaleReportDue = ({ record: { staleReportedTime }, now }: ObservedDrain): boolean =>
+  isReportDue(now, staleReportedTime);
 
 /** Notes a recovery that has to last before it ends anything. */
 export async function holdRecovery(
@@ -53,10 +54,10 @@ export async function holdRecovery(
   { record, message }: DecisionOf<'holdRecovery'>,
   observed: ObservedNode,
 ): Promise<Turn> {
-  const isReported = isReportDue(observed.now, record.flappingSaid);
+  const isReported = isReportDue(observed.now, record.flappingReportedTime);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
   await reportHeldRecovery(context, observed, { message, isReported });
-  const saved = await saveForSweep(observed, isReported ? { ...record, flappingSaid: observed.now } : record);
+  const saved = await saveForSweep(observed, isReported ? { ...record, flappingReportedTime: observed.now } : record);
   return saved.written ? PROGRESSED : saved;
 }
 

@@ -39,7 +39,7 @@ const event: z.ZodMiniType<HealthEvent> = z.object({
   processingStrategy: z.number(),
 });
 
-const saidSchema = z.object({
+const timestampsSchema = z.object({
   /** Time when the monitor made it: `generatedTimestamp`. */
   generatedTime: z.exactOptional(instant),
   /** Time when NVSentinel stored it: `createdAt`. */
@@ -49,8 +49,8 @@ const saidSchema = z.object({
   /** Time when it was put on the bus. */
   sentTime: z.exactOptional(instant),
 });
-/** Times when something was said, by each clock that states it. */
-export type Timestamps = Readonly<z.output<typeof saidSchema>>;
+/** Times when something was reported, by each clock that states it. */
+export type Timestamps = Readonly<z.output<typeof timestampsSchema>>;
 
 export const requestSchema = z.object({
   /** Unique: a request with the same id is the same request. */
@@ -68,7 +68,7 @@ export const requestSchema = z.object({
    * older records.
    */
   time: z.exactOptional(instant),
-  said: z.exactOptional(saidSchema),
+  said: z.exactOptional(timestampsSchema),
 });
 /** A request for a drain of the node. */
 export type DrainRequest = Readonly<z.output<typeof requestSchema>>;
@@ -113,7 +113,7 @@ export const finishedSchema = z.extend(outcomeSchema, {
   fault: faultSchema,
   /** The fault is over. */
   recovered: z.boolean(),
-  said: z.exactOptional(saidSchema),
+  said: z.exactOptional(timestampsSchema),
 });
 /** The end of one request. */
 export type FinishedDrain = Readonly<z.output<typeof finishedSchema>>;
@@ -128,7 +128,7 @@ export type AnsweredRequest = Readonly<z.output<typeof answeredSchema>>;
 
 /** The latest end of a quarantine: events that were said before it, and come later, drain nothing. Before version 4 it had one time alone. */
 export const quarantineEndSchema = z.union([
-  z.object({ said: saidSchema, /** Time of arrival. */ time: instant }),
+  z.object({ said: timestampsSchema, /** Time of arrival. */ time: instant }),
   z.pipe(
     z.object({ saidTime: instant, time: instant }),
     z.transform(({ saidTime, time }): { said: Timestamps; time: EpochMs } => ({
@@ -138,10 +138,15 @@ export const quarantineEndSchema = z.union([
   ),
 ]);
 
-export const recoverySchema = z.object({ fault: faultSchema, said: saidSchema, /** Time of arrival. */ time: instant });
+export const recoverySchema = z.object({
+  fault: faultSchema,
+  said: timestampsSchema,
+  /** Time of arrival. */
+  time: instant,
+});
 /** A report that a fault, or some of its entities, are over: events about it that were said before, and come later, drain nothing. */
 export type Recovery = Readonly<z.output<typeof recoverySchema>>;
 
 /** A recovery of a fault that comes and goes: it counts once it has lasted since then. */
-export const heldRecoverySchema = z.object({ event, said: z.exactOptional(saidSchema), since: instant });
+export const heldRecoverySchema = z.object({ event, said: z.exactOptional(timestampsSchema), since: instant });
 export type HeldRecovery = Readonly<z.output<typeof heldRecoverySchema>>;

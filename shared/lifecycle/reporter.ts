@@ -63,18 +63,18 @@ export function createReporter(owner: FunctionName, deps: Deps): Reporter {
 export type LastingReport = { readonly text: string; readonly report: (isRepeated: boolean) => Promise<void> };
 
 /**
- * Reports each that was not said before.
+ * Reports each that was not reported before.
  *
- * @param said the texts that the last call returned, a line each
+ * @param earlierTexts the texts that the last call returned, a line each
  * @param how `isRepeatDue`: also reports again those that were reported before
  * @returns the texts to remember for the next call
  */
 export async function reportLasting(
   all: readonly LastingReport[],
-  said = '',
+  earlierTexts = '',
   { isRepeatDue = false }: { readonly isRepeatDue?: boolean } = {},
 ): Promise<string> {
-  const earlierLines = said.split('\n');
+  const earlierLines = earlierTexts.split('\n');
   const lines: string[] = [];
   for (const { text, report } of all) {
     const line = text.replaceAll('\n', ' ');

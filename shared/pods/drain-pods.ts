@@ -201,18 +201,18 @@ const aboutPod = ({ name, namespace, uid }: PodView): About => ({
 function reportRemoval(
   reporter: Reporter,
   { kind, pod }: PodRemoval,
-  said: Omit<Report, 'about' | 'reason' | 'metric'>,
+  report: Omit<Report, 'about' | 'reason' | 'metric'>,
 ): Promise<void> {
   const about = aboutPod(pod);
   return reporter.report(
     kind === 'evict'
       ? {
-          ...said,
+          ...report,
           about,
           reason: EVENT_REASONS.evicted,
           metric: { name: 'PodEviction', dimensions: { answer: 'evicted' } },
         }
-      : { ...said, about, reason: EVENT_REASONS.disrupted, metric: { name: 'PodForcedDeletion' } },
+      : { ...report, about, reason: EVENT_REASONS.disrupted, metric: { name: 'PodForcedDeletion' } },
   );
 }
 

@@ -235,7 +235,7 @@ function endedBy(
 ): (ended: Pick<FinishedDrain, 'id' | 'fault' | 'said'>) => boolean {
   switch (incoming.kind) {
     case 'unQuarantined':
-      return ({ fault, said }) => isOfMonitor(fault) && !isBeforeQuarantine(incoming.said, said);
+      return ({ fault, said }) => isOfMonitor(fault) && !isBeforeQuarantine(incoming.timestamps, said);
     case 'cancelled':
     case 'withdrawn':
       return ({ id }) => id === incoming.id;
@@ -244,7 +244,7 @@ function endedBy(
       const over = faultOf(incoming.event);
       // Together with those that came before it: entities that recover one by one.
       return ({ fault, said }) =>
-        !isBefore(incoming.said, said) && isOver(fault, [...endsSince(recoveries, said), over]);
+        !isBefore(incoming.timestamps, said) && isOver(fault, [...endsSince(recoveries, said), over]);
     }
   }
 }

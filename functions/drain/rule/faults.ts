@@ -90,9 +90,9 @@ export const isUnderEndedQuarantine = (event: Timestamps | undefined, end: Times
   (laterBy(event, end, OF_QUARANTINES) ?? -1) >= 0;
 
 /** Faults that ended, by recoveries that were not said before the event. */
-export const endsSince = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly NodeFault[] =>
-  recoveries.filter(recovery => !isBefore(recovery.said, said)).map(({ fault }) => fault);
+export const endsSince = (recoveries: readonly Recovery[], timestamps: Timestamps | undefined): readonly NodeFault[] =>
+  recoveries.filter(recovery => !isBefore(recovery.said, timestamps)).map(({ fault }) => fault);
 
 /** Faults that ended, by recoveries that were surely said after the event. */
-export const endsAfter = (recoveries: readonly Recovery[], said: Timestamps | undefined): readonly NodeFault[] =>
-  recoveries.filter(recovery => isBefore(said, recovery.said)).map(({ fault }) => fault);
+export const endsAfter = (recoveries: readonly Recovery[], timestamps: Timestamps | undefined): readonly NodeFault[] =>
+  recoveries.filter(recovery => isBefore(timestamps, recovery.said)).map(({ fault }) => fault);

@@ -44,7 +44,7 @@ export function withEnds<Seen extends Observation>(seen: Seen): Seen {
   if (incoming?.kind === 'recovered' || incoming?.kind === 'lastedRecovery')
     return { ...seen, record: withRecovery(record, incoming, now) };
   if (incoming?.kind !== 'unQuarantined') return seen;
-  const { said: timestamps } = incoming;
+  const { timestamps } = incoming;
   if (timestamps === undefined || Object.keys(timestamps).length === 0) return seen;
   const earlierEnd = record.quarantineEnd;
   if (earlierEnd !== undefined && !isBeforeQuarantine(earlierEnd.said, timestamps)) return seen;
@@ -53,18 +53,23 @@ export function withEnds<Seen extends Observation>(seen: Seen): Seen {
 
 function withRecovery(
   record: DrainRecord,
-  { event, said }: Pick<LastedRecovery, 'event' | 'said'>,
+  { event, timestamps }: Pick<LastedRecovery, 'event' | 'timestamps'>,
   now: EpochMs,
 ): DrainRecord {
-  if (said === undefined) return record;
+  if (timestamps === undefined) return record;
   const fault = faultOf(event);
   const { recoveries = [] } = record;
-  const isKnown = recoveries.some(recovery => isOver(fault, [recovery.fault]) && !isBefore(recovery.said, said));
+  const isKnown = recoveries.some(recovery => isOver(fault, [recovery.fault]) && !isBefore(recovery.said, timestamps));
   if (isKnown) return record;
-  const others = recoveries.filter(recovery => !(isOver(recovery.fault, [fault]) && !isBefore(said, recovery.said)));
+  const others = recoveries.filter(
+    recovery => !(isOver(recovery.fault, [fault]) && !isBefore(timestamps, recovery.said)),
+  );
   // Those that a fault still needs come last: the others make room first.
   const { needed, free } = splitByNeed(others, record);
-  return { ...record, recoveries: newestOf([...free, ...needed, { fault, said, time: now }], MAX_RECOVERIES) };
+  return {
+    ...record,
+    recoveries: newestOf([...free, ...needed, { fault, said: timestamps, time: now }], MAX_RECOVERIES),
+  };
 }
 
 /**
@@ -97,7 +102,7 @@ const MAX_HELD = 50;
 /** The record with the recovery, where that has to last before it ends anything; undefined: it counts at once. */
 export function withHeldRecovery(
   record: DrainRecord,
-  { event, said }: Pick<LastedRecovery, 'event' | 'said'>,
+  { event, timestamps }: Pick<LastedRecovery, 'event' | 'timestamps'>,
   now: EpochMs,
 ): DrainRecord | undefined {
   const fault = faultOf(event);
@@ -105,7 +110,10 @@ export function withHeldRecovery(
   if (heldRecoveries.length >= MAX_HELD || !isFlapping(record, fault, now)) return undefined;
   // It counts from its first report; later ones change nothing.
   if (heldRecoveries.some(held => isOver(fault, [faultOf(held.event)]))) return record;
-  return { ...record, heldRecoveries: [...heldRecoveries, { event, ...(said && { said }), since: now }] };
+  return {
+    ...record,
+    heldRecoveries: [...heldRecoveries, { event, ...(timestamps && { said: timestamps }), since: now }],
+  };
 }
 
 /** Whether recoveries have ended drains for this check again and again. */
@@ -135,8 +143,8 @@ export function withLastedRecovery<Seen extends Observation>(seen: Seen): Seen {
   const { incoming, record, now } = seen;
   const lasted = record.heldRecoveries?.find(({ since }) => isDue(now, addDuration(since, RECOVERY_LASTS)));
   if (incoming !== undefined || lasted === undefined) return seen;
-  const { event, said } = lasted;
-  const recovery: LastedRecovery = { kind: 'lastedRecovery', event, said };
+  const { event, said: timestamps } = lasted;
+  const recovery: LastedRecovery = { kind: 'lastedRecovery', event, timestamps };
   return { ...seen, record: withHeld(record, held => held !== lasted), incoming: recovery };
 }
 
@@ -160,8 +168,8 @@ function fromBeforeQuarantineEnd(
   if (quarantine === undefined || node.quarantine !== undefined || quarantineEnd === undefined) return undefined;
   if (!isUnderEndedQuarantine(said, quarantineEnd.said)) return undefined;
   const { said: end, time } = quarantineEnd;
-  const saidTime = end.createdTime ?? end.generatedTime ?? end.exportedTime ?? end.sentTime ?? time;
-  return `this event is from before ${toTimestamp(saidTime)}, when the quarantine ended`;
+  const reportedTime = end.createdTime ?? end.generatedTime ?? end.exportedTime ?? end.sentTime ?? time;
+  return `this event is from before ${toTimestamp(reportedTime)}, when the quarantine ended`;
 }
 
 function fromBeforeRecovery({ recoveries = [] }: DrainRecord, { event, said }: DrainRequest): string | undefined {
@@ -178,31 +186,34 @@ export function rememberEnds(
   until: EpochMs | undefined,
   now: EpochMs,
 ): { readonly record: DrainRecord; readonly until: EpochMs | undefined } {
-  const { quarantineEnd, recoveries = [], staleSaid, flappingSaid, ...fields } = record;
+  const { quarantineEnd, recoveries = [], staleReportedTime, flappingReportedTime, ...fields } = record;
   const endOf = ({ time }: { readonly time: EpochMs }): EpochMs => addDuration(time, REMEMBERED_FOR);
   const isFresh = (memory: { readonly time: EpochMs }): boolean => !isDue(now, endOf(memory));
   const { needed } = splitByNeed(recoveries, record);
-  const staleEnd = staleSaid && addDuration(staleSaid, REPORT_EVERY);
-  const flappingEnd = flappingSaid && addDuration(flappingSaid, REPORT_EVERY);
+  const staleEnd = staleReportedTime && addDuration(staleReportedTime, REPORT_EVERY);
+  const flappingEnd = flappingReportedTime && addDuration(flappingReportedTime, REPORT_EVERY);
   const kept = recoveries.filter(recovery => isFresh(recovery) || needed.includes(recovery));
   const next: DrainRecord = {
     ...fields,
     ...(quarantineEnd !== undefined && isFresh(quarantineEnd) && { quarantineEnd }),
     ...(kept.length > 0 && { recoveries: kept }),
-    ...(staleEnd !== undefined && !isDue(now, staleEnd) && { staleSaid }),
-    ...(flappingEnd !== undefined && !isDue(now, flappingEnd) && { flappingSaid }),
+    ...(staleEnd !== undefined && !isDue(now, staleEnd) && { staleReportedTime }),
+    ...(flappingEnd !== undefined && !isDue(now, flappingEnd) && { flappingReportedTime }),
   };
   const ends = [...(next.quarantineEnd === undefined ? [] : [next.quarantineEnd]), ...kept.filter(isFresh)].map(endOf);
   return {
     record: next,
-    until: [...ends, next.staleSaid && staleEnd, next.flappingSaid && flappingEnd, lastedRecoveryTime(next)].reduce<
-      EpochMs | undefined
-    >(earliest, until),
+    until: [
+      ...ends,
+      next.staleReportedTime && staleEnd,
+      next.flappingReportedTime && flappingEnd,
+      lastedRecoveryTime(next),
+    ].reduce<EpochMs | undefined>(earliest, until),
   };
 }
 
-/** Time when an event was said, by the first clock that states it. */
-const saidTimeOf = ({ generatedTime, createdTime, exportedTime, sentTime }: Timestamps = {}): EpochMs | undefined =>
+/** Time when an event was reported, by the first clock that states it. */
+const reportedTimeOf = ({ generatedTime, createdTime, exportedTime, sentTime }: Timestamps = {}): EpochMs | undefined =>
   generatedTime ?? createdTime ?? exportedTime ?? sentTime;
 
 /** The greatest age of an event: never more than ended requests are remembered, whatever the configuration says. */
@@ -218,12 +229,12 @@ export function tooOldOutcome(
 ): DrainOutcome | undefined {
   if (incoming.kind === 'askedOnNode') return undefined;
   const { request, receivedTime } = incoming;
-  const saidTime = saidTimeOf(request.said);
-  if (saidTime === undefined || receivedTime === undefined) return undefined;
-  const age = durationBetween(saidTime, receivedTime);
+  const reportedTime = reportedTimeOf(request.said);
+  if (reportedTime === undefined || receivedTime === undefined) return undefined;
+  const age = durationBetween(reportedTime, receivedTime);
   const most = oldest(maxEventAge);
   if (age <= most || stillStands(node, request)) return undefined;
-  const message = `it is from ${toTimestamp(saidTime)} and came ${formatWholeSeconds(age)} later; after ${formatWholeSeconds(most)} nothing begins (maxEventAge)`;
+  const message = `it is from ${toTimestamp(reportedTime)} and came ${formatWholeSeconds(age)} later; after ${formatWholeSeconds(most)} nothing begins (maxEventAge)`;
   // Somebody waits for the answer to a request; a HealthEvent is only old.
   return {
     status: incoming.kind === 'drainRequested' ? 'Failed' : 'Cancelled',

@@ -101,13 +101,13 @@ export type EndMessage =
   | {
       readonly kind: 'recovered';
       readonly event: HealthEvent;
-      readonly said: Timestamps | undefined;
+      readonly timestamps: Timestamps | undefined;
       /** The request of this event, if somebody waits for its answer. */
       readonly drainRequest: DrainRequest | undefined;
     }
   | LastedRecovery
   /** The quarantine of the whole node is over. */
-  | { readonly kind: 'unQuarantined'; readonly id: string; readonly said?: Timestamps | undefined }
+  | { readonly kind: 'unQuarantined'; readonly id: string; readonly timestamps?: Timestamps | undefined }
   /** A person took back the quarantine of this one event, or repair its request. */
   | { readonly kind: 'cancelled'; readonly id: string; readonly requestedBy?: string }
   /** A person took back the request on the Node. */
@@ -117,7 +117,7 @@ export type EndMessage =
 export interface LastedRecovery {
   readonly kind: 'lastedRecovery';
   readonly event: HealthEvent;
-  readonly said: Timestamps | undefined;
+  readonly timestamps: Timestamps | undefined;
 }
 
 /** A message about the drains of a node. */

@@ -132,7 +132,7 @@ const schema = z.object({
   /** The value of the deadline annotation that could not be read, as it was said. */
   badTimestamp: z.exactOptional(z.string()),
   /** The deadline as it was said last; empty: that there is none. Absent in older records. */
-  saidDeadline: z.exactOptional(z.string()),
+  reportedDeadline: z.exactOptional(z.string()),
   /** Nothing has begun, for the settings cannot be read: the report of that, and its time. */
   unreadable: z.exactOptional(z.object({ message: z.string(), saidTime: instant })),
   /** Nothing has begun: the reason why our finalizer could not be put on or taken off, as it was said. */
@@ -212,6 +212,7 @@ const CODEC = storedUnder(
     hookKeyUid: 'keyUid',
     hookOwnerUid: 'hooksOf',
     reportedHookPoints: 'hooksSaid',
+    reportedDeadline: 'saidDeadline',
     askedEvictions: 'heldEvictions',
     failedLooks: 'refusedEvictions',
     finalizerGone: 'unheld',

@@ -137,17 +137,17 @@ const SHOWN_CHARS = 64;
 
 /** Makes the announcement, and answers the record with it. */
 async function announce(context: StepContext, news: Announcement): Promise<TerminationRecord> {
-  const saidDeadline = deadlineText(context.deadline);
+  const reportedDeadline = deadlineText(context.deadline);
   switch (news.kind) {
     case 'start':
       await reportStart(context);
-      return withReport({ ...context.state(), saidDeadline }, news.report);
+      return withReport({ ...context.state(), reportedDeadline }, news.report);
     case 'force':
       await reportForce(context);
-      return withReport({ ...context.state(), saidDeadline }, news.report);
+      return withReport({ ...context.state(), reportedDeadline }, news.report);
     case 'deadline':
       await reportDeadline(context, news);
-      return { ...context.state(), saidDeadline };
+      return { ...context.state(), reportedDeadline };
     case 'badTimestamp':
       await reportBadTimestamp(context, news.shown);
       return { ...context.state(), badTimestamp: news.shown };

@@ -585,13 +585,13 @@ describe('the end of a quarantine', () => {
   const quarantineEnd = { said: { sentTime: minutesAgo(10) }, time: minutesAgo(9) };
 
   it('is remembered as long as a message can wait, whether or not a drain ends by it', () => {
-    const over: IncomingMessage = { kind: 'unQuarantined', id: 'h', said: { sentTime: minutesAgo(1) } };
+    const over: IncomingMessage = { kind: 'unQuarantined', id: 'h', timestamps: { sentTime: minutesAgo(1) } };
     expect(decide(observation({ record: {}, incoming: over }))).toMatchObject({
       kind: 'idle',
       record: { quarantineEnd: { said: { sentTime: minutesAgo(1) }, time: NOW } },
       until: addDuration(NOW, REMEMBERED_FOR),
     });
-    const earlier: IncomingMessage = { ...over, said: { sentTime: minutesAgo(11) } };
+    const earlier: IncomingMessage = { ...over, timestamps: { sentTime: minutesAgo(11) } };
     expect(decide(observation({ record: { quarantineEnd }, incoming: earlier }))).toMatchObject({
       record: { quarantineEnd },
     });
@@ -625,7 +625,7 @@ describe('the end of a quarantine', () => {
 describe('the end of an earlier quarantine, which comes late', () => {
   const minutesAgo = (count: number) => addDuration(NOW, minutes(-count));
   const labels = { 'dgxc.nvidia.com/nvsentinel-state': 'drain-succeeded' };
-  const end = (said: Timestamps): IncomingMessage => ({ kind: 'unQuarantined', id: 'h', said });
+  const end = (timestamps: Timestamps): IncomingMessage => ({ kind: 'unQuarantined', id: 'h', timestamps });
   const on = (incoming: IncomingMessage, said: Timestamps) =>
     decide(
       observation({
@@ -681,13 +681,13 @@ describe('the end of a fault', () => {
       record: { recoveries: [{ fault, said, time: NOW }] },
       until: addDuration(NOW, REMEMBERED_FOR),
     });
-    const earlier: IncomingMessage = { ...over, said: { createdTime: minutesAgo(11) } };
+    const earlier: IncomingMessage = { ...over, timestamps: { createdTime: minutesAgo(11) } };
     expect(decide(observation({ record: { recoveries }, incoming: earlier }))).toMatchObject({
       record: { recoveries },
     });
-    const later = { ...over, said: { createdTime: minutesAgo(9) } } as const;
+    const later = { ...over, timestamps: { createdTime: minutesAgo(9) } } as const;
     expect(decide(observation({ record: { recoveries }, incoming: later }))).toMatchObject({
-      record: { recoveries: [{ fault, said: later.said, time: NOW }] },
+      record: { recoveries: [{ fault, said: later.timestamps, time: NOW }] },
     });
     expect(decide(observation({ now: addDuration(NOW, REMEMBERED_FOR), record: { recoveries } }))).toEqual({
       kind: 'idle',
@@ -701,7 +701,7 @@ describe('the end of a fault', () => {
     const part: IncomingMessage = {
       ...over,
       event: { ...event, isHealthy: true },
-      said: { createdTime: minutesAgo(5) },
+      timestamps: { createdTime: minutesAgo(5) },
     };
     const decision = decide(observation({ record: { recoveries }, incoming: part }));
     const record = 'record' in decision ? decision.record : {};
@@ -738,7 +738,7 @@ describe('the end of a fault', () => {
     expect(noted).toMatchObject({ kind: 'note', record: { active: { phase: { over: ['e1'] } } } });
     const record = 'record' in noted ? noted.record : {};
     expect(decide(observation({ record, incoming: over }))).toMatchObject({ kind: 'close', ending: { over: ['e1'] } });
-    const released: IncomingMessage = { kind: 'unQuarantined', id: 'h', said };
+    const released: IncomingMessage = { kind: 'unQuarantined', id: 'h', timestamps: said };
     expect(decide(observation({ record, incoming: released }))).toMatchObject({
       kind: 'note',
       record: { active: { phase: { over: ['e1', 'e2'] } } },

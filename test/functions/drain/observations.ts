@@ -82,10 +82,10 @@ export const asking = (asked: DrainRequest, receivedTime?: EpochMs): RequestMess
 });
 
 /** A monitor reports that this fault is over. */
-export const recovered = (event: HealthEvent, said?: Timestamps): Extract<EndMessage, { kind: 'recovered' }> => ({
+export const recovered = (event: HealthEvent, timestamps?: Timestamps): Extract<EndMessage, { kind: 'recovered' }> => ({
   kind: 'recovered',
   event,
-  said,
+  timestamps,
   drainRequest: undefined,
 });
 

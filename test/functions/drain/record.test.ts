@@ -109,7 +109,7 @@ it('reads versions 1 to 3, and writes version 4', () => {
     ...third,
     quarantineEnd: { said: { exportedTime: saidTime, sentTime: saidTime }, time },
     answered: [{ id: 'e0', status: 'AlreadyDrained', endTime: saidTime }],
-    staleSaid: time,
+    staleReportedTime: time,
   };
   expect(DRAIN_CODEC.parse({ ...Object(stored(4)) })).toEqual(fourth);
   // A drain is in one phase: of a record with the fields of several, those of the others are not written again.

@@ -48,7 +48,11 @@ export const deadlineText = (deadline: Deadline | undefined): string =>
 
 /** The next report before the steps, one at a time: each is in the record before the next. undefined: nothing is new. */
 export function nextAnnouncement(
-  { reportState, badTimestamp, saidDeadline }: Pick<TerminationRecord, 'reportState' | 'badTimestamp' | 'saidDeadline'>,
+  {
+    reportState,
+    badTimestamp,
+    reportedDeadline,
+  }: Pick<TerminationRecord, 'reportState' | 'badTimestamp' | 'reportedDeadline'>,
   {
     isForced,
     shown,
@@ -58,7 +62,8 @@ export function nextAnnouncement(
   const now = deadlineText(deadline);
   if (reportState.kind !== 'reported') return { kind: 'start', report: { isForced: false, text: 'started' } };
   if (isForced && !reportState.last.isForced) return { kind: 'force', report: { isForced, text: '' } };
-  if (saidDeadline !== undefined && saidDeadline !== now) return { kind: 'deadline', before: saidDeadline, now };
+  if (reportedDeadline !== undefined && reportedDeadline !== now)
+    return { kind: 'deadline', before: reportedDeadline, now };
   return shown === undefined || shown === badTimestamp ? undefined : { kind: 'badTimestamp', shown };
 }
 

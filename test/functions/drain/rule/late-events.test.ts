@@ -126,7 +126,8 @@ describe('ends that are remembered', () => {
 
   it('are those of quarantines that somebody dates, the latest one', () => {
     const end = (record: Partial<DrainRecord>, of: Timestamps | undefined): unknown =>
-      withEnds(observation({ record, incoming: { kind: 'unQuarantined', id: 'h', said: of } })).record.quarantineEnd;
+      withEnds(observation({ record, incoming: { kind: 'unQuarantined', id: 'h', timestamps: of } })).record
+        .quarantineEnd;
     expect(end({}, undefined)).toBeUndefined();
     expect(end({}, {})).toBeUndefined();
     expect(end({}, said(-10))).toEqual({ said: said(-10), time: NOW });
@@ -170,10 +171,14 @@ describe('ends that are remembered', () => {
   });
 
   it('keep the record until the last word about old events may be said again', () => {
-    const kept = (staleSaid: EpochMs | undefined, until?: EpochMs) =>
-      rememberEnds(observation({ record: { ...(staleSaid !== undefined && { staleSaid }) } }).record, until, NOW);
-    expect(kept(at(-59))).toMatchObject({ record: { staleSaid: at(-59) }, until: at(1) });
-    expect(kept(at(-60)).record).not.toHaveProperty('staleSaid');
+    const kept = (staleReportedTime: EpochMs | undefined, until?: EpochMs) =>
+      rememberEnds(
+        observation({ record: { ...(staleReportedTime !== undefined && { staleReportedTime }) } }).record,
+        until,
+        NOW,
+      );
+    expect(kept(at(-59))).toMatchObject({ record: { staleReportedTime: at(-59) }, until: at(1) });
+    expect(kept(at(-60)).record).not.toHaveProperty('staleReportedTime');
     expect(kept(at(-60)).until).toBeUndefined();
     expect(kept(undefined, at(7)).until).toBe(at(7));
     expect(kept(at(-59), at(7)).until).toBe(at(1));

@@ -66,7 +66,7 @@ describe('before its steps a turn', () => {
     [
       string,
       ReportState,
-      { isForced?: boolean; shown?: string; badTimestamp?: string; saidDeadline?: string; deadline?: Deadline },
+      { isForced?: boolean; shown?: string; badTimestamp?: string; reportedDeadline?: string; deadline?: Deadline },
       Announcement | undefined,
     ]
   >([
@@ -79,14 +79,14 @@ describe('before its steps a turn', () => {
     [
       'says that its deadline has moved',
       said(''),
-      { saidDeadline: before, deadline },
+      { reportedDeadline: before, deadline },
       { kind: 'deadline', before, now },
     ],
-    ['says that it has one now', said(''), { saidDeadline: '', deadline }, { kind: 'deadline', before: '', now }],
-    ['says that it has none', said(''), { saidDeadline: before }, { kind: 'deadline', before, now: '' }],
-    ['says so once', said(''), { saidDeadline: now, deadline }, undefined],
+    ['says that it has one now', said(''), { reportedDeadline: '', deadline }, { kind: 'deadline', before: '', now }],
+    ['says that it has none', said(''), { reportedDeadline: before }, { kind: 'deadline', before, now: '' }],
+    ['says so once', said(''), { reportedDeadline: now, deadline }, undefined],
     ['says nothing of it where an older version said the start', said(''), { deadline }, undefined],
-    ['says at the deadline that it has come', said(''), { isForced: true, saidDeadline: before, deadline }, force],
+    ['says at the deadline that it has come', said(''), { isForced: true, reportedDeadline: before, deadline }, force],
     ['shows what it cannot read', said(''), { shown: 'soon' }, { kind: 'badTimestamp', shown: 'soon' }],
     ['shows that once', said(''), { shown: 'soon', badTimestamp: 'soon' }, undefined],
     ['shows another one', said(''), { shown: 'later', badTimestamp: 'soon' }, { kind: 'badTimestamp', shown: 'later' }],
