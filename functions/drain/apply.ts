@@ -14,7 +14,7 @@ import { deleteLeft } from './left-resources.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
 import type { ObservedDrain, ObservedNode } from './observe.ts';
 import { reportAdmitted, reportAnswer, reportNotices, reportPause, reportStarted } from './report.ts';
-import { answer, cancel, holdRecovery } from './request-end.ts';
+import { answer, cancel, deferRecovery } from './request-end.ts';
 import type { FinishedDrain } from './request-record.ts';
 import type { DecisionOf, DrainDecision, Preparation } from './rule/decision.ts';
 import { isEndedElsewhere } from './rule/ending.ts';
@@ -48,8 +48,8 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
     }
     case 'deleteLeft':
       return deleteLeft(context, observed);
-    case 'holdRecovery':
-      return holdRecovery(context, decision, observed);
+    case 'deferRecovery':
+      return deferRecovery(context, decision, observed);
     case 'cancel':
       return cancel(context, decision, observed);
     case 'note': {
@@ -76,7 +76,7 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
 }
 
 /** Decisions about an idle node, or about any. */
-type OfAnyNode = 'idle' | 'tidy' | 'hide' | 'disownCordon' | 'deleteLeft' | 'holdRecovery' | 'cancel' | 'note';
+type OfAnyNode = 'idle' | 'tidy' | 'hide' | 'disownCordon' | 'deleteLeft' | 'deferRecovery' | 'cancel' | 'note';
 
 /** Carries out what was decided of a request, or of the drain under way. */
 async function applyToDrain(

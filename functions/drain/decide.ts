@@ -31,7 +31,7 @@ import type { DrainDecision } from './rule/decision.ts';
 import { endPlanOf } from './rule/ending.ts';
 import { forget, hasNoEndKeepingCordon, withoutEndsKeepingCordon, withUncordonedMark } from './rule/history.ts';
 import { readyToBegin, readyToGoOn } from './rule/pauses.ts';
-import { rememberEnds, withEnds, withHeldRecovery, withLastedRecovery } from './rule/late-events.ts';
+import { rememberEnds, withEnds, withDeferredRecovery, withLastedRecovery } from './rule/late-events.ts';
 import { cordonFor, hasStaleCordonMark, isPrepared, uncordonedMarkOf } from './rule/node-annotations.ts';
 import type {
   EndMessage,
@@ -63,7 +63,7 @@ import type { DrainOutcome } from './request-record.ts';
 
 /** Decides one thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(observed: Observation): DrainDecision {
-  // A held recovery that has lasted counts as the message in hand, of which the others tell.
+  // A deferred recovery that has lasted counts as the message in hand, of which the others tell.
   const withMessage = withLastedRecovery(observed);
   // Recoveries are kept for ends that keep the node cordoned: which do is known first.
   const withUncordon = noteUncordon(withMessage);
@@ -314,9 +314,10 @@ const FLAPPING =
 function decideEnd(observation: Observation, incoming: EndMessage): DrainDecision | undefined {
   const cancelled = cancellationOf(observation, incoming);
   const { record, now } = observation;
-  const held = cancelled && incoming.kind === 'recovered' ? withHeldRecovery(record, incoming, now) : undefined;
-  if (held !== undefined && held !== record) return { kind: 'holdRecovery', record: held, message: FLAPPING };
-  if (cancelled !== undefined && held === undefined) return { kind: 'cancel', ...cancelled };
+  const deferred = cancelled && incoming.kind === 'recovered' ? withDeferredRecovery(record, incoming, now) : undefined;
+  if (deferred !== undefined && deferred !== record)
+    return { kind: 'deferRecovery', record: deferred, message: FLAPPING };
+  if (cancelled !== undefined && deferred === undefined) return { kind: 'cancel', ...cancelled };
   const { drainRequest } = incoming.kind === 'recovered' ? incoming : {};
   if (drainRequest === undefined || observation.kind === 'idle') return undefined;
   return admitNow(observation, { kind: 'healthEvent', request: drainRequest, receivedTime: undefined });

@@ -14,7 +14,7 @@ import { fittingJson, toStoredAnswer } from './rule/record-size.ts';
 import {
   answeredSchema,
   finishedSchema,
-  heldRecoverySchema,
+  deferredRecoverySchema,
   outcomeSchema,
   quarantineEndSchema,
   recoverySchema,
@@ -224,7 +224,7 @@ const schema = z.object({
   pausedSince: z.exactOptional(instant),
   quarantineEnd: z.exactOptional(quarantineEndSchema),
   recoveries: z.exactOptional(z.list(recoverySchema)),
-  heldRecoveries: z.exactOptional(z.list(heldRecoverySchema)),
+  deferredRecoveries: z.exactOptional(z.list(deferredRecoverySchema)),
   /** Time of the last Warning on the Node that a recovery has to last first. */
   flappingReportedTime: z.exactOptional(instant),
   /** Time of the last Warning on the Node that an event is too old. */
@@ -251,7 +251,12 @@ const checked = checkedCodec<DrainRecord>(OWNER, schema, 4);
 
 /** Codec of the record: it is checked by the schema, and cut to what fits into an item. */
 export const DRAIN_CODEC: RecordCodec<DrainRecord> = storedUnder(
-  { pausedSince: 'heldSince', staleReportedTime: 'staleSaid', flappingReportedTime: 'flappingSaid' },
+  {
+    pausedSince: 'heldSince',
+    deferredRecoveries: 'heldRecoveries',
+    flappingReportedTime: 'flappingSaid',
+    staleReportedTime: 'staleSaid',
+  },
   {
     ...checked,
     toState: ({ active: drain, answered, ...rest }) => {

@@ -83,7 +83,7 @@ export const reportCancelled = (
   });
 
 /** Reports a recovery that ends nothing yet. @param isReported by an Event, too */
-export const reportHeldRecovery = (
+export const reportDeferredRecovery = (
   context: ReportContext,
   observed: ReportedNode,
   { message, isReported }: { readonly message: string; readonly isReported: boolean },

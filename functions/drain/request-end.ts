@@ -5,7 +5,7 @@ import type { DrainContext } from './context.ts';
 import { nodeOf, publishAnswers } from './drain-completed.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { ObservedDrain, ObservedNode } from './observe.ts';
-import { reportAnswer, reportCancelled, reportHeldRecovery } from './report.ts';
+import { reportAnswer, reportCancelled, reportDeferredRecovery } from './report.ts';
 import type { DecisionOf } from './rule/decision.ts';
 import { isOnlyObserved } from './rule/pauses.ts';
 import { isEnding } from './rule/phase.ts';
@@ -49,14 +49,14 @@ const isStaleReportDue = ({ record: { staleReportedTime }, now }: ObservedDrain)
   isReportDue(now, staleReportedTime);
 
 /** Notes a recovery that has to last before it ends anything. */
-export async function holdRecovery(
+export async function deferRecovery(
   context: DrainContext,
-  { record, message }: DecisionOf<'holdRecovery'>,
+  { record, message }: DecisionOf<'deferRecovery'>,
   observed: ObservedNode,
 ): Promise<Turn> {
   const isReported = isReportDue(observed.now, record.flappingReportedTime);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
-  await reportHeldRecovery(context, observed, { message, isReported });
+  await reportDeferredRecovery(context, observed, { message, isReported });
   const saved = await saveForSweep(observed, isReported ? { ...record, flappingReportedTime: observed.now } : record);
   return saved.written ? PROGRESSED : saved;
 }

@@ -148,5 +148,5 @@ export const recoverySchema = z.object({
 export type Recovery = Readonly<z.output<typeof recoverySchema>>;
 
 /** A recovery of a fault that comes and goes: it counts once it has lasted since then. */
-export const heldRecoverySchema = z.object({ event, said: z.exactOptional(timestampsSchema), since: instant });
-export type HeldRecovery = Readonly<z.output<typeof heldRecoverySchema>>;
+export const deferredRecoverySchema = z.object({ event, said: z.exactOptional(timestampsSchema), since: instant });
+export type DeferredRecovery = Readonly<z.output<typeof deferredRecoverySchema>>;

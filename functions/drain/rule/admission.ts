@@ -4,7 +4,7 @@ import { addDuration, CLOCK_SKEW, toDurationMs, type EpochMs } from '../../../sh
 import type { Admission } from './decision.ts';
 import { faultOf, isSameCheck } from './faults.ts';
 import { endOf, keepsCordon, remember } from './history.ts';
-import { tooOldOutcome, staleOutcome, withoutHeldRecovery } from './late-events.ts';
+import { tooOldOutcome, staleOutcome, withoutDeferredRecovery } from './late-events.ts';
 import { NODE_ANNOTATION } from './node-annotations.ts';
 import type { DrainObservation, DrainConfiguration, ReadyObservation, RequestMessage } from './observation.ts';
 import { isOnlyObserved } from './pauses.ts';
@@ -46,22 +46,23 @@ export function admit(observation: DrainObservation, incoming: RequestMessage): 
   };
   const stale = staleOutcome(observation, request);
   if (stale !== undefined) return answered(stale);
-  const withoutHeld = request.event.isHealthy ? record : withoutHeldRecovery(record, faultOf(request.event));
+  const withoutDeferred = request.event.isHealthy ? record : withoutDeferredRecovery(record, faultOf(request.event));
   const outcome =
-    immediateOutcome(observation, request) ?? (withoutHeld === record ? undefined : flapOutcome(observation, request));
-  if (outcome !== undefined) return answered(outcome, withoutHeld);
-  const joins = isJoined(withoutHeld, request, configuration);
-  if (!isFull(withoutHeld, request, joins)) return takeRequest(withoutHeld, request, configuration, now);
-  const room = admitCrowded(withoutHeld, request, {
+    immediateOutcome(observation, request) ??
+    (withoutDeferred === record ? undefined : flapOutcome(observation, request));
+  if (outcome !== undefined) return answered(outcome, withoutDeferred);
+  const joins = isJoined(withoutDeferred, request, configuration);
+  if (!isFull(withoutDeferred, request, joins)) return takeRequest(withoutDeferred, request, configuration, now);
+  const room = admitCrowded(withoutDeferred, request, {
     joins,
     partialDrain: configuration?.settings.partialDrain ?? true,
   });
-  if (room.kind === 'covered') return answered(room.outcome, withoutHeld);
+  if (room.kind === 'covered') return answered(room.outcome, withoutDeferred);
   const replacedEnds = room.replacedRequests.map(replaced => toFinished(replaced, room.outcome, withoutDrain));
   return { ...takeRequest(remember(room.record, replacedEnds, node), room.request, configuration, now), replacedEnds };
 }
 
-/** The outcome of a request whose fault comes back while its recovery is held: the node is still as its drain has left it. */
+/** The outcome of a request whose fault comes back while its recovery is deferred: the node is still as its drain has left it. */
 function flapOutcome(
   { node, record, configuration }: DrainObservation,
   { event }: DrainRequest,

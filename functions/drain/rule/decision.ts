@@ -77,7 +77,7 @@ export type DrainDecision =
   | { readonly kind: 'deleteLeft' }
   | Admission
   /** The fault comes and goes: its recovery ends nothing yet. */
-  | { readonly kind: 'holdRecovery'; readonly record: DrainRecord; readonly message: string }
+  | { readonly kind: 'deferRecovery'; readonly record: DrainRecord; readonly message: string }
   /** Requests, or the drain under way, are called off. */
   | ({ readonly kind: 'cancel' } & Cancellation)
   /** Something has to be mended, or a policy says `Observe`. */

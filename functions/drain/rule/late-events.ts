@@ -30,7 +30,14 @@ import { keepsCordon, REMEMBERED_FOR } from './history.ts';
 import type { LastedRecovery, Observation, DrainObservation, DrainedNode, RequestMessage } from './observation.ts';
 import { newestOf } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
-import type { DrainOutcome, DrainRequest, HeldRecovery, NodeFault, Recovery, Timestamps } from '../request-record.ts';
+import type {
+  DrainOutcome,
+  DrainRequest,
+  DeferredRecovery,
+  NodeFault,
+  Recovery,
+  Timestamps,
+} from '../request-record.ts';
 
 /**
  * Number of recoveries that are kept, since each entity of each check may have its own, and the most bytes of their JSON. The newest always
@@ -96,23 +103,23 @@ function splitByNeed(
 const FLAPS = 3;
 const FLAPS_WITHIN = hours(1);
 const RECOVERY_LASTS = minutes(10);
-/** Most recoveries of a node that are held; what comes later counts at once. */
-const MAX_HELD = 50;
+/** Most recoveries of a node that are deferred; what comes later counts at once. */
+const MAX_DEFERRED = 50;
 
 /** The record with the recovery, where that has to last before it ends anything; undefined: it counts at once. */
-export function withHeldRecovery(
+export function withDeferredRecovery(
   record: DrainRecord,
   { event, timestamps }: Pick<LastedRecovery, 'event' | 'timestamps'>,
   now: EpochMs,
 ): DrainRecord | undefined {
   const fault = faultOf(event);
-  const { heldRecoveries = [] } = record;
-  if (heldRecoveries.length >= MAX_HELD || !isFlapping(record, fault, now)) return undefined;
+  const { deferredRecoveries = [] } = record;
+  if (deferredRecoveries.length >= MAX_DEFERRED || !isFlapping(record, fault, now)) return undefined;
   // It counts from its first report; later ones change nothing.
-  if (heldRecoveries.some(held => isOver(fault, [faultOf(held.event)]))) return record;
+  if (deferredRecoveries.some(({ event: earlier }) => isOver(fault, [faultOf(earlier)]))) return record;
   return {
     ...record,
-    heldRecoveries: [...heldRecoveries, { event, ...(timestamps && { said: timestamps }), since: now }],
+    deferredRecoveries: [...deferredRecoveries, { event, ...(timestamps && { said: timestamps }), since: now }],
   };
 }
 
@@ -127,30 +134,32 @@ function isFlapping({ finished }: DrainRecord, fault: NodeFault, now: EpochMs): 
   return new Set(ended.map(({ startTime }) => startTime)).size >= FLAPS;
 }
 
-/** The record without held recoveries of this fault: it is back. */
-export const withoutHeldRecovery = (record: DrainRecord, fault: NodeFault): DrainRecord =>
-  withHeld(record, ({ event }) => !isAbout(faultOf(event), fault));
+/** The record without deferred recoveries of this fault: it is back. */
+export const withoutDeferredRecovery = (record: DrainRecord, fault: NodeFault): DrainRecord =>
+  withDeferred(record, ({ event }) => !isAbout(faultOf(event), fault));
 
-function withHeld(record: DrainRecord, isKept: (held: HeldRecovery) => boolean): DrainRecord {
-  const { heldRecoveries = [], ...fields } = record;
-  const kept = heldRecoveries.filter(isKept);
-  if (kept.length === heldRecoveries.length) return record;
-  return { ...fields, ...(kept.length > 0 && { heldRecoveries: kept }) };
+function withDeferred(record: DrainRecord, isKept: (recovery: DeferredRecovery) => boolean): DrainRecord {
+  const { deferredRecoveries = [], ...fields } = record;
+  const kept = deferredRecoveries.filter(isKept);
+  if (kept.length === deferredRecoveries.length) return record;
+  return { ...fields, ...(kept.length > 0 && { deferredRecoveries: kept }) };
 }
 
-/** Takes up a held recovery that has lasted. */
+/** Takes up a deferred recovery that has lasted. */
 export function withLastedRecovery<Seen extends Observation>(seen: Seen): Seen {
   const { incoming, record, now } = seen;
-  const lasted = record.heldRecoveries?.find(({ since }) => isDue(now, addDuration(since, RECOVERY_LASTS)));
+  const lasted = record.deferredRecoveries?.find(({ since }) => isDue(now, addDuration(since, RECOVERY_LASTS)));
   if (incoming !== undefined || lasted === undefined) return seen;
   const { event, said: timestamps } = lasted;
   const recovery: LastedRecovery = { kind: 'lastedRecovery', event, timestamps };
-  return { ...seen, record: withHeld(record, held => held !== lasted), incoming: recovery };
+  return { ...seen, record: withDeferred(record, each => each !== lasted), incoming: recovery };
 }
 
-/** Time when the first held recovery has lasted; undefined: none is held. */
-export const lastedRecoveryTime = ({ heldRecoveries = [] }: Pick<DrainRecord, 'heldRecoveries'>): EpochMs | undefined =>
-  heldRecoveries
+/** Time when the first deferred recovery has lasted; undefined: none is deferred. */
+export const lastedRecoveryTime = ({
+  deferredRecoveries = [],
+}: Pick<DrainRecord, 'deferredRecoveries'>): EpochMs | undefined =>
+  deferredRecoveries
     .map(({ since }) => addDuration(since, RECOVERY_LASTS))
     .reduce<EpochMs | undefined>(earliest, undefined);
 

@@ -113,7 +113,7 @@ export type EndMessage =
   /** A person took back the request on the Node. */
   | { readonly kind: 'withdrawn'; readonly id: string };
 
-/** A recovery that was held, and whose fault has not come back. */
+/** A recovery that was deferred, and whose fault has not come back. */
 export interface LastedRecovery {
   readonly kind: 'lastedRecovery';
   readonly event: HealthEvent;
