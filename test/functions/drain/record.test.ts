@@ -131,6 +131,21 @@ it('reads back exactly what it wrote, what is absent included', () => {
   expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(empty))).toStrictEqual(empty);
 });
 
+it('stores what has another name in the code as earlier versions read it', () => {
+  const deferredRecoveries = [{ event: SAMPLE_EVENT, said: { sentTime: time }, since: time }];
+  const record: DrainRecord = { requests: [], finished: [], deferredRecoveries, pausedSince: time };
+  const stored = DRAIN_CODEC.toState({ ...record, flappingReportedTime: time, staleReportedTime: time });
+  expect(Object.keys(stored)).toEqual([
+    'requests',
+    'finished',
+    'heldRecoveries',
+    'heldSince',
+    'flappingSaid',
+    'staleSaid',
+  ]);
+  expect(DRAIN_CODEC.parse(stored)).toMatchObject({ deferredRecoveries, flappingReportedTime: time });
+});
+
 it('refuses what has another shape, and passes over what a newer version adds', () => {
   expect(() => DRAIN_CODEC.parse({ requests: 'x', finished: [] })).toThrow('requests');
   expect(DRAIN_CODEC.parse({ requests: [], finished: [], added: true })).toEqual({ requests: [], finished: [] });

@@ -59,6 +59,13 @@ describe('the record of a termination', () => {
     expect(TERMINATION_CODEC.toState(value)).toEqual({ ...EMPTY, ...stored });
   });
 
+  it('stores the deadline that was reported as earlier versions read it', () => {
+    const stored = { ...EMPTY, saidDeadline: '2024-11-01T15:00:00Z' };
+    const value = TERMINATION_CODEC.parse(stored);
+    expect(value).toMatchObject({ reportedDeadline: '2024-11-01T15:00:00Z' });
+    expect(TERMINATION_CODEC.toState(value)).toEqual(stored);
+  });
+
   it('has one wait of each kind, the last one', () => {
     const before = withWait(withWait(EMPTY_TERMINATION, UNREADABLE), { kind: 'observed' });
     const value = withWait(before, { ...UNREADABLE, message: 'y' });
