@@ -21,7 +21,7 @@ export async function apply(
       return entry === undefined ? DONE : record.save({ subject, value: entry, wakeTime: decision.until });
     case 'report': {
       const { since } = decision;
-      const value = { since, saidTime: now, ...(object && { object }) };
+      const value = { since, reportedTime: now, ...(object && { object }) };
       // Said first: what the entry says was said is not said again for a day (I9).
       await reportOrphan(reporter, observed, decision);
       return record.save({ subject, value, wakeTime: addDuration(now, ORPHAN_CHECK) });

@@ -39,7 +39,7 @@ export interface OrphanObservation {
   /** Time when that termination left it; undefined: it is found just now. */
   readonly leftTime: EpochMs | undefined;
   /** The entry in the ledger. */
-  readonly entry: { readonly since: EpochMs; readonly saidTime: EpochMs; readonly forgotten?: boolean } | undefined;
+  readonly entry: { readonly since: EpochMs; readonly reportedTime: EpochMs; readonly forgotten?: boolean } | undefined;
 }
 
 export type OrphanDecision =
@@ -71,7 +71,7 @@ export function decide(observation: OrphanObservation): OrphanDecision {
   if (entry === undefined) return isUnknown ? { kind: 'ignore' } : { kind: 'report', since: leftTime, state };
   // Silent, until the instance has ended or the cluster has it.
   if (entry.forgotten === true) return { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) };
-  const next = addDuration(entry.saidTime, ORPHAN_CHECK);
+  const next = addDuration(entry.reportedTime, ORPHAN_CHECK);
   if (!isDue(now, next)) return { kind: 'wait', until: next };
   if (isUnknown) return { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) };
   return { kind: 'report', since: entry.since, state };

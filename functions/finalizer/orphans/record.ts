@@ -4,7 +4,7 @@ import { CURFEW_GROUP } from '../../../shared/contract/names.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
-import { checkedCodec, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 
 const schema = z.object({
   /** The NodeClaim or Node that went in the middle of its termination; absent: nobody knows whose the instance was. */
@@ -14,14 +14,17 @@ const schema = z.object({
   /** Time since which it is known. */
   since: instant,
   /** Time of the last report. */
-  saidTime: instant,
+  reportedTime: instant,
   /** A person has dealt with it: it is not reported any more. */
   forgotten: z.exactOptional(z.boolean()),
 });
 
 export type OrphanEntry = z.output<typeof schema>;
 
-export const ORPHAN_CODEC: RecordCodec<OrphanEntry> = checkedCodec(OWNER, schema, 1);
+export const ORPHAN_CODEC: RecordCodec<OrphanEntry> = storedUnder(
+  { reportedTime: 'saidTime' },
+  checkedCodec(OWNER, schema, 1),
+);
 
 const KIND = 'Instance';
 

@@ -46,8 +46,8 @@ describe('decide', () => {
     entry: undefined,
     ...fields,
   });
-  const entry = { since: ago(hours(50)), saidTime: ago(hours(24)) };
-  const saidLately = { since: ago(hours(50)), saidTime: ago(hours(23)) };
+  const entry = { since: ago(hours(50)), reportedTime: ago(hours(24)) };
+  const reportedLately = { since: ago(hours(50)), reportedTime: ago(hours(23)) };
   const inAnHour = addDuration(NOW, hours(1));
   const tomorrow = addDuration(NOW, hours(24));
 
@@ -58,7 +58,7 @@ describe('decide', () => {
       seen({ entry }),
       { kind: 'report', since: entry.since, state: 'running' },
     ],
-    ['not before', seen({ entry: saidLately }), { kind: 'wait', until: inAnHour }],
+    ['not before', seen({ entry: reportedLately }), { kind: 'wait', until: inAnHour }],
     [
       'a person has seen to it: silent',
       seen({ entry: { ...entry, forgotten: true } }),
@@ -72,7 +72,7 @@ describe('decide', () => {
     ['it ended: nothing to say', seen({ instance: ENDING }), { kind: 'ignore' }],
     [
       'it ended: closed',
-      seen({ instance: ENDING, entry: saidLately }),
+      seen({ instance: ENDING, entry: reportedLately }),
       { kind: 'close', because: 'InstanceEnded', state: 'terminated' },
     ],
     ['a NodeClaim has it', seen({ instance: present('NodeClaim') }), { kind: 'ignore' }],
@@ -129,7 +129,7 @@ describe('decide', () => {
       entry: fc.option(
         fc
           .integer({ min: 0, max: hours(100) })
-          .map(age => ({ since: ago(hours(200)), saidTime: ago(toDurationMs(age)) })),
+          .map(age => ({ since: ago(hours(200)), reportedTime: ago(toDurationMs(age)) })),
         { nil: undefined },
       ),
     });
