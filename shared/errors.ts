@@ -13,6 +13,8 @@ export class RetryableError extends Error {
   readonly reason: string | undefined;
   /** AWS does not allow the action: no other call of it is allowed either. */
   readonly isForbidden: boolean;
+  /** The verb and kind that RBAC does not allow, whatever the object; undefined: that is not why the API server said no. */
+  readonly permission: string | undefined;
 
   constructor(
     message: string,
@@ -22,6 +24,7 @@ export class RetryableError extends Error {
       outcomeUnknown?: boolean;
       reason?: string;
       isForbidden?: boolean;
+      permission?: string | undefined;
     } = {},
   ) {
     super(message, { cause: options.cause });
@@ -30,6 +33,7 @@ export class RetryableError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.outcomeUnknown = options.outcomeUnknown ?? false;
     this.isForbidden = options.isForbidden ?? false;
+    this.permission = options.permission;
   }
 }
 
@@ -79,6 +83,7 @@ export function joinFailures(failures: readonly unknown[]): unknown {
     cause: passing,
     outcomeUnknown: retryable.some(each => each.outcomeUnknown),
     isForbidden,
+    permission: retryable.find(each => each.permission !== undefined)?.permission,
     ...(reason !== undefined && { reason }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });

@@ -139,7 +139,7 @@ const AGAIN: Readonly<Record<RefusalCause, string>> = {
 export const textOfRefusal = ({ message, cause }: Pick<Refusal, 'message' | 'cause'>): string =>
   `${message}; ${AGAIN[cause]}`;
 
-/** The permission that is missing; undefined: the change was refused for another reason. */
+/** The permission that is missing; undefined: the change was refused for another reason. A record keeps the message alone, which names it. */
 export const permissionOf = ({ cause, message }: Refusal): string | undefined =>
   cause === 'permission' ? (permissionIn(message) ?? message) : undefined;
 

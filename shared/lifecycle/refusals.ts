@@ -261,7 +261,7 @@ export function causeOf(error: unknown): RefusalCause | undefined {
   if (!(error instanceof RetryableError) || error instanceof KindNotServed || error.reason === OUT_OF_TIME) return;
   if (error.isForbidden) return 'permission';
   if (error.reason !== 'Forbidden') return 'passing';
-  return permissionIn(error.message) === undefined ? 'request' : 'permission';
+  return error.permission === undefined ? 'request' : 'permission';
 }
 
 const BASIS_CHARS = 16;

@@ -28,6 +28,8 @@ describe('several failures', () => {
     expect(joinFailures([slow, busy])).toMatchObject({ reason: 'Timeout', retryAfterMs: 5, outcomeUnknown: false });
     const lost = new RetryableError('lost', { outcomeUnknown: true });
     expect(joinFailures([slow, lost])).toMatchObject({ outcomeUnknown: true });
+    const notAllowed = new RetryableError('no', { reason: 'Forbidden', permission: 'cannot patch resource "nodes"' });
+    expect(joinFailures([slow, notAllowed])).toMatchObject({ permission: 'cannot patch resource "nodes"' });
   });
 
   it('are out of sight where all of them are, and may pass where another one may', () => {

@@ -8,6 +8,7 @@
  * attempt's log line and metric, and the redrive policy ends it in the DLQ.
  */
 import type { ObjectRef } from '../../domain/kubernetes-object.ts';
+import { permissionIn } from '../../domain/refusal.ts';
 import { RetryableError, TerminalError } from '../../errors.ts';
 import type { CreateOutcome, DeleteOutcome, EvictOutcome, WriteOutcome } from '../../ports/kubernetes-api.ts';
 import { KindNotServed, type ObjectAnswer } from '../../ports/read-answer.ts';
@@ -22,18 +23,19 @@ export interface ApiCall {
 /** Translates what no verb expects. */
 export function toThrown(failure: ApiFailure, attempt: ApiCall): RetryableError | TerminalError {
   const message = `${attempt.doing}: ${failure.status} ${failure.reason || 'no reason'}: ${failure.message}`;
-  const retryable = (reason: string, outcomeUnknown: boolean): RetryableError =>
+  const retryable = (reason: string, outcomeUnknown: boolean, permission?: string): RetryableError =>
     new RetryableError(message, {
       reason: failure.reason || reason,
       outcomeUnknown: outcomeUnknown && attempt.write,
+      permission,
       ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
     });
   if (isRefusedByPolicy(failure)) return new TerminalError(failure.reason || 'Invalid', message);
   switch (failure.status) {
     case 401: // The token was refused although it is fresh: clocks or credentials, see above. Nothing was done.
       return retryable('Unauthorized', false);
-    case 403: // RBAC, quota, or a terminating namespace. Nothing was done.
-      return retryable('Forbidden', false);
+    case 403: // RBAC, which names the permission; or quota, or a terminating namespace. Nothing was done.
+      return retryable('Forbidden', false, permissionIn(failure.message));
     case 404: // The API server's own is expected by every verb; another's says nothing of the object.
       if (!isNotFound(failure)) return retryable('Status404', true);
       break;

@@ -137,9 +137,9 @@ describe('a cordon that is refused', () => {
   });
 
   it('is tried every minute where the permission is missing for all Nodes', async () => {
-    const message =
-      'nodes "n1" is forbidden: User "u" cannot patch resource "nodes" in API group "" at the cluster scope';
-    const drain = refusedDrain(cordonFails(() => new RetryableError(message, { reason: 'Forbidden' })));
+    const permission = 'cannot patch resource "nodes" in API group ""';
+    const message = `nodes "n1" is forbidden: User "u" ${permission} at the cluster scope`;
+    const drain = refusedDrain(cordonFails(() => new RetryableError(message, { reason: 'Forbidden', permission })));
     const thrown = await drain.lookFor(60);
     expect(drain.tries).toEqual(Array.from({ length: 60 }, (_, minute) => minute));
     expect(thrown.every(error => error === undefined)).toBe(true);

@@ -99,11 +99,12 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodRemoval['kind']
 const DENIED = new TerminalError('Forbidden', 'a policy says no');
 const BROKEN = new RetryableError('500', { outcomeUnknown: true });
 const BLOCKED: Answer = { kind: 'blocked', message: 'its budget is used up' };
+const PERMISSION = 'cannot create resource "pods/eviction" in API group ""';
 const notAllowed = (name: string): Answer =>
-  new RetryableError(
-    `pods "${name}" is forbidden: User "curfew" cannot create resource "pods/eviction" in API group "" in the namespace "default"`,
-    { reason: 'Forbidden' },
-  );
+  new RetryableError(`pods "${name}" is forbidden: User "curfew" ${PERMISSION} in the namespace "default"`, {
+    reason: 'Forbidden',
+    permission: PERMISSION,
+  });
 
 describe.each(['evict', 'delete'] as const)('a pod whose %s is refused', kind => {
   it('is tried after 1, 2, 4 … 60 minutes, whatever wakes the run, and that is said once an hour', async () => {

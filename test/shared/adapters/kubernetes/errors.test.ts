@@ -80,6 +80,14 @@ describe('what no verb expects', () => {
     expect(error).toBeInstanceOf(TerminalError);
   });
 
+  it.each([
+    ['User "x" cannot patch resource "nodes" in API group ""', 'cannot patch resource "nodes" in API group ""'],
+    ['exceeded quota', undefined],
+  ])('names the permission that is missing: %s', (message, permission) => {
+    const error = toThrown(refusal(403, 'Forbidden', message), { doing: 'patching nodes n1', write: true });
+    expect(error).toMatchObject({ reason: 'Forbidden', permission });
+  });
+
   it('says what was being done, and what the server said', () => {
     const error = toThrown(refusal(403, 'Forbidden', 'User "x" cannot patch'), {
       doing: 'patching nodes n1',
