@@ -5,7 +5,7 @@
 import { CURFEW_GROUP } from '../contract/names.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import { aboutSubject, type Subject } from '../contract/subject.ts';
-import { addDuration, isReportDue, minutes, type EpochMs } from '../domain/time.ts';
+import { addDuration, earliest, isReportDue, minutes, whileAhead, type EpochMs } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import { KindNotServed } from '../ports/read-answer.ts';
 import type { Reporter } from '../lifecycle/reporter.ts';
@@ -82,7 +82,7 @@ export function createPauseOutOfSight(deps: OutOfSightDeps): PauseOutOfSight {
       const { subject, value } = known;
       const wanted = addDuration(now, OUT_OF_SIGHT_CHECK);
       const armed = loaded?.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
-      const wakeTime = armed !== undefined && armed > now && armed < wanted ? armed : wanted;
+      const wakeTime = earliest(wanted, whileAhead(now, armed));
       await report(subject, text);
       await record.save({ subject, value, wakeTime });
       if (isRequest) throw error;

@@ -1,5 +1,14 @@
 /** The memory of a refused change, and when the change is tried again (I5, I11). Pure. */
-import { addDuration, doubledWait, durationBetween, earliest, isDue, isReportDue, minutes } from './time.ts';
+import {
+  addDuration,
+  doubledWait,
+  durationBetween,
+  earliest,
+  isDue,
+  isReportDue,
+  minutes,
+  whileAhead,
+} from './time.ts';
 import type { DurationMs, EpochMs } from './time.ts';
 
 /**
@@ -56,8 +65,7 @@ export function retryNotBefore(
   seen: { readonly basis: string; readonly now: EpochMs; readonly deadline?: EpochMs | undefined },
 ): EpochMs | undefined {
   if (refusal === undefined || refusal.basis !== seen.basis || isTransient(refusal)) return undefined;
-  const isAhead = seen.deadline !== undefined && seen.deadline > refusal.lastTime;
-  const time = earliest(nextTry(refusal), isAhead ? seen.deadline : undefined);
+  const time = earliest(nextTry(refusal), whileAhead(refusal.lastTime, seen.deadline));
   return isDue(seen.now, time) ? undefined : time;
 }
 

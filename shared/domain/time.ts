@@ -68,6 +68,13 @@ export function isDue(now: EpochMs, due: EpochMs): boolean {
   return now >= due;
 }
 
+/** Whether `time` still comes: at the instant itself it is there. */
+export const isAhead = (now: EpochMs, time: EpochMs): boolean => !isDue(now, time);
+
+/** The time while it is ahead; undefined: it has come, or there is none. */
+export const whileAhead = (now: EpochMs, time: EpochMs | undefined): EpochMs | undefined =>
+  time !== undefined && isAhead(now, time) ? time : undefined;
+
 /** A state that still holds is reported again after this long: the API server deletes an Event after an hour. */
 export const REPORT_EVERY = hours(1);
 
@@ -77,7 +84,7 @@ export const isReportDue = (now: EpochMs, reportedTime: EpochMs | undefined, eve
 
 /** Whether a timer comes no later than wanted. One that is earlier than needed is kept: it comes once without need. */
 export const comesInTime = (armed: EpochMs | undefined, wanted: EpochMs, now: EpochMs): boolean =>
-  armed !== undefined && armed > now && armed <= wanted;
+  armed !== undefined && isAhead(now, armed) && armed <= wanted;
 
 /** The earlier of two instants, where undefined means "never". */
 export function earliest(a: EpochMs, b: EpochMs | undefined): EpochMs;

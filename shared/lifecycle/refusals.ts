@@ -37,7 +37,7 @@ import {
   type RefusalCause,
   type Refusals,
 } from '../domain/refusal.ts';
-import { addDuration, earliest, latest, minutes, type EpochMs } from '../domain/time.ts';
+import { addDuration, earliest, latest, minutes, whileAhead, type EpochMs } from '../domain/time.ts';
 import { contended, OUT_OF_TIME, RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { KindNotServed } from '../ports/read-answer.ts';
@@ -152,7 +152,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
       if (refused !== undefined) return refused;
       const earlierRefusal = known(change);
       const now = clock.now();
-      const comingDeadline = deadline !== undefined && deadline > now ? deadline : undefined;
+      const comingDeadline = whileAhead(now, deadline);
       try {
         const outcome = await call();
         if (isLost(outcome)) {

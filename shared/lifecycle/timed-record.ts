@@ -29,6 +29,7 @@ import {
   addDuration,
   comesInTime,
   durationBetween,
+  isAhead,
   isDue,
   seconds,
   toDurationMs,
@@ -234,13 +235,13 @@ function isArmedInTime(stored: StoredRecord, wakeTime: EpochMs, now: EpochMs): b
 /** Whether a timer that another run may rely on is replaced by a later one. One that is due has brought its run here. */
 function isPutOff(stored: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
   const { nextWakeTime, state } = stored;
-  if (state[CLOSING] !== undefined || nextWakeTime === undefined || nextWakeTime <= now) return false;
-  return nextWakeTime < wakeTime;
+  if (state[CLOSING] !== undefined || nextWakeTime === undefined) return false;
+  return isAhead(now, nextWakeTime) && nextWakeTime < wakeTime;
 }
 
 /** Whether a message for this very timer was sent with an earlier write: a second one would double every run that follows. */
 function isMessageSent({ nextWakeTime, hasOwnMessage, state }: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
-  return state[CLOSING] === undefined && hasOwnMessage === true && nextWakeTime === wakeTime && wakeTime > now;
+  return state[CLOSING] === undefined && hasOwnMessage === true && nextWakeTime === wakeTime && isAhead(now, wakeTime);
 }
 
 /** None for a time that is over. */

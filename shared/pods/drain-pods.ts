@@ -19,7 +19,7 @@ import { qualifiedName } from '../domain/kubernetes-object.ts';
 import type { PodView } from '../domain/pod.ts';
 import type { Protection } from '../domain/protection.ts';
 import type { Refusals } from '../domain/refusal.ts';
-import { addDuration, earliest, seconds, toDurationMs, toTimestamp } from '../domain/time.ts';
+import { addDuration, earliest, isAhead, seconds, toDurationMs, toTimestamp } from '../domain/time.ts';
 import type { DurationMs, EpochMs } from '../domain/time.ts';
 import { isRefusal, type Tries } from '../lifecycle/refusals.ts';
 import type { About, Report, Reporter } from '../lifecycle/reporter.ts';
@@ -154,7 +154,7 @@ async function answerTo<Removal extends PodRemoval>(
 ): Promise<PodAnswer> {
   const { kind, pod } = removal;
   const known = kind === 'evict' ? askedEvictions?.[pod.uid] : undefined;
-  if (known !== undefined && known.until > now) {
+  if (known !== undefined && isAhead(now, known.until)) {
     const { message, until } = known;
     if (message === '') return { kind: 'intended' };
     return message === NO_SUCH_POD ? { kind: 'noSuchPod', until } : { kind: 'askedBefore', message, until };
@@ -231,7 +231,7 @@ export function withEvictionIntents(
   const intents = removals.flatMap(({ kind, pod }) => {
     const { uid } = pod;
     const known = before[uid];
-    const isAsked = known !== undefined && known.until > now;
+    const isAsked = known !== undefined && isAhead(now, known.until);
     if (kind !== 'evict' || isAsked || refusals?.[keyOf({ kind, pod })] !== undefined) return [];
     return [[uid, { message: known?.message ?? '', until: addDuration(now, RETRY) }] as const];
   });
@@ -251,7 +251,7 @@ export function askedEvictionsAfter(
   const next = results.flatMap(({ removal: { kind, pod }, answer }) => {
     const known = before?.[pod.uid];
     if (kind !== 'evict') return [];
-    if (known !== undefined && known.until > now) return [[pod.uid, known] as const];
+    if (known !== undefined && isAhead(now, known.until)) return [[pod.uid, known] as const];
     // as it was noted: the record needs no second write.
     const intent = answer.kind === 'evicted' ? intents[pod.uid] : undefined;
     if (intent !== undefined) return [[pod.uid, { ...intent, message: '' }] as const];

@@ -4,7 +4,7 @@
  */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration } from '../../../shared/domain/time.ts';
+import { addDuration, isAhead } from '../../../shared/domain/time.ts';
 import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
 import { anotherTurn, DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { releaseCall, reserveCall } from './call-rate.ts';
@@ -156,7 +156,7 @@ async function intend(context: ObjectRunContext, observed: ObservedObject): Prom
   const { now } = observation;
   const isCallDue = entry !== undefined && entry.phase !== 'cleaned' && entry.slotTime !== undefined;
   const callTime = await reserveCall(deps, inForce, observed.subject.uid ?? '', { isCallDue, now, reserveCallTime });
-  if (callTime > now) {
+  if (isAhead(now, callTime)) {
     const next = { ...nextEntry(observed), slotTime: callTime };
     // One that queues again has queued since then.
     const isFirst = next.phase === 'held' && !isCallDue;

@@ -10,6 +10,7 @@ import {
   addDuration,
   comesInTime,
   earliest,
+  isAhead,
   seconds,
   toDurationMs,
   type EpochMs,
@@ -97,7 +98,7 @@ export function entryRecord(
   ): Promise<SaveOutcome> => {
     const now = clock.now();
     // The run in hand looks at each entry, and so at those whose time has come.
-    const ahead = entries.map(({ wakeTime }) => wakeTime).filter(time => time > now);
+    const ahead = entries.map(({ wakeTime }) => wakeTime).filter(time => isAhead(now, time));
     const wakeTime = ahead.reduce<EpochMs | undefined>(earliest, undefined) ?? addDuration(now, LEDGER_CHECK);
     return record.save({ ...wanted, value: recordOf(entries), wakeTime });
   };

@@ -1,7 +1,7 @@
 /** The record of one termination within one turn: its present value, the intents of the turn, and how it is written together with its timer. */
 import { deletionTimeOf, type KubernetesObject, subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
-import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, earliest, whileAhead, type EpochMs } from '../../../shared/domain/time.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { withAnswers } from './rule/hook-progress.ts';
 import { launchTimeOf } from './rule/objects.ts';
@@ -28,7 +28,7 @@ export function openStateWriter(
   /** Keeps a timer that is still ahead. To put it off would send another message in every run, and each message starts a run. */
   const save = async (next: TerminationRecord, wanted: EpochMs, isForSweep: boolean): Promise<SaveOutcome> => {
     const subject = subjectOf(observed.object);
-    const wakeTime = earliest(wanted, isAhead(nextWakeTime, observed.now));
+    const wakeTime = earliest(wanted, whileAhead(observed.now, nextWakeTime));
     const { refusals: stored, ...fields } = next;
     const refusals = tries.after(stored);
     const nodes = withReleased(fields.nodes, releasedNodes);
@@ -54,9 +54,6 @@ const withReleased = (nodes: TerminationRecord['nodes'], released: ReadonlySet<s
   Object.fromEntries(
     Object.entries(nodes).map(([uid, node]) => [uid, released.has(uid) ? { ...node, isAccountedFor: true } : node]),
   );
-
-const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined =>
-  armed !== undefined && armed > now ? armed : undefined;
 
 /** The record with the intents of this turn. */
 export function withTurnIntent(before: TerminationRecord, context: StepContext): TerminationRecord {

@@ -1,7 +1,15 @@
 /** The queue of a FinalizerRule's calls: it gives the clean-up of an object its turn. Pure: no I/O, no clock. */
 import type { RateLimit } from '../../../../shared/domain/finalizer-rule.ts';
 import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';
-import { addDuration, isDue, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
+import {
+  addDuration,
+  isAhead,
+  isDue,
+  latest,
+  toDurationMs,
+  whileAhead,
+  type EpochMs,
+} from '../../../../shared/domain/time.ts';
 
 /** The calls of one FinalizerRule. */
 export interface CallQueue {
@@ -27,15 +35,15 @@ export function reserveCallTime(
   const underWay = Object.fromEntries(
     Object.entries(callEndTimes).filter(([uid, until]) => uid !== own && !isDue(now, until)),
   );
-  const from = nextFreeTime !== undefined && nextFreeTime > now ? nextFreeTime : now;
+  const from = whileAhead(now, nextFreeTime) ?? now;
   const early = addDuration(from, toDurationMs(-concurrent * interval));
   const isFull = Object.keys(underWay).length >= concurrent;
   const next = addDuration(from, interval);
   const withOwn = { ...underWay, [own]: addDuration(now, RUN_ENDS_WITHIN) };
   if (isCallDue && !isFull)
     return { callTime: now, queue: { ...(nextFreeTime !== undefined && { nextFreeTime }), callEndTimes: withOwn } };
-  const callTime = isFull ? next : early > now ? early : now;
-  return { callTime, queue: { nextFreeTime: next, callEndTimes: callTime > now ? underWay : withOwn } };
+  const callTime = isFull ? next : latest(early, now);
+  return { callTime, queue: { nextFreeTime: next, callEndTimes: isAhead(now, callTime) ? underWay : withOwn } };
 }
 
 /** The queue when a call has ended. */

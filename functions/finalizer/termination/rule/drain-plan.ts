@@ -21,7 +21,7 @@ import {
   type Protection,
   type ProtectionPolicy,
 } from '../../../../shared/domain/protection.ts';
-import { earliest, isDue, parseTimestamp, type EpochMs } from '../../../../shared/domain/time.ts';
+import { earliest, isDue, parseTimestamp, whileAhead, type EpochMs } from '../../../../shared/domain/time.ts';
 
 export interface DrainSituation {
   readonly now: EpochMs;
@@ -121,10 +121,7 @@ function nextEnd(steps: readonly PodStep[]): EpochMs | undefined {
 
 function nextForceOf(steps: readonly PodStep[], now: EpochMs, deadline: EpochMs | undefined): EpochMs | undefined {
   let next: EpochMs | undefined;
-  for (const step of steps) {
-    const forced = forceTime(step.pod, deadline);
-    if (forced !== undefined && forced > now) next = earliest(next, forced);
-  }
+  for (const step of steps) next = earliest(next, whileAhead(now, forceTime(step.pod, deadline)));
   return next;
 }
 

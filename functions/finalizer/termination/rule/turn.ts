@@ -13,6 +13,7 @@ import {
   minutes,
   toDurationMs,
   toTimestamp,
+  whileAhead,
   type DurationMs,
   type EpochMs,
 } from '../../../../shared/domain/time.ts';
@@ -110,7 +111,7 @@ export function waitOfTurn({ now, deletion, deadline, isForced, record, ...wait 
   const text = `${wait.step}: ${wait.on}`;
   const isReported =
     reportState.kind === 'reported' && reportState.last.isForced === isForced && reportState.last.text === text;
-  const atDeadline = deadline !== undefined && deadline.time > now ? deadline.time : undefined;
+  const atDeadline = whileAhead(now, deadline?.time);
   return {
     wakeTime: earliest(earliest(wait.until, atDeadline), addDuration(now, SAFETY_NET)),
     report: { isForced, text },
