@@ -218,9 +218,9 @@ function drainEnd(
   ours: ReturnType<typeof annotationOf>,
   now: EpochMs,
 ): EpochMs | undefined {
-  if (action.drain === undefined) return undefined;
+  if (action.type !== 'Terminate' || action.after?.type !== 'Drain') return undefined;
   if (ours !== undefined) return parseTimestamp(ours.set);
-  const { key, timeout } = action.drain;
+  const { key, timeout } = action.after;
   if (record?.incident?.taken.includes(key) !== true) return addDuration(now, timeout);
   const { attempt } = record;
   return attempt?.key === key && answerOf(attempt)?.kind === 'failed' ? attempt.until : undefined;

@@ -32,13 +32,13 @@ export function ladderOf(
       case 'Reboot': {
         const bound = drainBound === 'Inherit' ? (claimGracePeriod ?? action.timeout) : (drainBound ?? NO_TIME);
         const timeout = toDurationMs(Math.min(bound, claimGracePeriod ?? bound));
-        const key = `${DRAIN_BEFORE_REBOOT}|${action.timeout}`;
-        return timeout > 0 ? [{ ...action, type: 'Drain', timeout, key }, action] : [action];
+        const reboot = { ...action, type: action.type };
+        return timeout > 0 ? [{ ...action, type: 'Drain', timeout, reboot }, reboot] : [reboot];
       }
       case 'DrainThenTerminate': {
         const drain: LadderAction = { ...action, type: 'Drain' };
-        const { timeout } = drain;
-        return [drain, { ...action, type: 'Terminate', timeout: STUCK_AFTER, drain: { key: keyOf(drain), timeout } }];
+        const after = { type: 'Drain', key: keyOf(drain), timeout: drain.timeout } as const;
+        return [drain, { ...action, type: 'Terminate', timeout: STUCK_AFTER, after }];
       }
       case 'ReplaceThenTerminate':
         return [{ ...action, type: 'Replace' }];
@@ -63,9 +63,15 @@ export function possibleOf(ladder: readonly LadderAction[], claim?: NodeClaimVie
 
 const NO_TIME = minutes(0);
 
-export const DRAIN_BEFORE_REBOOT = 'Drain before Reboot|';
+const DRAIN_BEFORE_REBOOT = 'Drain before Reboot|';
 
-/** Whether the drain is the first half of a reboot. */
+type DrainForReboot = Extract<LadderAction, { readonly type: 'Drain' }> & { readonly reboot: object };
+
+/** Whether the action is the drain of a reboot. */
+export const isForReboot = (action: LadderAction): action is DrainForReboot =>
+  action.type === 'Drain' && action.reboot !== undefined;
+
+/** Whether the attempt is at the drain of a reboot. Its record has the key alone. */
 export const isBeforeReboot = ({ key }: Pick<Attempt, 'key'>): boolean => key.startsWith(DRAIN_BEFORE_REBOOT);
 
 /** Whether a reboot, or the drain before it, was refused and is tried again: the maintenance of the node stays. */
@@ -81,25 +87,26 @@ export function allActionsOf(repair: Pick<RepairInForce, 'settings'>): readonly 
 /** A termination is stuck after this long, unless its action states a timeout. */
 const STUCK_AFTER = hours(1);
 
-type Keyed<Action extends LadderAction> = Action extends { readonly template: string }
-  ? Pick<Action, 'type' | 'timeout' | 'key' | 'template'>
-  : Pick<Action, 'type' | 'timeout' | 'key'>;
+type Keyed<Action> = Action extends LadderAction ? Omit<Action, 'attempts' | 'within'> : never;
 
 /** Two actions with one key are the same action. */
-export const keyOf = (action: Keyed<LadderAction>): string =>
-  action.key ?? `${action.type}|${action.type === 'CustomResource' ? action.template : ''}|${action.timeout}`;
+export function keyOf(action: Keyed<LadderAction>): string {
+  const own = `${action.type}|${action.type === 'CustomResource' ? action.template : ''}|${action.timeout}`;
+  if (action.type === 'Drain' && action.reboot !== undefined) return `${DRAIN_BEFORE_REBOOT}|${action.reboot.timeout}`;
+  return action.type === 'Terminate' && action.after?.type === 'Replace' ? action.after.key : own;
+}
 
 /** Acts of one kind count against one allowance, whatever their timeout. */
 export const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|'));
 
-type Termination = LadderAction & { readonly type: 'Terminate' };
+type Termination = Extract<LadderAction, { readonly type: 'Terminate' }>;
 
 /** The termination that follows once the replacement of this action is ready. */
 export const terminationOfReplaced = (action: LadderAction): Termination => ({
   ...action,
   type: 'Terminate',
   timeout: STUCK_AFTER,
-  key: keyOf(action),
+  after: { type: 'Replace', key: keyOf(action) },
 });
 
 /** The termination after the action of this key; undefined: the list no longer has that action. */

@@ -8,7 +8,7 @@ import type { Act, NodeRecord } from '../node-record.ts';
 import { earlierReplacement } from './earlier-replacement.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { GOES_ON_WITHIN, isRecordNeeded, readableSettings } from './incident.ts';
-import { DRAIN_BEFORE_REBOOT, isBeforeReboot, keyOf, kindOf } from './ladder.ts';
+import { isForReboot, keyOf, kindOf } from './ladder.ts';
 import type { NodeFacts } from './pool-facts.ts';
 import {
   BLOCKED_CHECK,
@@ -164,9 +164,8 @@ export const isWithin = ({ time }: Act, { within }: LadderAction, now: EpochMs):
 /** The time at which the action may be taken again; undefined: now. */
 function allowanceReturns(action: LadderAction, acts: readonly Act[], now: EpochMs): EpochMs | undefined {
   if (action.type === 'Terminate') return undefined;
-  const kind = kindOf(keyOf(action));
   // A drain before a reboot has no use once no reboot may follow.
-  const kinds = kind === DRAIN_BEFORE_REBOOT ? [kind, 'Reboot|'] : [kind];
+  const kinds = [action, ...(isForReboot(action) ? [action.reboot] : [])].map(each => kindOf(keyOf(each)));
   const times = kinds.flatMap(each => {
     const counted = acts
       .filter(act => kindOf(act.key) === each && isWithin(act, action, now))
@@ -191,7 +190,7 @@ export function takenBefore(
   const index = ladder.findIndex(action => keyOf(action) === last.key);
   if (index < 0) return [];
   const previous = ladder[index - 1];
-  const first = previous !== undefined && isBeforeReboot({ key: keyOf(previous) }) ? index - 1 : index;
+  const first = previous !== undefined && isForReboot(previous) ? index - 1 : index;
   return ladder.slice(0, first).map(keyOf);
 }
 
@@ -253,7 +252,7 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
         return { kind: 'next', action };
       case 'returns':
         returns = earliest(returns, chance.time);
-        isUndrained = isBeforeReboot({ key });
+        isUndrained = isForReboot(action);
         break;
       case 'lastResort':
         launch ??= action;

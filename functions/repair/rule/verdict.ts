@@ -24,13 +24,21 @@ export const REPORT_CODES = {
   outcomeUnknown: 'settle',
 } as const;
 
-/** An action of the ladder with its time; `DrainThenTerminate` is two. */
-export type LadderAction = ActionOf<ActionType> & {
-  /** Key that replaces the usual one (`keyOf`), for a drain or termination that is one half of an action. */
-  readonly key?: string | undefined;
-  /** The drain that comes before, for the termination that is the second half of `DrainThenTerminate`. */
-  readonly drain?: { readonly key: string; readonly timeout: DurationMs };
-};
+/**
+ * An action of the ladder with its time. `DrainThenTerminate` is a drain and a termination, and a reboot whose pods have time is a
+ * drain and the reboot.
+ */
+export type LadderAction =
+  | ActionOf<'Reboot' | 'CustomResource' | 'Replace'>
+  /** @property reboot the reboot for which the pods leave; absent: they leave for the termination */
+  | (ActionOf<'Drain'> & { readonly reboot?: ActionOf<'Reboot'> })
+  /** @property after the first half of the same action; absent: the termination is an action of its own */
+  | (ActionOf<'Terminate'> & { readonly after?: FirstHalf });
+
+/** The drain or the launch that a termination follows, by its key. */
+type FirstHalf =
+  | { readonly type: 'Drain'; readonly key: string; readonly timeout: DurationMs }
+  | { readonly type: 'Replace'; readonly key: string };
 
 /**
  * An action that is possible at a node: a launch names the NodeClaim that it replaces, a termination its replacement.

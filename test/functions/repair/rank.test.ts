@@ -21,7 +21,7 @@ function dueNode({ failed, priority, waited, severity }: Waiting, index: number)
   const dueSince = addDuration(NOW, minutes(-waited));
   return {
     node: view,
-    verdict: { entryPolicy: { priority }, dueSince, severity, action: { type: 'Replace', key: 'Replace||1' } },
+    verdict: { entryPolicy: { priority }, dueSince, severity, action: { type: 'Replace', timeout: 1 } },
     record: failed === undefined ? undefined : { incident: { skippedLaunches: ['Replace||1'] }, launched: failed },
   } as unknown as DueFinding;
 }
