@@ -83,12 +83,12 @@ async function act(
   if (granted.length === 0) return [];
   // If this pass dies while it acts, the next one goes on.
   const wakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
-  const { ramp, counts, oldAttempts, holdingGuards: heldBefore } = observed.poolRecord;
+  const { ramp, counts, oldAttempts, blockingGuards: heldBefore } = observed.poolRecord;
   // The ramp begins with an act: until then, what had held stays with what holds now (I12).
-  const holdingGuards = [...new Set([...heldBefore, ...poolRecord.holdingGuards])];
+  const blockingGuards = [...new Set([...heldBefore, ...poolRecord.blockingGuards])];
   await savePool(
     observed,
-    { ...poolRecord, ramp, counts, oldAttempts, holdingGuards },
+    { ...poolRecord, ramp, counts, oldAttempts, blockingGuards },
     { wakeTime, hasOwnMessage: false },
   );
   const wanted = granted.map(({ finding }) => finding.node);

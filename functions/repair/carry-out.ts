@@ -10,7 +10,7 @@ import { drainBeforeReboot, reboot } from './actions/reboot.ts';
 import { launchReplacement } from './actions/replace.ts';
 import { terminate } from './actions/terminate.ts';
 import { isWithin } from './rule/next-action.ts';
-import { type StillWanted, stillWanted } from './rule/node-verdict.ts';
+import { type StillWanted, stillWanted } from './rule/second-look.ts';
 import { judgeHealth } from './rule/health.ts';
 import type { ActResult, ActOutcome, IntendedAct, PassDeps } from './context.ts';
 import { isBeforeReboot } from './rule/ladder.ts';

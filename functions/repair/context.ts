@@ -3,7 +3,7 @@ import type { MadeObjects } from './actions/action.ts';
 import type { PlannedResource } from './actions/custom-resource.ts';
 import type { FoundReplacement } from './rule/attempt.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
-import type { PassRequest } from './rule/pool-facts.ts';
+import type { PassRequest } from './rule/pass-requests.ts';
 import type { REPLACEABLE_RULES } from './decide.ts';
 import type { Attempt } from './attempt-record.ts';
 import type { NodeRecord } from './node-record.ts';

@@ -75,27 +75,27 @@ export function decide(observation: PoolObservation): PoolDecision {
   const { now, findings, poolRecord, repair, guardInputs } = observation;
   const inFlight = inFlightOf(findings, poolRecord, now);
   if (!repair.gateOpen || guardInputs === undefined) {
-    const { ramp, holdingGuards } = poolRecord;
-    return nextPoolState(observation, { findings, granted: [], inFlight, ramp, holdingGuards });
+    const { ramp, blockingGuards } = poolRecord;
+    return nextPoolState(observation, { findings, granted: [], inFlight, ramp, blockingGuards });
   }
 
   const dueFindings = findings.filter(isDueFinding);
   const guards = createGuards(guardInputs);
   const blockers = new Map(dueFindings.map(each => [each, guards.blockerOf(each.node)]));
-  const holdingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
+  const blockingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
   const currentRamp =
     poolRecord.ramp && withoutUndoneGrants(poolRecord.ramp, countUndoneGrants(findings, poolRecord, now));
   const isAnythingDue = dueFindings.length > 0;
-  const mayRamp = currentRamp !== undefined || poolRecord.holdingGuards.length > 0;
+  const mayRamp = currentRamp !== undefined || poolRecord.blockingGuards.length > 0;
   const ramp = mayRamp
-    ? nextRamp({ ramp: currentRamp, holdingGuards: poolRecord.holdingGuards }, { holdingGuards, isAnythingDue }, now)
+    ? nextRamp({ ramp: currentRamp, blockingGuards: poolRecord.blockingGuards }, { blockingGuards, isAnythingDue }, now)
     : undefined;
   const outcomes = grant(dueFindings, { observation, guardInputs, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
   const rampAfter = ramp && advanceRamp(ramp, granted.filter(({ isContinued }) => !isContinued).length, now);
-  return nextPoolState(observation, { findings: next, granted, inFlight, ramp: rampAfter, holdingGuards });
+  return nextPoolState(observation, { findings: next, granted, inFlight, ramp: rampAfter, blockingGuards });
 }
 
 interface Granting {
@@ -126,7 +126,7 @@ function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly
     const rank = { order: index + 1, of: dueFindings.length, score: Math.round(score(due) * 100) / 100 };
     const guarded = blockers.get(due);
     if (guarded !== undefined) return { finding: blockedNode(due, guarded, rank) };
-    const recovering = heldByRecovering(due, guards, now);
+    const recovering = blockedByRecovering(due, guards, now);
     const finding = inIncident(due, recovering.incident, pool);
     const blocker = recovering.blocker ?? blockerOf(finding, granting) ?? slots.blockerOf(finding);
     if (blocker !== undefined) return { finding: blockedNode(finding, blocker, rank) };
@@ -284,7 +284,7 @@ export function observedNode(finding: DueFinding, now: EpochMs): PresentNode {
 }
 
 /** Whether nodes that have just come back hold this one, and for how long they have done so in this incident. */
-function heldByRecovering(
+function blockedByRecovering(
   { node, record, verdict: { dueCondition, entryPolicy } }: DueFinding,
   guards: Guards,
   now: EpochMs,

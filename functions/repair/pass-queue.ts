@@ -2,23 +2,18 @@
  * Runs passes, and keeps what each is asked for. A pool has one pass at a time; requests that come meanwhile share the
  * next one (`shared/lifecycle/coalesce.ts`).
  */
-import { answer } from './attempt-record.ts';
 import type { PassDeps } from './context.ts';
-import { mergeRequests } from './rule/pool-verdict.ts';
 import { PASS_SPACING } from './decide.ts';
 import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
-import type { PassRequest, PassRequests } from './rule/pool-facts.ts';
+import type { PassRequest } from './rule/pass-requests.ts';
+import { FOR_POOL, toAsk } from './pass-request-codec.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { createReportOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
-import { instant } from '../../shared/contract/instant.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
-import * as z from '../../shared/contract/zod.ts';
 import { definitionNameOf } from '../../shared/custom-resource/out-of-sight.ts';
-import { readJson } from '../../shared/domain/json.ts';
 import type { ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
 import { createCoalescer, ROUND_KIND, type RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
 import type { Ask } from '../../shared/lifecycle/next-round.ts';
 import { isTimerOf, openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -38,57 +33,6 @@ export const poolSubject = (name: string | undefined): Subject => ({
 
 /** The pool that a wake-up for a pass is about. */
 const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (name === NO_POOL ? undefined : name);
-
-export const FOR_POOL: PassRequest = { kind: 'pool' };
-
-export const FOR_SETTINGS: PassRequest = { kind: 'settings' };
-
-export const forNode = (uid: string, observedTime?: EpochMs): PassRequest => ({ kind: 'node', uid, observedTime });
-
-const POOL_SCOPE = 'due';
-
-const SETTINGS_SCOPE = 'settings';
-
-export function toAsk(ask: PassRequest): Ask {
-  switch (ask.kind) {
-    case 'pool':
-      return { kind: 'scope', name: POOL_SCOPE };
-    case 'settings':
-      return { kind: 'scope', name: SETTINGS_SCOPE };
-    case 'node': {
-      const { uid, observedTime } = ask;
-      return { kind: 'scope', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
-    }
-    case 'drainEnd':
-      return { kind: 'message', text: JSON.stringify({ uid: ask.uid, ...ask.end }) };
-  }
-}
-
-const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
-
-function parsePassRequest(ask: Ask): PassRequest {
-  switch (ask.kind) {
-    case 'all':
-      return FOR_SETTINGS;
-    case 'scope': {
-      if (ask.name === POOL_SCOPE) return FOR_POOL;
-      if (ask.name === SETTINGS_SCOPE) return FOR_SETTINGS;
-      const [uid = '', time] = ask.name.split('@');
-      if (time === undefined) return forNode(uid, undefined);
-      const { data: observedTime } = instant.safeParse(Number(time));
-      // Another version wrote it: it may be about any node.
-      return observedTime === undefined ? FOR_SETTINGS : forNode(uid, observedTime);
-    }
-    case 'message': {
-      const { data } = drainEnd.safeParse(readJson(ask.text));
-      if (data === undefined) return FOR_SETTINGS;
-      const { uid, ...end } = data;
-      return { kind: 'drainEnd', uid, end };
-    }
-  }
-}
-
-export const readAsks = (asks: readonly Ask[]): PassRequests => mergeRequests(asks.map(parsePassRequest));
 
 export interface Passes {
   /** Ensures that a pass of the pool begins from now on. */

@@ -37,7 +37,7 @@ export const poolSchema = z.object({
    */
   followed: z._default(z.list(z.string()), []),
   /** Guards that held a due repair in the last pass that looked: `cluster`, `zone/<name>`, `threshold`. */
-  holdingGuards: z.list(z.string()),
+  blockingGuards: z.list(z.string()),
   ramp: z.optional(ramp),
   /** Pause after a replacement that did not become ready. */
   launchPause: z.optional(launchPause),
@@ -58,7 +58,7 @@ export type PoolRecord = Readonly<z.output<typeof poolSchema>>;
 export const NEW_POOL: PoolRecord = {
   inFlight: {},
   followed: [],
-  holdingGuards: [],
+  blockingGuards: [],
   terminations: [],
   counts: { held: 0, repairing: 0 },
 };

@@ -39,7 +39,7 @@ export const poolRecordId = (name: string | undefined): string => (name === unde
  * differs in more than names (`attemptStored`). Reports are stored as codes: `REPORT_CODES` in `rule/verdict.ts`.
  */
 const STORED_NAMES = {
-  pool: { oldAttempts: 'carried', holdingGuards: 'held' },
+  pool: { oldAttempts: 'carried', blockingGuards: 'held' },
   node: {
     incident: 'illness',
     lastIncident: 'before',

@@ -248,7 +248,7 @@ export async function countRepairs(
   findings: readonly NodeFinding[],
 ): Promise<void> {
   const verdicts = findings.flatMap(finding => verdictOf(finding) ?? []);
-  const held = verdicts.filter(each => hasTrait(each, 'held')).map(each => wordingOf(each).reason);
+  const held = verdicts.filter(each => hasTrait(each, 'blocked')).map(each => wordingOf(each).reason);
   for (const [reason, { length }] of Map.groupBy(held, each => each))
     metrics.count(REPAIR_METRICS.held, length, { nodePool: poolDimension(pool), reason });
   metrics.count(REPAIR_METRICS.underWay, countsAfter.repairing, { nodePool: poolDimension(pool) });

@@ -46,7 +46,7 @@ export function upgradePool(state: JsonObject): JsonObject {
   const { outages = [], repairs = [], ramp } = state;
   return toJson({
     inFlight: Object.fromEntries(under.map(({ node, intendedTime }) => [node.uid, intendedTime])),
-    holdingGuards: outages,
+    blockingGuards: outages,
     ...(ramp !== undefined && { ramp }),
     terminations: repairs,
     counts: { held: 0, repairing: under.length },

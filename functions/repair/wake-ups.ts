@@ -1,6 +1,7 @@
 /** Says which events and rounds ask for a pass, and for which nodes. */
-import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './pass-queue.ts';
-import type { PassRequest } from './rule/pool-facts.ts';
+import { isBusy, type Passes } from './pass-queue.ts';
+import { FOR_POOL, FOR_SETTINGS, forNode } from './pass-request-codec.ts';
+import type { PassRequest } from './rule/pass-requests.ts';
 import { poolOf } from './rule/node-verdict.ts';
 import { mayNeedRepair } from './rule/health.ts';
 import { NODE_CODEC, nodeRecordId, OWNER } from './record.ts';

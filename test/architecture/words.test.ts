@@ -138,7 +138,7 @@ describe('a pass', () => {
   );
 
   it('is a look of repair at a whole NodePool: nothing else has the word in its name', () => {
-    const owners = ['context', 'decide', 'pass-queue', 'pass', 'rule/pool-facts'].map(
+    const owners = ['context', 'decide', 'pass-queue', 'pass', 'rule/pass-requests'].map(
       name => `functions/repair/${name}.ts`,
     );
     expect(named.toSorted()).toEqual(owners);

@@ -226,7 +226,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mistake: 'forgets the ramp when the gate is closed for a moment',
     breaks: ['I3', 'I12'],
     scenario: 'repair-ramp.yaml#repair-ramp-outlives-the-gate',
-    mutation: remembersOfPool((_, seen) => (isOff(seen) ? { holdingGuards: [], ramp: undefined } : {})),
+    mutation: remembersOfPool((_, seen) => (isOff(seen) ? { blockingGuards: [], ramp: undefined } : {})),
   },
   {
     name: 'hold-forgotten-before-the-ramp',

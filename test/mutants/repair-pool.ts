@@ -74,7 +74,10 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     breaks: ['I12', 'I3'],
     seed: 200025,
     scenario: 'repair-freezes-when-the-cluster-goes-dark.yaml#repair-ramps-up-after-a-freeze',
-    mutation: poolSeeing(seen => ({ ...seen, poolRecord: { ...seen.poolRecord, holdingGuards: [], ramp: undefined } })),
+    mutation: poolSeeing(seen => ({
+      ...seen,
+      poolRecord: { ...seen.poolRecord, blockingGuards: [], ramp: undefined },
+    })),
   },
   {
     name: 'repair-outage-of-the-pool',

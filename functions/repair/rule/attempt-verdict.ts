@@ -92,7 +92,7 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext, uid: string): bo
     case 'Drain':
       return false;
     case 'CustomResource':
-      return context.isMade?.(uid) === true;
+      return context.isMade(uid);
     case 'Replace':
       return replacementStatusOf(attempt.replacement, context).kind !== 'gone';
     case 'Terminate': {

@@ -13,18 +13,17 @@ import { isRebootUnderWay, newNode, replacementOf } from './attempt.ts';
 import { judgeAttempt } from './attempt-verdict.ts';
 import { nextEpisodes } from './flapping.ts';
 import { endOf, HEALTHY_FOR, type HealthNow, incidentAt, readableSettings } from './incident.ts';
-import { isRebootTried, keyOf, ladderOf, possibleOf } from './ladder.ts';
+import { isRebootTried, ladderOf, possibleOf } from './ladder.ts';
 import { judgeByLadder } from './next-action.ts';
 import type { Attempt, Replacement } from '../attempt-record.ts';
 import type { Episode, NodeRecord } from '../node-record.ts';
 import type { JudgeContext, NodeFacts, NodeObservation } from './pool-facts.ts';
 import { replacementNow, unmarkTime } from './replacement.ts';
-import type { RepairInForce } from './settings-in-force.ts';
 import { type EntryPolicy, type OwnVerdict, REPORT_CODES } from './verdict.ts';
 import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
-import { type Confirmation, type RepairSettings, termsOf } from '../../../shared/domain/repair-policy.ts';
+import { type RepairSettings, termsOf } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs, isDue } from '../../../shared/domain/time.ts';
 
 /** The finding of one node. @param recordBefore its record; undefined: it has none */
@@ -215,42 +214,6 @@ export function decideNode({ now, node, owner, repair, health, externalRequest }
   const entryPolicy: EntryPolicy = { priority, toleration, ...termsOf(settings, entry) };
   const ladder = possibleOf(ladderOf(entryPolicy, claim?.terminationGracePeriod), claim);
   return { kind: 'due', dueCondition, claim, severity: unhealthy.length, entryPolicy, ladder, dueSince, message };
-}
-
-/**
- * Answer of the second look. `readClaim`: by the listed NodeClaim the act is not wanted, so the NodeClaim must be read.
- * `overtaken`: somebody else terminates the node forcefully by now.
- */
-export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
-
-/**
- * Whether a granted act is still wanted, by the verdict on its node once Node, NodeClaim and settings were read again.
- * @param granted the key of its action, and the check for which its entry asks EC2
- */
-export function stillWanted(
-  granted: { readonly key: string; readonly confirm: Confirmation | undefined },
-  own: OwnVerdict,
-  {
-    repair,
-    isClaimListed,
-    isCounted,
-  }: {
-    readonly repair: RepairInForce;
-    /** The NodeClaim is the one that the pass has listed, not read again. */
-    readonly isClaimListed: boolean;
-    /** The repair is reserved in the limits of zone and cluster. */
-    readonly isCounted: boolean;
-  },
-): StillWanted {
-  if (isClaimListed && own.kind !== 'due') return 'readClaim';
-  if (own.kind !== 'due' && own.kind !== 'finishing') return 'calledOff';
-  // Limits that came into force since may not count this repair.
-  if (repair.mode === 'Observe' || (repair.limits !== undefined && !isCounted)) return 'calledOff';
-  if (own.kind === 'finishing') return 'overtaken';
-  // The entry that decides by now may have another list, or ask EC2.
-  const { ladder, entryPolicy } = own;
-  const isSame = ladder.some(each => keyOf(each) === granted.key) && entryPolicy.confirm === granted.confirm;
-  return isSame ? 'act' : 'calledOff';
 }
 
 /**

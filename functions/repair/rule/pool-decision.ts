@@ -76,7 +76,7 @@ const MAX_TERMINATIONS = 100;
 
 interface PassDecision extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'> {
   readonly ramp: PoolRecord['ramp'];
-  readonly holdingGuards: readonly string[];
+  readonly blockingGuards: readonly string[];
 }
 
 /**
@@ -92,7 +92,7 @@ export function nextPoolState(
   { now, repair, poolRecord, findings: findingsBefore }: PoolObservation,
   decided: PassDecision,
 ): PoolDecision {
-  const { granted, inFlight, holdingGuards } = decided;
+  const { granted, inFlight, blockingGuards } = decided;
   const findings = decided.findings
     .map(each => (isLeftMarked(each) ? withState({ ...each, hasUselessLeftovers: true }) : each))
     .map(each => withTimeHeld(each, now));
@@ -109,11 +109,16 @@ export function nextPoolState(
   const next = withFindings(
     {
       ...poolRecord,
-      holdingGuards: holdingGuards.toSorted(),
+      blockingGuards: blockingGuards.toSorted(),
       terminations: poolRecord.terminations.filter(isInWindow).slice(-MAX_TERMINATIONS),
     },
     findings,
-    { ramp, pause, inFlight: nextInFlight, held: findings.filter(({ verdict }) => hasTrait(verdict, 'held')).length },
+    {
+      ramp,
+      pause,
+      inFlight: nextInFlight,
+      held: findings.filter(({ verdict }) => hasTrait(verdict, 'blocked')).length,
+    },
   );
   const [oldest] = next.terminations;
   const times = [
@@ -125,7 +130,7 @@ export function nextPoolState(
     pause && pauseExpires(pause),
   ];
   const isOutage =
-    holdingGuards.some(guard => guard !== 'threshold') && findingsBefore.some(each => dueOf(each) !== undefined);
+    blockingGuards.some(guard => guard !== 'threshold') && findingsBefore.some(each => dueOf(each) !== undefined);
   return { findings, granted, inFlight, poolRecord: next, wakeTime: times.reduce(earliest, undefined), isOutage };
 }
 
@@ -164,7 +169,7 @@ function withTimeHeld(finding: NodeFinding, now: EpochMs): NodeFinding {
 
 /** Whether a repair of the node is under way: an attempt whose time is over, after which nothing is left to try, is none. */
 const isRepairing = ({ record, verdict, attemptState }: NodeFinding): boolean =>
-  record?.attempt !== undefined && !(attemptState === 'ended' && hasTrait(verdict, 'held'));
+  record?.attempt !== undefined && !(attemptState === 'ended' && hasTrait(verdict, 'blocked'));
 
 /** Whether a refused attempt has left marks that nothing is about to use. */
 const isLeftMarked = ({ record, verdict }: NodeFinding): boolean =>
@@ -240,7 +245,7 @@ export function poolAfter(
 
 /** Whether the record of the pool says something that the next pass must know. */
 export function isWorthKeeping(state: PoolRecord): boolean {
-  const { inFlight, followed, holdingGuards, ramp, launchPause, terminations, oldAttempts = [], counts } = state;
-  const lists = [Object.keys(inFlight), followed, holdingGuards, terminations, oldAttempts];
+  const { inFlight, followed, blockingGuards, ramp, launchPause, terminations, oldAttempts = [], counts } = state;
+  const lists = [Object.keys(inFlight), followed, blockingGuards, terminations, oldAttempts];
   return lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined || launchPause !== undefined;
 }

@@ -5,7 +5,7 @@ import type { LaunchPause, PoolRecord } from '../pool-record.ts';
 import type { Health } from './health.ts';
 import type { OwnVerdict } from './verdict.ts';
 import type { RepairInForce } from './settings-in-force.ts';
-import type { EndedDrain } from '../attempt-record.ts';
+import type { PassRequests } from './pass-requests.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { Owner, OwnerIndex } from '../../../shared/domain/node-owner.ts';
@@ -14,30 +14,21 @@ import type { RepairStatement } from '../../../shared/domain/repair-policy.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 
 /** Facts of a pool by which all of its nodes are judged. */
-export interface JudgeContext {
+export interface JudgeContext extends Pick<PassRequests, 'observedTimes' | 'changesTime' | 'drainEnds'> {
   readonly now: EpochMs;
   readonly pool: string | undefined;
   readonly repair: RepairInForce;
   readonly owners: OwnerIndex;
   readonly claims: ReadonlyMap<string, NodeClaimView>;
-  /** Time at which the forwarder saw the change of a node that this pass is for, by UID. */
-  readonly observedTimes: ReadonlyMap<string, EpochMs>;
-  /**
-   * Time at which the forwarder saw the latest of these changes, for every node; undefined: the pass is not for changes
-   * alone.
-   */
-  readonly changesTime: EpochMs | undefined;
   /** Whether no event has named the node since the last pass; undefined: an event may have named any of them. */
-  readonly isUnprompted?: ((uid: string) => boolean) | undefined;
+  readonly isUnprompted: ((uid: string) => boolean) | undefined;
   /** Whether the custom resource of a node's attempt is there, though no run recorded that. */
-  readonly isMade?: (uid: string) => boolean;
-  /** End of a drain that a repair had requested, by UID of the node. */
-  readonly drainEnds: ReadonlyMap<string, EndedDrain>;
+  readonly isMade: (uid: string) => boolean;
   readonly nodesByName: ReadonlyMap<string, NodeView>;
   /** The NodePool is gone: a policy that selects every pool still repairs its nodes. */
-  readonly isPoolGone?: boolean;
+  readonly isPoolGone: boolean;
   /** Pause in which the pool launches no replacement; undefined: it launches. */
-  readonly launchPause?: LaunchPause | undefined;
+  readonly launchPause: LaunchPause | undefined;
   /** Request for a node by another system, in words, by name of the node. */
   readonly externalRequests: ReadonlyMap<string, string>;
   /** Hash of the settings and NodeClaim fields. If it changes, a refused act is tried at once. */
@@ -75,28 +66,6 @@ export type Activity = (
   duration: DurationMs,
   now: EpochMs,
 ) => { readonly isActive: boolean; readonly changes: EpochMs | undefined } | undefined;
-
-/** Request for a pass. */
-export type PassRequest =
-  /** A look at whatever is due. */
-  | { readonly kind: 'pool' }
-  /** A look at every node, since the settings may have changed. */
-  | { readonly kind: 'settings' }
-  /**
-   * A look at this node.
-   * @property observedTime time at which its conditions were seen to change; undefined: the reason is another one
-   */
-  | { readonly kind: 'node'; readonly uid: string; readonly observedTime: EpochMs | undefined }
-  /** A drain has ended that a repair of this node had requested. */
-  | { readonly kind: 'drainEnd'; readonly uid: string; readonly end: EndedDrain };
-
-/** Requests that a pass is to answer. */
-export interface PassRequests extends Pick<JudgeContext, 'observedTimes' | 'changesTime' | 'drainEnds'> {
-  /** UIDs of the nodes that the requests name. */
-  readonly uids: ReadonlySet<string>;
-  /** The settings may have changed since the previous pass. */
-  readonly asksAfterSettingsChange: boolean;
-}
 
 /** Facts that a pass has read of its pool. */
 export interface PoolFacts {

@@ -1,19 +1,16 @@
 /**
- * Joins the requests for a pass, says which nodes are of its pool, judges them, and says what to read next. Facts that only due nodes
- * need are not read while none is due. Pure.
+ * Judges the nodes of a pool, and says what to read next. Facts that only due nodes need are not read while none is due. Pure.
  */
 import { judgeGone } from './attempt-verdict.ts';
 import { dueOf, type NodeFinding, type PresentNode } from './finding.ts';
 import { readableSettings } from './incident.ts';
 import type { judgeNode } from './node-verdict.ts';
-import type { EndedDrain } from '../attempt-record.ts';
-import type { DueFacts, JudgeContext, PassRequest, PoolFacts, PassRequests } from './pool-facts.ts';
+import type { DueFacts, JudgeContext, PoolFacts } from './pool-facts.ts';
 import { type NodeName, REPORT_CODES } from './verdict.ts';
-import type { StoredNode } from '../record.ts';
-import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { addDuration, type EpochMs, seconds, toEpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, seconds } from '../../../shared/domain/time.ts';
 
 /** Findings of a pass about its nodes, and what they rest on. */
 export interface JudgedPool {
@@ -21,74 +18,6 @@ export interface JudgedPool {
   readonly findings: readonly NodeFinding[];
   readonly owners: OwnerIndex;
   readonly externalRequests: DueFacts['externalRequests'];
-}
-
-interface ClaimsAndRecords {
-  readonly claims: readonly NodeClaimView[];
-  readonly records: ReadonlyMap<string, StoredNode>;
-}
-
-/**
- * Nodes without a NodeClaim of the pool and without a record in the pool: a NodeClaim of another pool may name them.
- */
-export function nodesWithoutClaim(
-  pool: string | undefined,
-  nodes: readonly NodeView[],
-  { claims, records }: ClaimsAndRecords,
-): readonly NodeView[] {
-  const index = indexOwners(nodes, claims);
-  return nodes.filter(node => {
-    const record = records.get(node.uid)?.value;
-    // The record of another pool proves nothing: that pool keeps the node while its NodeClaim names it.
-    const isKnown = record !== undefined && record.pool === pool;
-    return !isKnown && node.providerID !== undefined && ownerOf(node, index).kind === 'none';
-  });
-}
-
-/**
- * Whether the pool owns the node: by its NodeClaim, or by its own label, which counts only while no other pool's
- * NodeClaim names it.
- */
-export function ownsNode(node: NodeView, pool: string | undefined, claims: readonly NodeClaimView[]): boolean {
-  return (
-    node.labels[NODE_POOL_LABEL] === pool ||
-    claims.some(({ nodeName, providerID }) => nodeName === node.name && providerID === node.providerID)
-  );
-}
-
-export function mergeRequests(asks: readonly PassRequest[]): PassRequests {
-  const uids = new Set<string>();
-  const observedTimes = new Map<string, EpochMs>();
-  const drainEnds = new Map<string, EndedDrain>();
-  let asksForPool = false;
-  let asksAfterSettingsChange = false;
-  for (const ask of asks) {
-    switch (ask.kind) {
-      case 'pool':
-        asksForPool = true;
-        break;
-      case 'settings':
-        asksAfterSettingsChange = true;
-        break;
-      case 'node': {
-        const { uid, observedTime: time } = ask;
-        uids.add(uid);
-        // By the first of several changes the node became unhealthy.
-        if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(time, observedTimes.get(uid) ?? time)));
-        break;
-      }
-      case 'drainEnd':
-        uids.add(ask.uid);
-        drainEnds.set(ask.uid, ask.end);
-    }
-  }
-  const asksForChangesOnly =
-    !asksForPool &&
-    !asksAfterSettingsChange &&
-    observedTimes.size > 0 &&
-    [...uids].every(uid => observedTimes.has(uid));
-  const changesTime = asksForChangesOnly ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
-  return { uids, observedTimes, changesTime, drainEnds, asksAfterSettingsChange };
 }
 
 const NO_REQUESTS: DueFacts['externalRequests'] = new Map();

@@ -12,13 +12,13 @@ const STEP = minutes(1);
 /** A ramp of which nobody made use for this long is over. */
 const KEPT_FOR = hours(24);
 
-/** The ramp of this pass; undefined: repairs are not slowed down. @param holdingGuards those that hold a due repair now */
+/** The ramp of this pass; undefined: repairs are not slowed down. @param blockingGuards those that hold a due repair now */
 export function nextRamp(
-  { ramp, holdingGuards: guardsBefore }: Pick<PoolRecord, 'ramp' | 'holdingGuards'>,
-  { holdingGuards, isAnythingDue }: { readonly holdingGuards: readonly string[]; readonly isAnythingDue: boolean },
+  { ramp, blockingGuards: guardsBefore }: Pick<PoolRecord, 'ramp' | 'blockingGuards'>,
+  { blockingGuards, isAnythingDue }: { readonly blockingGuards: readonly string[]; readonly isAnythingDue: boolean },
   now: EpochMs,
 ): Ramp | undefined {
-  if (guardsBefore.some(guard => !holdingGuards.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
+  if (guardsBefore.some(guard => !blockingGuards.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
   const current = unexpiredRamp(ramp, now);
   if (current === undefined) return undefined;
   const isStepOver = current.granted > 0 && isDue(now, addDuration(current.stepTime, STEP));

@@ -27,7 +27,7 @@ export function judgeReplacing(facts: NodeFacts, attempt: AttemptOf<'Replace'>):
   const isReleased = isInUse(replacement, status);
   const record = { ...facts.record, attempt };
   const current = { ...facts, record };
-  const isPoolGone = context.isPoolGone === true && !isReleased;
+  const isPoolGone = context.isPoolGone && !isReleased;
   if (!isUnhealthy || !isWanted(facts) || isPoolGone) return judgeTakenBack(current, attempt, name, isReleased);
   const check = addDuration(now, LAUNCH_CHECK);
   switch (status.kind) {

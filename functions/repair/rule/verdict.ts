@@ -211,7 +211,7 @@ export type ReportedVerdict = Exclude<Verdict, DueVerdict>;
 
 export type VerdictTrait =
   /** The node counts among those of its pool that are due and not repaired. */
-  | 'held'
+  | 'blocked'
   /** No run has an act under way on the node, so no outcome is waited for. */
   | 'awaitsNoRun'
   /** The next attempt uses what an earlier one has left. */
@@ -226,18 +226,18 @@ export const VERDICT_TRAITS: Readonly<Record<Verdict['kind'], readonly VerdictTr
   ignore: [],
   refuse: [],
   tolerate: [],
-  unclaimed: ['held'],
-  blockedByNode: ['held'],
-  vetoed: ['held'],
+  unclaimed: ['blocked'],
+  blockedByNode: ['blocked'],
+  vetoed: ['blocked'],
   finishing: [],
   due: ['reuses'],
-  blockedByPool: ['held'],
+  blockedByPool: ['blocked'],
   repair: ['reuses', 'inFlight'],
   wouldRepair: [],
   outcomeUnknown: ['inFlight'],
   underWay: ['inFlight'],
-  retry: ['held', 'awaitsNoRun', 'reuses'],
-  exhausted: ['held', 'awaitsNoRun'],
+  retry: ['blocked', 'awaitsNoRun', 'reuses'],
+  exhausted: ['blocked', 'awaitsNoRun'],
   stuck: ['awaitsNoRun', 'followed'],
   stuckWithoutNode: ['awaitsNoRun', 'followed'],
   recovered: ['awaitsNoRun', 'needsCleanUp'],

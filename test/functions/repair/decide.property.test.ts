@@ -62,7 +62,7 @@ function decisionOf(pool: Pool, mode: 'Enforce' | 'Observe' = 'Enforce') {
   const poolRecord: PoolRecord = {
     ...NEW_POOL,
     inFlight: Object.fromEntries(going.map(({ uid }) => [uid, ago(5)])),
-    holdingGuards: isAfterHold ? ['threshold'] : [],
+    blockingGuards: isAfterHold ? ['threshold'] : [],
   };
   return {
     decision: aDecision(nodes, { repair: someRepairInForce(block, { mode }), claims, records, poolRecord }),

@@ -43,7 +43,7 @@ describe('what a pool allows', () => {
   it('begins slowly after a hold, and gives back what a run that died had granted', () => {
     const nodes = aPoolOf(2, 2);
     const repair = someRepairInForce(OPEN);
-    const first = aDecision(nodes, { repair, poolRecord: { ...NEW_POOL, holdingGuards: ['threshold'] } });
+    const first = aDecision(nodes, { repair, poolRecord: { ...NEW_POOL, blockingGuards: ['threshold'] } });
     expect(verdictsOf(first)).toEqual(['blocked n2 RampUp', 'repair n1']);
     // The run that granted it died before its node had the intent.
     const later = aDecision(nodes, { repair, poolRecord: first.poolRecord, now: addDuration(DUE, seconds(61)) });
@@ -123,7 +123,7 @@ describe('what a pool allows', () => {
     const repair = someRepairInForce({ maxUnhealthy: '100%', zoneOutage: 'Off' });
     const dark = aPoolOf(7, 7).map(node => ({ ...node, conditions: [aCondition('Ready', 'Unknown', T)] }));
     let { poolRecord } = aDecision(dark, { repair });
-    expect(poolRecord.holdingGuards).toEqual(['cluster']);
+    expect(poolRecord.blockingGuards).toEqual(['cluster']);
     let nodes = dark.map(node => ({ ...node, conditions: [aCondition('Ready', 'False', T)] }));
     const begun: number[] = [];
     for (let now: EpochMs = DUE; now < DUE + minutes(3); now = addDuration(now, seconds(20))) {

@@ -151,7 +151,7 @@ describe('a stored record of any version', () => {
       const left = Array.isArray(state['left']) ? state['left'].length : 0;
       expect(pool.oldAttempts).toHaveLength(attempts + left);
       expect(pool).toMatchObject({
-        holdingGuards: state['outages'],
+        blockingGuards: state['outages'],
         terminations: state['repairs'],
         ramp: state['ramp'],
       });

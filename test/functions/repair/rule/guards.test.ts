@@ -183,12 +183,12 @@ describe('outages', () => {
       well('n4'),
       well('n5'),
     ]);
-    expect(aDecision(nodes, { repair }).poolRecord.holdingGuards).toEqual(counts ? ['zone/a'] : []);
+    expect(aDecision(nodes, { repair }).poolRecord.blockingGuards).toEqual(counts ? ['zone/a'] : []);
     const dark = nodes.map(node =>
       node.conditions[0]?.status === 'False' ? { ...node, conditions: [aCondition('Ready', 'Unknown')] } : node,
     );
     const frozen = someRepairInForce({ ...all, zoneOutage: 'Off' });
-    expect(aDecision(dark, { repair: frozen }).poolRecord.holdingGuards).toEqual(counts ? ['cluster'] : []);
+    expect(aDecision(dark, { repair: frozen }).poolRecord.blockingGuards).toEqual(counts ? ['cluster'] : []);
   });
 });
 
@@ -332,9 +332,9 @@ describe('settling', () => {
 
 describe('after a hold', () => {
   it.each([
-    ['of the threshold', { holdingGuards: ['threshold'] }],
-    ['of a zone', { holdingGuards: ['zone/a'] }],
-    ['of the cluster', { holdingGuards: ['cluster'] }],
+    ['of the threshold', { blockingGuards: ['threshold'] }],
+    ['of a zone', { blockingGuards: ['zone/a'] }],
+    ['of the cluster', { blockingGuards: ['cluster'] }],
   ])('%s repairs begin again one by one', (_, state) => {
     const repair = someRepairInForce({ maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' });
     const decision = aDecision(aPoolOf(3, 3), { repair, poolRecord: { ...NEW_POOL, ...state } });
@@ -343,7 +343,7 @@ describe('after a hold', () => {
 
   it('the ramp is remembered while the gate is closed, the block cannot be read or mode is Observe', () => {
     const ramp = { step: 0, stepTime: NOW, granted: 0 };
-    const state = { ...NEW_POOL, holdingGuards: ['threshold'], ramp };
+    const state = { ...NEW_POOL, blockingGuards: ['threshold'], ramp };
     const nodes = [unhealthyNode('n1'), aPoolNode('n2', SICK), well('n3')];
     const closed = aDecision(nodes, { repair: someRepairInForce({}, { gateOpen: false }), poolRecord: state });
     const typo = aDecision(nodes, {
@@ -351,9 +351,9 @@ describe('after a hold', () => {
       poolRecord: state,
     });
     for (const { poolRecord: after } of [closed, typo])
-      expect(after).toMatchObject({ holdingGuards: ['threshold'], ramp });
+      expect(after).toMatchObject({ blockingGuards: ['threshold'], ramp });
     const open = { maxUnhealthy: '100%', zoneOutage: 'Off', freeze: 'Off' };
     const observed = aDecision(nodes, { repair: someRepairInForce(open, { mode: 'Observe' }), poolRecord: state });
-    expect(observed.poolRecord).toMatchObject({ holdingGuards: [], ramp: { step: 0, granted: 0 } });
+    expect(observed.poolRecord).toMatchObject({ blockingGuards: [], ramp: { step: 0, granted: 0 } });
   });
 });

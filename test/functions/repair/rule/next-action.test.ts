@@ -388,7 +388,11 @@ describe('the actions', () => {
 
   it('end with the termination once a replacement is ready, under the key of the replacement', () => {
     const own = ladder('reboot replace terminate');
-    expect(terminationAfter(REPLACE, own)).toMatchObject({ type: 'Terminate', timeout: 3_600_000, after: { type: 'Replace', key: REPLACE } });
+    expect(terminationAfter(REPLACE, own)).toMatchObject({
+      type: 'Terminate',
+      timeout: 3_600_000,
+      after: { type: 'Replace', key: REPLACE },
+    });
     expect(terminationAfter('Replace||1', own)).toBeUndefined();
   });
 

@@ -196,7 +196,7 @@ describe('a pool is in an outage', () => {
     ['not while none is held', false, [], { nodes: [N1], repair: open() }],
   ])('%s', (_, expected, held, given) => {
     const { isOutage, poolRecord } = aDecision(given.nodes ?? [], given);
-    expect(poolRecord.holdingGuards).toEqual(held);
+    expect(poolRecord.blockingGuards).toEqual(held);
     expect(isOutage).toBe(expected);
   });
 });
@@ -386,7 +386,7 @@ describe('the record of a pool', () => {
   it.each<[string, boolean, Partial<PoolRecord>]>([
     ['is kept for a node in flight', true, { inFlight: { 'uid-n1': NOW } }],
     ['is kept for a node that is followed', true, { followed: ['uid-n1'] }],
-    ['is kept for a guard that holds', true, { holdingGuards: ['threshold'] }],
+    ['is kept for a guard that holds', true, { blockingGuards: ['threshold'] }],
     ['is kept for a ramp', true, { ramp: { step: 0, stepTime: NOW, granted: 0 } }],
     ['is kept for a pause of launches', true, { launchPause: { failures: 1, until: NOW } }],
     ['is kept for terminations', true, { terminations: [{ condition: 'Ready', time: NOW }] }],

@@ -28,7 +28,7 @@ describe.each(ALL)('while %s', (_, repair) => {
   });
 
   it('a hold that ends meanwhile is followed by a ramp once repair is on again', () => {
-    const { poolRecord } = pass(repair, remember({ holdingGuards: ['threshold'] }));
+    const { poolRecord } = pass(repair, remember({ blockingGuards: ['threshold'] }));
     expect(verdictsOf(pass(open(), poolRecord, at(1)))).toEqual(['blocked n2 RampUp', 'repair n1']);
   });
 
@@ -98,8 +98,8 @@ describe('terminations that futility counts for longer than a day', () => {
 
 describe.each(OFF)('while %s', (_, repair) => {
   it('what held a node is remembered, and is no outage', () => {
-    const decision = pass(repair, remember({ holdingGuards: ['zone/a', 'cluster'] }));
-    expect(decision.poolRecord.holdingGuards).toEqual(['cluster', 'zone/a']);
+    const decision = pass(repair, remember({ blockingGuards: ['zone/a', 'cluster'] }));
+    expect(decision.poolRecord.blockingGuards).toEqual(['cluster', 'zone/a']);
     expect(decision.isOutage).toBe(false);
   });
 
@@ -115,8 +115,8 @@ it('in mode Observe a hold begins and ends as it would', () => {
   const dark = DUE.map(node => ({ ...node, conditions: [aCondition('Ready', 'Unknown')] }));
   const observed = (block: object) => open({ ...block }, { mode: 'Observe' });
   const held = pass(observed({ maxUnhealthy: 0 }), NEW_POOL, NOW, dark);
-  expect(held.poolRecord.holdingGuards).toEqual(['threshold']);
+  expect(held.poolRecord.blockingGuards).toEqual(['threshold']);
   const after = pass(OBSERVED, held.poolRecord, at(1));
-  expect(after.poolRecord).toMatchObject({ holdingGuards: [], ramp: { step: 0, stepTime: at(1), granted: 0 } });
+  expect(after.poolRecord).toMatchObject({ blockingGuards: [], ramp: { step: 0, stepTime: at(1), granted: 0 } });
   expect(verdictsOf(after)).toEqual(['wouldRepair n1', 'wouldRepair n2']);
 });

@@ -19,43 +19,43 @@ const ramp = (step: number, minute: number, granted: number): Ramp => ({ step, s
 const FIRST = ramp(0, 0, 0);
 
 describe('a ramp', () => {
-  const due = { holdingGuards: [], isAnythingDue: true };
+  const due = { blockingGuards: [], isAnythingDue: true };
   it.each<[string, Parameters<typeof nextRamp>, Ramp | undefined]>([
-    ['begins when a guard ends that held a due repair', [{ holdingGuards: ['threshold'] }, due, at(0)], FIRST],
+    ['begins when a guard ends that held a due repair', [{ blockingGuards: ['threshold'] }, due, at(0)], FIRST],
     [
       'begins with each of several guards',
-      [{ holdingGuards: ['cluster', 'zone/a'] }, { ...due, holdingGuards: ['cluster'] }, at(0)],
+      [{ blockingGuards: ['cluster', 'zone/a'] }, { ...due, blockingGuards: ['cluster'] }, at(0)],
       FIRST,
     ],
     [
       'begins although nothing is due at the end',
-      [{ holdingGuards: ['zone/a'] }, { ...due, isAnythingDue: false }, at(0)],
+      [{ blockingGuards: ['zone/a'] }, { ...due, isAnythingDue: false }, at(0)],
       FIRST,
     ],
     [
       'does not begin while they hold',
-      [{ holdingGuards: ['cluster'] }, { ...due, holdingGuards: ['cluster'] }, at(0)],
+      [{ blockingGuards: ['cluster'] }, { ...due, blockingGuards: ['cluster'] }, at(0)],
       undefined,
     ],
-    ['does not begin where nothing was held', [{ holdingGuards: [] }, due, at(0)], undefined],
+    ['does not begin where nothing was held', [{ blockingGuards: [] }, due, at(0)], undefined],
     [
       'begins anew when a guard ends in it',
-      [{ holdingGuards: ['cluster'], ramp: ramp(3, 0, 8) }, due, at(5)],
+      [{ blockingGuards: ['cluster'], ramp: ramp(3, 0, 8) }, due, at(5)],
       ramp(0, 5, 0),
     ],
-    ['waits for its first act, however long that takes', [{ holdingGuards: [], ramp: FIRST }, due, at(300)], FIRST],
+    ['waits for its first act, however long that takes', [{ blockingGuards: [], ramp: FIRST }, due, at(300)], FIRST],
     [
       'stays for a minute after it',
-      [{ holdingGuards: [], ramp: ramp(0, 0, 1) }, due, addDuration(at(1), seconds(-1))],
+      [{ blockingGuards: [], ramp: ramp(0, 0, 1) }, due, addDuration(at(1), seconds(-1))],
       ramp(0, 0, 1),
     ],
-    ['allows twice as many after that', [{ holdingGuards: [], ramp: ramp(0, 0, 1) }, due, at(1)], ramp(1, 1, 0)],
+    ['allows twice as many after that', [{ blockingGuards: [], ramp: ramp(0, 0, 1) }, due, at(1)], ramp(1, 1, 0)],
     [
       'ends when nothing is due any more',
-      [{ holdingGuards: [], ramp: ramp(1, 0, 2) }, { ...due, isAnythingDue: false }, at(1)],
+      [{ blockingGuards: [], ramp: ramp(1, 0, 2) }, { ...due, isAnythingDue: false }, at(1)],
       undefined,
     ],
-    ['that nobody made use of is over after a day', [{ holdingGuards: [], ramp: FIRST }, due, at(1440)], undefined],
+    ['that nobody made use of is over after a day', [{ blockingGuards: [], ramp: FIRST }, due, at(1440)], undefined],
   ])('%s', (_, given, expected) => {
     expect(nextRamp(...given)).toEqual(expected);
   });
@@ -136,8 +136,8 @@ it('property: in the n-th minute of a ramp no more than 2^n begin, and within on
       for (const look of story) {
         now = addDuration(now, seconds(look.seconds));
         current = nextRamp(
-          { holdingGuards: [], ...(current && { ramp: current }) },
-          { holdingGuards: [], isAnythingDue: look.due > 0 },
+          { blockingGuards: [], ...(current && { ramp: current }) },
+          { blockingGuards: [], isAnythingDue: look.due > 0 },
           now,
         );
         if (current === undefined) return;

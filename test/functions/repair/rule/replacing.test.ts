@@ -174,7 +174,12 @@ describe('once it is ready, the repair', () => {
   ])('terminates the node, whether the replacement is %s', (_, given) => {
     const finding = look(given);
     expect(dueOf(finding)).toMatchObject({
-      action: { type: 'Terminate', timeout: 3_600_000, after: { type: 'Replace', key: KEY }, replacement: { ...MADE, node: 'new' } },
+      action: {
+        type: 'Terminate',
+        timeout: 3_600_000,
+        after: { type: 'Replace', key: KEY },
+        replacement: { ...MADE, node: 'new' },
+      },
       laterActions: [],
     });
     expect(dueOf(finding)?.unfinished).toBeUndefined();
@@ -342,7 +347,9 @@ describe('a launch of which no run said how it ended', () => {
   it('goes on with its replacement where the termination that follows was not carried out', () => {
     const terminate = anAttempt('n1', { phase: 'intended', key: KEY, time: NOW, replacement: MADE });
     const finding = look({ ...READY_RESERVED, record: launching({ attempt: terminate }) });
-    expect(dueOf(finding)).toMatchObject({ action: { after: { type: 'Replace', key: KEY }, replacement: { name: NAME } } });
+    expect(dueOf(finding)).toMatchObject({
+      action: { after: { type: 'Replace', key: KEY }, replacement: { name: NAME } },
+    });
     expect(finding.record?.attempt).toMatchObject({ action: 'Replace', phase: 'accepted' });
     expect(look({ ...GONE, record: launching({ attempt: terminate }) }).unreported).toMatchObject([
       { kind: 'failedLaunch' },

@@ -7,7 +7,8 @@ import { indexOwners, ownerOf } from '../../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
 import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRepairInForce, T } from '../../../builders/repair.ts';
-import { decideNode, stillWanted } from '../../../../functions/repair/rule/node-verdict.ts';
+import { decideNode } from '../../../../functions/repair/rule/node-verdict.ts';
+import { stillWanted } from '../../../../functions/repair/rule/second-look.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 
 const NOW = addDuration(T, minutes(30));
