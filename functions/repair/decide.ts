@@ -1,6 +1,27 @@
 /**
  * The rule of repair for a whole pool: which of its due nodes are repaired now, by rank, as far as guards, budgets,
  * limits and the ramp allow. It also says what the record of the pool keeps. Pure.
+ *
+ * | question | function | asked by |
+ * |---|---|---|
+ * | what becomes of the pool now, and when its next pass is | `decide`, `spacingAfter` | `explained-node.ts`, `pass.ts` |
+ * | what is found of each node, and what that asks to read | `guardInputsOf`, `judgePool`, `nextRead`, `nodesToConfirm` | `explained-node.ts`, `pass.ts` |
+ * | what is found of one node | `decideNode`, `judgeNode`, `newNodeOf`, `otherWorkOn` | `explained-node.ts` |
+ * | whether a node is unhealthy | `judgeHealth`, `mayNeedRepair` | `carry-out.ts`, `explained-node.ts`, `wake-ups.ts` |
+ * | which pool a node is of | `nodesWithoutClaim`, `ownsNode`, `poolOf` | `explained-node.ts`, `observe.ts`, `policy-facts.ts`, `wake-ups.ts` |
+ * | by which settings | `readableSettings` | `explained-node.ts`, `observe.ts`, `settings.ts` |
+ * | who else asks for the node, or holds it | `leaseHolder`, `requestedNode` | `observe.ts` |
+ * | what several requests for a pass ask together | `mergeRequests` | `pass-request-codec.ts` |
+ * | how many repairs zone and cluster allow | `createConcurrencyLimits` | `reservations.ts` |
+ * | whether the act is still wanted | `stillWanted` | `carry-out.ts` |
+ * | what it writes on Node and NodeClaim | `annotationOf`, `lastRebootText`, `replacementOf` | `actions/reboot.ts`, `actions/terminate.ts`, `old-attempts.ts` |
+ * | which NodeClaim replaces another | `launchCapacityFault`, `launchCapacityOf`, `replacementClaim` | `actions/replace.ts`, `explained-node.ts` |
+ * | what follows the act | `afterAct`, `afterRefusedAct`, `noteRefusedAct` | `act-not-accepted.ts`, `apply.ts` |
+ * | what the records keep | `allActionsOf`, `poolAfter`, `recordsToWrite` | `apply.ts` |
+ * | when the live objects say what came of an act | `judgeTime` | `inquiry.ts` |
+ * | what is taken back | `afterTakeBack`, `leftoversToTakeBack`, `recordWithLeftovers` | `take-back.ts` |
+ * | what is reported | `attemptDetails`, `conditionDetails`, `followedBy`, `graceEnd`, `missingNodesOf`, `verdictOf` | `attempt-report.ts`, `report.ts` |
+ * | what an attempt of before 0.1.0 is today | `actOf`, `keyOf`, `ladderOf`, `newNode` | `old-attempts.ts` |
  */
 import {
   hasFailedLaunch,

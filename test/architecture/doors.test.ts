@@ -9,8 +9,7 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const concerns = sources
   .filter(file => /^functions\/.*\/decide\.ts$/.test(file))
   .map(dirname)
-  .filter(concern => sources.some(file => file.startsWith(`${concern}/rule/`)))
-  .filter(concern => concern !== 'functions/repair');
+  .filter(concern => sources.some(file => file.startsWith(`${concern}/rule/`)));
 
 /** Files that read, write or wait. What `explain.ts` exports is for others, outside of the functions. */
 const isShell = (concern: string, file: string): boolean =>
