@@ -30,7 +30,7 @@ import { decideCustom } from './rule/custom-drain.ts';
 import type { DrainDecision } from './rule/decision.ts';
 import { endPlanOf } from './rule/ending.ts';
 import { forget, hasNoEndKeepingCordon, withoutEndsKeepingCordon, withUncordonedMark } from './rule/history.ts';
-import { readyToBegin, readyToGoOn } from './rule/pauses.ts';
+import { FLAPPING, readyToBegin, readyToGoOn } from './rule/pauses.ts';
 import { rememberEnds, withEnds, withDeferredRecovery, withLastedRecovery } from './rule/late-events.ts';
 import { cordonFor, hasStaleCordonMark, isPrepared, uncordonedMarkOf } from './rule/node-annotations.ts';
 import type {
@@ -306,9 +306,6 @@ function toTidy(observation: Observation): DrainDecision {
 /** Whether the node is to be uncordoned: the cordon is ours, and no ended drain keeps it. */
 const mayUncordon = ({ node, record }: Pick<Observation, 'node' | 'record'>): boolean =>
   isCordonKnown(record, node) && hasNoEndKeepingCordon(record);
-
-const FLAPPING =
-  'its fault comes and goes: it counts once the fault has not come back for ten minutes, and until then the node stays as it is';
 
 /** The decision about a message that ends something; undefined: it means nothing here. */
 function decideEnd(observation: Observation, incoming: EndMessage): DrainDecision | undefined {

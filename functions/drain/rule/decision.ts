@@ -54,7 +54,7 @@ export interface EndPlan {
 
 /**
  * `UnreadablePolicy`: a policy that may select the pool cannot be read, and may say `Observe`. `UnreadableQuarantine`: nobody can say
- * whether an earlier drain covers what is asked for.
+ * whether an earlier drain covers what is asked for. `RecoveryDeferred`: the faults that it is for are over, if that lasts.
  */
 export type PauseReason =
   | 'NoConfiguration'
@@ -62,7 +62,8 @@ export type PauseReason =
   | 'KindNotServed'
   | 'UnreadablePolicy'
   | 'UnreadableLimits'
-  | 'UnreadableQuarantine';
+  | 'UnreadableQuarantine'
+  | 'RecoveryDeferred';
 
 export type DrainDecision =
   /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */

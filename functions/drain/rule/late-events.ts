@@ -18,6 +18,7 @@ import {
 } from '../../../shared/domain/time.ts';
 import {
   endsAfter,
+  endsSince,
   faultOf,
   isAbout,
   isBeforeQuarantine,
@@ -121,6 +122,16 @@ export function withDeferredRecovery(
     ...record,
     deferredRecoveries: [...deferredRecoveries, { event, ...(timestamps && { said: timestamps }), since: now }],
   };
+}
+
+/** Whether the deferred recoveries end what the request is for, once they have lasted. */
+export function isOverIfLasting(
+  { deferredRecoveries = [], recoveries = [] }: DrainRecord,
+  { event, said }: DrainRequest,
+): boolean {
+  const later = deferredRecoveries.filter(deferred => !isBefore(deferred.said, said));
+  const ends = [...endsSince(recoveries, said), ...later.map(deferred => faultOf(deferred.event))];
+  return later.length > 0 && isOver(faultOf(event), ends);
 }
 
 /** Whether recoveries have ended drains for this check again and again. */

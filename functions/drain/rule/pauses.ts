@@ -2,6 +2,7 @@
 import { QUARANTINE_ANNOTATION } from '../../../shared/domain/quarantine.ts';
 import type { DecisionOf } from './decision.ts';
 import type { DrainObservation, PoliciesInForce, ReadyObservation } from './observation.ts';
+import { isOverIfLasting } from './late-events.ts';
 import { isWaiting } from './phase.ts';
 import { waitsForNobody } from './queue.ts';
 import type { ActiveDrain } from '../record.ts';
@@ -9,9 +10,13 @@ import type { DrainRequest } from '../request-record.ts';
 
 type PauseDecision = DecisionOf<'pause'>;
 
+/** Says why a recovery does not count yet. */
+export const FLAPPING =
+  'its fault comes and goes: it counts once the fault has not come back for ten minutes, and until then the node stays as it is';
+
 /** The observation by which the next drain may begin, or the pause that keeps it from beginning. */
 export function readyToBegin(observation: DrainObservation): ReadyObservation | PauseDecision {
-  const known = readyIfKnown(observation);
+  const known = pauseByRecovery(observation, observation.record.requests) ?? readyIfKnown(observation);
   if (known.kind === 'pause') return known;
   const { inForce, record } = known;
   return (
@@ -28,7 +33,7 @@ export function readyToBegin(observation: DrainObservation): ReadyObservation | 
  * waits has not begun.
  */
 export function readyToGoOn(observation: DrainObservation, active: ActiveDrain): ReadyObservation | PauseDecision {
-  const known = readyIfKnown(observation);
+  const known = pauseByRecovery(observation, active.requests) ?? readyIfKnown(observation);
   if (known.kind === 'pause' || !isWaiting(active)) return known;
   return pauseByMode(known.inForce) ?? unreadableLimits(known.inForce, active.requests) ?? known;
 }
@@ -54,6 +59,12 @@ const NO_CONFIGURATION: PauseDecision = {
 /** Whether drains of the pool are only observed. */
 export const isOnlyObserved = ({ inForce }: Pick<DrainObservation, 'inForce'>): boolean =>
   inForce.kind === 'known' && inForce.mode === 'Observe';
+
+/** Pauses a drain whose faults are over if that lasts: no pod goes for them. Other requests go on. */
+function pauseByRecovery({ record }: DrainObservation, requests: readonly DrainRequest[]): PauseDecision | undefined {
+  const isOver = requests.length > 0 && requests.every(request => isOverIfLasting(record, request));
+  return isOver ? { kind: 'pause', reason: 'RecoveryDeferred', message: FLAPPING } : undefined;
+}
 
 /** Pauses where nobody can say how many drains are allowed, unless a request waits for nobody. */
 function unreadableLimits({ limits }: PoliciesInForce, requests: readonly DrainRequest[]): PauseDecision | undefined {
