@@ -40,23 +40,24 @@ export function ladderTexts({
   ];
 }
 
-/** Describes what the deciding entry of the rules does. @param launchFault reason why it launches no replacement */
+/** Describes what the deciding entry of the rules does with the node. */
 export function termsText(
   { actions, drainBound, confirm }: NonNullable<ExplainedNode['terms']>,
-  launchFault?: string,
+  { launchFault, replacement }: Pick<ExplainedNode, 'launchFault' | 'replacement'>,
 ): string {
-  const isDone = ({ type }: RepairAction): boolean => launchFault === undefined || type !== 'ReplaceThenTerminate';
-  const done = actions.filter(isDone);
-  const launches = launchFault === undefined ? [] : [`launches no replacement: ${launchFault}`];
-  const acts = done.length === 0 ? [] : [textOf(done, drainBound)];
+  const isFaulty = launchFault !== undefined && replacement === undefined;
+  const done = actions.filter(({ type }) => !isFaulty || type !== 'ReplaceThenTerminate');
+  const launches = isFaulty ? [`launches no replacement: ${launchFault}`] : [];
+  const acts = done.length === 0 ? [] : [textOf(done, drainBound, replacement)];
   return `${[...acts, ...launches].join('; ')}${confirmText({ confirm })}`;
 }
 
-function textOf(actions: readonly RepairAction[], bound: DrainBound | undefined): string {
-  return `${actions.map(actionText).join(', then ')}${boundText(bound)}`;
+function textOf(actions: readonly RepairAction[], bound: DrainBound | undefined, replacement?: string): string {
+  return `${actions.map(action => actionText(action, replacement)).join(', then ')}${boundText(bound)}`;
 }
 
-function actionText(action: RepairAction): string {
+/** @param replacement the NodeClaim that was launched already */
+function actionText(action: RepairAction, replacement: string | undefined): string {
   const { timeout, attempts, within } = action;
   switch (action.type) {
     case 'Reboot':
@@ -64,7 +65,9 @@ function actionText(action: RepairAction): string {
     case 'CustomResource':
       return `asks for help by template ${action.template} for ${lengthText(timeout)}`;
     case 'ReplaceThenTerminate':
-      return `launches a replacement for ${lengthText(timeout)}`;
+      return replacement === undefined
+        ? `launches a replacement for ${lengthText(timeout)}`
+        : `lets its replacement, NodeClaim ${replacement}, take its place`;
     case 'DrainThenTerminate':
       return `drains for ${lengthText(timeout)} and terminates`;
     case 'Terminate':

@@ -269,7 +269,7 @@ function repairOf(cluster: LifecycleCluster, explained: ExplainedNode): RepairEx
     mode,
     observedBy: observedBy(pool, 'repair', cluster.policies),
     heldBy: explained.obstacle ?? heldByMode(pool, 'repair', cluster.policies) ?? heldBy,
-    does: terms && termsText(terms, explained.launchFault),
+    does: terms && termsText(terms, explained),
     isForceful: terms?.drainBound === 0,
   };
 }

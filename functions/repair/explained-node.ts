@@ -24,7 +24,7 @@ import { readAsks } from './pass-request-codec.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, ownerOf } from '../../shared/domain/node-owner.ts';
-import type { NodeView } from '../../shared/domain/node.ts';
+import { type NodeView, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import { termsOf } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, latest } from '../../shared/domain/time.ts';
 import { readRecord } from '../../shared/lifecycle/record-codec.ts';
@@ -58,6 +58,8 @@ export interface ExplainedNode {
   readonly terms: ReturnType<typeof termsOf> | undefined;
   /** Reason why no replacement can be launched; undefined: one can, or no action launches one. */
   readonly launchFault: string | undefined;
+  /** Name of the NodeClaim that was launched to replace it; undefined: there is none. */
+  readonly replacement: string | undefined;
   /** Rank of the node among the due nodes of its pool; undefined: it is not due, or its turn is not looked at. */
   readonly rank: Rank | undefined;
   /** Message about what holds the node in its pool although it is due; undefined: nothing does. */
@@ -89,6 +91,9 @@ export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs):
     dueCondition,
     terms,
     launchFault: terms && launchFaultOf(cluster, terms, owner, pool),
+    replacement: claims.find(
+      each => each.annotations[REPLACES_ANNOTATION] === node.uid && each.deletionTime === undefined,
+    )?.name,
     ...(kind === 'due'
       ? inItsPool(cluster, node, { owners, pool, repair, now })
       : { rank: undefined, heldBy: undefined }),
