@@ -1,8 +1,8 @@
 /** The functions as they run in one process: one line each. */
-import { createReconciler as drain } from '../functions/drain/reconcile.ts';
-import { createReconciler as finalizer } from '../functions/finalizer/reconcile.ts';
-import { createReconciler as gracePeriod } from '../functions/grace-period/reconcile.ts';
-import { createReconciler as repair } from '../functions/repair/reconcile.ts';
+import { createReconciler as drain } from '../functions/drain/route.ts';
+import { createReconciler as finalizer } from '../functions/finalizer/route.ts';
+import { createReconciler as gracePeriod } from '../functions/grace-period/route.ts';
+import { createReconciler as repair } from '../functions/repair/route.ts';
 import { createSweep as timer } from '../functions/timer/reconcile.ts';
 import type { FunctionName } from '../shared/contract/names.ts';
 import type { FunctionDeps, Reconcile } from '../shared/ports/function-deps.ts';

@@ -1,6 +1,6 @@
 /** The repair function in a fresh process: it hears that a node which is due has changed, and makes a pass over the whole pool. */
 import * as z from 'zod';
-import { createReconciler } from '../../functions/repair/reconcile.ts';
+import { createReconciler } from '../../functions/repair/route.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';

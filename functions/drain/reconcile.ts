@@ -1,158 +1,34 @@
 /** Drains: look at a node with its requests, decide, act. */
-import { loadConfig } from '../../shared/cluster/configuration.ts';
-import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
-import { isRepublished, leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
-import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { createTries, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
-import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import type { Rounds } from '../../shared/policies/rounds.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
-import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
-import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { orUnavailable } from '../../shared/ports/read-answer.ts';
 import { apply } from './apply.ts';
-import { readBusEvent, type NodeMessage } from './bus-event.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './rule/decision.ts';
-import { answerGone, closeGone } from './drain-end.ts';
+import { closeGone } from './drain-end.ts';
 import type { IncomingMessage } from './rule/observation.ts';
-import { isRequest } from './rule/phase.ts';
 import { observe, type ObservedNode, type TargetNode } from './observe.ts';
-import { reportNotQuarantined, reportOtherCluster } from './report.ts';
-import { DRAIN_BLOCKS } from './settings.ts';
-import { reportDrainFaults } from './settings-faults.ts';
-import { DRAIN_CODEC, OWNER, recordIdOf } from './record.ts';
+import { DRAIN_CODEC, recordIdOf } from './record.ts';
 import type { DrainDeps, DrainRunState } from './context.ts';
-import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
-
-const KEPT_POLICIES = { owner: OWNER, readers: DRAIN_BLOCKS } as const;
 
 /** The rules of the concern. Mutants put mistakes in their place. */
-export interface ReplaceableRules {
-  readonly decide: typeof decide;
-}
+export const REPLACEABLE_RULES = { decide } as const;
 
-interface ReconcileContext extends ReplaceableRules {
+/** The rules that a drain goes by. */
+export type ReplaceableRules = typeof REPLACEABLE_RULES;
+
+/** The ports, helpers and rules of one look at a node. */
+export interface ReconcileContext extends ReplaceableRules {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
-  readonly settings: SettingsRounds;
-  readonly drains: Rounds;
-}
-
-/** @param rules put in place of the real rules, by mutants only */
-export function createReconciler(deps: DrainDeps, rules: Partial<ReplaceableRules> = {}): Reconcile {
-  const context: ReconcileContext = {
-    deps,
-    reporter: createReporter(OWNER, deps),
-    settings: settingsRounds(deps),
-    drains: drainRounds(deps),
-    decide,
-    ...rules,
-  };
-  const timers: readonly WakeUpRoute[] = [
-    context.settings,
-    context.drains,
-    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEPT_POLICIES, wakeUp.subject, wakeUp)),
-    ofKind('Node', wakeUp => {
-      const { name, uid } = wakeUp.subject;
-      return reconcileNode(context, { name, uid }, undefined, wakeUp);
-    }),
-  ];
-  return async message => {
-    switch (message.kind) {
-      case 'clusterEvent':
-        return reconcileClusterEvent(context, message.event);
-      case 'wakeUp':
-        return routeWakeUp(timers, message);
-      case 'customResource':
-        return wakeDrainOf(deps, message.event.subject.name);
-      case 'busEvent': {
-        const read = readBusEvent(message);
-        if (read !== undefined) await reconcileRequest(context, read);
-        return;
-      }
-      case 'tick':
-        return;
-    }
-  };
-}
-
-async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEvent): Promise<void> {
-  const { subject, hints } = event;
-  const { deps } = context;
-  switch (subject.kind) {
-    case 'Node':
-      await reconcileNode(context, {
-        name: subject.name,
-        uid: subject.uid,
-        // A drain is asked for by annotations of the part `drain`; of a Node without one nothing else is of interest.
-        // One that is opened is not drained any more.
-        onlyIfKnown: leavesAlone(event, 'drain') && leavesAlone(event, 'unschedulable'),
-        eventVersion: mayBeOwnWrite(event) ? event.resourceVersion : undefined,
-      });
-      return;
-    case 'Pod':
-      if (hints.nodeName !== undefined) await reconcileNode(context, { name: hints.nodeName, uid: undefined });
-      return;
-    case 'PodDisruptionBudget':
-      return context.drains.request(undefined);
-    case 'NodeLifecyclePolicy':
-      await keepPolicy(deps, KEPT_POLICIES, subject);
-      await reportDrainFaults(context, subject, isRepublished(event));
-      return context.settings.settingsChanged(event);
-    case 'ConfigMap':
-      // Loading it stores a valid configuration as the last good one, before the first drain is requested.
-      await loadConfig(OWNER, deps);
-      return context.settings.settingsChanged(event);
-    case 'VolumeAttachment':
-    case 'NodeClaim':
-    case 'NodePool':
-    case 'FinalizerRule':
-      return;
-  }
-}
-
-/** Whether the event may be the drain's own write: the Node itself changed, and nothing around it. */
-const mayBeOwnWrite = ({ change, changed, resync }: WatchedEvent): boolean =>
-  change === 'Modified' && resync !== true && !changed.some(part => VIRTUAL_PARTS.has(part));
-
-async function reconcileRequest(context: ReconcileContext, message: NodeMessage): Promise<void> {
-  const { nodeName, nodeUid, sentTime, incoming } = message;
-  if ((await beginsNothing(context, message)) || incoming.kind === 'notQuarantined') return;
-  const isTaken = await reconcileNode(context, { name: nodeName, uid: nodeUid, sentTime }, incoming);
-  if (isTaken || !isRequest(incoming)) return;
-  await answerGone(context, { name: nodeName, uid: nodeUid }, incoming.request);
-}
-
-/**
- * Reports a message that begins nothing. Nothing is put on the bus: an event that is not quarantined may be by its next delivery, and one of
- * another cluster is the business of the Curfew there.
- *
- * @returns whether the message is over with that
- */
-async function beginsNothing(context: ReconcileContext, message: NodeMessage): Promise<boolean> {
-  const { id, incoming, nodeName, nodeUid } = message;
-  const target = { name: nodeName, uid: nodeUid };
-  const other = await otherCluster(context.deps, message.clusters);
-  if (other !== undefined) await reportOtherCluster(context, target, id, other);
-  else if (incoming.kind === 'notQuarantined') await reportNotQuarantined(context, target, id, incoming);
-  return other !== undefined || incoming.kind === 'notQuarantined';
-}
-
-/** The first name that is not this cluster's; undefined: none. The configuration is read only where there is one to compare. */
-async function otherCluster(deps: DrainDeps, clusters: readonly string[]): Promise<string | undefined> {
-  const others = clusters.filter(name => name !== deps.cluster);
-  if (others.length === 0) return undefined;
-  const { clusterNames } = (await loadConfig(OWNER, deps)).healthEvents;
-  return others.find(name => !clusterNames.includes(name));
 }
 
 /** Looks at a Node and acts until nothing is left to do. @returns whether the message was taken care of, or the Node is there */
-async function reconcileNode(
+export async function reconcileNode(
   context: ReconcileContext,
   first: TargetNode,
   incoming?: IncomingMessage,

@@ -1,4 +1,4 @@
 import { createHandler } from '../../shared/lambda/handler.ts';
-import { createReconciler } from './reconcile.ts';
+import { createReconciler } from './route.ts';
 
 export const handler = createHandler('grace-period', ['kubernetes', 'records', 'wakeUps', 'events'], createReconciler);

@@ -4,8 +4,8 @@
  *
  * | question | function | asked by |
  * |---|---|---|
- * | what becomes of the pool now, and when its next pass is | `decide`, `spacingAfter` | `explained-node.ts`, `pass.ts` |
- * | what is found of each node, and what that asks to read | `guardInputsOf`, `judgePool`, `nextRead`, `nodesToConfirm` | `explained-node.ts`, `pass.ts` |
+ * | what becomes of the pool now, and when its next pass is | `decide`, `spacingAfter` | `explained-node.ts`, `reconcile.ts` |
+ * | what is found of each node, and what that asks to read | `guardInputsOf`, `judgePool`, `nextRead`, `nodesToConfirm` | `explained-node.ts`, `reconcile.ts` |
  * | what is found of one node | `decideNode`, `judgeNode`, `newNodeOf`, `otherWorkOn` | `explained-node.ts` |
  * | whether a node is unhealthy | `judgeHealth`, `mayNeedRepair` | `carry-out.ts`, `explained-node.ts`, `wake-ups.ts` |
  * | which pool a node is of | `nodesWithoutClaim`, `ownsNode`, `poolOf` | `explained-node.ts`, `observe.ts`, `policy-facts.ts`, `wake-ups.ts` |

@@ -1,4 +1,4 @@
-import { createReconciler } from './reconcile.ts';
+import { createReconciler } from './route.ts';
 import { ec2Instances } from '../../shared/lambda/ec2-instances.ts';
 import { createHandler } from '../../shared/lambda/handler.ts';
 

@@ -1,111 +1,135 @@
 /**
- * Repair: a message says which pool it is about, and a pass of the pool does everything for its nodes (`pass.ts`).
- * Reservations, statuses and settings have timers of their own. For a healthy node that nobody knows, no nodes are
- * listed, unless something is held or in flight in its pool.
+ * One pass of a pool: observe → judge each node → decide for the pool → apply. Only a pass writes the records of its
+ * pool, so that a pass that dies is followed by another one that looks again.
  */
-import { parseDrainCompleted } from './actions/drain.ts';
-import type { RepairDeps, ReplaceableRules } from './context.ts';
-import { REPLACEABLE_RULES } from './decide.ts';
-import { checkReservations, isReservations } from './reservation-record.ts';
-import { runPass } from './pass.ts';
-import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
-import { OWNER } from './record.ts';
-import { reportNodePool, reportPolicy } from './settings-faults.ts';
-import { askForChange, askForNode, askIfBusy, askIfRemembered, settingsRounds } from './wake-ups.ts';
-import { createPasses, type Passes } from './pass-queue.ts';
-import { getNodeView } from '../../shared/cluster/lists.ts';
-import { loadConfig } from '../../shared/cluster/configuration.ts';
-import { isRepublished } from '../../shared/contract/cluster-event.ts';
-import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
-import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
-import { nodeOfRequest } from '../../shared/domain/source.ts';
-import { TerminalError } from '../../shared/errors.ts';
-import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
-import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
-import type { Reconcile } from '../../shared/ports/function-deps.ts';
+import { apply } from './apply.ts';
+import type { PassDeps } from './context.ts';
+import { guardInputsOf } from './rule/guard-inputs.ts';
+import { type JudgedPool, judgePool, nextRead } from './rule/pool-verdict.ts';
+import { PASS_SPACING, spacingAfter } from './decide.ts';
+import { nodesToConfirm } from './rule/confirmation.ts';
+import { observe, observeLimits, type ObservedPool, readMore } from './observe.ts';
+import { carrierOf, poolSubject, wouldPassAct } from './pass-queue.ts';
+import { readAsks } from './pass-request-codec.ts';
+import { NEW_POOL } from './pool-record.ts';
+import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, poolText } from './record.ts';
+import { fewAtATime, inParallel, oneByOne } from '../../shared/cluster/in-parallel.ts';
+import { OUT_OF_SIGHT_CHECK } from '../../shared/cluster/out-of-sight.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
+import { durationBetween, type DurationMs } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
+import type { RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
+import type { Ask } from '../../shared/lifecycle/next-round.ts';
+import { createTries, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
+import { openRecord } from '../../shared/lifecycle/timed-record.ts';
+import { orUnavailable } from '../../shared/ports/read-answer.ts';
 
-type Deps = RepairDeps & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: SettingsRounds };
-type MessageOf<Kind> = Extract<InboxMessage, { readonly kind: Kind }>;
-
-/** Creates the reconciler of repair. @param rules put in place of the real rules, by mutants only */
-export function createReconciler(ports: RepairDeps, rules: Partial<ReplaceableRules> = {}): Reconcile {
-  const reporter = createReporter(OWNER, ports);
-  const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
-    surroundingsChanged({ ...ports, reporter }, urgency);
-  const passes = createPasses({ ...ports, ...REPLACEABLE_RULES, ...rules, reporter, repairsChanged }, runPass);
-  const settings = settingsRounds({ ...ports, passes });
-  const deps: Deps = { ...ports, reporter, passes, settings };
-  const timers: readonly WakeUpRoute[] = [
-    ...passes.timers,
-    settings,
-    { takes: isReservations, timerDue: () => checkReservations(deps) },
-    ofKind('Node', async ({ subject: { uid } }) => void (await askIfRemembered(deps, uid))),
-    ...statusTimers(deps),
-    ofKind('NodeLifecyclePolicy', wakeUp => reportPolicy(deps, wakeUp.subject, { wakeUp })),
-  ];
-  return async message => {
-    switch (message.kind) {
-      case 'clusterEvent':
-        return reconcileClusterEvent(deps, message.event);
-      case 'wakeUp':
-        return routeWakeUp(timers, message);
-      case 'busEvent':
-        return reconcileAnswer(deps, message);
-      case 'customResource':
-        return reconcileRemediation(deps, message.event.hints.nodeName);
-      case 'tick':
-        return;
-    }
-  };
-}
-
-/** Takes the end of a drain that a repair may have asked for; other drains are not ours. */
-async function reconcileAnswer(deps: Deps, { detailType, detail }: MessageOf<'busEvent'>): Promise<void> {
-  if (detailType !== DRAIN_COMPLETED) return;
-  const ended = parseDrainCompleted(detail);
-  if (!ended.ok) throw new TerminalError('InvalidMessage', `${DRAIN_COMPLETED} is not valid: ${ended.message}`);
-  if (ended.value === undefined) return;
-  const uid = nodeOfRequest(ended.value.requestId);
-  if (uid !== undefined) await askIfRemembered(deps, uid, { kind: 'drainEnd', uid, end: ended.value });
-}
-
-/** Asks for a pass after the custom resource of a repair changed. */
-async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
-  const node = nodeName === undefined ? undefined : await getNodeView(deps, nodeName);
-  await askIfRemembered(deps, node?.uid);
-}
-
-async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'>['event']): Promise<void> {
-  const { subject, change, hints } = event;
-  // The first list of a forwarder is a resync, too, of objects that it did not know.
-  const resync = isRepublished(event);
-  switch (subject.kind) {
-    case 'Node':
-      if (change !== 'Modified') await surroundingsChanged(deps, 'count');
-      return askForChange(deps, event);
-    case 'NodeClaim': {
-      const node = hints.nodeName === undefined ? undefined : await getNodeView(deps, hints.nodeName);
-      if (node !== undefined) await askForNode(deps, node, { pool: hints.nodePool, event, isClaimed: true });
-      else await askIfBusy(deps, { pool: hints.nodePool, event });
-      return;
-    }
-    case 'NodePool':
-      await reportNodePool(deps, subject, resync);
-      await surroundingsChanged(deps, 'count');
-      return deps.settings.settingsChanged(event);
-    case 'NodeLifecyclePolicy':
-      await reportPolicy(deps, subject, { resync });
-      await policyChanged(deps);
-      return deps.settings.settingsChanged(event);
-    case 'ConfigMap':
-      await loadConfig(OWNER, deps);
-      await surroundingsChanged(deps, 'count');
-      return deps.settings.settingsChanged(event);
-    case 'Pod':
-    case 'PodDisruptionBudget':
-    case 'VolumeAttachment':
-    case 'FinalizerRule':
-      return;
+/** One pass of a pool. Answers how long the next pass waits. */
+export async function runPass(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]): Promise<RoundAnswer> {
+  const startTime = deps.clock.now();
+  const facts = await orUnavailable(readFacts(deps, pool, asks));
+  if (facts === 'newer') return leaveToNewer(pool, asks);
+  if ('error' in facts) return waitToRead(deps, pool, facts.error);
+  const { observed, findings, guardInputs, limits } = facts;
+  const { poolSettings, poolRecord } = observed;
+  if (limits === undefined) {
+    await askElsewhere(deps, observed);
+    return spacingAfter(durationBetween(startTime, deps.clock.now()));
   }
+
+  const { now, answers, reserved } = limits;
+  const concurrencyLimits = reserved && ((own: ReadonlySet<string>) => reserved.concurrencyLimits(own, now));
+  const decision = deps.decide({
+    now,
+    pool,
+    repair: poolSettings.repair,
+    findings,
+    poolRecord,
+    guardInputs,
+    answers,
+    concurrencyLimits,
+  });
+
+  // What fails in one pool holds no other.
+  const steps = [() => apply(deps, decision, observed, { now, reserved }), () => askElsewhere(deps, observed)];
+  await oneByOne(steps, step => step());
+  return spacingAfter(durationBetween(startTime, deps.clock.now()), decision);
+}
+
+/** Asks for a pass of each pool that has a node which this one was asked for, or has on record. */
+const askElsewhere = (deps: PassDeps, { nodesElsewhere }: ObservedPool): Promise<void> =>
+  oneByOne(nodesElsewhere, ({ pool, ...node }) => deps.ask(pool, { kind: 'node', ...node }));
+
+/** All that the pass decides by. `limits` undefined: there is nothing to decide. */
+async function readFacts(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) {
+  const first = await observe(deps, pool, readAsks(asks));
+  if (first === 'newer') return first;
+  const { observed, judged } = await judge(deps, first);
+  const { findings } = judged;
+  const guardInputs = guardInputsOf(observed, judged);
+  // No record and no findings: there is nothing to decide.
+  const hasNothingToDo = !observed.hadPoolRecord && findings.length === 0;
+  const limits = hasNothingToDo ? undefined : await observeLimits(deps, observed, nodesToConfirm(judged, guardInputs));
+  return limits === 'newer' ? limits : { observed, findings, guardInputs, limits };
+}
+
+/** Judges each node, and reads on as long as the findings ask for more: nothing is read twice. */
+async function judge(
+  deps: PassDeps,
+  first: ObservedPool,
+): Promise<{ readonly observed: ObservedPool; readonly judged: JudgedPool }> {
+  let observed = first;
+  let judged = judgePool(observed, deps.judgeNode);
+  for (let next = nextRead(observed, judged); next !== undefined; next = nextRead(observed, judged)) {
+    observed = await readMore(deps, observed, next);
+    judged = judgePool(observed, deps.judgeNode, judged);
+  }
+  return { observed, judged };
+}
+
+/**
+ * Leaves the pool to a later version, which keeps one of its records and looks for itself. A message that nobody
+ * repeats stays in its queue for that version.
+ */
+function leaveToNewer(pool: string | undefined, asks: readonly Ask[]): DurationMs {
+  if (!asks.some(({ kind }) => kind === 'message')) return PASS_SPACING;
+  throw new RetryableError(`a record of ${poolText(pool)} was written by a newer version`, { reason: 'NewerRecord' });
+}
+
+/** The number of nodes on which a pass that cannot read says so. */
+const MAX_UNREAD = 100;
+
+/**
+ * Remembers in the record of the pool that what a pass needs cannot be read, and reports it on the nodes that are in
+ * flight or followed, else on the NodePool. The same asks run again in a minute: their messages are already acknowledged.
+ * @throws the error, where nothing would be done, or the queue brings the message again
+ */
+async function waitToRead(deps: PassDeps, pool: string | undefined, error: Error): Promise<RoundAnswer> {
+  if ((await orUnavailable(wouldPassAct(deps, pool))) === false) throw error;
+  const record = openRecord(deps, POOL_CODEC, poolRecordId(pool));
+  const reportAll = async (text: string, isRepeated: boolean): Promise<void> => {
+    const nodes = await knownNodes(deps, pool);
+    await fewAtATime(nodes.length === 0 ? [carrierOf(pool)] : nodes, subject =>
+      reportWarning(deps.reporter, aboutSubject(subject), EVENT_REASONS.readRefused)(text, isRepeated),
+    );
+  };
+  await noteRefusedRead(error, {
+    tries: createTries(deps.clock),
+    record,
+    first: { subject: poolSubject(pool), value: NEW_POOL },
+    reportOf: () => reportAll,
+    isRequest: false,
+  });
+  return { askAgainAfter: OUT_OF_SIGHT_CHECK };
+}
+
+/** The nodes that are in flight or followed. */
+async function knownNodes(deps: PassDeps, pool: string | undefined): Promise<readonly Subject[]> {
+  const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();
+  if (loaded.kind !== 'known') return [];
+  const { inFlight, followed } = loaded.value;
+  const uids = [...Object.keys(inFlight), ...followed].slice(0, MAX_UNREAD);
+  const nodes = await inParallel(uids.map(uid => openRecord(deps, NODE_CODEC, nodeRecordId(uid)).load()));
+  return nodes.flatMap(each => (each.kind === 'known' ? each.stored.subject : []));
 }

@@ -1,4 +1,4 @@
-/** The ports that the composition root hands to a function; each `reconcile.ts` asks for the slice that it uses. */
+/** The ports that the composition root hands to a function; each concern asks for the slice that it uses. */
 import type { InboxMessage } from '../contract/inbox-message.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Clock } from './clock.ts';

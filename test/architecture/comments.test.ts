@@ -123,10 +123,10 @@ describe('a reference such as (a)', () => {
 describe('a concern', () => {
   const concerns = sources.filter(file => /^functions\/[^/]+\/handler\.ts$/.test(file)).map(file => dirname(file));
 
-  it.each(concerns)('%s has its loop beside its handler, and its rule there or in folders of it', folder => {
-    expect(isThere(`${folder}/reconcile.ts`)).toBe(true);
+  it.each(concerns)('%s has its loop beside its handler or in folders of it, and its rule beside the loop', folder => {
     const rules = sources.filter(file => file.startsWith(`${folder}/`) && basename(file) === 'decide.ts');
     expect(rules).not.toEqual([]);
+    expect(rules.map(dirname).filter(place => !isThere(`${place}/reconcile.ts`))).toEqual([]);
     if (rules[0] !== `${folder}/decide.ts`) {
       // Its folders are those of its subjects: AGENTS.md and ARCHITECTURE.md say so.
       expect(folder).toBe('functions/finalizer');

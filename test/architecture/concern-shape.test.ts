@@ -1,10 +1,10 @@
 /** Each concern has the same file for the same thought, so that who has read one of them finds their way in all. */
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root, sources } from './sources.ts';
+import { imports, root, sources } from './sources.ts';
 
-const ROLES = ['reconcile', 'observe', 'decide', 'apply', 'record', 'report'] as const;
+const ROLES = ['route', 'reconcile', 'observe', 'decide', 'apply', 'record', 'report'] as const;
 type Role = (typeof ROLES)[number];
 
 /** The parts that look at one kind of subject, and the roles that they do not have. */
@@ -12,12 +12,13 @@ const PARTS: Readonly<Record<string, readonly Role[]>> = {
   'functions/drain': [],
   'functions/grace-period': [],
   'functions/repair': [],
-  'functions/finalizer/termination': [],
-  'functions/finalizer/finalizer-rules': [],
-  'functions/finalizer/objects': [],
-  'functions/finalizer/orphans': [],
-  // The sweep looks at the due index, and remembers and says nothing by itself.
-  'functions/timer': ['observe', 'apply', 'record', 'report'],
+  // One router is for all four: `functions/finalizer/route.ts`.
+  'functions/finalizer/termination': ['route'],
+  'functions/finalizer/finalizer-rules': ['route'],
+  'functions/finalizer/objects': ['route'],
+  'functions/finalizer/orphans': ['route'],
+  // The sweep looks at the due index, and remembers and says nothing by itself. It has one subject, and so no router.
+  'functions/timer': ['route', 'observe', 'apply', 'record', 'report'],
 };
 
 /** What these roles are called elsewhere, or were called. */
@@ -63,5 +64,29 @@ describe.each(Object.entries(PARTS))('%s', (part, without) => {
     const file = `${part}/${role}.ts`;
     if (!files.includes(file)) return;
     expect(read(file)).toMatch(exported);
+  });
+});
+
+describe('the way into a concern', () => {
+  const routers = sources.filter(file => /^functions\/.*\/route\.ts$/.test(file));
+
+  it('begins with its router, which makes the reconciler', () => {
+    expect(routers.map(dirname)).toEqual([
+      'functions/drain',
+      'functions/finalizer',
+      'functions/grace-period',
+      'functions/repair',
+    ]);
+    expect(routers.filter(file => !/^export function createReconciler\(/m.test(read(file)))).toEqual([]);
+  });
+
+  it('goes on to the loop of one subject, which knows no event', () => {
+    const loops = sources.filter(file => /^functions\/(?!timer\/).*\/reconcile\.ts$/.test(file));
+    expect(loops.length).toBe(7);
+    expect(loops.filter(file => /\bcreateReconciler\b|\bWatchedEvent\b|\bInboxMessage\b/.test(read(file)))).toEqual([]);
+    const backwards = imports.filter(({ from, to }) => routers.includes(to) && !from.endsWith('/handler.ts'));
+    expect(backwards.map(({ from, to }) => `${from} → ${to}`).filter(edge => edge.startsWith('functions/'))).toEqual(
+      [],
+    );
   });
 });

@@ -76,7 +76,7 @@ export const WHOLE_PATHS: readonly FollowedPath[] = [
   },
   {
     heading: 'A pod with a grace period becomes a hold on its node',
-    most: 95,
+    most: 92,
     follow: () =>
       follow([node, pod], async ({ core, run }) => {
         const annotations = { 'karpenter.sh/do-not-disrupt': '4h' };
@@ -89,7 +89,7 @@ export const WHOLE_PATHS: readonly FollowedPath[] = [
   },
   {
     heading: 'A HealthEvent becomes a drained node',
-    most: 133,
+    most: 134,
     follow: () =>
       follow([node, pod, config(EVICT_AT_ONCE)], async ({ core, publish, run }) => {
         const detail = { id: 'e1', nodeName: 'n1', isFatal: true };

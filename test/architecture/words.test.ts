@@ -65,8 +65,8 @@ const isExported = (word: string): boolean => [word, `${word}s`].some(each => ex
 /** A name of a type in more folders than two has a meaning in each. These are the same in all of them. */
 const SAME_EVERYWHERE: Readonly<Record<string, string>> = {
   Deps: 'the ports that a file is given',
-  ReconcileContext: 'what a reconciler acts with: ports, rounds, rules',
   ReplaceableRules: 'the rules of a concern, in whose place mutants put mistakes',
+  RouteContext: 'what a router acts with: ports, rounds, rules',
 };
 const TYPE = /^(?:export )?(?:interface|type|class) (\w+)/gm;
 const foldersOf = (): ReadonlyMap<string, ReadonlySet<string>> => {
@@ -138,7 +138,7 @@ describe('a pass', () => {
   );
 
   it('is a look of repair at a whole NodePool: nothing else has the word in its name', () => {
-    const owners = ['context', 'decide', 'pass-queue', 'pass', 'rule/pass-requests'].map(
+    const owners = ['context', 'decide', 'pass-queue', 'reconcile', 'rule/pass-requests'].map(
       name => `functions/repair/${name}.ts`,
     );
     expect(named.toSorted()).toEqual(owners);

@@ -1,5 +1,5 @@
 /** Ports of the finalizer function for the parts of it that never look at an instance: all that it says and asks for goes nowhere. */
-import type { createReconciler } from '../../functions/finalizer/reconcile.ts';
+import type { createReconciler } from '../../functions/finalizer/route.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createReconciler } from '../../functions/grace-period/reconcile.ts';
+import { createReconciler } from '../../functions/grace-period/route.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createEventRecorder } from '../../shared/adapters/kubernetes/event-recorder.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';

@@ -4,7 +4,7 @@ import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import { portsWithin } from '../../runtime/permissions/ports.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createCluster } from '../../simulator/world.ts';
-import { createReconciler } from '../../functions/grace-period/reconcile.ts';
+import { createReconciler } from '../../functions/grace-period/route.ts';
 import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';

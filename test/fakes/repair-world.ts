@@ -5,7 +5,7 @@ import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import { portsWithin, type Identity } from '../../runtime/permissions/ports.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createCluster } from '../../simulator/world.ts';
-import { createReconciler } from '../../functions/repair/reconcile.ts';
+import { createReconciler } from '../../functions/repair/route.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesManifest, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';

@@ -1,8 +1,8 @@
 /** After a rollback: a message that nobody repeats stays in its queue while a newer version keeps the record; any other is left to that version (I9, T5). */
 import { describe, expect, it } from 'vitest';
-import { createReconciler as createDrain } from '../../functions/drain/reconcile.ts';
-import { createReconciler as createFinalizer } from '../../functions/finalizer/reconcile.ts';
-import { createReconciler as createRepair } from '../../functions/repair/reconcile.ts';
+import { createReconciler as createDrain } from '../../functions/drain/route.ts';
+import { createReconciler as createFinalizer } from '../../functions/finalizer/route.ts';
+import { createReconciler as createRepair } from '../../functions/repair/route.ts';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';

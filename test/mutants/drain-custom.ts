@@ -1,6 +1,6 @@
 /** Mistakes in custom drains. */
 import { decide } from '../../functions/drain/decide.ts';
-import { createReconciler } from '../../functions/drain/reconcile.ts';
+import { createReconciler } from '../../functions/drain/route.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { hours } from '../../shared/domain/time.ts';
 import { textOf } from '../../simulator/invariants/reading.ts';

@@ -4,7 +4,7 @@ import type { DrainDecision } from '../../functions/drain/rule/decision.ts';
 import { endPlanOf } from '../../functions/drain/rule/ending.ts';
 import type { DrainRecord } from '../../functions/drain/record.ts';
 import type { Observation } from '../../functions/drain/rule/observation.ts';
-import { createReconciler } from '../../functions/drain/reconcile.ts';
+import { createReconciler } from '../../functions/drain/route.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';

@@ -7,7 +7,7 @@ import type {
   Observation,
   PoliciesInForce,
 } from '../../functions/drain/rule/observation.ts';
-import { createReconciler } from '../../functions/drain/reconcile.ts';
+import { createReconciler } from '../../functions/drain/route.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 
 /** The rule decides, and this is done instead. */

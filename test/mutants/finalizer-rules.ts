@@ -1,7 +1,7 @@
 /** Mistakes in the clean-ups of FinalizerRules. */
 import { reserveCallTime } from '../../functions/finalizer/objects/rule/call-queue.ts';
 import { decide as decideObject } from '../../functions/finalizer/objects/decide.ts';
-import { createReconciler } from '../../functions/finalizer/reconcile.ts';
+import { createReconciler } from '../../functions/finalizer/route.ts';
 import { addDuration, hours, toDurationMs } from '../../shared/domain/time.ts';
 import { isA, withRulesOfFinalizer, withKubernetes, withPorts, withRecords, type Mutant } from './mutant.ts';
 

@@ -1,6 +1,6 @@
 /** Mistakes in the protection of pods. */
 import { decide } from '../../functions/grace-period/decide.ts';
-import { createReconciler } from '../../functions/grace-period/reconcile.ts';
+import { createReconciler } from '../../functions/grace-period/route.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, parseTimestamp, seconds, toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';

@@ -2,12 +2,12 @@
 import {
   createReconciler as createFinalizer,
   type ReplaceableRules as RulesOfFinalizer,
-} from '../../functions/finalizer/reconcile.ts';
+} from '../../functions/finalizer/route.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
 import { decide } from '../../functions/repair/decide.ts';
 import { decideNode, judgeNode } from '../../functions/repair/rule/node-verdict.ts';
 import type { ReplaceableRules as RulesOfRepair } from '../../functions/repair/context.ts';
-import { createReconciler as createRepair } from '../../functions/repair/reconcile.ts';
+import { createReconciler as createRepair } from '../../functions/repair/route.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
 import type { ForwarderPorts } from '../../runtime/system-parts.ts';
 import type { InvariantName } from '../../simulator/invariants/invariant.ts';

@@ -3,7 +3,7 @@ import { decide as decideDrain } from '../../functions/drain/decide.ts';
 import type { DrainDecision } from '../../functions/drain/rule/decision.ts';
 import type { Observation } from '../../functions/drain/rule/observation.ts';
 import { isOnlyObserved } from '../../functions/drain/rule/pauses.ts';
-import { createReconciler as createDrain } from '../../functions/drain/reconcile.ts';
+import { createReconciler as createDrain } from '../../functions/drain/route.ts';
 import { decide as decideTermination } from '../../functions/finalizer/termination/decide.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';

@@ -1,8 +1,8 @@
 /** Mistakes that the simulator found, each as the shortest history that shows it. */
 import { describe, expect, it } from 'vitest';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
-import { createReconciler as createFinalizer } from '../../functions/finalizer/reconcile.ts';
-import { createReconciler } from '../../functions/repair/reconcile.ts';
+import { createReconciler as createFinalizer } from '../../functions/finalizer/route.ts';
+import { createReconciler } from '../../functions/repair/route.ts';
 import type { ReconcilerFactory } from '../../runtime/functions.ts';
 import { toIsoText } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';

@@ -1,7 +1,7 @@
 import type { FinalizerDeps } from '../../../functions/finalizer/common/context.ts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { orphansCommand } from '../../../cli/orphans.ts';
-import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
+import { createReconciler } from '../../../functions/finalizer/route.ts';
 import { FAKE_CREDENTIALS } from '../../../packages/local-aws/src/fake-credentials.ts';
 import { startSqs, type LocalSqs } from '../../../packages/local-aws/src/sqs.ts';
 import { createRecordStore } from '../../../shared/adapters/dynamodb/record-store.ts';

@@ -1,6 +1,6 @@
 /** How often a drain asks for an eviction when several runs look at once, and what a drain without refusals writes. */
 import { expect, it } from 'vitest';
-import { createReconciler } from '../../../functions/drain/reconcile.ts';
+import { createReconciler } from '../../../functions/drain/route.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';

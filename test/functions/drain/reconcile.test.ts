@@ -1,6 +1,6 @@
 /** What an event of a Node costs: its record is read once, and the Node only when the event may say something new; and two runs at once. */
 import { describe, expect, it } from 'vitest';
-import { createReconciler } from '../../../functions/drain/reconcile.ts';
+import { createReconciler } from '../../../functions/drain/route.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { portsWithin } from '../../../runtime/permissions/ports.ts';

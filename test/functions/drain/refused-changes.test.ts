@@ -1,6 +1,6 @@
 /** Changes of a drain's Node that are refused: tried on the schedule, said once an hour, and nothing is evicted before the cordon. */
 import { describe, expect, it } from 'vitest';
-import { createReconciler } from '../../../functions/drain/reconcile.ts';
+import { createReconciler } from '../../../functions/drain/route.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { portsWithin } from '../../../runtime/permissions/ports.ts';

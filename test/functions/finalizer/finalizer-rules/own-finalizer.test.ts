@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
+import { createReconciler } from '../../../../functions/finalizer/route.ts';
 import { addOwnFinalizer } from '../../../../functions/finalizer/finalizer-rules/finalizer.ts';
 import { FINALIZER_RULE_FINALIZER } from '../../../../functions/finalizer/finalizer-rules/finalizer-rule-set.ts';
 import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';

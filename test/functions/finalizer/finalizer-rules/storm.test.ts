@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
+import { createReconciler } from '../../../../functions/finalizer/route.ts';
 import type { ReconcilerFactory } from '../../../../runtime/functions.ts';
 import { runScenario } from '../../../../simulator/run.ts';
 import type { Scenario } from '../../../../simulator/scenario/scenario.ts';

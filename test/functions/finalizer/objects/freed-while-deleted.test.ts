@@ -1,6 +1,6 @@
 /** An object that is set free because its rule ends, and that somebody deletes between the look and the patch. */
 import { expect, it } from 'vitest';
-import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
+import { createReconciler } from '../../../../functions/finalizer/route.ts';
 import { FINALIZER_RULE_FINALIZER } from '../../../../functions/finalizer/finalizer-rules/finalizer-rule-set.ts';
 import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';

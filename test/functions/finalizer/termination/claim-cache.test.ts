@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClaimCache } from '../../../../functions/finalizer/termination/claim-cache.ts';
-import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
+import { createReconciler } from '../../../../functions/finalizer/route.ts';
 import type { ReconcilerFactory } from '../../../../runtime/functions.ts';
 import { addDuration, minutes, toEpochMs } from '../../../../shared/domain/time.ts';
 import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';

@@ -1,6 +1,6 @@
 /** When a termination asks again for evictions that were refused. */
 import { expect, it } from 'vitest';
-import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
+import { createReconciler } from '../../../../functions/finalizer/route.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
 import { toEpochMs, type EpochMs } from '../../../../shared/domain/time.ts';

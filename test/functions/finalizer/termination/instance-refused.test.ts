@@ -1,6 +1,6 @@
 /** What EC2 refuses for good, such as a providerID that is none of its own: said on the NodeClaim, held, and no letter is dead. */
 import { describe, expect, it } from 'vitest';
-import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
+import { createReconciler } from '../../../../functions/finalizer/route.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
 import { portsWithin } from '../../../../runtime/permissions/ports.ts';

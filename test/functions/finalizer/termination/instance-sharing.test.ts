@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nodesAndSharing } from '../../../../functions/finalizer/termination/instance-sharing.ts';
 import { withoutMismatched } from '../../../../functions/finalizer/termination/rule/instance.ts';
-import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
+import { createReconciler } from '../../../../functions/finalizer/route.ts';
 import { EMPTY_TERMINATION, type TerminationRecord } from '../../../../functions/finalizer/termination/record.ts';
 import type { ReconcilerFactory } from '../../../../runtime/functions.ts';
 import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';

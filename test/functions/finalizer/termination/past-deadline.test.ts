@@ -1,6 +1,6 @@
 /** Past its deadline a termination ends its instance, whatever the API server answers to what only informs, tidies or empties. */
 import { describe, expect, it } from 'vitest';
-import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
+import { createReconciler } from '../../../../functions/finalizer/route.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';

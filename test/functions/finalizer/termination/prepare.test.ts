@@ -1,6 +1,6 @@
 /** What is said of finalizers that a NodeClaim gets before its deletion. */
 import { describe, expect, it } from 'vitest';
-import { createReconciler } from '../../../../functions/finalizer/reconcile.ts';
+import { createReconciler } from '../../../../functions/finalizer/route.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import { toEpochMs } from '../../../../shared/domain/time.ts';

@@ -47,14 +47,14 @@ export interface ReplaceableRules {
   readonly reserveCallTime: typeof reserveCallTime;
 }
 
-type ReconcileContext = TerminationContext &
+type RouteContext = TerminationContext &
   Pick<ReplaceableRules, 'decideObject' | 'reserveCallTime'> &
   Readonly<Record<'terminationRounds' | 'finalizerRuleRounds', Rounds>> & { readonly settings: SettingsRounds };
 
 /** @param rules put in place of the real rules and steps, by mutants only */
 export function createReconciler(deps: FinalizerDeps, rules: Partial<ReplaceableRules> = {}): Reconcile {
   const reporter = createReporter(OWNER, deps);
-  const context: ReconcileContext = {
+  const context: RouteContext = {
     deps,
     reporter,
     pauseOutOfSight: createPauseOutOfSight({ clock: deps.clock, reporter }),
@@ -104,12 +104,12 @@ export function createReconciler(deps: FinalizerDeps, rules: Partial<Replaceable
 }
 
 /** The custom resource of a hook wakes its termination. */
-async function reconcileCustomResource(context: ReconcileContext, { subject, hints }: ClusterEvent): Promise<void> {
+async function reconcileCustomResource(context: RouteContext, { subject, hints }: ClusterEvent): Promise<void> {
   if (hints.hookKey !== undefined) return reconcileHook(context, hints.hookKey);
   return reconcileObject(context, subject);
 }
 
-async function reconcileClusterEvent(context: ReconcileContext, event: WatchedEvent): Promise<void> {
+async function reconcileClusterEvent(context: RouteContext, event: WatchedEvent): Promise<void> {
   const { subject, hints, change, changed, watch } = event;
   const { name, uid } = subject;
   const isRepeated = isRepublished(event);
@@ -164,7 +164,7 @@ interface NodeCause {
 
 /** @param missing UID of the NodeClaim that an earlier look took it for, and that was not there */
 async function reconcileNode(
-  context: ReconcileContext,
+  context: RouteContext,
   name: string,
   cause: NodeCause = {},
   missing?: string,
@@ -188,7 +188,7 @@ async function reconcileNode(
 }
 
 /** Handles a Node that is gone: its NodeClaim may wait for it, or it went with our finalizer stripped. */
-async function reconcileGoneNode(context: ReconcileContext, { name, uid }: Subject): Promise<void> {
+async function reconcileGoneNode(context: RouteContext, { name, uid }: Subject): Promise<void> {
   await reconcileTarget(context, { kind: 'Node', name, uid, onlyIfKnown: true }, undefined);
   await context.terminationRounds.request(undefined);
 }
