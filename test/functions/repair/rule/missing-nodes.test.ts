@@ -23,6 +23,8 @@ describe('a node that a repair terminated', () => {
     ['is missing if all nodes are older', [ended(-20)], [made(-21)], 1, undefined],
     ['is missing if only one of two has a node in its place', [ended(-30), ended(-20)], [made(-10)], 1, undefined],
     ['leaves the newer node to a later one', [ended(-20), ended(-30)], [made(-25), made(-15)], 0, undefined],
+    ['leaves it however they are listed', [ended(-20), ended(-30)], [made(-15), made(-25)], 0, undefined],
+    ['that ended first has the node that was made', [ended(-3), ended(-20)], [made(-2)], 0, at(12)],
     ['has its replacement', [ended(-20, { isReplaced: true })], [], 0, undefined],
     ['leaves no place while it is there', [ended(-20, { node: 'u' })], [made(-60, 'u')], 0, undefined],
     ['leaves one once it is gone', [ended(-20, { node: 'u' })], [made(-60, 'v')], 1, undefined],
