@@ -50,7 +50,7 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
   {
     name: 'ladder-reboots-again',
     mistake: 'reboots once more when a reboot has not helped in its time',
-    breaks: ['I4', 'I11'],
+    breaks: ['I4', 'I11', 'I12'],
     seed: 115,
     scenario: `${REBOOTS}#repair-reboot-does-not-help`,
     mutation: remembering((held, now) => {

@@ -1,6 +1,6 @@
 /**
- * Reboot: notes itself on the NodeClaim, cordons the Node and sets the condition of a maintenance, gives its pods the time of the drain bound to
- * leave, then has EC2 restart the machine. The boot ID of the Node shows that it restarted; the conditions show whether
+ * Reboot: gives the pods the time of the drain bound to leave, cordons the Node and sets the condition of a maintenance, notes itself on
+ * Node and NodeClaim, then has EC2 restart the machine. The boot ID of the Node shows that it restarted; the conditions show whether
  * that helped. Pods that are left stay through the reboot. The Node also keeps when it was rebooted last, and how
  * often: that outlives the table.
  */
@@ -38,8 +38,10 @@ async function prepare(context: ActionContext<'Reboot'>): Promise<Changed | unde
   if (leftovers?.drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: leftovers.drain });
   if (node.providerID === undefined) return undefined;
   const marks = { [LAST_REBOOT_ANNOTATION]: lastRebootText(acts, now, attempt.bootID) };
-  if (claim !== undefined && !(await mark(deps, claim, marks))) return CHANGED;
-  return begin(context, marks);
+  // The Node first: one that has changed calls the reboot off, and the NodeClaim must not tell of it.
+  const changed = await begin(context, marks);
+  if (changed !== undefined) return changed;
+  return claim === undefined || (await mark(deps, claim, marks)) ? undefined : CHANGED;
 }
 
 /** Notes the reboot on the NodeClaim, or takes the note off. false: it is gone. */
