@@ -97,7 +97,7 @@ const toOpen = (heading: string): readonly string[] =>
   );
 /**
  * Of one path, those in common included. The longest is that of a repair: six on the way to a function, three of the
- * kernel, and thirteen of the concern, where each has one thought: the messages, what asks for a pass, what passes are,
+ * kernel (the loop of one object among them, which only the others open), and thirteen of the concern, where each has one thought: the messages, what asks for a pass, what passes are,
  * one pass, what it reads, one node, its health, the next action, the pool, its guards, the intents, the acts, the
  * termination.
  */

@@ -2,7 +2,7 @@
  * The words of the code's own. Kubernetes and AWS have words for most things, and those need no entry; a word that we coined, or use in a
  * meaning of ours, stands in a glossary for as long as the code has it.
  */
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root, sources } from './sources.ts';
@@ -80,6 +80,8 @@ const foldersOf = (): ReadonlyMap<string, ReadonlySet<string>> => {
 };
 
 interface Entry {
+  /** What the row says of the word. */
+  readonly meaning: string;
   readonly words: readonly string[];
   /** Files, or folders, in which the word lives. */
   readonly places: readonly string[];
@@ -92,6 +94,7 @@ const entriesOf = (file: string): readonly Entry[] =>
     .filter(line => line.startsWith('| ') && !line.startsWith('| word '))
     .map(line => line.slice(2, -2).split(' | '))
     .map(columns => ({
+      meaning: columns.slice(1, -1).join(' '),
       words: (columns[0] ?? '')
         .trim()
         .toLowerCase()
@@ -118,6 +121,19 @@ describe('a word of our own', () => {
   it('has one meaning: its entry in the glossary of the code is the only one', () => {
     const entries = internals.map(({ words }) => words.join(' '));
     expect(entries.filter((entry, index) => entries.indexOf(entry) !== index)).toEqual([]);
+  });
+
+  it('is explained by names that stand in the files that the row names', () => {
+    const missing = internals.flatMap(({ words, meaning, places }) => {
+      const code = places.map(codeAt).join('\n');
+      // A stored name stands in the table of the record instead.
+      const plain = meaning.replaceAll(/\((?:stored|in the audit)[^)]*\)/g, '');
+      const names = [...plain.matchAll(/`([A-Za-z]+)`/g)].map(([, name = '']) => name);
+      return names
+        .filter(name => !code.includes(name) && !existsSync(join(root, name)))
+        .map(name => `${words.join(' ')}: ${name}`);
+    });
+    expect(missing).toEqual([]);
   });
 
   it('that a glossary of the code explains is used where the glossary says', () => {

@@ -55,7 +55,7 @@ export interface Finding {
   readonly hasUselessLeftovers: boolean;
   /** Another controller is at work on the node, and counts against the limits. */
   readonly isUnderOtherWork: boolean;
-  /** UnreportedOutcome, in the order in which they are reported. */
+  /** Outcomes that no run has reported, in the order in which they are reported now. */
   readonly unreported: readonly UnreportedOutcome[];
 }
 
