@@ -1,10 +1,20 @@
-/** How much memory one repair pass over a large cluster takes, in a fresh process, against an API server over HTTP. */
+/** Memory of one repair pass over a large cluster, and of the forwarder of one: each in a fresh process, against an API server over HTTP. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
 import { bundle } from './measure/bundle.ts';
-import { makePass, PASS_PROCESS, startLargeCluster, type Pass } from './measure/large-cluster.ts';
+import { startAcceptingBus } from './measure/accepting-bus.ts';
+import {
+  followCluster,
+  type Followed,
+  FORWARDER_PROCESS,
+  makePass,
+  PASS_PROCESS,
+  startLargeCluster,
+  type ClusterSize,
+  type Pass,
+} from './measure/large-cluster.ts';
 import { startMeasuredProcess } from './measure/measured-process.ts';
 import { atMost, numberRow } from './report/row.ts';
 
@@ -14,10 +24,14 @@ const PEAK_RSS_BYTES_MAX = 256 * 1024 ** 2;
  * the heap a pass ends well, or it dies for want of memory. Lists of whole objects do not fit into it, so they get more.
  */
 const NODE_FLAGS = ['--max-old-space-size=192', '--max-semi-space-size=8'];
+/** As in the forwarder's image and Deployment. */
+const FORWARDER_FLAGS = ['--max-semi-space-size=8', '--initial-heap-size=64', '--max-old-space-size=192'];
+const FORWARDER_RSS_BYTES_MAX = 160e6;
+const PODS_PER_NODE = 10;
 const ROOMY_FLAGS = ['--max-old-space-size=2048', '--max-semi-space-size=8'];
 
 export const memory: Bench = {
-  summary: 'memory of a repair pass over a large cluster',
+  summary: 'memory of a repair pass over a large cluster, and of its forwarder',
   runsOnControlPlane: false,
   run: runMemory,
 };
@@ -38,6 +52,10 @@ async function runMemory({ quick, progress }: BenchContext): Promise<BenchOutcom
     const passes: Pass[] = [];
     for (let round = 0; round < rounds; round += 1) passes.push(await measure(round, false));
     const whole = await measure(rounds, true);
+    progress.say('memory: forwarder');
+    const withPods = { ...size, firstPool: size.nodes / 20, pods: size.nodes * PODS_PER_NODE };
+    const followed = await measureForwarder(folder, withPods);
+    const cluster = `forwarder with ${size.nodes} nodes and ${withPods.pods} pods`;
     const what = `pass over ${size.nodes} nodes of ${size.nodeBytes / 1000} kB`;
     return {
       settings: { ...size, rounds, nodeFlags: NODE_FLAGS },
@@ -51,10 +69,30 @@ async function runMemory({ quick, progress }: BenchContext): Promise<BenchOutcom
         numberRow({ name: 'of it before the pass', unit: 'B', ours: passes.map(({ idle }) => idle.rssBytes) }),
         numberRow({ name: `${what}: time`, unit: 'ms', ours: passes.map(({ passMs }) => passMs) }),
         numberRow({ name: `${what}, lists of whole objects: peak RSS`, unit: 'B', ours: whole.usage.peakRssBytes }),
+        numberRow({
+          name: `${cluster}: peak RSS`,
+          unit: 'B',
+          ours: followed.usage.peakRssBytes,
+          limit: atMost(FORWARDER_RSS_BYTES_MAX),
+        }),
+        numberRow({ name: 'of it before its start', unit: 'B', ours: followed.idle.rssBytes }),
+        numberRow({ name: `${cluster}: until all is published`, unit: 'ms', ours: followed.ms }),
       ],
-      samples: { passes, whole },
+      samples: { passes, whole, followed },
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Starts the forwarder beside a large cluster, until it has published all that it has seen. */
+async function measureForwarder(folder: string, size: ClusterSize): Promise<Followed> {
+  const program = join(folder, 'forwarder.mjs');
+  await bundle(FORWARDER_PROCESS, program);
+  await using cluster = await startLargeCluster(size);
+  await using bus = await startAcceptingBus();
+  await using forwarder = startMeasuredProcess(program, { nodeFlags: FORWARDER_FLAGS });
+  const followed = await followCluster(forwarder, cluster, bus.url);
+  if (bus.accepted() === 0) throw new Error('the forwarder has published nothing');
+  return followed;
 }

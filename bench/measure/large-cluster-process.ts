@@ -19,6 +19,8 @@ const startSchema = z.object({
   nodeBytes: z.number(),
   /** Nodes of the first pool; the others are spread over twenty more. */
   firstPool: z.number(),
+  /** Pods, spread over the nodes. */
+  pods: z.number().default(0),
 });
 const OTHER_POOLS = 20;
 
@@ -28,7 +30,7 @@ let url = '';
 
 answerQuestions({
   async start(argument) {
-    const { nodes, nodeBytes, firstPool } = startSchema.parse(argument);
+    const { nodes, nodeBytes, firstPool, pods } = startSchema.parse(argument);
     core = createApiServer({ clock: systemClock, random: Math.random });
     for (const definition of customResourceDefinitions()) core.seed(definition);
     core.seed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: CONFIG_MAP.namespace } });
@@ -38,6 +40,7 @@ answerQuestions({
       core.seed(node);
       core.seed(toClaim(node));
     }
+    for (let index = 0; index < pods; index += 1) core.seed(toPod(index, nodeName(index % nodes)));
     ({ url } = await serveApiServer(core, { now: () => systemClock.now() }));
     return { url, node: nodeName(ill) };
   },
@@ -100,6 +103,33 @@ function toLargeNode(index: number, pool: string, bytes: number): KubernetesMani
 
 const statusOf = ({ status }: KubernetesManifest): JsonObject =>
   typeof status === 'object' && status !== null && !Array.isArray(status) ? { ...status } : {};
+
+/** A pod of a workload, as a kubelet reports it. */
+function toPod(index: number, node: string): KubernetesManifest {
+  const name = `web-${index}`;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      namespace: CONFIG_MAP.namespace,
+      name,
+      labels: { app: `web-${index % 100}`, 'pod-template-hash': '6d4cf56db6' },
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `web-${index % 100}`, uid: `rs-${index % 100}` },
+      ],
+    },
+    spec: {
+      nodeName: node,
+      containers: [
+        { name: 'web', image: 'registry.example/web:1', resources: { requests: { cpu: '100m', memory: '128Mi' } } },
+      ],
+    },
+    status: {
+      phase: 'Running',
+      conditions: ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map(type => ({ type, status: 'True' })),
+    },
+  };
+}
 
 function toClaim({ metadata, spec }: KubernetesManifest): KubernetesManifest {
   const providerID = typeof spec === 'object' && spec !== null && 'providerID' in spec ? spec.providerID : '';

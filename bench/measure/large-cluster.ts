@@ -6,6 +6,8 @@ import { usageSchema } from './usage-schema.ts';
 
 /** To be bundled. */
 export const PASS_PROCESS = join(import.meta.dirname, 'pass-process.ts');
+/** To be bundled. */
+export const FORWARDER_PROCESS = join(import.meta.dirname, 'forwarder-process.ts');
 const CLUSTER_PROCESS = join(import.meta.dirname, 'large-cluster-process.ts');
 
 const clusterSchema = z.object({ url: z.string(), node: z.string() });
@@ -24,6 +26,8 @@ export interface ClusterSize {
   readonly nodeBytes: number;
   /** Nodes of the pool that is looked at. */
   readonly firstPool: number;
+  /** Pods, spread over the nodes; absent: none. */
+  readonly pods?: number;
 }
 
 export interface LargeCluster extends AsyncDisposable {
@@ -47,6 +51,13 @@ export async function startLargeCluster(size: ClusterSize): Promise<LargeCluster
   });
   return of(started);
 }
+
+const followedSchema = z.object({ ms: z.number(), idle: usageSchema, usage: usageSchema });
+export type Followed = z.infer<typeof followedSchema>;
+
+/** Has the forwarder list and watch the cluster until all is published. */
+export const followCluster = (forwarder: MeasuredProcess, { url }: LargeCluster, busUrl: string): Promise<Followed> =>
+  forwarder.ask('follow', followedSchema, { url, busUrl });
 
 /** @param whole lists of whole objects. Throws when the pass does not repair the node. */
 export async function makePass(repair: MeasuredProcess, { url, node }: LargeCluster, whole = false): Promise<Pass> {
