@@ -148,9 +148,9 @@ function endOfFirstGroup(instants: readonly EpochMs[]): EpochMs | undefined {
 /** Whether it was announced. That a protection has ended earlier than was said, as other settings have it, is no news. */
 function isAnnounced({ about, topic, key }: Announcement, announcedKeys: GracePeriodRecord['announcedKeys']): boolean {
   const announcedKey = announcedKeys[about.uid]?.[topic];
-  if (announcedKey === undefined || announcedKey === key) return announcedKey === key;
-  const ends = topic === 'elapsed' ? [parseTimestamp(key), parseTimestamp(announcedKey)] : [];
-  const [end, announcedEnd] = ends;
+  if (announcedKey === key) return true;
+  if (announcedKey === undefined || topic !== 'elapsed') return false;
+  const [end, announcedEnd] = [parseTimestamp(key), parseTimestamp(announcedKey)];
   return end !== undefined && announcedEnd !== undefined && end <= announcedEnd;
 }
 

@@ -28,8 +28,9 @@ import { addDuration, earliest, type EpochMs, isDue } from '../../../shared/doma
 
 /** The finding of one node. @param recordBefore its record; undefined: it has none */
 export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: NodeRecord | undefined): PresentNode {
-  const known = withShownReboots(recordBefore ?? newNode(node.name, context.pool), node, ownerOf(node, context.owners));
-  const { facts, othersUntil } = factsOf(context, node, recordBefore, known);
+  const owner = ownerOf(node, context.owners);
+  const known = withShownReboots(recordBefore ?? newNode(node.name, context.pool), node, owner);
+  const { facts, othersUntil } = factsOf(context, { node, owner }, recordBefore, known);
   const { attempt } = facts.record;
   const finding = attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, attempt);
   return { ...withExpiries(facts, finding, othersUntil), otherWorkTime: known.otherWork?.time };
@@ -41,7 +42,7 @@ export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: N
  */
 function factsOf(
   context: JudgeContext,
-  node: NodeView,
+  { node, owner }: { readonly node: NodeView; readonly owner: Owner },
   recordBefore: NodeRecord | undefined,
   known: NodeRecord,
 ): { readonly facts: NodeFacts; readonly othersUntil: EpochMs | undefined } {
@@ -53,7 +54,6 @@ function factsOf(
   const isUnhealthy = settings === undefined ? mayStillBeUnhealthy(node, known) : health.kind !== 'healthy';
   const isUnknown = !isUnhealthy && repair.settings !== undefined && settings === undefined;
   const healthNow = isUnknown ? 'unknown' : isUnhealthy ? 'unhealthy' : 'healthy';
-  const owner = ownerOf(node, context.owners);
   const externalRequest = context.externalRequests.get(node.name);
   const own = decideNode({ now, node, owner, repair, health, externalRequest });
   const claim = owner.kind === 'claim' ? owner.claim : undefined;

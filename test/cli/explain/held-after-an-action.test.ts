@@ -1,10 +1,6 @@
 /** What `curfew explain` says of an action under way when the next one, which its Event has promised, cannot follow any more. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { explain } from '../../../cli/explain.ts';
-import { onScenario } from '../../../cli/explain/on-scenario.ts';
+import { explainedNode } from '../../builders/explained.ts';
 import { historyText } from '../../builders/scenario.ts';
 
 const PROMISE =
@@ -14,10 +10,7 @@ const PROMISE =
 async function repairAfter(step: string): Promise<string | undefined> {
   const repair =
     '{ maxUnhealthy: 100%, zoneOutage: "Off", conditions: [{ type: GpuFault, status: "True", toleration: 5m }], actions: [{ type: Reboot, timeout: 10m }, { type: Terminate }] }';
-  const folder = mkdtempSync(join(tmpdir(), 'curfew-explain-'));
-  const file = join(folder, 'a.yaml');
-  writeFileSync(
-    file,
+  const lines = await explainedNode(
     historyText({
       duration: '20m',
       rest: '  config: "[featureGates]\\nnodeRepair = true\\n"\n  nodes: [{ pool: web, count: 3 }]\n',
@@ -28,10 +21,10 @@ async function repairAfter(step: string): Promise<string | undefined> {
       ],
       steps: ['{ at: 10m, condition: { node: web-0, type: GpuFault, status: "True" } }', `{ at: 16m, ${step} }`],
     }),
+    'web-0',
+    '17m',
   );
-  const text = await onScenario(file, '17m', cluster => explain(cluster, { kind: 'node', name: 'web-0' }, false));
-  rmSync(folder, { recursive: true });
-  return text?.split('\n').find(line => line.startsWith('  repair: '));
+  return lines.find(line => line.startsWith('  repair: '));
 }
 
 it.each([

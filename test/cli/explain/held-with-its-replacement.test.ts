@@ -1,10 +1,6 @@
 /** What `curfew explain` says that comes next for a node whose replacement is there already. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { explain } from '../../../cli/explain.ts';
-import { onScenario } from '../../../cli/explain/on-scenario.ts';
+import { explainedNode } from '../../builders/explained.ts';
 import { historyText } from '../../builders/scenario.ts';
 
 const TEMPLATE = '{ nodeClassRef: { group: karpenter.k8s.aws, kind: EC2NodeClass, name: default }, requirements: [] }';
@@ -13,10 +9,7 @@ const REPAIR =
 
 /** The line about what comes next, of a repair that is vetoed while its replacement becomes ready. */
 async function nextAt(time: string): Promise<string | undefined> {
-  const folder = mkdtempSync(join(tmpdir(), 'curfew-explain-'));
-  const file = join(folder, 'a.yaml');
-  writeFileSync(
-    file,
+  const lines = await explainedNode(
     historyText({
       duration: '1h',
       rest: '  config: "[featureGates]\\nnodeRepair = true\\n"\n  nodes: [{ pool: web, count: 3 }]\n',
@@ -28,10 +21,10 @@ async function nextAt(time: string): Promise<string | undefined> {
         '{ at: 15m20s, patch: { resource: nodes, name: web-0, merge: { metadata: { annotations: { curfew.dev/do-not-repair: "true" } } } } }',
       ],
     }),
+    'web-0',
+    time,
   );
-  const text = await onScenario(file, time, cluster => explain(cluster, { kind: 'node', name: 'web-0' }, false));
-  rmSync(folder, { recursive: true });
-  return text?.split('\n').find(line => line.startsWith('    then it '));
+  return lines.find(line => line.startsWith('    then it '));
 }
 
 it('names the replacement instead of another launch', async () => {

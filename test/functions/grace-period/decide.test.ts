@@ -222,7 +222,7 @@ describe('announcements', () => {
     });
   });
 
-  it('say nothing of an end that other settings move back, for it was said; a later end is said', () => {
+  it('do not repeat an end that other settings make earlier; they tell of a later one', () => {
     const topicsAfter = (elapsed: string): readonly string[] =>
       kept({ now, record: { announcedKeys: { 'uid-web-0': { elapsed } } } }).announcements.map(({ topic }) => topic);
     expect(topicsAfter('2024-01-01T15:00:00Z')).toEqual([]);

@@ -57,7 +57,7 @@ it('is written down as a refused change, and the object says that its end waits'
   expect(told).toEqual(SAID_ONCE);
 });
 
-it('is said once where a busy API server comes between two denials of its finalizer', async () => {
+it('is reported once, also if the API server is busy between two denials of its finalizer', async () => {
   const refuse = (at: string, status: number, time: string): string =>
     `{ at: ${at}, refuse: { verb: patch, resource: queues, name: q1, by: finalizer, status: ${status}, for: ${time} } }`;
   const told = await reportsOf([
