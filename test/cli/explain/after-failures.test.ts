@@ -1,11 +1,9 @@
 /** What `curfew explain` says once something has failed: what was tried, what is not under way any more, and what is not known. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { explain } from '../../../cli/explain.ts';
 import { onScenario } from '../../../cli/explain/on-scenario.ts';
 import type { ExplainedObject } from '../../../cli/explain/subject.ts';
+import { explainedNode } from '../../builders/explained.ts';
 import { historyText } from '../../builders/scenario.ts';
 
 const linesOf = async (scenario: string, at: string, subject: ExplainedObject): Promise<readonly string[]> => {
@@ -79,11 +77,8 @@ it.each([
     'launches a replacement for 10 minutes; pods have no time to leave',
   ],
 ])('promises no replacement that a NodePool with %s has no room for', async (rule, actions, expected) => {
-  const folder = mkdtempSync(join(tmpdir(), 'curfew-explain-'));
-  const file = join(folder, 'a.yaml');
   const repair = `{ defaultTolerationDuration: 10m, maxUnhealthy: 100%, actions: ${actions} }`;
-  writeFileSync(
-    file,
+  const lines = await explainedNode(
     historyText({
       duration: '15m',
       rest: '  config: "[featureGates]\\nnodeRepair = true\\n"\n  nodes: [{ pool: web, count: 3 }]\n',
@@ -93,8 +88,8 @@ it.each([
       ],
       steps: ['{ at: 10m, condition: { node: web-0, type: Ready, status: "False" } }'],
     }),
+    'web-0',
+    '15m',
   );
-  const text = await onScenario(file, '15m', cluster => explain(cluster, node('web-0'), false));
-  rmSync(folder, { recursive: true });
-  expect(text?.split('\n').map(line => line.trim())).toContain(`then it ${expected}`);
+  expect(lines.map(line => line.trim())).toContain(`then it ${expected}`);
 });
