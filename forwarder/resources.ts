@@ -42,6 +42,10 @@ export interface WatchedResource {
   /** The objects that the API server selects. Absent: all objects of the cluster. */
   readonly selection?: WatchSelection;
   readonly project: Project;
+  /** Names of lists of objects that `project` does not look at, beside those of field managers. A page is read without them. */
+  readonly unread?: readonly string[];
+  /** Objects in a page, where they are so large that the page of the settings would take much memory. */
+  readonly pageSizeMax?: number;
   /**
    * Selects where the API server cannot. An object for which it answers undefined is forgotten at once; one for which
    * it answers `node` is of interest only while its node is watched. Absent: all objects are of interest.
@@ -64,6 +68,8 @@ export const WATCHED_RESOURCES: readonly WatchedResource[] = [
     kind: 'Node',
     type: RESOURCES.Node,
     project: projectNode,
+    unread: ['images'],
+    pageSizeMax: 50,
     timedPart: { name: 'protection', endOf: endOfProtection },
   },
   { kind: 'NodeClaim', type: RESOURCES.NodeClaim, project: projectNodeClaim },

@@ -49,7 +49,7 @@ export const DEFAULT_SETTINGS: Omit<ForwarderSettings, 'cluster'> = {
   },
   nodePods: { linger: minutes(5), readyWithin: seconds(30) },
   watch: {
-    pageSize: 500,
+    pageSize: 200,
     watchTimeout: minutes(5),
     // Two bookmarks and a half.
     longestInactivity: seconds(150),

@@ -3,6 +3,7 @@
  * stream or `signal` aborts; it throws `WatchExpired` for 410 and `RetryableError` for everything that a reconnect may cure.
  */
 import type { GroupKind, GroupVersionKind, KubernetesObject, ResourceType } from '../domain/kubernetes-object.ts';
+import type { ListOptions } from './kubernetes-api.ts';
 
 /** HTTP 410 or an ERROR event with code 410: the resourceVersion is too old, list again. */
 export class WatchExpired extends Error {
@@ -31,16 +32,22 @@ export type ListPage =
     }
   | { readonly kind: 'notServed' };
 
+export interface PageOptions extends Pick<ListOptions, 'unread'> {
+  readonly selection?: WatchSelection;
+  /** Number of objects; without it everything comes. */
+  readonly limit?: number | undefined;
+  /** Token that came with the page before. */
+  readonly continue?: string;
+  readonly signal: AbortSignal;
+}
+
 export interface ClusterWatch {
   /** The resource of a kind; undefined when it is not served. Throws as `list` does. */
   resolve(kind: GroupVersionKind, signal: AbortSignal): Promise<ResourceType | undefined>;
   /** The versions in which the kind is served; none when its definition is missing. Throws as `list` does. */
   versionsOf(kind: GroupKind, signal: AbortSignal): Promise<readonly string[]>;
-  /** One page; without `limit` everything. Consistent: as fresh as etcd at the first page. */
-  list(
-    type: ResourceType,
-    options: { selection?: WatchSelection; limit?: number | undefined; continue?: string; signal: AbortSignal },
-  ): Promise<ListPage>;
+  /** One page. Consistent: as fresh as etcd at the first page. */
+  list(type: ResourceType, options: PageOptions): Promise<ListPage>;
   watch(
     type: ResourceType,
     options: {

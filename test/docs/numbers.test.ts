@@ -55,6 +55,11 @@ const STATED: readonly Stated[] = [
     constant: 'functions/repair/rule/incident.ts: HEALTHY_FOR',
   },
   { document: FORWARDER, text: 'come in pages of {}.', constant: `${FORWARDER_SETTINGS}: pageSize` },
+  {
+    document: FORWARDER,
+    text: 'Nodes, which are large, come in pages of {}.',
+    constant: 'forwarder/resources.ts: pageSizeMax',
+  },
   { document: FORWARDER, text: 'is watched, and {} minutes longer', constant: `${FORWARDER_SETTINGS}: linger` },
   { document: FORWARDER, text: 'It waits at most {} s for step 3', constant: `${FORWARDER_SETTINGS}: readyWithin` },
   { document: FORWARDER, text: 'more than {} kinds', constant: `${FORWARDER_SETTINGS}: kindsMax` },

@@ -26,6 +26,8 @@ export function createFakeClusterWatch() {
   const kinds = new Map<string, ResourceType>();
   const otherVersions = new Map<string, readonly string[]>();
   const calls: string[] = [];
+  /** Lists that the pages of a resource may come without. */
+  const unread = new Map<string, readonly string[] | undefined>();
   let resolveFault: ((kind: string) => Error | undefined) | undefined;
   let listFault: ((resource: string) => Error | 'hang' | undefined) | undefined;
   let watchFault: ((resource: string) => Error | 'end' | undefined) | undefined;
@@ -55,7 +57,8 @@ export function createFakeClusterWatch() {
     async versionsOf(kind) {
       return otherVersions.get(kind.kind) ?? [kinds.get(kind.kind)].flatMap(type => type?.version ?? []);
     },
-    async list(type, { selection, limit = Infinity, continue: token, signal }) {
+    async list(type, { selection, limit = Infinity, continue: token, signal, ...options }) {
+      unread.set(type.resource, options.unread);
       const nodeName = /^spec\.nodeName=(.*)$/.exec(selection?.fieldSelector ?? '')?.[1];
       calls.push(
         `list ${type.resource}${nodeName === undefined ? '' : ` of ${nodeName}`}${token === undefined ? '' : ` from ${token}`}`,
@@ -93,6 +96,7 @@ export function createFakeClusterWatch() {
   return {
     cluster,
     calls,
+    unread,
     add: (type: ResourceType, object: KubernetesObject) => record(type.resource, 'ADDED', object),
     modify: (type: ResourceType, object: KubernetesObject) => record(type.resource, 'MODIFIED', object),
     remove: (type: ResourceType, object: KubernetesObject) => record(type.resource, 'DELETED', object),

@@ -195,6 +195,17 @@ describe('projection', () => {
     );
   });
 
+  it('does not depend on lists that a page comes without', () => {
+    const list = [{ names: ['registry.example/web:1'] }];
+    for (const object of [aNode(), aNodeClaim(), aPod()]) {
+      const { unread = [] } = WATCHED_RESOURCES.find(({ kind }) => kind === object.kind) ?? {};
+      const lists = Object.fromEntries(unread.map(name => [name, list]));
+      const { metadata, status } = object;
+      const whole = { ...object, metadata: { ...metadata, managedFields: list }, status: { ...status, ...lists } };
+      expect(projectOf(object.kind)(whole)).toEqual(projectOf(object.kind)(object));
+    }
+  });
+
   it('hints at the pool, the node and the instance', () => {
     const hints = { nodePool: 'default', nodeName: 'n1', providerID: 'aws:///us-west-2a/i-0abc' };
     expect(projectOf('Node')(aNode()).hints).toEqual(hints);

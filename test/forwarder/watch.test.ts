@@ -85,6 +85,15 @@ describe('watch supervisor', () => {
     ]);
   });
 
+  it('reads Nodes, which are large, in small pages without their images', async () => {
+    const { clock, kubernetes, start } = setUp();
+    for (let index = 0; index < 60; index += 1) kubernetes.add(Node, node(`node-${index}`));
+    start();
+    await clock.advance(0);
+    expect(kubernetes.calls).toEqual(['list nodes', 'list nodes from 50', 'watch nodes from 160']);
+    expect(kubernetes.unread.get('nodes')).toEqual(['images', 'managedFields']);
+  });
+
   it('resumes where the last watch ended, bookmarks included, without listing again', async () => {
     const { clock, kubernetes, told, start } = setUp();
     start();

@@ -153,7 +153,7 @@ describe('a release', () => {
           config: {
             User: '65532:65532',
             WorkingDir: '/app',
-            Entrypoint: ['/nodejs/bin/node', '--max-semi-space-size=8', '--initial-heap-size=64', '/app/main.mjs'],
+            Entrypoint: ['/nodejs/bin/node', '--max-semi-space-size=4', '/app/main.mjs'],
             Labels: {
               'org.opencontainers.image.version': V,
               'org.opencontainers.image.revision': REVISION.commit,
