@@ -1,4 +1,5 @@
 /** How hooks answer, as the scenario says. */
+import { failedAnswer } from '../shared/contract/hook-answer.ts';
 import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
 import type { HookAnswer } from '../shared/domain/hook-answer.ts';
 import type { HookCall, Hooks } from '../shared/ports/hooks.ts';
@@ -23,6 +24,8 @@ export function createHookAnswers(): HookAnswers {
     set: (hook, answer) => answers.set(hook, answer),
     hooks: (onCall, cleanups) => ({
       async invoke(call) {
+        if (call.target.kind === 'customResource')
+          throw new Error('a custom resource is made at the API server, not called');
         onCall(call);
         if (call.purpose === 'cleanup') return toAnswer(cleanups.of(call.name));
         const answer = toAnswer(answers.get(call.name) ?? { result: 'succeed', message: '' });
@@ -39,7 +42,7 @@ function toAnswer({ result, message }: HookScript | CleanupAnswer): HookAnswer {
     case 'notFound':
       return { kind: 'succeeded' };
     case 'fail':
-      return { kind: 'failed', message };
+      return failedAnswer(message);
     case 'silent':
       return { kind: 'pending' };
   }
