@@ -9,6 +9,7 @@ import type { EventBus } from '../shared/ports/event-bus.ts';
 import type { WakeUpSender } from '../shared/ports/inbox.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { RunnerDeps } from './function-runner.ts';
+import { createInProcessDeadLetters } from './in-process/dead-letters.ts';
 import { createLifetime, mortal, mortalClock, mortalStream, type Lifetime } from './lifetime.ts';
 import { portsWithin, type Identity } from './permissions/ports.ts';
 import type { BuriedMessage, EnvironmentPorts, ForwarderPorts, SystemParts } from './system-parts.ts';
@@ -53,7 +54,7 @@ export function startEnvironment(
     metrics,
     kubernetes: parts.kubernetes(name),
     instances: parts.instances(name),
-    deadLetters: { park: async message => bury(message) },
+    deadLetters: createInProcessDeadLetters(bury),
     clock: scheduler,
     hooks:
       parts.callHooks?.(name) ??

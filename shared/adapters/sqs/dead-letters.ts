@@ -4,13 +4,7 @@ import { messageGroupOfBody } from '../../contract/message-group.ts';
 import { TerminalError } from '../../errors.ts';
 import type { DeadLetters } from '../../ports/dead-letters.ts';
 import { fromAwsError } from '../aws-errors.ts';
-
-/** Attributes count towards the message's size limit, and a person reads them in a console. */
-const MAX_EXPLANATION_CHARS = 1000;
-
-/** Characters that SQS refuses in text: all but tab, line feed, carriage return and the characters of XML 1.0. */
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
-const REFUSED = /[^\u0009\u000A\u000D\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+import { acceptableText, MAX_EXPLANATION_CHARS } from './message-text.ts';
 
 export interface DeadLettersOptions {
   readonly client: Pick<SQSClient, 'send'>;
@@ -29,7 +23,7 @@ export function createDeadLetters({ client, queueUrl }: DeadLettersOptions): Dea
       const explained = { ...named, explanation: textAttribute(message.explanation) };
       const MessageGroupId = messageGroupOfBody(message.body);
       const send = async (attributes: SendMessageCommandInput['MessageAttributes']): Promise<void> => {
-        const MessageBody = acceptable(message.body, Infinity);
+        const MessageBody = acceptableText(message.body);
         const input = {
           QueueUrl: queueUrl,
           MessageBody,
@@ -58,11 +52,5 @@ const lessWhenRefused =
   };
 
 function textAttribute(value: string) {
-  return { DataType: 'String', StringValue: acceptable(value, MAX_EXPLANATION_CHARS) };
-}
-
-/** SQS takes neither an empty text nor a control character; the message must be parked anyway. */
-function acceptable(text: string, maxChars: number): string {
-  const cut = text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`;
-  return cut.toWellFormed().replace(REFUSED, '\uFFFD') || '(empty)';
+  return { DataType: 'String', StringValue: acceptableText(value, MAX_EXPLANATION_CHARS) };
 }
