@@ -5,16 +5,14 @@
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
 import { SOURCES, TICK, FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
-import { matchesPattern, ROUTES } from '../shared/contract/routes.ts';
 import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
-import { addDuration, hours, minutes, seconds, toIsoText, type DurationMs } from '../shared/domain/time.ts';
+import { addDuration, hours, minutes, seconds, type DurationMs } from '../shared/domain/time.ts';
 import { invariant } from '../shared/domain/invariant.ts';
-import type { EventBus } from '../shared/ports/event-bus.ts';
-import type { WakeUpSender } from '../shared/ports/inbox.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import { createFunctionRunner } from './function-runner.ts';
 import { RECONCILERS } from './functions.ts';
-import { createInbox, type Inbox, type InboxSettings } from './inbox.ts';
+import { createInboxes, createInProcessBus, createInProcessWakeUps } from './in-process/messaging.ts';
+import { createInbox, type InboxSettings } from './inbox.ts';
 import { startEnvironment, startForwarder, type RunningForwarder, type Shared } from './processes.ts';
 import { repeat, type Cancel } from './scheduler.ts';
 import type { BuriedMessage, System, SystemParts } from './system-parts.ts';
@@ -33,45 +31,10 @@ const NO_METRICS: MetricSink = { count: () => undefined, milliseconds: () => und
 /** Nothing happens before `start`, which throws when it is called twice. */
 export function createSystem(parts: SystemParts): System {
   const { scheduler, hooks = {}, metrics = NO_METRICS } = parts;
-  const inboxes = new Map<FunctionName, Inbox>();
-  let events = 0;
-
-  const inboxOf = (name: FunctionName): Inbox => {
-    const inbox = inboxes.get(name);
-    invariant(inbox !== undefined, `${name} is deployed`);
-    return inbox;
-  };
-  const deliver = (target: FunctionName, body: string, delay: DurationMs): void => {
-    const inbox = inboxOf(target);
-    if (hooks.deliver === undefined) inbox.send(body, delay);
-    else hooks.deliver(target, delay, actualDelay => inbox.send(body, actualDelay));
-  };
-
-  const route = (source: string, detailType: string, detail: Envelope['detail']): boolean => {
-    const envelope: Envelope = {
-      id: `event-${(events += 1)}`,
-      source,
-      'detail-type': detailType,
-      time: toIsoText(scheduler.now()),
-      detail,
-    };
-    const body = JSON.stringify(envelope);
-    const taken = ROUTES.filter(({ pattern }) => matchesPattern(pattern(parts.cluster), envelope));
-    for (const { target } of taken) deliver(target, body, seconds(0));
-    return taken.length > 0;
-  };
-  const bus: EventBus = {
-    async publish(entries) {
-      for (const { source, detailType, detail } of entries) route(source, detailType, { ...detail });
-      return entries.map(() => ({ kind: 'published' }));
-    },
-  };
-  const wakeUps: WakeUpSender = {
-    async send(sent) {
-      for (const { wakeUp, delay } of sent) deliver(wakeUp.owner, JSON.stringify(toWakeUpEnvelope(wakeUp)), delay);
-    },
-  };
-
+  const inboxes = createInboxes(hooks.deliver);
+  const { deliver } = inboxes;
+  const bus = createInProcessBus({ cluster: parts.cluster, clock: scheduler, deliver });
+  const wakeUps = createInProcessWakeUps(deliver);
   const bury = (message: BuriedMessage): void => hooks.onBuried?.(message);
   const shared: Shared = { parts, bus, wakeUps, metrics, bury };
 
@@ -104,7 +67,7 @@ export function createSystem(parts: SystemParts): System {
           explanation: `received ${receiveCount} times without success`,
         }),
     });
-    inboxes.set(name, inbox);
+    inboxes.byName.set(name, inbox);
   }
 
   let running: RunningForwarder | undefined;
@@ -126,7 +89,7 @@ export function createSystem(parts: SystemParts): System {
       nextStart?.();
       await running?.forwarder.stop();
     },
-    publish: ({ source, 'detail-type': detailType, detail }) => route(source, detailType, detail),
+    publish: event => bus.route(event),
     send: (target, body, delay = seconds(0)) => deliver(target, body, delay),
     restartForwarder(downtime = seconds(0)) {
       running?.lifetime.end();
@@ -139,9 +102,10 @@ export function createSystem(parts: SystemParts): System {
       ready: () => started(running).forwarder.ready(),
       stats: () => started(running).forwarder.stats(),
     },
-    depth: name => inboxOf(name).depth(),
-    waiting: () => [...inboxes].flatMap(([target, inbox]) => inbox.waiting().map(message => ({ target, ...message }))),
-    takeOver: ({ target, ...message }) => inboxOf(target).takeOver(message),
+    depth: name => inboxes.of(name).depth(),
+    waiting: () =>
+      [...inboxes.byName].flatMap(([target, inbox]) => inbox.waiting().map(message => ({ target, ...message }))),
+    takeOver: ({ target, ...message }) => inboxes.of(target).takeOver(message),
   };
 }
 

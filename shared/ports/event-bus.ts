@@ -13,5 +13,7 @@ export interface EventBus {
   publish(entries: readonly BusEntry[]): Promise<readonly PublishOutcome[]>;
 }
 
-/** PutEvents of the classic bus: 1–10 entries, together under 1 MB. */
+/** PutEvents of the classic bus takes 1–10 entries. */
 export const MAX_ENTRIES_PER_CALL = 10;
+/** Sum of the entries of one call, in bytes; the whole call is refused above (quota of PutEvents: "less than 1 MB"; some partitions have 256 KB). */
+export const MAX_CALL_BYTES = 1_000_000;

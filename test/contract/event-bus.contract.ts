@@ -1,17 +1,20 @@
-/** What every `EventBus` does: the same assertions on each EventBridge. */
+/** What every `EventBus` does: the one in this process, and the adapter on each EventBridge. */
 import { expect, it } from 'vitest';
-import { SOURCES } from '../../shared/contract/names.ts';
+import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
 import type { EventBus } from '../../shared/ports/event-bus.ts';
+
+/** The source that the rule of a subject asks for. */
+export const WANTED_SOURCE = SOURCES.drain;
 
 export interface EventBusSubject {
   readonly bus: EventBus;
-  /** Events of the source `curfew.repair` that a rule has brought to a queue since it was asked last. */
+  /** Events of `WANTED_SOURCE` that a rule has brought to a queue since it was asked last. */
   delivered(): Promise<readonly { readonly 'detail-type'?: string; readonly detail?: unknown }[]>;
 }
 
 const entry = (source: string, detail: Readonly<Record<string, unknown>>) => ({
   source,
-  detailType: 'DrainRequested',
+  detailType: DRAIN_COMPLETED,
   detail,
 });
 
@@ -19,20 +22,20 @@ const entry = (source: string, detail: Readonly<Record<string, unknown>>) => ({
 export function defineEventBusContract(makeSubject: () => Promise<EventBusSubject>): void {
   it('publishes ten entries, and a rule delivers those that it asks for, whole', async () => {
     const { bus, delivered } = await makeSubject();
-    const own = Array.from({ length: 6 }, (_, index) => entry(SOURCES.repair, { index, text: 'ä "quoted" 💥\n' }));
-    const others = Array.from({ length: 4 }, (_, index) => entry(SOURCES.drain, { index }));
+    const own = Array.from({ length: 6 }, (_, index) => entry(WANTED_SOURCE, { index, text: 'ä "quoted" 💥\n' }));
+    const others = Array.from({ length: 4 }, (_, index) => entry(SOURCES.repair, { index }));
     const outcomes = await bus.publish([...own, ...others]);
     expect(outcomes).toEqual(Array.from({ length: 10 }, () => ({ kind: 'published' })));
     const events = await delivered();
     expect(events).toHaveLength(own.length);
     for (const { detail } of own) {
-      expect(events).toContainEqual(expect.objectContaining({ 'detail-type': 'DrainRequested', detail }));
+      expect(events).toContainEqual(expect.objectContaining({ 'detail-type': DRAIN_COMPLETED, detail }));
     }
   });
 
   it('takes more than fits into one call, and refuses what fits into none', async () => {
     const { bus, delivered } = await makeSubject();
-    const large = (index: number, length: number) => entry(SOURCES.repair, { index, filler: 'x'.repeat(length) });
+    const large = (index: number, length: number) => entry(WANTED_SOURCE, { index, filler: 'x'.repeat(length) });
     const entries = [large(0, 240_000), large(1, 240_000), large(2, 1_000_000), large(3, 240_000), large(4, 240_000)];
     const outcomes = await bus.publish([...entries, large(5, 240_000)]);
     expect(outcomes.map(({ kind }) => kind)).toEqual([

@@ -1,4 +1,4 @@
-/** What every `WakeUpSender` does: the same assertions on each SQS. */
+/** What every `WakeUpSender` does: the one in this process, and the adapter on each SQS. */
 import { expect, it } from 'vitest';
 import { parseInboxMessage } from '../../shared/contract/inbox-message.ts';
 import { toWakeUpEnvelope, type WakeUp } from '../../shared/contract/wake-up.ts';

@@ -11,8 +11,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { createDueIndex, createRecordStore } from '../../shared/adapters/dynamodb/record-store.ts';
 import { createEventBus } from '../../shared/adapters/eventbridge/event-bus.ts';
 import { QUEUE_URL_IS_A_NAME } from '../../shared/adapters/sqs/connect.ts';
-import { SOURCES } from '../../shared/contract/names.ts';
-import { defineEventBusContract } from '../contract/event-bus.contract.ts';
+import { defineEventBusContract, WANTED_SOURCE } from '../contract/event-bus.contract.ts';
 import { defineRecordStoreContract } from '../contract/record-store.contract.ts';
 import { defineWakeUpSenderContract } from '../contract/wake-up-sender.contract.ts';
 import { clientFor } from '../shared/adapters/dynamodb/stores.ts';
@@ -62,7 +61,7 @@ describe.skipIf(reason !== undefined)('on moto', () => {
       const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'contract' }));
       const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
       await events.send(new CreateEventBusCommand({ Name: busName })).catch(() => undefined);
-      const EventPattern = JSON.stringify({ source: [SOURCES.repair] });
+      const EventPattern = JSON.stringify({ source: [WANTED_SOURCE] });
       await events.send(new PutRuleCommand({ Name: 'own', EventBusName: busName, EventPattern }));
       const Targets = [{ Id: 'queue', Arn: Attributes?.['QueueArn'] }];
       await events.send(new PutTargetsCommand({ Rule: 'own', EventBusName: busName, Targets }));

@@ -4,6 +4,7 @@ import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { withDueIndex } from '../../simulator/due-index.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
 import type { DueIndex } from '../../shared/ports/record-store.ts';
+import { defineRecordStoreContract } from '../contract/record-store.contract.ts';
 
 const subject = { kind: 'Node', apiVersion: 'v1', name: 'n' };
 const ids = ['a', 'b', 'c', 'd'];
@@ -20,6 +21,8 @@ async function dueIds(index: DueIndex, before: number, limit: number): Promise<s
   }
   return found.toSorted();
 }
+
+defineRecordStoreContract('with the due index of the simulation', async () => withDueIndex(createMemoryRecordStore()));
 
 describe('withDueIndex', () => {
   it('finds what the index of the store itself finds, after any writes and in pages of any size', async () => {

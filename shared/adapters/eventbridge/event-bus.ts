@@ -8,11 +8,9 @@ import {
 import type { BusEntry } from '../../contract/envelope.ts';
 import { invariant } from '../../domain/invariant.ts';
 import { RetryableError, TerminalError } from '../../errors.ts';
-import { MAX_ENTRIES_PER_CALL, type EventBus, type PublishOutcome } from '../../ports/event-bus.ts';
+import { MAX_CALL_BYTES, MAX_ENTRIES_PER_CALL, type EventBus, type PublishOutcome } from '../../ports/event-bus.ts';
 import { fromAwsError } from '../aws-errors.ts';
 
-/** Sum of the entries of one call, in bytes; the whole call is refused above (quota of PutEvents: "less than 1 MB"; some partitions have 256 KB). */
-export const MAX_CALL_BYTES = 1_000_000;
 /** The size that EventBridge counts for an entry beside its texts: the Time that it adds. */
 const ENTRY_OVERHEAD_BYTES = 14;
 

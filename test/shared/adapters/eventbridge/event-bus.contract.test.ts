@@ -3,8 +3,7 @@ import { describe, onTestFinished } from 'vitest';
 import { startEventBus } from '../../../../packages/local-aws/src/event-bus.ts';
 import { FAKE_CREDENTIALS } from '../../../../packages/local-aws/src/fake-credentials.ts';
 import { createEventBus } from '../../../../shared/adapters/eventbridge/event-bus.ts';
-import { SOURCES } from '../../../../shared/contract/names.ts';
-import { defineEventBusContract } from '../../../contract/event-bus.contract.ts';
+import { defineEventBusContract, WANTED_SOURCE } from '../../../contract/event-bus.contract.ts';
 import { createManualClock } from '../../../fakes/manual-clock.ts';
 
 describe('EventBus on the local bus', () => {
@@ -14,7 +13,7 @@ describe('EventBus on the local bus', () => {
       name: 'own',
       arn: 'own',
       busName: 'contract',
-      pattern: { source: [SOURCES.repair] },
+      pattern: { source: [WANTED_SOURCE] },
       targets: [{ queueName: 'contract', deadLetterQueueName: undefined }],
     };
     const server = await startEventBus({

@@ -1,6 +1,7 @@
 import type { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { describe, expect, it } from 'vitest';
-import { createEventBus, MAX_CALL_BYTES } from '../../../../shared/adapters/eventbridge/event-bus.ts';
+import { createEventBus } from '../../../../shared/adapters/eventbridge/event-bus.ts';
+import { MAX_CALL_BYTES } from '../../../../shared/ports/event-bus.ts';
 import { fakeClient, serviceError, type Sent } from '../fake-client.ts';
 
 const entry = (name: string, size = 0) => ({
