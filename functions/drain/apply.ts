@@ -13,7 +13,7 @@ import { drain, drainAfterIntents, podIntents } from './evictions.ts';
 import { deleteLeft } from './left-resources.ts';
 import { answerNode, disownCordon, prepareNode } from './node.ts';
 import type { ObservedDrain, ObservedNode } from './observe.ts';
-import { reportAdmitted, reportAnswer, reportNotices, reportPause, reportStarted } from './report.ts';
+import { reportTakenRequest, reportAnswer, reportNotices, reportPause, reportStarted } from './report.ts';
 import { answer, cancel, deferRecovery } from './request-end.ts';
 import type { FinishedDrain } from './request-record.ts';
 import type { DecisionOf, DrainDecision, Preparation } from './rule/decision.ts';
@@ -88,7 +88,7 @@ async function applyToDrain(
     case 'answer':
       return answer(context, decision, observed);
     case 'take':
-      return admitRequest(context, decision, observed);
+      return takeRequest(context, decision, observed);
     case 'pause':
       return pause(context, decision, observed);
     case 'begin':
@@ -119,7 +119,7 @@ async function applyToDrain(
   }
 }
 
-async function admitRequest(
+async function takeRequest(
   context: DrainContext,
   decision: DecisionOf<'take'>,
   observed: ObservedDrain,
@@ -131,7 +131,7 @@ async function admitRequest(
   const saved = await saveForSweep(observed, decision.record);
   if (!saved.written) return saved;
   context.run.isMessageDone = true;
-  await reportAdmitted(context, observed, decision);
+  await reportTakenRequest(context, observed, decision);
   return PROGRESSED;
 }
 
@@ -160,14 +160,14 @@ async function answerReplaced(
 
 async function begin(
   context: DrainContext,
-  { record, active, admitted, next }: DecisionOf<'begin'>,
+  { record, active, takenRequest, next }: DecisionOf<'begin'>,
   observed: ObservedDrain,
 ): Promise<Turn> {
   const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
-  if (admitted !== undefined) {
+  if (takenRequest !== undefined) {
     context.run.isMessageDone = true;
-    await reportAdmitted(context, observed, { request: admitted, position: 'next' });
+    await reportTakenRequest(context, observed, { request: takenRequest, position: 'next' });
   }
   if (!isWaiting(active)) await reportStarted(context, observed, active);
   return next === undefined ? PROGRESSED : prepare(context, next, withSaved(observed, record));

@@ -17,7 +17,7 @@
  */
 import { qualifiedName } from '../../shared/domain/kubernetes-object.ts';
 import { earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
-import { admit, beginNext } from './rule/admission.ts';
+import { answerOrTake, beginNext } from './rule/take-request.ts';
 import {
   cancellationOf,
   isCordonKnown,
@@ -88,7 +88,7 @@ function decideMessage(observation: Observation): DrainDecision | undefined {
   const { incoming } = observation;
   if (incoming === undefined) return undefined;
   if (!isRequest(incoming)) return decideEnd(observation, incoming);
-  return observation.kind === 'drain' ? admitNow(observation, incoming) : undefined;
+  return observation.kind === 'drain' ? decideRequest(observation, incoming) : undefined;
 }
 
 function decideActive(observation: DrainObservation, active: ActiveDrain): DrainDecision {
@@ -229,14 +229,14 @@ function withDeleteTime(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
   return { ...active, deleteTime, ...(isSooner && { warned: [] }) };
 }
 
-/** Admits a request; one that nothing blocks begins in the same write. */
-function admitNow(observation: DrainObservation, incoming: RequestMessage): DrainDecision | undefined {
-  const admission = admit(observation, incoming);
-  if (admission?.kind !== 'take' || admission.position !== 'next') return admission;
-  const ready = readyToBegin({ ...observation, record: admission.record });
-  if (ready.kind === 'pause') return admission;
+/** Decides about a request; a drain that nothing blocks begins in the same write. */
+function decideRequest(observation: DrainObservation, incoming: RequestMessage): DrainDecision | undefined {
+  const decision = answerOrTake(observation, incoming);
+  if (decision?.kind !== 'take' || decision.position !== 'next') return decision;
+  const ready = readyToBegin({ ...observation, record: decision.record });
+  if (ready.kind === 'pause') return decision;
   const begun = beginAndPrepare(ready);
-  return begun.kind === 'begin' ? { ...begun, admitted: admission.request } : admission;
+  return begun.kind === 'begin' ? { ...begun, takenRequest: decision.request } : decision;
 }
 
 /** Begins the next drain and prepares its node by the same look: the writes, and the preconditions of each, find out what changes in between. */
@@ -244,7 +244,7 @@ function beginAndPrepare(observation: ReadyObservation): DrainDecision {
   const begun = beginNext(observation);
   if (begun.kind !== 'begin') return begun;
   const decision = decideActive({ ...observation, record: begun.record }, begun.active);
-  return { ...begun, admitted: undefined, next: decision.kind === 'prepare' ? decision : undefined };
+  return { ...begun, takenRequest: undefined, next: decision.kind === 'prepare' ? decision : undefined };
 }
 
 /** The criteria of a drain for pods: which are its own, and how each goes. */
@@ -317,7 +317,7 @@ function decideEnd(observation: Observation, incoming: EndMessage): DrainDecisio
   if (cancelled !== undefined && deferred === undefined) return { kind: 'cancel', ...cancelled };
   const { drainRequest } = incoming.kind === 'recovered' ? incoming : {};
   if (drainRequest === undefined || observation.kind === 'idle') return undefined;
-  return admitNow(observation, { kind: 'healthEvent', request: drainRequest, receivedTime: undefined });
+  return decideRequest(observation, { kind: 'healthEvent', request: drainRequest, receivedTime: undefined });
 }
 
 function finishBy(active: ActiveDrain, outcome: DrainOutcome, plan?: PodPlan): DrainDecision {

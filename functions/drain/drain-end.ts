@@ -12,7 +12,7 @@ import type { ObservedDrain, ObservedNode, TargetNode } from './observe.ts';
 import type { ActiveDrain, DrainRecord } from './record.ts';
 import { reportEnd, reportForgotten, reportGone, reportGoneAnswer, type ReportContext } from './report.ts';
 import type { DrainOutcome, DrainRequest } from './request-record.ts';
-import { toFinished } from './rule/admission.ts';
+import { toFinished } from './rule/take-request.ts';
 import type { DecisionOf, EndPlan } from './rule/decision.ts';
 import { endPlanOf, withEnding } from './rule/ending.ts';
 import { endOf } from './rule/history.ts';

@@ -29,7 +29,7 @@ const reportOnNode = (
 const idsOf = (requests: readonly { readonly id: string }[]): readonly string[] => requests.map(({ id }) => id);
 
 /** Reports a request that is in the record by now. */
-export const reportAdmitted = (
+export const reportTakenRequest = (
   context: ReportContext,
   observed: ReportedNode,
   { request, position }: Pick<DecisionOf<'take'>, 'request' | 'position'>,

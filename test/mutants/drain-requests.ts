@@ -4,7 +4,7 @@ import type { DrainRequest, FinishedDrain } from '../../functions/drain/request-
 import { endOf } from '../../functions/drain/rule/history.ts';
 import { isRequest } from '../../functions/drain/rule/phase.ts';
 import { FULL } from '../../functions/drain/rule/pods.ts';
-import { toFinished } from '../../functions/drain/rule/admission.ts';
+import { toFinished } from '../../functions/drain/rule/take-request.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';

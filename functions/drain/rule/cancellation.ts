@@ -2,7 +2,7 @@
 import { isDrainState, STATE_LABEL } from '../../../shared/domain/quarantine.ts';
 import { nodeOfRequest } from '../../../shared/domain/source.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
-import { toFinished } from './admission.ts';
+import { toFinished } from './take-request.ts';
 import type { Cancellation } from './decision.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOfMonitor, isOver, isBefore } from './faults.ts';
 import { endOf, endOfUnknown, hasNoEndKeepingCordon, keepsCordon, remember } from './history.ts';

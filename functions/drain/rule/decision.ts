@@ -7,7 +7,7 @@ import type { DrainOutcome, DrainRequest, DrainStatus, FinishedDrain } from '../
 import type { DrainConditionState } from './observation.ts';
 
 /** The decision about a request. */
-export type Admission =
+export type RequestDecision =
   /** Its end is known: it was answered before, or needs no drain. */
   | {
       readonly kind: 'answer';
@@ -76,7 +76,7 @@ export type DrainDecision =
   | { readonly kind: 'disownCordon' }
   /** Custom resources of ended drains are left. */
   | { readonly kind: 'deleteLeft' }
-  | Admission
+  | RequestDecision
   /** The fault comes and goes: its recovery ends nothing yet. */
   | { readonly kind: 'deferRecovery'; readonly record: DrainRecord; readonly message: string }
   /** Requests, or the drain under way, are called off. */
@@ -90,7 +90,7 @@ export type DrainDecision =
       readonly record: DrainRecord;
       readonly active: ActiveDrain;
       /** The request in the message in hand, if it begins with this drain. */
-      readonly admitted: DrainRequest | undefined;
+      readonly takenRequest: DrainRequest | undefined;
       /** The preparation that follows at once, by the same look; undefined: the drain waits in the queue, or is prepared already. */
       readonly next: Preparation | undefined;
     }

@@ -2,7 +2,7 @@
  * The end of a drain: what becomes of its requests, the Node, the custom resource and the record. Also who closes the record, and whether marks
  * are left on the Node. Pure.
  */
-import { toFinished } from './admission.ts';
+import { toFinished } from './take-request.ts';
 import { isCordonKnown, isCordonOfRepair } from './cancellation.ts';
 import type { EndPlan } from './decision.ts';
 import { hasNoEndKeepingCordon, remember, withUncordonedMark } from './history.ts';

@@ -1,7 +1,7 @@
 /**
  * Limit of the requests that wait on a node: its record has room for so many. A request that the drain under way or the next one covers is
  * answered, and the answer to that drain stands for it. A wider or forced one is never refused: it replaces those that it covers, or becomes one
- * wider request with another. Pure; part of `admission`.
+ * wider request with another. Pure; part of `answerOrTake`.
  */
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { goesForAllPods, isForAllPods, isForceful, isWaiting } from './phase.ts';
@@ -35,7 +35,7 @@ interface Demand {
   readonly waitsForNobody: boolean;
 }
 
-export type CrowdedAdmission =
+export type RoomDecision =
   | { readonly kind: 'covered'; readonly outcome: DrainOutcome }
   | {
       readonly kind: 'taken';
@@ -47,12 +47,12 @@ export type CrowdedAdmission =
       readonly outcome: DrainOutcome;
     };
 
-/** Admits a request for which the record has no room. @param joins the request joins the drain under way, else it follows */
-export function admitCrowded(
+/** Makes room for a request in a record that is full. @param joins the request joins the drain under way, else it follows */
+export function makeRoom(
   record: DrainRecord,
   request: DrainRequest,
   { joins, partialDrain }: { readonly joins: boolean; readonly partialDrain: boolean },
-): CrowdedAdmission {
+): RoomDecision {
   const { active, requests } = record;
   const own = wantedOf([request], partialDrain);
   const running = active === undefined || !joins ? undefined : wantedOfActive(active);
@@ -68,8 +68,8 @@ export function admitCrowded(
   // Who asks for all pods, such as a repair before a reboot, takes that back soon: the others stay for the time after it.
   const replaced = own.allPods ? covered.slice(-1) : covered;
   const last = others.findLast(each => !isForAllPods(each)) ?? others.at(-1);
-  if (replaced.length > 0 || last === undefined) return admittedWith(record, slim(request), replaced);
-  return admittedWith(record, widened(slim(request), last, partialDrain), [last]);
+  if (replaced.length > 0 || last === undefined) return takenWith(record, slim(request), replaced);
+  return takenWith(record, widened(slim(request), last, partialDrain), [last]);
 }
 
 const coveredOutcome = (by: string): DrainOutcome => ({
@@ -79,11 +79,11 @@ const coveredOutcome = (by: string): DrainOutcome => ({
   left: [],
 });
 
-function admittedWith(
+function takenWith(
   record: DrainRecord,
   request: DrainRequest,
   replacedRequests: readonly DrainRequest[],
-): CrowdedAdmission {
+): RoomDecision {
   const isKept = (each: DrainRequest): boolean => !replacedRequests.includes(each);
   const { active } = record;
   const kept = {

@@ -136,7 +136,7 @@ describe('a request that nothing stands in the way of', () => {
     const decision = decide(observation({ incoming: asking(asked) }));
     expect(decision).toMatchObject({
       kind: 'begin',
-      admitted: { id: 'e1', time: NOW },
+      takenRequest: { id: 'e1', time: NOW },
       active: { id: 'e1', requests: [{ id: 'e1' }] },
       record: { requests: [], active: { id: 'e1' } },
     });
@@ -148,7 +148,7 @@ describe('a request that nothing stands in the way of', () => {
     ['by a clock that is wrong', minutes(30), seconds(0)],
   ])('counts from when it was made: %s', (_, made, start) => {
     const decision = decide(observation({ incoming: asking({ ...asked, time: addDuration(NOW, made) }) }));
-    expect(decision).toMatchObject({ admitted: { time: addDuration(NOW, start) } });
+    expect(decision).toMatchObject({ takenRequest: { time: addDuration(NOW, start) } });
   });
 
   it('is only taken without a configuration, or where the mode is Observe', () => {

@@ -1,6 +1,6 @@
 /** What a request is told, and what is then remembered: as it comes, as its drain begins, and as it is called off. */
 import { describe, expect, it } from 'vitest';
-import { admit, beginNext, toFinished } from '../../../../functions/drain/rule/admission.ts';
+import { answerOrTake, beginNext, toFinished } from '../../../../functions/drain/rule/take-request.ts';
 import {
   cancellationOf,
   isCordonKnown,
@@ -36,7 +36,7 @@ const byPerson = (id: string): DrainRequest => ({ ...request(id), requestedBy: '
 
 describe('a request that comes', () => {
   const on = (asked: DrainRequest, given: Given = {}, incoming: RequestMessage = asking(asked)) =>
-    admit(observation(given), incoming);
+    answerOrTake(observation(given), incoming);
 
   it('and needs no drain is answered, and remembered with its fault and when it was sent', () => {
     const answer = {

@@ -1,6 +1,6 @@
 /** What is remembered of drains that have ended, and how old news may be. */
 import { describe, expect, it } from 'vitest';
-import { toFinished } from '../../../../functions/drain/rule/admission.ts';
+import { toFinished } from '../../../../functions/drain/rule/take-request.ts';
 import { decide } from '../../../../functions/drain/decide.ts';
 import {
   endOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admit, toFinished } from '../../../../functions/drain/rule/admission.ts';
+import { answerOrTake, toFinished } from '../../../../functions/drain/rule/take-request.ts';
 import { remember } from '../../../../functions/drain/rule/history.ts';
 import { fittingJson, newestOf } from '../../../../functions/drain/rule/record-size.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
@@ -39,10 +39,10 @@ describe('the record of the drains of a node', () => {
     let { record } = waiting;
     const answers: string[] = [];
     for (let index = 2; index < 12; index++) {
-      const admission = admit({ ...waiting, record }, asking(long(`e${index}`)));
-      if (admission === undefined) continue;
-      record = admission.record;
-      if (admission.kind === 'answer') answers.push(admission.answer.reason);
+      const decision = answerOrTake({ ...waiting, record }, asking(long(`e${index}`)));
+      if (decision === undefined) continue;
+      record = decision.record;
+      if (decision.kind === 'answer') answers.push(decision.answer.reason);
     }
     expect(answers).toContain('Covered');
     expect(bytesOf(record)).toBeLessThan(ITEM_BYTES / 2);
@@ -50,7 +50,7 @@ describe('the record of the drains of a node', () => {
 
   it('takes a long request when none waits', () => {
     const alone = observation({ configuration: modes('Immediate'), record: { requests: [], finished: [] } });
-    expect(admit(alone, asking(request('e2', { message: 'x'.repeat(60_000) })))).toMatchObject({
+    expect(answerOrTake(alone, asking(request('e2', { message: 'x'.repeat(60_000) })))).toMatchObject({
       kind: 'take',
     });
   });

@@ -1,9 +1,9 @@
 /** Where as many requests wait on a node as its record holds. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { admit } from '../../../../functions/drain/rule/admission.ts';
+import { answerOrTake } from '../../../../functions/drain/rule/take-request.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
-import { admitCrowded, isFull } from '../../../../functions/drain/rule/request-limit.ts';
+import { makeRoom, isFull } from '../../../../functions/drain/rule/request-limit.ts';
 import { scopeOfAll, covers } from '../../../../functions/drain/rule/pods.ts';
 import { active, modes, NOW, observation, request, reset, asking } from '../observations.ts';
 
@@ -11,13 +11,13 @@ const RULES = modes('AllowCompletion', 'partialDrainEnabled = true');
 const gpuA = { kind: 'entities', entities: ['GPU-a'] } as const;
 const fifty = Array.from({ length: 50 }, (_, index) => reset(`e${index}`, ['GPU-a']));
 const busy: DrainRecord = { active: active({ scope: gpuA, requests: fifty }), requests: [], finished: [] };
-const admitted = (record: DrainRecord, asked: ReturnType<typeof request>) =>
-  admit(observation({ configuration: RULES, record }), asking(asked));
+const decisionOn = (record: DrainRecord, asked: ReturnType<typeof request>) =>
+  answerOrTake(observation({ configuration: RULES, record }), asking(asked));
 const forced = (id: string) => request(id, { drainOverrides: { force: true, skip: false } });
 
 describe('with fifty requests', () => {
   it('answers one that the drain under way covers', () => {
-    expect(admitted(busy, reset('e50', ['GPU-a']))).toMatchObject({
+    expect(decisionOn(busy, reset('e50', ['GPU-a']))).toMatchObject({
       kind: 'answer',
       answer: { status: 'Cancelled', reason: 'Covered' },
     });
@@ -25,16 +25,19 @@ describe('with fifty requests', () => {
 
   it('answers one that the next drain covers', () => {
     const record = { ...busy, requests: Array.from({ length: 50 }, (_, index) => request(`w${index}`)) };
-    expect(admitted(record, reset('e50', ['GPU-b']))).toMatchObject({ kind: 'answer', answer: { reason: 'Covered' } });
+    expect(decisionOn(record, reset('e50', ['GPU-b']))).toMatchObject({
+      kind: 'answer',
+      answer: { reason: 'Covered' },
+    });
   });
 
   it('takes a wider one, which follows', () => {
-    expect(admitted(busy, request('wide'))).toMatchObject({ kind: 'take', position: 'follows' });
+    expect(decisionOn(busy, request('wide'))).toMatchObject({ kind: 'take', position: 'follows' });
   });
 
   it('takes a forced one, which takes the places of those that it covers', () => {
     const record = { ...busy, requests: Array.from({ length: 50 }, (_, index) => request(`w${index}`)) };
-    const taken = admitted(record, forced('now'));
+    const taken = decisionOn(record, forced('now'));
     expect(taken).toMatchObject({ kind: 'take', position: 'follows', record: { requests: [{ id: 'now' }] } });
     expect(taken?.kind === 'take' && taken.replacedEnds.map(({ id, reason }) => `${id} ${reason}`)).toEqual(
       record.requests.map(({ id }) => `${id} Covered`),
@@ -44,11 +47,11 @@ describe('with fifty requests', () => {
   it('takes one for all pods, which waits for no configuration and takes one place alone', () => {
     const waiting = Array.from({ length: 50 }, (_, index) => request(`e${index}`));
     const record: DrainRecord = { active: active({ requests: waiting }), requests: [], finished: [] };
-    const taken = admitted(record, { ...request('reboot'), requestedBy: 'curfew.repair', allPods: true });
+    const taken = decisionOn(record, { ...request('reboot'), requestedBy: 'curfew.repair', allPods: true });
     expect(taken).toMatchObject({ kind: 'take', position: 'joins', replacedEnds: [{ id: 'e49', reason: 'Covered' }] });
     const requests = taken?.kind === 'take' ? (taken.record.active?.requests ?? []) : [];
     expect(requests.map(({ id }) => id)).toEqual([...waiting.slice(0, 49).map(({ id }) => id), 'reboot']);
-    const next = taken?.kind === 'take' ? admitted(taken.record, forced('now')) : undefined;
+    const next = taken?.kind === 'take' ? decisionOn(taken.record, forced('now')) : undefined;
     const after = next?.kind === 'take' ? (next.record.active?.requests ?? []) : [];
     expect(after.map(({ id }) => id)).toEqual(['reboot', 'now']);
   });
@@ -58,7 +61,7 @@ describe('with fifty requests', () => {
       ...busy,
       requests: Array.from({ length: 50 }, (_, index) => reset(`w${index}`, [`GPU-${index}`])),
     };
-    const taken = admitted(record, reset('other', ['GPU-x']));
+    const taken = decisionOn(record, reset('other', ['GPU-x']));
     if (taken?.kind !== 'take') throw new Error('it is refused');
     const { requests } = taken.record;
     expect(requests.length).toBe(50);
@@ -87,8 +90,8 @@ describe('with fifty requests', () => {
           };
         });
         for (const one of wanted) {
-          const admission = admitted(record, one);
-          if (admission?.kind === 'answer' || admission?.kind === 'take') ({ record } = admission);
+          const decision = decisionOn(record, one);
+          if (decision?.kind === 'answer' || decision?.kind === 'take') ({ record } = decision);
         }
         const running = record.active?.requests ?? [];
         expect(record.finished.filter(({ status }) => status === 'Failed')).toEqual([]);
@@ -124,12 +127,11 @@ describe('where no place is free', () => {
   const NONE: DrainRecord = { requests: [], finished: [] };
   const PARTIAL = { joins: false, partialDrain: true };
   const waits = (...requests: DrainRecord['requests']): DrainRecord => ({ ...NONE, requests });
-  const crowded = (record: DrainRecord, asked: ReturnType<typeof request>, how = PARTIAL) =>
-    admitCrowded(record, asked, how);
+  const room = (record: DrainRecord, asked: ReturnType<typeof request>, how = PARTIAL) => makeRoom(record, asked, how);
   const taken = (record: DrainRecord, asked: ReturnType<typeof request>, how = PARTIAL) => {
-    const admission = crowded(record, asked, how);
-    if (admission.kind !== 'taken') throw new Error('it is covered');
-    return admission;
+    const decision = room(record, asked, how);
+    if (decision.kind !== 'taken') throw new Error('it is covered');
+    return decision;
   };
   const words = (by: string): object => ({
     status: 'Cancelled',
@@ -142,11 +144,11 @@ describe('where no place is free', () => {
   it('says which drain covers it', () => {
     const joins = { ...PARTIAL, joins: true };
     const record = { ...NONE, active: active(), requests: [request('w0'), request('w1')] };
-    expect(crowded(record, request('a'), joins)).toEqual({
+    expect(room(record, request('a'), joins)).toEqual({
       kind: 'covered',
       outcome: words('drain e1, which is under way,'),
     });
-    expect(crowded(record, request('a'))).toEqual({ kind: 'covered', outcome: words('drain w0, which is next,') });
+    expect(room(record, request('a'))).toEqual({ kind: 'covered', outcome: words('drain w0, which is next,') });
     expect(taken(waits(reset('w', ['GPU-a'])), request('a')).outcome).toEqual(words('drain a, which is wider,'));
   });
 
@@ -172,7 +174,7 @@ describe('where no place is free', () => {
     ['one of them waits for nobody', [request('w'), ofPerson('v')], ofPerson('a'), true],
     ['all of them wait for others', [request('w')], ofPerson('a'), false],
   ])('%s', (_, requests, asked, isCovered) => {
-    expect(crowded(waits(...requests), asked).kind).toBe(isCovered ? 'covered' : 'taken');
+    expect(room(waits(...requests), asked).kind).toBe(isCovered ? 'covered' : 'taken');
   });
 
   it.each<[string, Partial<ReturnType<typeof active>>, boolean]>([
@@ -181,7 +183,7 @@ describe('where no place is free', () => {
     ['waits in the queue, with a request that waits for nobody', { phase: { kind: 'waiting', since: NOW, takesSlot: false }, requests: [request('w'), ofPerson('v')] }, true], // prettier-ignore
   ])('a person is answered by the drain under way where that %s: %s', (_, given, isCovered) => {
     const record = { ...NONE, active: active(given) };
-    expect(crowded(record, ofPerson('a'), { ...PARTIAL, joins: true }).kind).toBe(isCovered ? 'covered' : 'taken');
+    expect(room(record, ofPerson('a'), { ...PARTIAL, joins: true }).kind).toBe(isCovered ? 'covered' : 'taken');
   });
 
   it('becomes one request with the last one that asks for something else', () => {

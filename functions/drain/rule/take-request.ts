@@ -1,7 +1,7 @@
-/** Admission of a request: it is answered at once, queued, joins a drain, or begins one. Pure; part of `decide`. */
+/** Decides about a request: it is answered at once, queued, joins a drain, or begins one. Pure; part of `decide`. */
 import { invariant } from '../../../shared/domain/invariant.ts';
 import { addDuration, CLOCK_SKEW, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
-import type { Admission } from './decision.ts';
+import type { RequestDecision } from './decision.ts';
 import { faultOf, isSameCheck } from './faults.ts';
 import { endOf, keepsCordon, remember } from './history.ts';
 import { tooOldOutcome, staleOutcome, withoutDeferredRecovery } from './late-events.ts';
@@ -13,15 +13,15 @@ import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from 
 import { withoutPause, withTimeLeft } from './progress.ts';
 import { mustWait } from './queue.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
-import { admitCrowded, isFull } from './request-limit.ts';
+import { makeRoom, isFull } from './request-limit.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain } from '../request-record.ts';
 
 /** Time from which a request counts: its own, or `now` where it has none, or one that lies ahead by more than clocks differ. */
 const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
   time === undefined || time > addDuration(now, CLOCK_SKEW) ? now : time;
 
-/** Admits a request; undefined: it is already under way. */
-export function admit(observation: DrainObservation, incoming: RequestMessage): Admission | undefined {
+/** Answers the request, or takes it into the record; undefined: it is already under way. */
+export function answerOrTake(observation: DrainObservation, incoming: RequestMessage): RequestDecision | undefined {
   const { now, node, record, configuration } = observation;
   const { request: asked } = incoming;
   const request = { ...asked, said: asked.said ?? { sentTime: now }, time: startOf(asked, now) };
@@ -40,7 +40,7 @@ export function admit(observation: DrainObservation, incoming: RequestMessage): 
   if (old !== undefined) {
     return { kind: 'answer', record, answer: toFinished(request, old, withoutDrain), novelty: 'tooOld' };
   }
-  const answered = (outcome: DrainOutcome, of = record): Admission => {
+  const answered = (outcome: DrainOutcome, of = record): RequestDecision => {
     const answer = toFinished(request, outcome, withoutDrain);
     return { kind: 'answer', record: remember(of, [answer], node), answer, novelty: 'new' };
   };
@@ -53,7 +53,7 @@ export function admit(observation: DrainObservation, incoming: RequestMessage): 
   if (outcome !== undefined) return answered(outcome, withoutDeferred);
   const joins = isJoined(withoutDeferred, request, configuration);
   if (!isFull(withoutDeferred, request, joins)) return takeRequest(withoutDeferred, request, configuration, now);
-  const room = admitCrowded(withoutDeferred, request, {
+  const room = makeRoom(withoutDeferred, request, {
     joins,
     partialDrain: configuration?.settings.partialDrain ?? true,
   });
@@ -96,7 +96,7 @@ function takeRequest(
   request: DrainRequest,
   configuration: DrainConfiguration | undefined,
   now: EpochMs,
-): Extract<Admission, { kind: 'take' }> {
+): Extract<RequestDecision, { kind: 'take' }> {
   const { active, requests } = record;
   if (active !== undefined && configuration !== undefined && isJoined(record, request, configuration)) {
     const force = active.force || isForceful(request);
@@ -155,7 +155,7 @@ function immediateOutcome(
  */
 export function beginNext(
   observation: ReadyObservation,
-): { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain } | Admission {
+): { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain } | RequestDecision {
   const { now, node, record, configuration, inForce } = observation;
   const { settings } = configuration;
   for (const request of record.requests) {
