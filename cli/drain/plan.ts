@@ -106,7 +106,7 @@ export function planDrain(
     drain.allPods === true ? ALL_PODS : { settings, ...compileSettings(settings) };
   const custom = configuration.isCustom(node.labels) ? settings.customDrain : undefined;
   const deadline = drain.allPods === true ? undefined : plannedDeadline(observation, drain, custom !== undefined, now);
-  const situation: PlanContext = {
+  const context: PlanContext = {
     observation,
     now,
     deleteTime: addDuration(drain.since, settings.deleteAfterTimeout),
@@ -133,7 +133,7 @@ export function planDrain(
     },
     timeout: custom?.timeout,
     deadline,
-    pods: inOrder(observation.pods).map(pod => planPod(pod, situation)),
+    pods: inOrder(observation.pods).map(pod => planPod(pod, context)),
   };
 }
 
@@ -173,8 +173,8 @@ interface PlanContext extends DeletionTimes {
   readonly criteria: ReturnType<typeof podCriteriaOf>;
 }
 
-function planPod(pod: PodView, situation: PlanContext): PlannedPod {
-  const { observation, now, isCustom, isHeld, criteria } = situation;
+function planPod(pod: PodView, context: PlanContext): PlannedPod {
+  const { observation, now, isCustom, isHeld, criteria } = context;
   const { namespace, name } = pod;
   const planned = (action: PlannedPod['action'], because: string, more: Partial<PlannedPod> = {}): PlannedPod => ({
     namespace,
@@ -196,7 +196,7 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
       : planned('await', 'is stopping');
   }
   const held = protectionOf(pod, observation.protection.policy);
-  const forceAt = forceTime(pod, situation.forcedEndTime);
+  const forceAt = forceTime(pod, context.forcedEndTime);
   const forcedTime = forceAt !== undefined && !isActive(held, forceAt) ? forceAt : undefined;
   if (drainability.mode === 'AllowCompletion') {
     if (drainability.kind === 'leftBehind') return planned('ignore', 'is not ready: not waited for');
@@ -208,7 +208,7 @@ function planPod(pod: PodView, situation: PlanContext): PlannedPod {
   const protections = isActive(held, now) ? [`protected${protectedUntil}`] : [];
   const note = drainability.kind === 'leftBehind' ? '; is not ready: not waited for' : '';
   if (drainability.mode === 'DeleteAfterTimeout') {
-    if (!isHeld) return planned(...timedPlan(pod, situation, protections, note));
+    if (!isHeld) return planned(...timedPlan(pod, context, protections, note));
     const first = held.kind === 'indefinite' ? 'its protection is taken off and ' : '';
     const because = `deleted when ${first}its time is over, which stands still while the drain is held${note}`;
     return planned('delete', because, { blockers: protections });

@@ -26,12 +26,12 @@ import {
   UNCORDONED,
   withLateEnds,
 } from './rule/cancellation.ts';
-import { decideCustom } from './rule/custom-drain.ts';
+import { decideCustomDrain } from './rule/custom-drain.ts';
 import type { DrainDecision } from './rule/decision.ts';
 import { endPlanOf } from './rule/ending.ts';
 import { forget, hasNoEndKeepingCordon, withoutEndsKeepingCordon, withUncordonedMark } from './rule/history.ts';
 import { FLAPPING, readyToBegin, readyToGoOn } from './rule/pauses.ts';
-import { rememberEnds, withEnds, withDeferredRecovery, withLastedRecovery } from './rule/late-events.ts';
+import { rememberEnds, withEnds, withDeferredRecovery, withDueRecovery } from './rule/late-events.ts';
 import { cordonFor, hasStaleCordonMark, isPrepared, uncordonedMarkOf } from './rule/node-annotations.ts';
 import type {
   EndMessage,
@@ -63,8 +63,8 @@ import type { DrainOutcome } from './request-record.ts';
 
 /** Decides one thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(observed: Observation): DrainDecision {
-  // A deferred recovery that has lasted counts as the message in hand, of which the others tell.
-  const withMessage = withLastedRecovery(observed);
+  // A deferred recovery that is due counts as the message in hand, of which the others tell.
+  const withMessage = withDueRecovery(observed);
   // Recoveries are kept for ends that keep the node cordoned: which do is known first.
   const withUncordon = noteUncordon(withMessage);
   const withNewEnds = withEnds(withUncordon);
@@ -123,7 +123,7 @@ function decideBegun(observation: ReadyObservation, before: ActiveDrain): DrainD
   const { now, node, configuration, inForce } = observation;
   const { limits } = inForce;
   const isOfCustom = isCustomDrain(before, configuration, node);
-  const isLeftToResource = isDelegated(before, configuration, node);
+  const isLeftToResource = isLeftToCustomResource(before, configuration, node);
   const { active, plan } = withPlan(observation, before, isOfCustom);
   const showDraining = isLeftToResource || !plan.isDrained;
   if (!isPrepared(observation, active, showDraining)) {
@@ -134,7 +134,7 @@ function decideBegun(observation: ReadyObservation, before: ActiveDrain): DrainD
   const next = nextByDeadline(active, limits, now);
   const over = pastDeadline(active, { limits, now, isCustom: isOfCustom }, plan);
   if (isLeftToResource) {
-    const decision = decideCustom({
+    const decision = decideCustomDrain({
       now,
       active,
       settings: configuration.settings,
@@ -220,7 +220,7 @@ export function isCustomDrain(
 }
 
 /** Whether the pods are left to the custom resource of the drain, or will be. */
-export const isDelegated = (...of: Parameters<typeof isCustomDrain>): boolean =>
+export const isLeftToCustomResource = (...of: Parameters<typeof isCustomDrain>): boolean =>
   isCustomDrain(...of) && openPhaseOf(of[0]).kind !== 'fallback';
 
 /** Sets the time of deletions. If it has come nearer, owners are warned again. */

@@ -27,7 +27,7 @@ import { type Unavailable, orUnavailable } from '../../shared/ports/read-answer.
 import { isSentBefore } from './bus-event.ts';
 import type { DrainDeps } from './context.ts';
 import { findResource } from './custom-resource.ts';
-import { isDelegated } from './decide.ts';
+import { isLeftToCustomResource } from './decide.ts';
 import { toDrainedNode } from './drained-node.ts';
 import { isLeftOver } from './rule/ending.ts';
 import { requestOnNode, sinceOf, withoutAnswered } from './rule/node-annotations.ts';
@@ -136,7 +136,8 @@ async function withSurroundings(
       ? await drainsAround(deps, { node: base.node, inForce: loaded, pool }, active)
       : undefined;
   // After its fallback a drain waits for no resource.
-  const isAwaited = configuration !== undefined && active !== undefined && isDelegated(active, configuration, view);
+  const isAwaited =
+    configuration !== undefined && active !== undefined && isLeftToCustomResource(active, configuration, view);
   const found = isAwaited
     ? await orUnavailable(findResource(deps, configuration.settings.customDrain, active, base.node))
     : ({ kind: 'notAsked' } as const);

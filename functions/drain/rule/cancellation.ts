@@ -222,7 +222,7 @@ const RECOVERED = { reason: 'Recovered', message: 'the fault is over' } as const
 
 const REASONS = {
   recovered: RECOVERED,
-  lastedRecovery: RECOVERED,
+  dueRecovery: RECOVERED,
   unQuarantined: { reason: 'UnQuarantined', message: 'the quarantine is over' },
   cancelled: { reason: 'ManuallyReleased', message: 'somebody took the quarantine of the node back' },
   withdrawn: { reason: 'Withdrawn', message: 'the request was withdrawn' },
@@ -240,7 +240,7 @@ function endedBy(
     case 'withdrawn':
       return ({ id }) => id === incoming.id;
     case 'recovered':
-    case 'lastedRecovery': {
+    case 'dueRecovery': {
       const over = faultOf(incoming.event);
       // Together with those that came before it: entities that recover one by one.
       return ({ fault, said }) =>

@@ -20,7 +20,7 @@ import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, CustomProgress } from '../record.ts';
 import type { DrainOutcome } from '../request-record.ts';
 
-export type CustomDecision =
+export type CustomDrainDecision =
   /** The resource is noted before it is created: nobody else's object is ever taken for ours, and ours is never forgotten. */
   | { readonly kind: 'recordResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
   | { readonly kind: 'createResource'; readonly active: ActiveDrain; readonly resource: CustomProgress }
@@ -43,7 +43,7 @@ export interface AwaitedResource {
   readonly until: EpochMs;
 }
 
-export interface CustomSituation {
+export interface CustomDrainInput {
   readonly now: EpochMs;
   readonly active: ActiveDrain;
   readonly settings: DrainSettings;
@@ -57,10 +57,17 @@ export interface CustomSituation {
 /** Times that the custom resource is created again after somebody has removed it. */
 const RECREATIONS = 1;
 
-export function decideCustom({ now, active, settings, resource, unmade, plan }: CustomSituation): CustomDecision {
+export function decideCustomDrain({
+  now,
+  active,
+  settings,
+  resource,
+  unmade,
+  plan,
+}: CustomDrainInput): CustomDrainDecision {
   const { customDrain } = settings;
   invariant(customDrain !== undefined && resource.kind !== 'notAsked', 'a custom drain has settings and a resource');
-  const fails = (reason: string, message: string): CustomDecision =>
+  const fails = (reason: string, message: string): CustomDrainDecision =>
     fail(active, customDrain, { reason, message, left: remainingPods(plan) });
   const custom = recordedResource(active);
   // That of the custom resource which was made, whatever the configuration names by now.
@@ -182,7 +189,7 @@ export function fail(
   active: ActiveDrain,
   { fallbackMode }: CustomDrainSettings,
   why: Pick<DrainOutcome, 'reason' | 'message' | 'left'>,
-): CustomDecision {
+): CustomDrainDecision {
   const outcome: DrainOutcome = { status: 'Failed', ...why };
   if (fallbackMode !== undefined) return { kind: 'fallBack', active, because: outcome };
   return { kind: 'finish', active, outcome, plan: undefined };

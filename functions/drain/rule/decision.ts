@@ -1,6 +1,6 @@
 /** Decisions about the drains of a node. */
 import type { EpochMs } from '../../../shared/domain/time.ts';
-import type { AwaitedResource, CustomDecision } from './custom-drain.ts';
+import type { AwaitedResource, CustomDrainDecision } from './custom-drain.ts';
 import type { PodPlan } from './pod-plan.ts';
 import type { ActiveDrain, DrainRecord, EndingPhase, Cordon } from '../record.ts';
 import type { DrainOutcome, DrainRequest, DrainStatus, FinishedDrain } from '../request-record.ts';
@@ -108,7 +108,7 @@ export type DrainDecision =
       /** The next instant at which the deadline, or the report of a stuck drain, changes this. */
       readonly until: EpochMs | undefined;
     }
-  | Exclude<CustomDecision, AwaitedResource>
+  | Exclude<CustomDrainDecision, AwaitedResource>
   /** @property isStuck nothing has moved for hours */
   | (AwaitedResource & { readonly isStuck: boolean })
   | {

@@ -28,7 +28,7 @@ import {
   isSameCheck,
 } from './faults.ts';
 import { keepsCordon, REMEMBERED_FOR } from './history.ts';
-import type { LastedRecovery, Observation, DrainObservation, DrainedNode, RequestMessage } from './observation.ts';
+import type { DueRecovery, Observation, DrainObservation, DrainedNode, RequestMessage } from './observation.ts';
 import { newestOf } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
 import type {
@@ -49,7 +49,7 @@ const MAX_RECOVERIES = { count: 300, maxBytes: 65_536 };
 /** Remembers that a quarantine or a fault is over, whether or not anything was drained for it. */
 export function withEnds<Seen extends Observation>(seen: Seen): Seen {
   const { incoming, record, now } = seen;
-  if (incoming?.kind === 'recovered' || incoming?.kind === 'lastedRecovery')
+  if (incoming?.kind === 'recovered' || incoming?.kind === 'dueRecovery')
     return { ...seen, record: withRecovery(record, incoming, now) };
   if (incoming?.kind !== 'unQuarantined') return seen;
   const { timestamps } = incoming;
@@ -61,7 +61,7 @@ export function withEnds<Seen extends Observation>(seen: Seen): Seen {
 
 function withRecovery(
   record: DrainRecord,
-  { event, timestamps }: Pick<LastedRecovery, 'event' | 'timestamps'>,
+  { event, timestamps }: Pick<DueRecovery, 'event' | 'timestamps'>,
   now: EpochMs,
 ): DrainRecord {
   if (timestamps === undefined) return record;
@@ -110,7 +110,7 @@ const MAX_DEFERRED = 50;
 /** The record with the recovery, where that has to last before it ends anything; undefined: it counts at once. */
 export function withDeferredRecovery(
   record: DrainRecord,
-  { event, timestamps }: Pick<LastedRecovery, 'event' | 'timestamps'>,
+  { event, timestamps }: Pick<DueRecovery, 'event' | 'timestamps'>,
   now: EpochMs,
 ): DrainRecord | undefined {
   const fault = faultOf(event);
@@ -156,18 +156,18 @@ function withDeferred(record: DrainRecord, isKept: (recovery: DeferredRecovery) 
   return { ...fields, ...(kept.length > 0 && { deferredRecoveries: kept }) };
 }
 
-/** Takes up a deferred recovery that has lasted. */
-export function withLastedRecovery<Seen extends Observation>(seen: Seen): Seen {
+/** Takes up a deferred recovery that is due: its fault has stayed away for long enough. */
+export function withDueRecovery<Seen extends Observation>(seen: Seen): Seen {
   const { incoming, record, now } = seen;
-  const lasted = record.deferredRecoveries?.find(({ since }) => isDue(now, addDuration(since, RECOVERY_LASTS)));
-  if (incoming !== undefined || lasted === undefined) return seen;
-  const { event, said: timestamps } = lasted;
-  const recovery: LastedRecovery = { kind: 'lastedRecovery', event, timestamps };
-  return { ...seen, record: withDeferred(record, each => each !== lasted), incoming: recovery };
+  const due = record.deferredRecoveries?.find(({ since }) => isDue(now, addDuration(since, RECOVERY_LASTS)));
+  if (incoming !== undefined || due === undefined) return seen;
+  const { event, said: timestamps } = due;
+  const recovery: DueRecovery = { kind: 'dueRecovery', event, timestamps };
+  return { ...seen, record: withDeferred(record, each => each !== due), incoming: recovery };
 }
 
-/** Time when the first deferred recovery has lasted; undefined: none is deferred. */
-export const lastedRecoveryTime = ({
+/** Time when the first deferred recovery is due; undefined: none is deferred. */
+export const recoveryDueTime = ({
   deferredRecoveries = [],
 }: Pick<DrainRecord, 'deferredRecoveries'>): EpochMs | undefined =>
   deferredRecoveries
@@ -227,7 +227,7 @@ export function rememberEnds(
       ...ends,
       next.staleReportedTime && staleEnd,
       next.flappingReportedTime && flappingEnd,
-      lastedRecoveryTime(next),
+      recoveryDueTime(next),
     ].reduce<EpochMs | undefined>(earliest, until),
   };
 }

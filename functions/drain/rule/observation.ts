@@ -105,7 +105,7 @@ export type EndMessage =
       /** The request of this event, if somebody waits for its answer. */
       readonly drainRequest: DrainRequest | undefined;
     }
-  | LastedRecovery
+  | DueRecovery
   /** The quarantine of the whole node is over. */
   | { readonly kind: 'unQuarantined'; readonly id: string; readonly timestamps?: Timestamps | undefined }
   /** A person took back the quarantine of this one event, or repair its request. */
@@ -114,8 +114,8 @@ export type EndMessage =
   | { readonly kind: 'withdrawn'; readonly id: string };
 
 /** A recovery that was deferred, and whose fault has not come back. */
-export interface LastedRecovery {
-  readonly kind: 'lastedRecovery';
+export interface DueRecovery {
+  readonly kind: 'dueRecovery';
   readonly event: HealthEvent;
   readonly timestamps: Timestamps | undefined;
 }
@@ -150,7 +150,7 @@ interface NodeObservation {
 /** A node for which nothing is asked and nothing is under way: only Node and record are read. */
 export interface IdleObservation extends NodeObservation {
   readonly kind: 'idle';
-  readonly incoming: LastedRecovery | undefined;
+  readonly incoming: DueRecovery | undefined;
 }
 
 /** A node that is drained, or about which there is a message: all that surrounds it is read, too. */

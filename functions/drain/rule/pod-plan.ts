@@ -24,7 +24,7 @@ import { podDrainability, type PodCriteria, type LeftBehind } from './pods.ts';
 import { timedDeletionOf, type DeletionTimes } from './timed-deletion.ts';
 import type { ActiveDrain, PodReturn } from '../record.ts';
 
-export interface PlanSituation extends DeletionTimes {
+export interface PodPlanInput extends DeletionTimes {
   readonly now: EpochMs;
   readonly pods: readonly PodView[];
   readonly criteria: PodCriteria;
@@ -88,9 +88,9 @@ export interface PodPlan {
 }
 
 /** Plans what is done with each pod of the node now, and when to look again. Pure. */
-export function planPods(situation: PlanSituation): PodPlan {
-  const returnOf = createPodReturns(situation.active, situation.now);
-  const parts = inOrder(situation.pods).map(pod => planPod(pod, situation, returnOf));
+export function planPods(input: PodPlanInput): PodPlan {
+  const returnOf = createPodReturns(input.active, input.now);
+  const parts = inOrder(input.pods).map(pod => planPod(pod, input, returnOf));
   return {
     acts: parts.flatMap(({ acts = [] }) => acts),
     waits: parts.flatMap(({ waits = [] }) => waits),
@@ -108,15 +108,15 @@ interface PodPart extends Partial<Pick<PodPlan, 'acts' | 'waits' | 'leftPods' | 
   readonly times?: readonly (EpochMs | undefined)[];
 }
 
-function planPod(pod: PodView, situation: PlanSituation, returnOf: ReturnType<typeof createPodReturns>): PodPart {
-  const { now, criteria } = situation;
+function planPod(pod: PodView, input: PodPlanInput, returnOf: ReturnType<typeof createPodReturns>): PodPart {
+  const { now, criteria } = input;
   const drainability = podDrainability(pod, criteria, now);
   if (drainability.kind === 'outOfScope') return {};
   if (drainability.kind === 'unknown') {
     const { message } = drainability;
     return { isAwaited: true, waits: [{ pod, because: 'Unknown', until: undefined, message }] };
   }
-  const planned = actsOn(pod, drainability.mode, situation);
+  const planned = actsOn(pod, drainability.mode, input);
   const returnState = planned.some(isAct) ? returnOf(pod) : undefined;
   const comesBack = planned.some(isEnd) ? returnState : undefined;
   // Nobody is warned of a deletion that does not come.
@@ -129,7 +129,7 @@ function planPod(pod: PodView, situation: PlanSituation, returnOf: ReturnType<ty
     return { leftPods, acts: planned.filter(isAct), returnedPods: comesBack?.kind === 'due' ? [pod] : [] };
   }
   const { until } = drainability;
-  const forced = forcedEnd(pod, situation);
+  const forced = forcedEnd(pod, input);
   // Right after it, because `podDrainability` compares strictly.
   const change = until === undefined ? undefined : rightAfter(until);
   const times = [change, forced?.next];
@@ -164,7 +164,7 @@ const isEnd = (entry: PodAct | PodWait): boolean => isAct(entry) && entry.kind !
  */
 function forcedEnd(
   pod: PodView,
-  { now, forcedEndTime, protection, isProtectionOverridden }: PlanSituation,
+  { now, forcedEndTime, protection, isProtectionOverridden }: PodPlanInput,
 ): { readonly act: PodAct | undefined; readonly next: EpochMs | undefined } | undefined {
   if (forcedEndTime === undefined) return undefined;
   const podProtection = protectionOf(pod, protection);
@@ -177,29 +177,29 @@ function forcedEnd(
   return { act: { kind: 'delete', pod, gracePeriodSeconds, overriddenProtection }, next };
 }
 
-function actsOn(pod: PodView, mode: DrainMode, situation: PlanSituation): readonly (PodAct | PodWait)[] {
-  const { now, deleteTime, evictionGracePeriod } = situation;
+function actsOn(pod: PodView, mode: DrainMode, input: PodPlanInput): readonly (PodAct | PodWait)[] {
+  const { now, deleteTime, evictionGracePeriod } = input;
   if (mode === 'AllowCompletion') return [{ pod, because: 'Completion', until: undefined }];
-  if (mode === 'DeleteAfterTimeout' && !isDue(now, deleteTime)) return beforeTimeout(pod, situation);
-  const podProtection = protectionOf(pod, situation.protection);
+  if (mode === 'DeleteAfterTimeout' && !isDue(now, deleteTime)) return beforeTimeout(pod, input);
+  const podProtection = protectionOf(pod, input.protection);
   const overriddenProtection = isActive(podProtection, now) ? podProtection : undefined;
   const wait = protectedWait(podProtection, now);
-  if (wait !== undefined && !situation.isProtectionOverridden) return [{ pod, because: 'Protected', ...wait }];
+  if (wait !== undefined && !input.isProtectionOverridden) return [{ pod, because: 'Protected', ...wait }];
   if (mode === 'Immediate') {
     const gracePeriodSeconds = evictionGracePeriod === undefined ? undefined : wholeSeconds(evictionGracePeriod);
     return [{ kind: 'evict', pod, gracePeriodSeconds, overriddenProtection }];
   }
-  if (!isWarned(pod, situation)) return [{ kind: 'warn', pod, deleteTime: now, onceUnprotected: false }];
+  if (!isWarned(pod, input)) return [{ kind: 'warn', pod, deleteTime: now, onceUnprotected: false }];
   const grace = evictionGracePeriod ?? gracePeriodOf(pod);
   return [{ kind: 'delete', pod, gracePeriodSeconds: wholeSeconds(grace), overriddenProtection }];
 }
 
-const isWarned = ({ uid }: PodView, { warnedUids }: PlanSituation): boolean => warnedUids.includes(uid);
+const isWarned = ({ uid }: PodView, { warnedUids }: PodPlanInput): boolean => warnedUids.includes(uid);
 
 /** Plans for a pod before the time-out. Its owner is warned if it will be deleted; a pod that is protected longer waits for the end of that. */
-function beforeTimeout(pod: PodView, situation: PlanSituation): readonly (PodAct | PodWait)[] {
-  const { now, protection } = situation;
-  const deletion = timedDeletionOf(pod, situation);
+function beforeTimeout(pod: PodView, input: PodPlanInput): readonly (PodAct | PodWait)[] {
+  const { now, protection } = input;
+  const deletion = timedDeletionOf(pod, input);
   const kept = { pod, because: 'Protected', until: protectedWait(protectionOf(pod, protection), now)?.until } as const;
   if (deletion.kind === 'kept') {
     return [deletion.isProtected ? kept : { pod, because: 'Completion', until: undefined }];
@@ -208,7 +208,7 @@ function beforeTimeout(pod: PodView, situation: PlanSituation): readonly (PodAct
   const onceUnprotected = kind === 'onceUnprotected';
   const warning: PodAct = { kind: 'warn', pod, deleteTime: latest(time, now), onceUnprotected };
   const wait: PodWait = kind === 'atTimeout' ? { pod, because: 'Deadline', until: time } : kept;
-  return isWarned(pod, situation) ? [wait] : [warning, wait];
+  return isWarned(pod, input) ? [wait] : [warning, wait];
 }
 
 /** Seconds of a grace period, rounded up. Never 0, which removes the object while its containers run on. */

@@ -18,7 +18,7 @@ import {
   type EpochMs,
   type DurationMs,
 } from '../../../shared/domain/time.ts';
-import { lastedRecoveryTime } from './late-events.ts';
+import { recoveryDueTime } from './late-events.ts';
 import { sinceOf } from './node-annotations.ts';
 import type { Observation } from './observation.ts';
 import { recordedResource, openPhaseOf } from './phase.ts';
@@ -116,7 +116,7 @@ export function withSafetyNet(observed: Observation, time: EpochMs | undefined):
   const isUnwatched =
     (configuration?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
   const net = addDuration(now, isUnwatched ? UNWATCHED_CHECK : SAFETY_NET);
-  return [net, lastedRecoveryTime(record)].reduce(earliest, time) ?? net;
+  return [net, recoveryDueTime(record)].reduce(earliest, time) ?? net;
 }
 
 /** Time that is left to a request whose deletion is overdue: this, or the time-out if that is less. */

@@ -1,6 +1,6 @@
 /** The rule of custom drains: how one stands, by what is seen of its custom resource. */
 import { describe, expect, it } from 'vitest';
-import { decideCustom } from '../../../../functions/drain/rule/custom-drain.ts';
+import { decideCustomDrain } from '../../../../functions/drain/rule/custom-drain.ts';
 import type { FoundResource } from '../../../../functions/drain/rule/observation.ts';
 import type { CustomProgress } from '../../../../functions/drain/record.ts';
 import type { PodPlan } from '../../../../functions/drain/rule/pod-plan.ts';
@@ -36,7 +36,7 @@ function on(
   given: { custom?: CustomProgress | undefined; after?: number; toml?: string; plan?: PodPlan } = {},
 ) {
   const custom = 'custom' in given ? given.custom : RESOURCE;
-  return decideCustom({
+  return decideCustomDrain({
     now: addDuration(NOW, minutes(given.after ?? 1)),
     active: active(custom === undefined ? {} : { phase: { kind: 'custom', resource: custom } }),
     settings: configurationOf(CUSTOM + (given.toml ?? '')).settings,
@@ -69,7 +69,7 @@ describe('a custom drain', () => {
     const { settings } = configurationOf(CUSTOM.replace('"DrainRequest"', '"OtherDrain"'));
     expect(settings.customDrain?.kind).toBe('OtherDrain');
     const drain = active({ phase: { kind: 'custom', resource: RESOURCE } });
-    expect(decideCustom({ now: NOW, active: drain, settings, resource: seen(), plan: EMPTY })).toMatchObject({
+    expect(decideCustomDrain({ now: NOW, active: drain, settings, resource: seen(), plan: EMPTY })).toMatchObject({
       message: 'waiting for DrainComplete=True of DrainRequest.nvsentinel.nvidia.com drain-n1-e1',
     });
   });

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   isOverIfLasting,
-  lastedRecoveryTime,
+  recoveryDueTime,
   withDeferredRecovery,
-  withLastedRecovery,
+  withDueRecovery,
   withoutDeferredRecovery,
 } from '../../../../functions/drain/rule/late-events.ts';
 import { faultOf } from '../../../../functions/drain/rule/faults.ts';
@@ -75,16 +75,16 @@ describe('a recovery has to last', () => {
 
   it('for ten minutes, and then counts as the message in hand, where there is none', () => {
     const deferredRecoveries = [deferred(['A'], -10), deferred(['B'], -3)];
-    expect(lastedRecoveryTime({ deferredRecoveries })).toBe(NOW);
-    expect(lastedRecoveryTime({})).toBeUndefined();
+    expect(recoveryDueTime({ deferredRecoveries })).toBe(NOW);
+    expect(recoveryDueTime({})).toBeUndefined();
     const seen = observation({ record: { deferredRecoveries } });
-    const lasted = withLastedRecovery(seen);
-    expect(lasted.incoming).toEqual({ kind: 'lastedRecovery', event: asked(['A']).event, timestamps: said(-10) });
+    const lasted = withDueRecovery(seen);
+    expect(lasted.incoming).toEqual({ kind: 'dueRecovery', event: asked(['A']).event, timestamps: said(-10) });
     expect(lasted.record.deferredRecoveries).toEqual(deferredRecoveries.slice(1));
     const early = { ...seen, now: addDuration(NOW, seconds(-1)) };
-    expect(withLastedRecovery(early)).toBe(early);
+    expect(withDueRecovery(early)).toBe(early);
     const busy = { ...seen, incoming: recovered(asked().event) };
-    expect(withLastedRecovery(busy)).toBe(busy);
+    expect(withDueRecovery(busy)).toBe(busy);
   });
 
   it('and is forgotten where its fault is back', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   planPods,
   withPodReturns,
-  type PlanSituation,
+  type PodPlanInput,
   type PodPlan,
 } from '../../../../functions/drain/rule/pod-plan.ts';
 import type { DrainMode } from '../../../../shared/domain/drain-settings.ts';
@@ -15,8 +15,8 @@ import { active, NOW, pod } from '../observations.ts';
 const at = (count: number): EpochMs => addDuration(NOW, minutes(count));
 const AN_INSTANT = toDurationMs(1);
 
-interface Given extends Partial<Omit<PlanSituation, 'criteria'>> {
-  readonly criteria?: Partial<PlanSituation['criteria']>;
+interface Given extends Partial<Omit<PodPlanInput, 'criteria'>> {
+  readonly criteria?: Partial<PodPlanInput['criteria']>;
 }
 
 function planned(pods: readonly PodView[], mode: DrainMode | 'system' | undefined, given: Given = {}): PodPlan {
@@ -160,7 +160,7 @@ describe('a pod with a time-out', () => {
 
   it('is deleted when it is over, and warned before that, whatever the time', () => {
     const late = { now: at(60), warnedUids: warned };
-    const grace = (evictionGracePeriod: PlanSituation['evictionGracePeriod']): unknown =>
+    const grace = (evictionGracePeriod: PodPlanInput['evictionGracePeriod']): unknown =>
       planned([a], 'DeleteAfterTimeout', { ...late, evictionGracePeriod }).acts;
     expect(grace(undefined)).toEqual([
       { kind: 'delete', pod: a, gracePeriodSeconds: 30, overriddenProtection: undefined },
