@@ -21,7 +21,7 @@ import { contended, type RetryableError } from '../../../shared/errors.ts';
 import { isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
 import { anotherTurn, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
-import { hookCallsOf, hookNoteOf, claimUnderWay, isHookNoteOf, NODE_RECORD_CHECK } from './hook-owner.ts';
+import { hookCallsOf, ownedHookCalls, claimUnderWay, namesHookOwner, NODE_RECORD_CHECK } from './hook-owner.ts';
 import { handHooksOn } from './other-claims.ts';
 import type { ObservedTermination, TerminationSubject } from './observe.ts';
 import { isLive } from './rule/objects.ts';
@@ -84,7 +84,7 @@ async function handOver(
     const { name, uid } = node.metadata;
     const record = openTermination(deps, 'Node', uid);
     const loaded = await record.load();
-    const isFree = loaded.kind === 'none' || (loaded.kind === 'known' && isHookNoteOf(loaded.value, claimUid));
+    const isFree = loaded.kind === 'none' || (loaded.kind === 'known' && namesHookOwner(loaded.value, claimUid));
     if (!isFree) continue;
     const wakeTime = addDuration(deps.clock.now(), minutes(1));
     const noted = loaded.kind === 'known' ? loaded.value.hooks : {};
@@ -133,7 +133,7 @@ export async function closeUnneeded({
   const hasHooks = Object.keys(stored.hooks).length > 0 || hookOwnerUidOf(stored) !== undefined;
   if (!isLive(object) || !hasHooks) return record.release();
   // The termination of a NodeClaim that lives was that of its Node, and is over.
-  const value = object.kind === 'Node' ? stored : hookNoteOf(stored, object.metadata.uid);
+  const value = object.kind === 'Node' ? stored : ownedHookCalls(stored, object.metadata.uid);
   return keepForHooks(record, { subject: subjectOf(object), value, now });
 }
 

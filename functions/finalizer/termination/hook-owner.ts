@@ -17,15 +17,15 @@ import { type HookOwner, ownerByNode } from './rule/hooks.ts';
 export const NODE_RECORD_CHECK = hours(24);
 
 /** Whether the record of a Node says no more than that its hooks are called in the termination of this NodeClaim. */
-export const isHookNoteOf = ({ reportState }: TerminationRecord, claimUid: string | undefined): boolean =>
-  reportState.kind === 'hookNote' && reportState.claimUid === claimUid;
+export const namesHookOwner = ({ reportState }: TerminationRecord, claimUid: string | undefined): boolean =>
+  reportState.kind === 'hookOwner' && reportState.claimUid === claimUid;
 
 /** The NodeClaim with this UID while its termination is under way; undefined: it has ended, or never was. */
 export async function claimUnderWay(deps: FinalizerDeps, uid: string): Promise<Subject | undefined> {
   const loaded = await openTermination(deps, 'NodeClaim', uid).load();
   const isUnderWay =
     loaded.kind === 'known' &&
-    loaded.value.reportState.kind !== 'hookNote' &&
+    loaded.value.reportState.kind !== 'hookOwner' &&
     loaded.value.orphanedTime === undefined &&
     loaded.value.finalizerGone !== true;
   return isUnderWay ? loaded.stored.subject : undefined;
@@ -88,7 +88,7 @@ async function noteClaim(
   { metadata: { uid: claimUid } }: KubernetesObject,
   { node, record, value: stored }: AskedNode,
 ): Promise<boolean> {
-  const value = { ...stored, reportState: { kind: 'hookNote', claimUid } as const };
+  const value = { ...stored, reportState: { kind: 'hookOwner', claimUid } as const };
   const wakeTime = addDuration(observed.now, NODE_RECORD_CHECK);
   return (await record.save({ subject: subjectOf(node), value, wakeTime, hasOwnMessage: false })).written;
 }
@@ -106,9 +106,9 @@ function goOnWith(
 }
 
 /** The record of a NodeClaim that lives, and for whose instance hooks were called. */
-export const hookNoteOf = (value: TerminationRecord, claimUid: string): TerminationRecord => ({
+export const ownedHookCalls = (value: TerminationRecord, claimUid: string): TerminationRecord => ({
   ...hookCallsOf(value),
-  reportState: { kind: 'hookNote', claimUid },
+  reportState: { kind: 'hookOwner', claimUid },
 });
 
 /** The hook calls in a record: all that another termination needs to go on with them. */

@@ -16,7 +16,7 @@ import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import { afterAnswer, nextTimeout, progressOf, type ResourceAnswer } from './rule/hook-progress.ts';
 import { type HookObservation, nextForHook } from './rule/hook.ts';
 import { nextAtPoint, unawaitedNews } from './rule/hooks.ts';
-import { shareOf } from './rule/instance.ts';
+import { ownershipOf } from './rule/instance.ts';
 import { reportHook, reportOnAll, reportUnawaitedHooks } from './report.ts';
 import { lookAgain, safetyLook, stepDone, waitFor, type StepContext } from './context.ts';
 
@@ -37,7 +37,7 @@ const hooksOf = ({ settings }: StepContext, point: HookPoint): readonly Terminat
 async function runPoint(context: StepContext, point: HookPoint, isEnding?: boolean): Promise<StepOutcome> {
   const { observed, isForced, hookOwner: owner } = context;
   const hooks = hooksOf(context, point);
-  const share = shareOf(observed);
+  const ownership = ownershipOf(observed);
   const record = context.state();
   const effect = nextAtPoint({
     point,
@@ -45,7 +45,7 @@ async function runPoint(context: StepContext, point: HookPoint, isEnding?: boole
     record,
     owner,
     isForced,
-    share,
+    ownership,
     isKarpenters: observed.claim !== undefined && isKarpenters(observed.claim),
     isEnding,
   });

@@ -13,7 +13,7 @@ import type { Step, StepOutcome } from './steps.ts';
 import { showProgress } from './conditions.ts';
 import { isKarpenters, launchTimeOf } from './rule/objects.ts';
 import { lastReportOf, withReport, type CallAttempt } from './record.ts';
-import { afterRefusedCall, type InstanceLook, nextForInstance, shareOf } from './rule/instance.ts';
+import { afterRefusedCall, type InstanceLook, nextForInstance, ownershipOf } from './rule/instance.ts';
 import { lookAgain, stepDone, waitFor, type StepContext } from './context.ts';
 import { reportOnAll } from './report.ts';
 
@@ -23,7 +23,7 @@ export const terminateInstance: Step<StepContext> = {
   refusedReason: EVENT_REASONS.instanceTerminationFailed,
   async run(context) {
     const { claim, providerID } = context.observed;
-    if (claim === undefined || providerID === undefined || shareOf(context.observed) !== 'ours') return stepDone;
+    if (claim === undefined || providerID === undefined || ownershipOf(context.observed) !== 'ours') return stepDone;
     const look = await lookAtInstance(context, providerID, terminateInstance.name);
     return await carryOut(context, claim, providerID, look);
   },

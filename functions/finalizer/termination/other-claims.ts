@@ -9,7 +9,7 @@ import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from './steps.ts';
 import { safetyLook, stepDone, waitFor, type StepContext } from './context.ts';
-import { hookCallsOf, hookNoteOf } from './hook-owner.ts';
+import { hookCallsOf, ownedHookCalls } from './hook-owner.ts';
 import { otherClaimsOf } from './instance-sharing.ts';
 import { isLive, isManaged } from './rule/objects.ts';
 import { openTermination, type TerminationRecord } from './record.ts';
@@ -48,7 +48,7 @@ export async function handHooksOn(
     const loaded = await record.load();
     // One that came a moment ago has no finalizer yet.
     if (loaded.kind === 'newer' || (loaded.kind === 'none' && !isManaged(claim) && !isLive(claim))) continue;
-    const first = isLive(claim) ? hookNoteOf(calls, uid) : calls;
+    const first = isLive(claim) ? ownedHookCalls(calls, uid) : calls;
     const next = loaded.kind === 'known' ? withCalls(loaded.value, calls) : first;
     if (loaded.kind === 'known' && isDeepStrictEqual(next, loaded.value)) continue;
     const wakeTime = addDuration(deps.clock.now(), minutes(1));

@@ -109,7 +109,7 @@ const awaitedFirst = (
  */
 async function awaitClaim(context: TerminationContext, observed: ObservedTermination): Promise<Turn | undefined> {
   const { object, stored, record, claim } = observed;
-  if (claim !== undefined || stored?.reportState.kind !== 'hookNote') return undefined;
+  if (claim !== undefined || stored?.reportState.kind !== 'hookOwner') return undefined;
   const { claimUid: uid } = stored.reportState;
   const other = await claimUnderWay(context.deps, uid);
   if (other === undefined) return undefined;

@@ -174,7 +174,7 @@ export type ReportState =
    * No report about a termination of its own. In a Node's record: the termination of this NodeClaim calls its hooks. In the record of the
    * NodeClaim itself: it is not being deleted, and hooks were called for its instance.
    */
-  | { readonly kind: 'hookNote'; readonly claimUid: string }
+  | { readonly kind: 'hookOwner'; readonly claimUid: string }
   /** The start was reported. `hookOwnerUid`: of a Node whose hooks were left to this NodeClaim before. */
   | { readonly kind: 'reported'; readonly last: LastReport; readonly hookOwnerUid?: string };
 
@@ -185,7 +185,7 @@ export interface TerminationRecord extends Omit<
 > {
   /** The Nodes of the NodeClaim, by UID; those that went stay listed. */
   readonly nodes: Readonly<Record<string, TerminatedNode>>;
-  /** Waits, one of each kind at most; none: the termination is under way, or is noted to be elsewhere (`hookNote`). */
+  /** Waits, one of each kind at most; none: the termination is under way, or its hooks are called elsewhere (`hookOwner`). */
   readonly waits: readonly Wait[];
   readonly reportState: ReportState;
 }
@@ -262,7 +262,7 @@ function fromStored({
 
 function reportStateOf(reported: string | undefined, hookOwnerUid: string | undefined): ReportState {
   if (reported === undefined) {
-    return hookOwnerUid === undefined ? { kind: 'unreported' } : { kind: 'hookNote', claimUid: hookOwnerUid };
+    return hookOwnerUid === undefined ? { kind: 'unreported' } : { kind: 'hookOwner', claimUid: hookOwnerUid };
   }
   const isForced = reported.startsWith(FORCED);
   return reportedAs({ isForced, text: isForced ? reported.slice(FORCED.length) : reported }, hookOwnerUid);
@@ -318,7 +318,7 @@ export function hookOwnerUidOf({ reportState }: Pick<TerminationRecord, 'reportS
   switch (reportState.kind) {
     case 'unreported':
       return undefined;
-    case 'hookNote':
+    case 'hookOwner':
       return reportState.claimUid;
     case 'reported':
       return reportState.hookOwnerUid;

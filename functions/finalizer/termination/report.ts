@@ -8,7 +8,7 @@ import type { Report } from '../../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from './steps.ts';
 import type { Announcement } from './rule/turn.ts';
 import { lastMessageOf, progressOf } from './rule/hook-progress.ts';
-import { shareOf } from './rule/instance.ts';
+import { ownershipOf } from './rule/instance.ts';
 import type { TerminationDecision } from './decide.ts';
 import type { UnawaitedNews } from './rule/hooks.ts';
 import { claimAndNodes, type StepContext } from './context.ts';
@@ -96,7 +96,7 @@ export async function reportForce(context: StepContext): Promise<void> {
 /** Words for the hooks that are not called yet, which have Events of their own. Where no instance ends with it, none is called. */
 function uncalledHooksText(context: StepContext): string {
   const hookNames = uncalledHooks(context);
-  if (hookNames.length === 0 || shareOf(context.observed) !== 'ours') return '';
+  if (hookNames.length === 0 || ownershipOf(context.observed) !== 'ours') return '';
   return `; ${hookNames.join(', ')} ${hookNames.length === 1 ? 'is' : 'are'} ${leftToOther(context) ?? 'still to be called'}`;
 }
 

@@ -7,7 +7,7 @@ import type { HookPoint, TerminationHook } from '../../../../shared/domain/termi
 import type { HookProgress, TerminationRecord } from '../record.ts';
 import type { HookObservation, UnawaitedReason } from './hook.ts';
 import { lastMessageOf, progressOf, unawaitedOf } from './hook-progress.ts';
-import type { InstanceShare } from './instance.ts';
+import type { InstanceOwnership } from './instance.ts';
 
 /**
  * `ours`: they are called here; `changed`: another run was faster; `underWay`: in another termination, which has not ended;
@@ -47,7 +47,7 @@ export interface HookPointObservation {
   readonly record: Pick<TerminationRecord, 'hooks' | 'reportedHookPoints'>;
   readonly owner: HookOwner;
   readonly isForced: boolean;
-  readonly share: InstanceShare;
+  readonly ownership: InstanceOwnership;
   /** Karpenter's finalizer is on the NodeClaim, too. */
   readonly isKarpenters: boolean;
   /** Whether an instance that no NodeClaim has is about to end or has ended; undefined: that was not looked at. */
@@ -61,11 +61,11 @@ export type HookPointEffect =
   | { readonly kind: 'call'; readonly hooks: readonly TerminationHook[]; readonly mode: HookObservation['mode'] };
 
 export function nextAtPoint(observation: HookPointObservation): HookPointEffect {
-  const { point, hooks, record, owner, isForced, share, isEnding } = observation;
+  const { point, hooks, record, owner, isForced, ownership, isEnding } = observation;
   if (hooks.every(hook => isHookDone(observation, hook))) return { kind: 'done' };
-  if (share === 'unclaimed' && isEnding === undefined) return { kind: 'lookAtInstance' };
+  if (ownership === 'unclaimed' && isEnding === undefined) return { kind: 'lookAtInstance' };
   // A Node that no NodeClaim stands for ends no instance, but goes after one that has ended.
-  if (share !== 'ours' && isEnding !== true) {
+  if (ownership !== 'ours' && isEnding !== true) {
     // One that is at work goes on, whatever became of the NodeClaim meanwhile.
     const begun = hooks.filter(({ name }) => progressOf(record.hooks, name) !== undefined);
     return { kind: 'call', hooks: begun, mode: 'awaited' };

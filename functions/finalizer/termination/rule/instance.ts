@@ -20,15 +20,15 @@ import type { CallAttempt, TerminationRecord } from '../record.ts';
 import { isLive, isManaged, isRegistered } from './objects.ts';
 import { nextLook } from './turn.ts';
 
-/** Relation of an instance to a termination. `none`: there never was one; `shared`: other NodeClaims have it; `unclaimed`: no NodeClaim has it. */
-export type InstanceShare = 'ours' | 'none' | 'shared' | 'unclaimed';
+/** Ownership of an instance, as a termination sees it. `none`: there never was one; `shared`: other NodeClaims have it; `unclaimed`: no NodeClaim has it. */
+export type InstanceOwnership = 'ours' | 'none' | 'shared' | 'unclaimed';
 
-/** The relation of the instance: only one that a single NodeClaim has ends with it. */
-export function shareOf(observed: {
+/** The ownership of the instance: only one that a single NodeClaim has ends with it. */
+export function ownershipOf(observed: {
   readonly claim: object | undefined;
   readonly providerID: string | undefined;
   readonly sharedWith: readonly string[];
-}): InstanceShare {
+}): InstanceOwnership {
   if (observed.providerID === undefined) return 'none';
   if (observed.sharedWith.length > 0) return 'shared';
   return observed.claim === undefined ? 'unclaimed' : 'ours';

@@ -22,7 +22,7 @@ import { isLive } from './objects.ts';
 
 /** Whether a termination is under way: it waits for nobody, and it is no mere note of another one's hooks. */
 export const hasBegun = ({ waits, reportState }: Pick<TerminationRecord, 'waits' | 'reportState'>): boolean =>
-  waits.length === 0 && reportState.kind !== 'hookNote';
+  waits.length === 0 && reportState.kind !== 'hookOwner';
 
 /** Whether its termination had begun, and nothing of ours holds what is left of it: this run's predecessor let it go, or a person did. */
 export const hasLostFinalizer = ({

@@ -43,7 +43,7 @@ describe('the record of a termination', () => {
     [
       'notes that the hooks of its Node are called elsewhere',
       { hooksOf: 'uid-nc' },
-      { waits: [], reportState: { kind: 'hookNote', claimUid: 'uid-nc' } },
+      { waits: [], reportState: { kind: 'hookOwner', claimUid: 'uid-nc' } },
       false,
     ],
     [
@@ -76,7 +76,7 @@ describe('the record of a termination', () => {
   });
 
   it('remembers, after an audit line, whose hooks it was about', () => {
-    const noted: TerminationRecord = { ...EMPTY_TERMINATION, reportState: { kind: 'hookNote', claimUid: 'uid-nc' } };
+    const noted: TerminationRecord = { ...EMPTY_TERMINATION, reportState: { kind: 'hookOwner', claimUid: 'uid-nc' } };
     const said = withReport(noted, { isForced: true, text: 'Drain p' });
     expect(hookOwnerUidOf(said)).toBe('uid-nc');
     expect(lastReportOf(said)).toEqual({ isForced: true, text: 'Drain p' });

@@ -19,7 +19,7 @@ const seen = (fields: Partial<HookPointObservation> = {}): HookPointObservation 
   record: { hooks: {} },
   owner: { kind: 'ours' },
   isForced: false,
-  share: 'ours',
+  ownership: 'ours',
   isKarpenters: false,
   isEnding: undefined,
   ...fields,
@@ -32,7 +32,7 @@ const call = (mode: 'awaited' | 'once' | 'forced', ...hooks: readonly Terminatio
 const done = { kind: 'done' } as const;
 const beside = { isKarpenters: true } as const;
 const forced = { isForced: true } as const;
-const unclaimed = { share: 'unclaimed' } as const;
+const unclaimed = { ownership: 'unclaimed' } as const;
 const other = { kind: 'underWay', termination: 'NodeClaim nc2' } as const;
 const ended = (state: Record<string, HookProgress>, said = false): HookPointObservation['record'] => ({
   hooks: state,
@@ -56,12 +56,12 @@ describe('hooks', () => {
     ],
     ['are forced at the deadline', forced, call('forced', a, b)],
     ['are forced at the deadline beside Karpenter', { ...beside, ...forced }, call('forced', a, b)],
-    ['are never called without an instance', { share: 'none' }, call('awaited')],
-    ['are never called for an instance that another NodeClaim has', { share: 'shared' }, call('awaited')],
-    ['are never called for it at the deadline, either', { share: 'shared', ...forced }, call('awaited')],
+    ['are never called without an instance', { ownership: 'none' }, call('awaited')],
+    ['are never called for an instance that another NodeClaim has', { ownership: 'shared' }, call('awaited')],
+    ['are never called for it at the deadline, either', { ownership: 'shared', ...forced }, call('awaited')],
     [
       'that are at work go on when another NodeClaim has the instance meanwhile',
-      { share: 'shared', record: { hooks: { b: hookProgress('pending') } } },
+      { ownership: 'shared', record: { hooks: { b: hookProgress('pending') } } },
       call('awaited', b),
     ],
     ['of a Node alone depend on its instance', unclaimed, { kind: 'lookAtInstance' }],
@@ -77,7 +77,7 @@ describe('hooks', () => {
     ],
     ['do not wait for it at the deadline', { owner: other, ...forced }, done],
     ['are done where they were called in another termination', { owner: { kind: 'over' } }, done],
-    ['go on without an instance, whoever calls them', { owner: { kind: 'over' }, share: 'none' }, call('awaited')],
+    ['go on without an instance, whoever calls them', { owner: { kind: 'over' }, ownership: 'none' }, call('awaited')],
   ])('%s', (_, fields, effect) => {
     expect(nextAtPoint(seen(fields))).toEqual(effect);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   afterRefusedCall,
   nextForInstance,
-  shareOf,
+  ownershipOf,
   type InstanceEffect,
   type InstanceObservation,
 } from '../../../../../functions/finalizer/termination/rule/instance.ts';
@@ -153,7 +153,7 @@ describe('an instance', () => {
     ['is none without a providerID', { claim, providerID: undefined, sharedWith: ['b'] }, 'none'],
     ['that another NodeClaim has stays', { claim, providerID: ID, sharedWith: ['b'] }, 'shared'],
     ['that no NodeClaim has is nobody’s to end', { claim: undefined, providerID: ID, sharedWith: [] }, 'unclaimed'],
-  ] as const)('%s', (_, observed, share) => {
-    expect(shareOf(observed)).toBe(share);
+  ] as const)('%s', (_, observed, ownership) => {
+    expect(ownershipOf(observed)).toBe(ownership);
   });
 });

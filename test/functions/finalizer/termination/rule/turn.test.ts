@@ -48,7 +48,7 @@ describe('a termination whose object has no finalizer of ours', () => {
     ],
     [
       'has lost nothing if its record is a note of hooks',
-      { stored: { ...begun, reportState: { kind: 'hookNote', claimUid: 'u' } }, object: deleted },
+      { stored: { ...begun, reportState: { kind: 'hookOwner', claimUid: 'u' } }, object: deleted },
       false,
     ],
   ])('%s', (_, seen, expected) => {
@@ -71,7 +71,7 @@ describe('before its steps a turn', () => {
     ]
   >([
     ['says that it has begun', { kind: 'unreported' }, {}, start],
-    ['says so, too, of a Node whose hooks were left to a NodeClaim', { kind: 'hookNote', claimUid: 'u' }, {}, start],
+    ['says so, too, of a Node whose hooks were left to a NodeClaim', { kind: 'hookOwner', claimUid: 'u' }, {}, start],
     ['says that first', { kind: 'unreported' }, { isForced: true, shown: 'soon' }, start],
     ['says nothing new', said('started'), {}, undefined],
     ['says that its deadline has come', said('Drain: pods'), { isForced: true, shown: 'soon' }, force],
