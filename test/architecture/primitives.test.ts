@@ -33,6 +33,7 @@ const PRIMITIVES: readonly Primitive[] = [
     home: 'shared/lifecycle/record-codec.ts',
     also: {
       'functions/drain/record.ts': 'what is stored of drains must fit into an item',
+      'functions/finalizer/objects/record.ts': 'one phase is stored under an older name',
       'functions/finalizer/termination/record.ts':
         'what a termination waits for is a union, and stored as older versions read it',
       'shared/lifecycle/coalesce.ts': 'what is asked for is a union, and stored as texts',

@@ -14,7 +14,7 @@ import { isPastRelease, isReportedOrphan, LEDGER_CHECK, type ObjectDecision } fr
 import { addFinalizer, removeFinalizer } from './finalizer.ts';
 import { nextEntry, noteDown, noteOrphan, saveEntry, TAKE_OVER_AFTER } from './ledger.ts';
 import type { FoundObject, ObservedObject } from './observe.ts';
-import type { LedgerEntry } from './record.ts';
+import { storedPhaseOf, type LedgerEntry } from './record.ts';
 import { reportLateSuccess, reportObject, reportOrphan, reportOverdue } from './report.ts';
 
 /** A decision about an object of the cluster and its entry in the ledger. */
@@ -44,6 +44,9 @@ async function takeAnswer(context: ObjectRunContext, observed: ObservedObject): 
   return turn;
 }
 
+/** The key of a refused change in the stored entry, where earlier versions called the addition of a finalizer `hold`. */
+const refusalKeyOf = ({ kind }: LedgerDecision): string => (kind === 'addFinalizer' ? 'hold' : kind);
+
 /** Carries a decision out. A refusal is remembered in the entry, and said on the object. */
 async function carryOutUnlessRefused(
   context: ObjectRunContext,
@@ -63,8 +66,8 @@ async function carryOutUnlessRefused(
     });
   // Of an object without an entry, the try rests on the one that it writes.
   const { phase, attempts } = entry ?? nextEntry(observed);
-  const restsOn = [object, inForce.object, phase, attempts];
-  const outcome = await tries.make({ key: decision.kind, stored: entry?.refusals, restsOn, report }, () =>
+  const restsOn = [object, inForce.object, storedPhaseOf(phase), attempts];
+  const outcome = await tries.make({ key: refusalKeyOf(decision), stored: entry?.refusals, restsOn, report }, () =>
     carryOut(context, decision, observed),
   );
   if (!isRefusal(outcome)) return outcome;
@@ -86,7 +89,7 @@ async function carryOut(context: ObjectRunContext, decision: LedgerDecision, obs
       return record.closeNow();
     case 'watch':
       return saveEntry(observed, decision.entry, decision.until);
-    case 'hold':
+    case 'addFinalizer':
       return addFinalizer(context, observed, decision.object.live);
     case 'free':
       if ((await removeFinalizer(context, observed, decision.object.live)) === 'changed')
@@ -159,7 +162,7 @@ async function intend(context: ObjectRunContext, observed: ObservedObject): Prom
   if (isAhead(now, callTime)) {
     const next = { ...nextEntry(observed), slotTime: callTime };
     // One that queues again has queued since then.
-    const isFirst = next.phase === 'held' && !isCallDue;
+    const isFirst = next.phase === 'finalizerAdded' && !isCallDue;
     return saveEntry(observed, { ...next, ...(isFirst && { time: now }) }, callTime);
   }
   const attempts = (entry?.attempts ?? 0) + 1;

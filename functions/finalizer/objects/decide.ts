@@ -24,7 +24,7 @@ import {
 export type ObservedEntry = { readonly effort?: Effort } &
   /** With a `slotTime`: the object has queued since `time`. */
   (
-    | { readonly phase: 'held'; readonly time: EpochMs; readonly slotTime?: EpochMs }
+    | { readonly phase: 'finalizerAdded'; readonly time: EpochMs; readonly slotTime?: EpochMs }
     /** A call was noted down then, or a worker has been at it since then. */
     | { readonly phase: 'intended' | 'pending'; readonly time: EpochMs }
     | {
@@ -63,7 +63,7 @@ export interface ObjectObservation<
 export type ObjectDecision<Entry extends ObservedEntry = ObservedEntry, State extends ObservedState = ObservedState> =
   | { readonly kind: 'ignore' }
   /** The finalizer is put on, the ledger first. */
-  | { readonly kind: 'hold'; readonly object: State }
+  | { readonly kind: 'addFinalizer'; readonly object: State }
   /** The ledger is compared with the cluster again at `until`: once a day. */
   | { readonly kind: 'watch'; readonly entry: Entry; readonly until: EpochMs }
   /** The finalizer comes off a living object. */
@@ -88,7 +88,7 @@ const UNSEEN_OBJECT_CHECK = minutes(5);
 const OVERDUE_WITHOUT_DEADLINE = hours(24);
 
 const isUnderWay = (entry: ObservedEntry): boolean =>
-  entry.phase === 'held' ? entry.slotTime !== undefined : entry.phase !== 'orphaned';
+  entry.phase === 'finalizerAdded' ? entry.slotTime !== undefined : entry.phase !== 'orphaned';
 
 /**
  * Decides about an object. The finalizer goes after the clean-up has succeeded, at the deadline of a FinalizerRule with `onDeadline: Release`, or
@@ -117,10 +117,10 @@ export function decide<Entry extends ObservedEntry, State extends ObservedState>
     if (isFinalizerRuleTerminating)
       return hasFinalizer || entry !== undefined ? { kind: 'free', object } : { kind: 'ignore' };
     if (!hasFinalizer && !observation.addsFinalizer) return { kind: entry === undefined ? 'ignore' : 'close' };
-    if (entry === undefined) return { kind: 'hold', object };
+    if (entry === undefined) return { kind: 'addFinalizer', object };
     if (hasFinalizer) return watch(entry);
     const until = notRestoredBefore(entry.effort, now);
-    return until === undefined ? { kind: 'hold', object } : { kind: 'watch', entry, until };
+    return until === undefined ? { kind: 'addFinalizer', object } : { kind: 'watch', entry, until };
   }
   if (!object.hasFinalizer) {
     if (entry === undefined || isReportedOrphan(entry)) return { kind: 'ignore' };
@@ -174,7 +174,7 @@ function isCallOwed(
   now: EpochMs,
 ): boolean {
   if (entry === undefined || next === undefined || isDue(deadline, next)) return true;
-  if (entry.phase === 'held') return entry.time > deadline;
+  if (entry.phase === 'finalizerAdded') return entry.time > deadline;
   return entry.phase === 'intended' && !isDue(now, next);
 }
 
@@ -184,7 +184,7 @@ function nextCallTime(
   { longestBackoff }: RateLimit,
 ): EpochMs | undefined {
   switch (entry.phase) {
-    case 'held':
+    case 'finalizerAdded':
       return entry.slotTime;
     case 'intended':
       return addDuration(entry.time, RUN_ENDS_WITHIN);

@@ -23,7 +23,7 @@ export async function addFinalizer(
   const { observation, entry, inForce, ref } = observed;
   const { now, rule } = observation;
   const { message: _, ...fields } = nextEntry(observed);
-  const value: LedgerEntry = { ...fields, phase: 'held', attempts: 0, time: entry?.time ?? now };
+  const value: LedgerEntry = { ...fields, phase: 'finalizerAdded', attempts: 0, time: entry?.time ?? now };
   const save = (next: LedgerEntry): Promise<SaveOutcome> => saveEntry(observed, next, addDuration(now, LEDGER_CHECK));
   if (carriesFinalizer(object, inForce)) return save(value);
   // Keep the refusal in the record until the change succeeds: a run may die here.

@@ -35,7 +35,7 @@ export function nextEntry({ inForce, observation, entry }: ObservedObject): Ledg
     finalizerName: inForce.rule.finalizerName,
     ...(deletionTime !== undefined && { deletionTime }),
   };
-  if (entry === undefined) return { ...fields, phase: 'held', attempts: 0, time: observation.now };
+  if (entry === undefined) return { ...fields, phase: 'finalizerAdded', attempts: 0, time: observation.now };
   const { withoutRule: _, refusals: __, deletionTime: ___, ...rest } = withoutCallTime(entry);
   return { ...(rest.phase === 'orphaned' ? asReported(rest) : rest), ...fields };
 }

@@ -6,6 +6,8 @@ import { OWNER } from '../common/context.ts';
 import { failureReportSchema } from '../common/failure-report-schema.ts';
 import { effortSchema, instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
+import { fieldsOf, isJsonObject } from '../../../shared/domain/json.ts';
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 
@@ -15,7 +17,7 @@ const common = {
   attempts: z.int().check(z.minimum(0)),
   /** Time of the deletion that phase and attempts belong to: a restored etcd may bring the object back, to be deleted once more. */
   deletionTime: z.exactOptional(instant),
-  /** Time when the phase changed last; of `held` with a `slotTime`: when the object began to queue. */
+  /** Time when the phase changed last; of `finalizerAdded` with a `slotTime`: when the object began to queue. */
   time: instant,
   /** Message of the last failure: of the clean-up, or of a change that was refused. */
   message: z.exactOptional(z.string()),
@@ -35,7 +37,7 @@ const slotTime = z.exactOptional(instant);
 
 const entrySchema = z.discriminatedUnion('phase', [
   /** The object lives, or queues for its first call. */
-  z.object({ ...common, phase: z.literal('held'), slotTime }),
+  z.object({ ...common, phase: z.literal('finalizerAdded'), slotTime }),
   /** A call is noted down. */
   z.object({ ...common, phase: z.literal('intended'), slotTime }),
   /** A worker is at it. */
@@ -77,7 +79,28 @@ export function entriesOf({
   return [first, ...Object.values(otherEntries)];
 }
 
-export const LEDGER_CODEC: RecordCodec<LedgerRecord> = storedUnder(
-  { otherEntries: 'others' },
-  checkedCodec(OWNER, schema, 2),
-);
+/** The phase as it is stored: `finalizerAdded` has the name that earlier versions gave it. */
+export const storedPhaseOf = (phase: string): string => (phase === 'finalizerAdded' ? 'held' : phase);
+const ownPhaseOf = (phase: string): string => (phase === 'held' ? 'finalizerAdded' : phase);
+
+const CODEC = storedUnder({ otherEntries: 'others' }, checkedCodec(OWNER, schema, 2));
+
+export const LEDGER_CODEC: RecordCodec<LedgerRecord> = {
+  ...CODEC,
+  parse: state => CODEC.parse(withPhases(state, ownPhaseOf)),
+  toState: value => withPhases(CODEC.toState(value), storedPhaseOf),
+};
+
+/** The stored state with other phases, in each of its entries. */
+function withPhases(state: JsonObject, phaseOf: (phase: string) => string): JsonObject {
+  const { phase, others } = fieldsOf(state);
+  return {
+    ...state,
+    ...(typeof phase === 'string' && { phase: phaseOf(phase) }),
+    ...(isJsonObject(others) && {
+      others: Object.fromEntries(
+        Object.entries(others).map(([name, entry]) => [name, isJsonObject(entry) ? withPhases(entry, phaseOf) : entry]),
+      ),
+    }),
+  };
+}

@@ -25,7 +25,7 @@ const seen = (fields: Partial<ObjectObservation> = {}): ObjectObservation => ({
   },
   isFinalizerRuleTerminating: false,
   object: { hasFinalizer: true, deletionTime: NOW },
-  entry: { phase: 'held', time: NOW },
+  entry: { phase: 'finalizerAdded', time: NOW },
   isOwnIntent: false,
   addsFinalizer: true,
   ...fields,
@@ -34,7 +34,7 @@ const seen = (fields: Partial<ObjectObservation> = {}): ObjectObservation => ({
 describe('an object of a FinalizerRule', () => {
   it('is in the ledger before it carries the finalizer', () => {
     const object = { hasFinalizer: false, deletionTime: undefined };
-    expect(decideObject(seen({ object, entry: undefined }))).toEqual({ kind: 'hold', object });
+    expect(decideObject(seen({ object, entry: undefined }))).toEqual({ kind: 'addFinalizer', object });
   });
 
   it('is called for by the run alone that noted the call down, until a minute has passed (I4)', () => {
@@ -45,7 +45,7 @@ describe('an object of a FinalizerRule', () => {
   });
 
   it('is never released but cleaned, or at a deadline whose rule says Release (I1)', () => {
-    const phases = ['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned'] as const;
+    const phases = ['finalizerAdded', 'intended', 'pending', 'failed', 'cleaned', 'orphaned'] as const;
     fc.assert(
       fc.property(
         fc.constantFrom(...phases),
@@ -90,8 +90,8 @@ describe('an object of a FinalizerRule', () => {
 
   it.each<[string, Partial<ObjectObservation>, string]>([
     ['lives, held and in the ledger', { object: living(true) }, 'watch'],
-    ['lives, and somebody has taken the finalizer off', { object: living(false) }, 'hold'],
-    ['lives, and carries the finalizer by another hand', { object: living(true), entry: undefined }, 'hold'],
+    ['lives, and somebody has taken the finalizer off', { object: living(false) }, 'addFinalizer'],
+    ['lives, and carries the finalizer by another hand', { object: living(true), entry: undefined }, 'addFinalizer'],
     ['lives, held, and its rule ends', { object: living(true), isFinalizerRuleTerminating: true }, 'free'],
     [
       'lives, in the ledger alone, and its rule ends',
@@ -113,8 +113,8 @@ describe('an object of a FinalizerRule', () => {
     ['goes, cleaned and released', { object: going(false), entry: entryIn('cleaned') }, 'close'],
     ['goes, and nobody has called yet', {}, 'intend'],
     ['goes, and is not in the ledger', { entry: undefined }, 'intend'],
-    ['goes, and waits for its time', { entry: entryIn('held', { slotTime: soon }) }, 'wait'],
-    ['goes, and its time has come', { entry: entryIn('held', { slotTime: NOW }) }, 'intend'],
+    ['goes, and waits for its time', { entry: entryIn('finalizerAdded', { slotTime: soon }) }, 'wait'],
+    ['goes, and its time has come', { entry: entryIn('finalizerAdded', { slotTime: NOW }) }, 'intend'],
     ['goes, and failed', { entry: entryIn('failed') }, 'wait'],
     [
       'goes, and is asked for by another run, whatever this one did before',
@@ -150,15 +150,15 @@ describe('an object of a FinalizerRule', () => {
     const kindFor = (entry: ObservedEntry | undefined): string => decideObject(seen({ rule, now: late, entry })).kind;
     // Nobody was asked, or the next call was due before.
     expect(kindFor(undefined)).toBe('intend');
-    expect(kindFor(entryIn('held'))).toBe('intend');
-    expect(kindFor(entryIn('held', { slotTime: NOW }))).toBe('intend');
+    expect(kindFor(entryIn('finalizerAdded'))).toBe('intend');
+    expect(kindFor(entryIn('finalizerAdded', { slotTime: NOW }))).toBe('intend');
     expect(kindFor(entryIn('failed', { time: addDuration(NOW, seconds(-5)) }))).toBe('intend');
     // It began to queue after the deadline, or its call is under way.
-    expect(kindFor(entryIn('held', { time: late, slotTime: inAMinute }))).toBe('wait');
+    expect(kindFor(entryIn('finalizerAdded', { time: late, slotTime: inAMinute }))).toBe('wait');
     expect(kindFor(entryIn('intended', { time: late }))).toBe('wait');
     // It has been asked about since, or was still in the queue of its rule at the deadline.
     expect(kindFor(entryIn('failed', { time: late }))).toBe('release');
-    expect(kindFor(entryIn('held', { slotTime: inAMinute }))).toBe('release');
+    expect(kindFor(entryIn('finalizerAdded', { slotTime: inAMinute }))).toBe('release');
   });
 
   it('is not released before a worker that is asked past the deadline could answer', () => {
@@ -232,11 +232,11 @@ describe('an object of a FinalizerRule', () => {
   });
 
   it('that is out of sight counts as nothing: its entry is kept, and looked for again', () => {
-    const phases = ['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned'] as const;
+    const phases = ['finalizerAdded', 'intended', 'pending', 'failed', 'cleaned', 'orphaned'] as const;
     const { rule } = seen();
     for (const phase of phases) {
       const entry = { phase, attempts: 1, time: NOW };
-      const isQuiet = phase === 'held' || phase === 'orphaned';
+      const isQuiet = phase === 'finalizerAdded' || phase === 'orphaned';
       const until = addDuration(NOW, isQuiet ? hours(24) : minutes(5));
       const late = addDuration(NOW, hours(1));
       const forced = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
@@ -279,7 +279,7 @@ describe('a rule in conflict, or refused', () => {
   it.each<[string, Partial<ObjectObservation>, string]>([
     ['puts its finalizer on nothing new', { object: living(false), entry: undefined }, 'ignore'],
     ['forgets what somebody took its finalizer off', { object: living(false) }, 'close'],
-    ['notes down what carries it', { object: living(true), entry: undefined }, 'hold'],
+    ['notes down what carries it', { object: living(true), entry: undefined }, 'addFinalizer'],
     ['cleans up what carries it', { entry: undefined }, 'intend'],
     ['sets living objects free when it ends', { object: living(true), isFinalizerRuleTerminating: true }, 'free'],
   ])('%s', (_, fields, kind) => {
