@@ -3,7 +3,7 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { invariant } from '../../shared/domain/invariant.ts';
 import { addDuration } from '../../shared/domain/time.ts';
-import { isRefusal } from '../../shared/lifecycle/refusals.ts';
+import { isRefused } from '../../shared/lifecycle/refusals.ts';
 import { DONE, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { applyCustom } from './custom-request.ts';
@@ -40,7 +40,7 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
       return tidy(context, decision, observed);
     case 'hide': {
       const shown = await tryShow(context, observed, 'nothing', '');
-      return shown === undefined || isRefusal(shown) ? endUnchangedTurn(observed, shown) : PROGRESSED;
+      return shown === undefined || isRefused(shown) ? endUnchangedTurn(observed, shown) : PROGRESSED;
     }
     case 'disownCordon': {
       const changed = await tryChange(context, observed, 'finish', () => disownCordon(context.deps, observed.object));
@@ -198,7 +198,7 @@ async function prepare(
   // One that waits in the queue is not in progress.
   const shown = isWaiting(active) ? observed.node.shownDrain : 'inProgress';
   const node = await showOnNode(context, observed, shown, message);
-  if (node === undefined || isRefusal(node)) return endUnchangedTurn(observed, node);
+  if (node === undefined || isRefused(node)) return endUnchangedTurn(observed, node);
   const changed = await tryChange(context, observed, 'prepare', () =>
     prepareNode(deps, node, { active, cordon, showDraining }),
   );

@@ -2,7 +2,7 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, earliest } from '../../shared/domain/time.ts';
-import { isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
+import { isRefused, type RefusedChange } from '../../shared/lifecycle/refusals.ts';
 import { anotherTurn, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
@@ -59,7 +59,7 @@ async function create(
   const made = await tryChange(context, observed, 'createResource', () =>
     createResource(deps, { settings, template, active, custom, node: observed.node, pods }),
   );
-  if (isRefusal(made)) return endUnchangedTurn(observed, made);
+  if (isRefused(made)) return endUnchangedTurn(observed, made);
   switch (made.kind) {
     case 'exists':
       return anotherTurn(`${custom.kind} ${custom.name} exists`);
@@ -105,14 +105,14 @@ const NOTICES = {
 } as const;
 
 /** Records and reports that the custom resource could not be read, or forgets that. @returns the refusal, if it could not be read */
-async function recordReadFailure(context: DrainContext, observed: ObservedDrain): Promise<Refused | undefined> {
-  const { readFailure, tries } = observed;
+async function recordReadFailure(context: DrainContext, observed: ObservedDrain): Promise<RefusedChange | undefined> {
+  const { readFailure, backoff } = observed;
   if (readFailure === undefined) {
-    tries.forget(READ_RESOURCE);
+    backoff.forget(READ_RESOURCE);
     return undefined;
   }
   const read = await tryChange(context, observed, READ_RESOURCE, () => Promise.reject(readFailure));
-  return isRefusal(read) ? read : undefined;
+  return isRefused(read) ? read : undefined;
 }
 
 async function fallBack(
@@ -121,7 +121,7 @@ async function fallBack(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(context.deps, active));
-  if (isRefusal(deleted)) return endUnchangedTurn(observed, deleted);
+  if (isRefused(deleted)) return endUnchangedTurn(observed, deleted);
   const message = `${because.reason}: ${because.message}`;
   // Without a custom drain in the configuration the modes take over, until there is one again.
   const isConfigured = observed.configuration?.settings.customDrain !== undefined;

@@ -1,5 +1,5 @@
 /** Ends of drains: the Node, the custom resource and all who asked learn of it, then the record does. If the Node is gone, all who asked learn that. */
-import { causeOf, isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
+import { causeOf, isRefused, type RefusedChange } from '../../shared/lifecycle/refusals.ts';
 import { anotherTurn, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { DrainContext } from './context.ts';
@@ -58,7 +58,7 @@ export async function close(
   const answer = (): Promise<void> => publishAnswers(deps, nodeOf(observed), ended);
   // A change that is refused holds up nobody who asked: repair goes on by the answer.
   const endUnchanged = async (changed: UnmadeChange): Promise<Turn> => {
-    if (ending.isAnswered || !isRefusal(changed) || causeOf(changed.error) === 'passing')
+    if (ending.isAnswered || !isRefused(changed) || causeOf(changed.error) === 'passing')
       return endUnchangedTurn(observed, changed);
     await answer();
     const answered = { ...active, phase: { ...ending, isAnswered: true } as const };
@@ -68,9 +68,9 @@ export async function close(
     });
   };
   const next = await deleteOwnResource(context, active, plan, observed);
-  if (isRefusal(next)) return endUnchanged(next);
+  if (isRefused(next)) return endUnchanged(next);
   const node = await showOnNode(context, observed, shown, ending.outcome.message);
-  if (node === undefined || isRefusal(node)) return endUnchanged(node);
+  if (node === undefined || isRefused(node)) return endUnchanged(node);
   const changed = await tryChange(context, observed, 'finish', () =>
     finishNode(deps, node, { status, uncordon, ended }),
   );
@@ -90,10 +90,10 @@ async function deleteOwnResource(
   active: ActiveDrain,
   { record, recordIfResourceStays }: EndPlan,
   observed: ObservedDrain,
-): Promise<DrainRecord | Refused> {
+): Promise<DrainRecord | RefusedChange> {
   if (recordedResource(active) === undefined) return record;
   const deleted = await tryChange(context, observed, 'deleteResource', () => deleteResource(context.deps, active));
-  if (!isRefusal(deleted)) return record;
+  if (!isRefused(deleted)) return record;
   return deleted.redeliveryError === undefined ? (recordIfResourceStays ?? deleted) : deleted;
 }
 
@@ -116,7 +116,7 @@ export async function tidy(
   const id = readUnderWay(observed.node.underWay)?.id;
   const forgottenId = id !== undefined && endOf(observed.record, id) === undefined ? id : undefined;
   const resource = forgottenId === undefined ? undefined : await endResource(context, observed, forgottenId);
-  if (isRefusal(resource)) return endUnchangedTurn(observed, resource);
+  if (isRefused(resource)) return endUnchangedTurn(observed, resource);
   const end = { status, uncordon, ended: [] };
   const changed = await tryChange(context, observed, 'finish', () => finishNode(deps, object, end));
   if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed);

@@ -49,7 +49,7 @@ export async function carryOutPlan(
   { acts }: PodPlan,
 ): Promise<PlanResult> {
   const { deps, reporter } = context;
-  const { now, node, record, tries } = observed;
+  const { now, node, record, backoff } = observed;
   const warnings = acts.filter(act => act.kind === 'warn');
   await fewAtATime(warnings, act => reportScheduledDeletion(context, act, node.name));
   let isReportRepeated = false;
@@ -60,7 +60,7 @@ export async function carryOutPlan(
       requiresUnchanged: true,
       askedEvictions: active.askedEvictions,
       now,
-      tries,
+      backoff,
       refusals: record.refusals,
       restsOn: [active.id, ...settingsOf(observed)],
       describe: removal => describeRemoval(removal, node.name),

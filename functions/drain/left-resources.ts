@@ -1,7 +1,7 @@
 /** Custom resources of drains that are over, or of which only the Node knows. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { createTries, isRefusal, reportWarning, type Refused } from '../../shared/lifecycle/refusals.ts';
+import { createBackoff, isRefused, reportWarning, type RefusedChange } from '../../shared/lifecycle/refusals.ts';
 import { PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { DrainContext } from './context.ts';
@@ -18,7 +18,7 @@ export async function deleteLeft(context: DrainContext, observed: ObservedNode):
   const deleted = await tryChange(context, observed, 'deleteResource', () =>
     deleteResources(context.deps, leftDrains(observed.record)),
   );
-  if (isRefusal(deleted)) return endUnchangedTurn(observed, deleted);
+  if (isRefused(deleted)) return endUnchangedTurn(observed, deleted);
   const saved = await saveForSweep(observed, record);
   return saved.written ? PROGRESSED : saved;
 }
@@ -28,13 +28,13 @@ export async function endResource(
   context: DrainContext,
   observed: ObservedNode,
   id: string,
-): Promise<string | Refused> {
+): Promise<string | RefusedChange> {
   const { deps } = context;
   const settings = (await loadConfig(OWNER, deps)).drain?.customDrain;
   const deleted = await tryChange(context, observed, 'deleteResource', () =>
     deleteUnrecorded(deps, settings, observed.node.name, id),
   );
-  if (!isRefusal(deleted)) return deleted.deleted === undefined ? '' : `${deleted.deleted} is deleted`;
+  if (!isRefused(deleted)) return deleted.deleted === undefined ? '' : `${deleted.deleted} is deleted`;
   if (deleted.redeliveryError !== undefined) return deleted;
   return `its custom resource is left, for its deletion is refused: ${deleted.message}`;
 }
@@ -50,11 +50,16 @@ export async function isResourceGone(
   for (const drain of drains) made ??= await resourceOf(deps, drain);
   if (made === undefined) return true;
   const report = reportWarning(reporter, made.about, EVENT_REASONS.changeRefused);
-  const tries = createTries(deps.clock);
+  const backoff = createBackoff(deps.clock);
   const change = { key: 'deleteResource', stored, restsOn: [], report };
-  const deletion = await tries.make(change, () => deleteResources(deps, drains));
-  if (!isRefusal(deletion)) return true;
+  const deletion = await backoff.try(change, () => deleteResources(deps, drains));
+  if (!isRefused(deletion)) return true;
   const { until: wakeTime, redeliveryError } = deletion;
-  await record.save({ subject, value: { ...value, refusals: tries.after(stored) ?? {} }, wakeTime, redeliveryError });
+  await record.save({
+    subject,
+    value: { ...value, refusals: backoff.refusalsAfter(stored) ?? {} },
+    wakeTime,
+    redeliveryError,
+  });
   return false;
 }

@@ -17,7 +17,7 @@ import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isProtected } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { withoutRefusedRead, type Tries } from '../../shared/lifecycle/refusals.ts';
+import { withoutRefusedRead, type Backoff } from '../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
 import { refusingNewer, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import { decisionFor, unknownFor } from '../../shared/policies/deciding-policy.ts';
@@ -62,7 +62,7 @@ interface ObservedObjects {
   readonly object: KubernetesObject;
   readonly store: TimedRecord<DrainRecord>;
   /** Changes of Node and custom resource that may be refused. */
-  readonly tries: Tries;
+  readonly backoff: Backoff;
   /** Time when the record's timer is due. */
   readonly armed: EpochMs | undefined;
 }
@@ -82,13 +82,13 @@ export type ObservedNode = ObservedDrain | (IdleObservation & ObservedObjects);
 export interface DrainObserverContext {
   /** The record of a Node, by its UID. */
   readonly recordOf: (uid: string) => TimedRecord<DrainRecord>;
-  readonly tries: Tries;
+  readonly backoff: Backoff;
 }
 
 /** Looks at a Node once. @param incoming the message in hand, until it is in the record */
 export async function observe(
   deps: DrainDeps,
-  { recordOf, tries }: DrainObserverContext,
+  { recordOf, backoff }: DrainObserverContext,
   target: TargetNode,
   incoming: IncomingMessage | undefined,
 ): Promise<Lookup<ObservedNode, DrainRecord>> {
@@ -112,7 +112,7 @@ export async function observe(
   const asked = incoming ?? requestOnNode(node, record);
   if (loaded.kind === 'none' && asked === undefined && !isLeftOver(node)) return { kind: 'nothing' };
   const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
-  const base = { object, store, tries, armed, record, now: deps.clock.now(), node };
+  const base = { object, store, backoff, armed, record, now: deps.clock.now(), node };
   const isIdle = record.active === undefined && record.requests.length === 0 && asked === undefined;
   if (isIdle) return { kind: 'here', observation: { kind: 'idle', ...base, incoming: undefined } };
   return { kind: 'here', observation: await withSurroundings(deps, { ...base, incoming: asked }) };

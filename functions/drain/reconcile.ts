@@ -1,7 +1,7 @@
 /** Drains: look at a node with its requests, decide, act. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
-import { createTries, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
+import { createBackoff, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -36,7 +36,7 @@ export async function reconcileNode(
 ): Promise<boolean> {
   const { deps, reporter } = context;
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
-  const reader = { recordOf: (uid: string) => records(recordIdOf(uid)), tries: createTries(deps.clock) };
+  const reader = { recordOf: (uid: string) => records(recordIdOf(uid)), backoff: createBackoff(deps.clock) };
   const run: DrainRunState = { isMessageDone: incoming === undefined, endedDrainId: undefined };
   let isHere = false;
   let target = first;
@@ -47,8 +47,8 @@ export async function reconcileNode(
       const found = await orUnavailable(observe(deps, reader, target, run.isMessageDone ? undefined : incoming));
       if (found.kind === 'unavailable') {
         const record = target.uid === undefined ? undefined : reader.recordOf(target.uid);
-        const { tries } = reader;
-        await noteRefusedRead(found.error, { tries, record, reportOf, isRequest: !run.isMessageDone });
+        const { backoff } = reader;
+        await noteRefusedRead(found.error, { backoff, record, reportOf, isRequest: !run.isMessageDone });
         return { kind: 'over' };
       }
       isHere = found.kind === 'here';

@@ -15,8 +15,8 @@ export function save(
   how: Pick<RecordToSave<DrainRecord>, 'hasOwnMessage' | 'redeliveryError'> = {},
 ) {
   const { refusals: stored, ...fields } = record;
-  forgetPods(observed.tries, stored, record.active === undefined || observed.kind === 'idle' ? [] : observed.pods);
-  const refusals = observed.tries.after(stored);
+  forgetPods(observed.backoff, stored, record.active === undefined || observed.kind === 'idle' ? [] : observed.pods);
+  const refusals = observed.backoff.refusalsAfter(stored);
   return observed.store.save({
     subject: subjectOf(observed.object),
     value: { ...fields, ...(refusals !== undefined && { refusals }) },

@@ -3,7 +3,7 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { RetryableError } from '../../shared/errors.ts';
-import { causeOf, isRefusal, reportWarning, type Refused } from '../../shared/lifecycle/refusals.ts';
+import { causeOf, isRefused, reportWarning, type RefusedChange } from '../../shared/lifecycle/refusals.ts';
 import { anotherTurn, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { showDrain, type NodeChange } from './node.ts';
@@ -19,14 +19,14 @@ export function tryChange<Outcome>(
   observed: ObservedNode,
   key: 'show' | 'prepare' | 'answer' | 'finish' | 'readResource' | 'createResource' | 'deleteResource',
   call: () => Promise<Outcome>,
-): Promise<Outcome | Refused> {
-  const { object, record, tries } = observed;
+): Promise<Outcome | RefusedChange> {
+  const { object, record, backoff } = observed;
   const restsOn = [object, record.active?.id, ...(observed.kind === 'idle' ? [] : settingsOf(observed))];
   // What only informs is not worth a word.
   const isAwaited = key === 'readResource' || key === 'createResource';
   const reason = isAwaited ? EVENT_REASONS.awaitingCustomDrain : EVENT_REASONS.nodeChangeRefused;
   const report = key === 'show' ? undefined : reportWarning(reporter, object, reason);
-  return tries.make({ key, stored: record.refusals, restsOn, report }, call);
+  return backoff.try({ key, stored: record.refusals, restsOn, report }, call);
 }
 
 /** The settings that a refused change rests on. Policies out of sight count as none: in a cluster that has none, the refusal stays the same one. */
@@ -36,8 +36,10 @@ export function settingsOf({ inForce, configuration }: DrainObservation): readon
 }
 
 /** Lets the drain go on where a change is refused, unless the refusal is about to pass: a later turn makes up for it. */
-export const okUnlessTransient = <Outcome>(changed: Outcome | Refused): Outcome | { readonly kind: 'ok' } | Refused =>
-  isRefusal(changed) && causeOf(changed.error) !== 'passing' ? { kind: 'ok' } : changed;
+export const okUnlessTransient = <Outcome>(
+  changed: Outcome | RefusedChange,
+): Outcome | { readonly kind: 'ok' } | RefusedChange =>
+  isRefused(changed) && causeOf(changed.error) !== 'passing' ? { kind: 'ok' } : changed;
 
 /** Shows the drain on the Node. */
 export const tryShow = (
@@ -56,13 +58,13 @@ export async function showOnNode(
   observed: ObservedNode,
   shown: DrainConditionState,
   message: string,
-): Promise<KubernetesObject | Refused | undefined> {
+): Promise<KubernetesObject | RefusedChange | undefined> {
   const node = await tryShow(context, observed, shown, message);
-  return isRefusal(node) && node.redeliveryError === undefined ? observed.object : node;
+  return isRefused(node) && node.redeliveryError === undefined ? observed.object : node;
 }
 
 /** Reason why a change was not made. */
-export type UnmadeChange = Exclude<NodeChange, { kind: 'ok' }> | Refused | undefined;
+export type UnmadeChange = Exclude<NodeChange, { kind: 'ok' }> | RefusedChange | undefined;
 
 /**
  * Ends the turn of a run that did not change the Node: it lost a race, or its change is refused.
@@ -74,7 +76,7 @@ export async function endUnchangedTurn(
   changed: UnmadeChange,
   isForMessage = false,
 ): Promise<Turn> {
-  if (!isRefusal(changed)) return anotherTurn(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
+  if (!isRefused(changed)) return anotherTurn(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
   const loaded = await observed.store.load();
   if (isForMessage || loaded.kind === 'newer') throw changed.redeliveryError ?? new RetryableError(changed.message);
   const { until, redeliveryError } = changed;

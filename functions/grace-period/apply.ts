@@ -6,7 +6,7 @@ import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { earliest, isDue, type EpochMs } from '../../shared/domain/time.ts';
-import { isRefusal, type Refused } from '../../shared/lifecycle/refusals.ts';
+import { isRefused, type RefusedChange } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { anotherTurn, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
@@ -113,29 +113,29 @@ async function changeNode(
 ): Promise<NodeChangeOutcome> {
   if (node.kind === 'leave') return { kind: 'ok', memory: undefined };
   const { effort, refusals: stored }: ChangeMemory = observed.stored ?? {};
-  const { deps, reporter, tries } = context;
+  const { deps, reporter, backoff } = context;
   const report = (text: string, isRepeated: boolean): Promise<void> =>
     reportRefusal(reporter, observed, text, isRepeated);
   const change = { key: node.kind, stored, restsOn: basisValues(observed), report };
-  const outcome = await tries.make(change, () => annotate(deps, observed.object, node));
-  if (isRefusal(outcome)) return rememberRefusal(context, observed, before, outcome);
+  const outcome = await backoff.try(change, () => annotate(deps, observed.object, node));
+  if (isRefused(outcome)) return rememberRefusal(context, observed, before, outcome);
   if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
   await reportChange(reporter, observed, node, counts);
   const nextEffort = effortAfter(effort, node, deps.clock.now());
-  const refusals = tries.after(stored);
+  const refusals = backoff.refusalsAfter(stored);
   const isSame = nextEffort === effort && refusals === stored;
   return { kind: 'ok', memory: isSame ? undefined : memoryOf(nextEffort, refusals) };
 }
 
 /** Remembers the refusal, so that the next look waits with this change and does the rest. */
 async function rememberRefusal(
-  { tries }: GracePeriodContext,
+  { backoff }: GracePeriodContext,
   observed: ObservedNode,
   before: Intent,
-  refused: Refused,
+  refused: RefusedChange,
 ): Promise<NodeChangeOutcome> {
   const { effort, refusals }: ChangeMemory = observed.stored ?? {};
-  const record = withMemory(before.record, memoryOf(effort, tries.after(refusals)));
+  const record = withMemory(before.record, memoryOf(effort, backoff.refusalsAfter(refusals)));
   const { until, redeliveryError } = refused;
   // The next run comes in time by itself: the queue brings the message back, or the timer is due for what is unsaid.
   const comesAnyway = redeliveryError !== undefined || hasUnreported(before, observed);

@@ -1,6 +1,6 @@
 /** Context of one run: the ports, and what its later turns must know of the earlier ones. */
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import type { Tries } from '../../shared/lifecycle/refusals.ts';
+import type { Backoff } from '../../shared/lifecycle/refusals.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { Announcement } from './rule/announcements.ts';
 
@@ -12,7 +12,7 @@ export type GracePeriodDeps = Pick<
 export interface GracePeriodContext {
   readonly deps: GracePeriodDeps;
   readonly reporter: Reporter;
-  readonly tries: Tries;
+  readonly backoff: Backoff;
   /** A timer brought the run here. */
   readonly isFromTimer: boolean;
   /** Announcements of this run, in its record or not. */

@@ -6,7 +6,7 @@ import type { PauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
 import { nodeSubject } from '../../shared/domain/node.ts';
-import { createTries, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
+import { createBackoff, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -36,7 +36,7 @@ export async function reconcileNode(context: ReconcileContext, first: TargetNode
   const run: GracePeriodContext = {
     deps,
     reporter,
-    tries: createTries(deps.clock),
+    backoff: createBackoff(deps.clock),
     isFromTimer: wakeUp !== undefined,
     announcements: [],
   };
@@ -59,8 +59,8 @@ export async function reconcileNode(context: ReconcileContext, first: TargetNode
       if (found.kind === 'unavailable') {
         // An annotated pod or a new Node: the record says all that their message did.
         const first = target.pods === 'always' ? firstState() : undefined;
-        const { tries } = run;
-        await noteRefusedRead(found.error, { tries, record: opened?.record, first, reportOf, isRequest: false });
+        const { backoff } = run;
+        await noteRefusedRead(found.error, { backoff, record: opened?.record, first, reportOf, isRequest: false });
         return { kind: 'over' };
       }
       if (found.kind === 'nothing') return { kind: 'over' };

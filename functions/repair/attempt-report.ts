@@ -44,7 +44,7 @@ function report(deps: PassDeps, origin: DecisionOrigin, node: NodeName, { detail
 const FAILED = { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed } as const;
 
 /** An act that was refused, or cannot be carried out. */
-interface Refused {
+interface RefusedAttempt {
   readonly node: NodeName;
   readonly attempt: Attempt;
   readonly reason: string;
@@ -54,7 +54,7 @@ interface Refused {
 export function reportRefusal(
   deps: PassDeps,
   origin: DecisionOrigin,
-  { node, attempt, reason, text }: Refused,
+  { node, attempt, reason, text }: RefusedAttempt,
   saying: RefusalReport = 'news',
 ): Promise<void> {
   const message = `${attempt.action} could not be carried out: ${text}`;

@@ -13,7 +13,7 @@ import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { aboutNode, type NodeView } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { isDue } from '../../shared/domain/time.ts';
-import { createTries, isRefusal } from '../../shared/lifecycle/refusals.ts';
+import { createBackoff, isRefused } from '../../shared/lifecycle/refusals.ts';
 
 /** Key of the refusal to read the answer of a custom resource. */
 const ANSWER = 'answer';
@@ -57,7 +57,7 @@ async function readAnswer(
   uid: string,
   { name, leftovers, refusals: stored }: NodeRecord,
 ): Promise<Pick<NodeRecord, 'refusals'> & { readonly answer: ActionAnswer | undefined }> {
-  const tries = createTries(deps.clock);
+  const backoff = createBackoff(deps.clock);
   const report = (text: string, isRepeated: boolean): Promise<void> =>
     deps.reporter.report({
       about: aboutNode({ name, uid }),
@@ -67,8 +67,8 @@ async function readAnswer(
       isRepeated,
       event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed },
     });
-  const read = await tries.make({ key: ANSWER, stored, restsOn: [leftovers?.resources], report }, async () => ({
+  const read = await backoff.try({ key: ANSWER, stored, restsOn: [leftovers?.resources], report }, async () => ({
     answer: await remediationAnswer(deps, leftovers ?? {}),
   }));
-  return { answer: isRefusal(read) ? undefined : read.answer, refusals: tries.after(stored) };
+  return { answer: isRefused(read) ? undefined : read.answer, refusals: backoff.refusalsAfter(stored) };
 }

@@ -21,7 +21,7 @@ import { durationBetween, type DurationMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
 import type { Ask } from '../../shared/lifecycle/next-round.ts';
-import { createTries, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
+import { createBackoff, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { orUnavailable } from '../../shared/ports/read-answer.ts';
 
@@ -115,7 +115,7 @@ async function waitToRead(deps: PassDeps, pool: string | undefined, error: Error
     );
   };
   await noteRefusedRead(error, {
-    tries: createTries(deps.clock),
+    backoff: createBackoff(deps.clock),
     record,
     first: { subject: poolSubject(pool), value: NEW_POOL },
     reportOf: () => reportAll,

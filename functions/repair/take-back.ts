@@ -24,7 +24,7 @@ import type { NodeName } from './rule/verdict.ts';
 import type { UnreportedOutcome, NodeFinding } from './rule/finding.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../shared/domain/time.ts';
-import { createTries, isRefusal, joinRefusals, type Refused } from '../../shared/lifecycle/refusals.ts';
+import { createBackoff, isRefused, joinRefusals, type RefusedChange } from '../../shared/lifecycle/refusals.ts';
 
 /** The beginning of a refusal's key: what follows cannot be taken back. */
 const TAKE_BACK = 'take back';
@@ -52,17 +52,17 @@ export async function takeBack(
 ): Promise<TakenBack> {
   const { node, record } = leftBehind;
   const parts = Object.entries(leftoversToTakeBack(leftBehind, deps.clock.now()) ?? {});
-  const tries = createTries(deps.clock);
+  const backoff = createBackoff(deps.clock);
   // An earlier version had one for all.
-  for (const key of owedKeys(record)) if (!parts.some(([name]) => key === keyOf(name))) tries.forget(key);
+  for (const key of owedKeys(record)) if (!parts.some(([name]) => key === keyOf(name))) backoff.forget(key);
   const report = (text: string, isRepeated: boolean) => reportLeft(deps, origin, node, { text, isRepeated });
-  const refused: Refused[] = [];
+  const refused: RefusedChange[] = [];
   let taken: RepairLeftovers = {};
   for (const [name, value] of parts) {
     const part: RepairLeftovers = { [name]: value };
     const change = { key: keyOf(name), stored: record.refusals, restsOn: [JSON.stringify(part)], report };
-    const outcome = await tries.make(change, () => takePartBack(deps, origin, leftBehind, part));
-    if (isRefusal(outcome)) refused.push(outcome);
+    const outcome = await backoff.try(change, () => takePartBack(deps, origin, leftBehind, part));
+    if (isRefused(outcome)) refused.push(outcome);
     else taken = { ...taken, ...part };
   }
   // The queue tries again within seconds, which is of no use for what lasts.
@@ -70,7 +70,7 @@ export async function takeBack(
     ({ redeliveryError }) => redeliveryError !== undefined && redeliveryError.reason !== NOT_PASSING,
   )?.redeliveryError;
   const { refusals: refusalsBefore, ...recordAfter } = withoutTakenBack(record, taken);
-  const refusals = tries.after(refusalsBefore);
+  const refusals = backoff.refusalsAfter(refusalsBefore);
   const next = { ...recordAfter, ...(refusals && { refusals }) };
   return { record: next, time: joinRefusals(refused).until, failure: error && { error } };
 }

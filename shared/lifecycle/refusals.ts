@@ -10,10 +10,10 @@
  *
  * At once when what the try rests on has changed, or a deadline comes. How a concern uses it:
  * ```ts
- * const tries = createTries(clock);                                    // one for each run
- * const outcome = await tries.make({ key, stored: record.refusals, restsOn: [object, settings], deadline, report }, change);
- * if (isRefusal(outcome)) {                                            // it was refused now, or waits since it was
- *   return record.save({ …, refusals: tries.after(value.refusals), wakeTime: outcome.until, redeliveryError: outcome.redeliveryError });
+ * const backoff = createBackoff(clock);                                // one for each run
+ * const outcome = await backoff.try({ key, stored: record.refusals, restsOn: [object, settings], deadline, report }, change);
+ * if (isRefused(outcome)) {                                            // it was refused now, or waits since it was
+ *   return record.save({ …, refusals: backoff.refusalsAfter(value.refusals), wakeTime: outcome.until, redeliveryError: outcome.redeliveryError });
  * }
  * ```
  */
@@ -60,7 +60,7 @@ export const refusalsSchema = z.record(
 );
 
 /** The outcome of a change that was not made. */
-export interface Refused {
+export interface RefusedChange {
   readonly kind: 'refused';
   readonly message: string;
   /** Time of the next look. */
@@ -71,7 +71,7 @@ export interface Refused {
 }
 
 /** Joins several refusals of one subject: the earliest time of the next look, and one error by which the message is redelivered. */
-export const joinRefusals = (refused: readonly Refused[]) => ({
+export const joinRefusals = (refused: readonly RefusedChange[]) => ({
   until: refused.map(({ until }) => until).reduce<EpochMs | undefined>(earliest, undefined),
   redeliveryError: refused.find(({ redeliveryError }) => redeliveryError !== undefined)?.redeliveryError,
 });
@@ -94,23 +94,24 @@ export interface RefusableChange {
 }
 
 /**
- * The tries of one run. A repeated turn does not repeat a call that was refused. The answers `undefined`, `changed`, `conflict` and `again`
- * mean a lost race, `progressed` means partial progress. Neither clears a remembered refusal. A run that loses many races counts as refused.
+ * Backoff of the changes that one run makes, each of which may be refused. A repeated turn does not repeat a call that was refused. The
+ * answers `undefined`, `changed`, `conflict` and `again` mean a lost race, `progressed` means partial progress. Neither clears a remembered
+ * refusal. A run that loses many races counts as refused.
  */
-export interface Tries {
-  make<Outcome>(change: RefusableChange, call: () => Promise<Outcome>): Promise<Outcome | Refused>;
+export interface Backoff {
+  try<Outcome>(change: RefusableChange, call: () => Promise<Outcome>): Promise<Outcome | RefusedChange>;
   /** The refusal because of which the change has to wait; undefined: it may be tried now. A caller with much to prepare asks this first. */
-  waiting(change: Pick<RefusableChange, 'key' | 'stored' | 'restsOn' | 'deadline'>): Refused | undefined;
+  waiting(change: Pick<RefusableChange, 'key' | 'stored' | 'restsOn' | 'deadline'>): RefusedChange | undefined;
   /** Forgets a refusal: the object of the change is gone. */
   forget(key: string): void;
   /** The refusals to write into the record; undefined: none. */
-  after(stored: Refusals | undefined): Refusals | undefined;
+  refusalsAfter(stored: Refusals | undefined): Refusals | undefined;
 }
 
-export const isRefusal = (outcome: unknown): outcome is Refused =>
+export const isRefused = (outcome: unknown): outcome is RefusedChange =>
   isJsonObject(outcome) && outcome['kind'] === 'refused' && 'redeliveryError' in outcome;
 
-export function createTries(clock: Pick<Clock, 'now'>): Tries {
+export function createBackoff(clock: Pick<Clock, 'now'>): Backoff {
   const ownRefusals = new Map<string, Refusal | undefined>();
   /** Verbs on whole kinds that this run has found allowed again: all changes that wait for one are tried. */
   const allowed = new Set<string>();
@@ -119,10 +120,10 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     ownRefusals.has(key) ? ownRefusals.get(key) : stored?.[key];
   /** The last try of any change of the subject that needs the permission: one probe serves all of them. */
   const lastTryFor = (permission: string, stored: Refusals | undefined, lastTry: EpochMs): EpochMs =>
-    Object.values(after(stored) ?? {})
+    Object.values(refusalsAfter(stored) ?? {})
       .filter(refusal => permissionOf(refusal) === permission)
       .reduce((latestTry, { lastTime }) => latest(latestTry, lastTime), lastTry);
-  const waiting: Tries['waiting'] = ({ key, stored, restsOn, deadline }) => {
+  const waiting: Backoff['waiting'] = ({ key, stored, restsOn, deadline }) => {
     const earlierRefusal = known({ key, stored });
     if (earlierRefusal === undefined) return undefined;
     const permission = permissionOf(earlierRefusal);
@@ -136,7 +137,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
     const error = cause === 'request' ? new TerminalError('Refused', message) : new RetryableError(message);
     return { kind: 'refused', message, until, error, redeliveryError: undefined };
   };
-  const after: Tries['after'] = stored => {
+  const refusalsAfter: Backoff['refusalsAfter'] = stored => {
     if (ownRefusals.size === 0) return stored;
     const all = Object.entries<Refusal | undefined>({ ...stored, ...Object.fromEntries(ownRefusals) });
     const remembered = all.flatMap(([key, refusal]) => (refusal === undefined ? [] : [[key, refusal] as const]));
@@ -144,9 +145,9 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
   };
   return {
     waiting,
-    after,
+    refusalsAfter,
     forget: key => void ownRefusals.set(key, undefined),
-    async make(change, call) {
+    async try(change, call) {
       const { key, stored, restsOn, deadline, isReportedAtOnce, maxBytes, report } = change;
       const refused = waiting(change);
       if (refused !== undefined) return refused;
@@ -169,7 +170,7 @@ export function createTries(clock: Pick<Clock, 'now'>): Tries {
         if (cause === undefined || !(error instanceof Error)) throw error;
         const message = keptText(error.message, maxBytes);
         const why = { cause, message, basis: basisOf(restsOn), now };
-        const { refusal, reportKind } = noteRefusal(after(stored), key, why, report && { isReportedAtOnce });
+        const { refusal, reportKind } = noteRefusal(refusalsAfter(stored), key, why, report && { isReportedAtOnce });
         const isKept = refusal === earlierRefusal;
         // Reported before it is recorded: a run that dies in between reports it again (I9).
         if (reportKind === 'news' || reportKind === 'again') {
@@ -210,7 +211,7 @@ export const reportWarning =
 const READ = 'read';
 
 export interface UnreadSubject<Value> {
-  readonly tries: Tries;
+  readonly backoff: Backoff;
   /** Undefined: nobody knows yet which subject it is. */
   readonly record: TimedRecord<Value> | undefined;
   /** The record to write if there is none yet; undefined: there is no need to. */
@@ -227,7 +228,7 @@ export interface UnreadSubject<Value> {
  */
 export async function noteRefusedRead<Value extends { readonly refusals?: Refusals | undefined }>(
   error: Error,
-  { tries, record, first, isRequest, reportOf }: UnreadSubject<Value>,
+  { backoff, record, first, isRequest, reportOf }: UnreadSubject<Value>,
 ): Promise<void> {
   const loaded = error instanceof RetryableError ? await record?.load() : undefined;
   const stored =
@@ -237,9 +238,9 @@ export async function noteRefusedRead<Value extends { readonly refusals?: Refusa
   if (record === undefined || !stored) throw error;
   const { subject, value } = stored;
   const read = { key: READ, stored: value.refusals, restsOn: [], report: reportOf(subject) };
-  const outcome = await tries.make(read, () => Promise.reject(error));
-  if (!isRefusal(outcome)) throw error;
-  const refusals = tries.after(value.refusals);
+  const outcome = await backoff.try(read, () => Promise.reject(error));
+  if (!isRefused(outcome)) throw error;
+  const refusals = backoff.refusalsAfter(value.refusals);
   const { until: wakeTime, redeliveryError } = outcome;
   const next = { ...value, ...(refusals !== undefined && { refusals }) };
   const saved = await record.save({ subject, value: next, wakeTime, redeliveryError });

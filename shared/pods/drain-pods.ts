@@ -21,7 +21,7 @@ import type { Protection } from '../domain/protection.ts';
 import type { Refusals } from '../domain/refusal.ts';
 import { addDuration, earliest, isAhead, seconds, toDurationMs, toTimestamp } from '../domain/time.ts';
 import type { DurationMs, EpochMs } from '../domain/time.ts';
-import { isRefusal, type Tries } from '../lifecycle/refusals.ts';
+import { isRefused, type Backoff } from '../lifecycle/refusals.ts';
 import type { About, Report, Reporter } from '../lifecycle/reporter.ts';
 import { deletePod, evictPod, NO_SUCH_POD } from './eviction.ts';
 import type { DeletionAnswer, EvictionAnswer, PodDeps } from './eviction.ts';
@@ -74,7 +74,7 @@ export interface PodsToRemove<Removal extends PodRemoval> {
   readonly askedEvictions: AskedEvictions | undefined;
   /** Time of the look: each retry counts from it, or two runs would set two timers for one. */
   readonly now: EpochMs;
-  readonly tries: Tries;
+  readonly backoff: Backoff;
   /** The refusals in the record. */
   readonly refusals: Refusals | undefined;
   /** Values that a try rests on, beside the pod. */
@@ -143,7 +143,7 @@ async function answerTo<Removal extends PodRemoval>(
     requiresUnchanged,
     askedEvictions,
     now,
-    tries,
+    backoff,
     refusals,
     restsOn,
     deadline,
@@ -170,7 +170,7 @@ async function answerTo<Removal extends PodRemoval>(
     report: (text: string, isRepeated: boolean) => report(removal, text, isRepeated),
     ...(kind === 'delete' && { deadline, isReportedAtOnce: isLast }),
   };
-  const outcome = await tries.make(change, async () => {
+  const outcome = await backoff.try(change, async () => {
     isFromThisRun = true;
     const answer =
       removal.kind === 'evict'
@@ -178,7 +178,7 @@ async function answerTo<Removal extends PodRemoval>(
         : await deletePod(deps, pod, { gracePeriodSeconds: removal.gracePeriodSeconds, unchanged: requiresUnchanged });
     return { answer };
   });
-  if (!isRefusal(outcome)) {
+  if (!isRefused(outcome)) {
     const { answer } = outcome;
     // The next look has only the cut text, and must not report it as another one.
     return answer.kind === 'blocked' ? { ...answer, message: cutToBytes(answer.message, maxBytes) } : answer;
@@ -339,10 +339,10 @@ export function latestDeletionTime({ pod, gracePeriodSeconds }: PodRemoval, now:
 }
 
 /** Forgets what was refused of pods that are not there any more. */
-export function forgetPods(tries: Tries, refusals: Refusals | undefined, pods: readonly PodView[]): void {
+export function forgetPods(backoff: Backoff, refusals: Refusals | undefined, pods: readonly PodView[]): void {
   const isThere = new Set(pods.map(({ uid }) => uid));
   for (const key of Object.keys(refusals ?? {})) {
     const uid = /^(?:evict|delete) pod (.+)$/.exec(key)?.[1];
-    if (uid !== undefined && !isThere.has(uid)) tries.forget(key);
+    if (uid !== undefined && !isThere.has(uid)) backoff.forget(key);
   }
 }

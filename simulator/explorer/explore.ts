@@ -1,4 +1,4 @@
-/** Tries all schedules of a situation within the bounds, the simple ones first, and stops with the shortest that fails. */
+/** Backoff all schedules of a situation within the bounds, the simple ones first, and stops with the shortest that fails. */
 import { differenceFrom, type EndState } from './end-state.ts';
 import type { Course, Moment } from './foresight.ts';
 import { sizeOf, type Followed } from './followed.ts';
@@ -62,7 +62,7 @@ export interface ExploreOptions {
 }
 
 /**
- * Tries all schedules with fewer departures before those with more; of those that fail with equally many it answers the
+ * Backoff all schedules with fewer departures before those with more; of those that fail with equally many it answers the
  * shortest.
  */
 export async function explore(

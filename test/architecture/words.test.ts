@@ -39,7 +39,6 @@ const COINED = [
   'statement',
   'sweep',
   'tick',
-  'tries',
   'turn',
   'unawaited',
   'verdict',

@@ -11,7 +11,7 @@ import { subjectOf, type KubernetesObject } from '../../../shared/domain/kuberne
 import { readConditions } from '../../../shared/domain/node.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { isRefusal, joinRefusals, reportWarning, type Refused } from '../../../shared/lifecycle/refusals.ts';
+import { isRefused, joinRefusals, reportWarning, type RefusedChange } from '../../../shared/lifecycle/refusals.ts';
 import { DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { RecordToSave, SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { objectOf, orUnavailable } from '../../../shared/ports/read-answer.ts';
@@ -53,12 +53,12 @@ export async function apply(
   const kept = await keepOwnFinalizer(turn, decision);
   if (kept === 'changed') return FINALIZER_RULE_CHANGED;
   // Before its objects are looked at, which wait for its finalizer as long as nobody knows that it is refused.
-  if (isRefusal(kept)) await remember(turn, kept.until, { hasOwnMessage: kept.redeliveryError === undefined });
+  if (isRefused(kept)) await remember(turn, kept.until, { hasOwnMessage: kept.redeliveryError === undefined });
   const outcome = await tryChange(turn, 'rule', () =>
     carryOut(context, decision, observed, { ...message, watch: turn.watch }),
   );
-  if (!isRefusal(outcome) && outcome.kind === 'again') return outcome;
-  const { until, redeliveryError } = joinRefusals([kept, outcome].filter(isRefusal));
+  if (!isRefused(outcome) && outcome.kind === 'again') return outcome;
+  const { until, redeliveryError } = joinRefusals([kept, outcome].filter(isRefused));
   const wakeTime = outcome.kind === 'wait' ? earliest(until, outcome.until) : until;
   if (wakeTime !== undefined) return remember(turn, wakeTime, { redeliveryError });
   // Nothing of it waits any more, unless it is being deleted.
@@ -68,32 +68,32 @@ export async function apply(
 
 /** Makes a change of the FinalizerRule, unless it was refused and waits. */
 function tryChange<Outcome>(
-  { context: { tries, reporter }, observed: { object, acceptance }, stored }: FinalizerRuleTurn,
+  { context: { backoff, reporter }, observed: { object, acceptance }, stored }: FinalizerRuleTurn,
   key: typeof OWN_FINALIZER | 'rule',
   call: () => Promise<Outcome>,
-): Promise<Outcome | Refused> {
+): Promise<Outcome | RefusedChange> {
   const report = reportWarning(reporter, object, EVENT_REASONS.changeRefused);
-  return tries.make({ key, stored: stored.refusals, restsOn: [object, acceptance.kind], report }, call);
+  return backoff.try({ key, stored: stored.refusals, restsOn: [object, acceptance.kind], report }, call);
 }
 
 /** Puts the FinalizerRule's own finalizer on, if it lacks one. Tried also where there is nothing to add: a refusal that is remembered goes. */
 const keepOwnFinalizer = (
   turn: FinalizerRuleTurn,
   decision: FinalizerRuleDecision,
-): Promise<'kept' | 'changed' | Refused> =>
+): Promise<'kept' | 'changed' | RefusedChange> =>
   tryChange(turn, OWN_FINALIZER, async () =>
     decision.kind === 'addFinalizer' ? await addOwnFinalizer(turn.context.deps, turn.observed.object) : 'kept',
   );
 
 /** Writes what was refused, and a watch that the status may not show yet. */
 async function remember(
-  { context: { tries }, observed: { object, record }, stored, watch }: FinalizerRuleTurn,
+  { context: { backoff }, observed: { object, record }, stored, watch }: FinalizerRuleTurn,
   wakeTime: EpochMs,
   how: Pick<RecordToSave<FinalizerRuleRecord>, 'hasOwnMessage' | 'redeliveryError'>,
 ): Promise<SaveOutcome> {
   if ((await record.load()).kind === 'newer') return { ...DONE, written: false };
   const { refusals: storedRefusals, ...fields } = stored;
-  const refusals = tries.after(storedRefusals);
+  const refusals = backoff.refusalsAfter(storedRefusals);
   const isNew = watch !== undefined && (stored.watch === undefined || isLater(watch, stored.watch));
   const value = { ...fields, ...(refusals !== undefined && { refusals }), ...(isNew && { watch }) };
   return record.save({ subject: subjectOf(object), value, wakeTime, ...how });

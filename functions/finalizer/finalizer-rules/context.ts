@@ -1,7 +1,7 @@
 /** Context of a run about a FinalizerRule, and the content of its message. */
 import type { FinalizerContext } from '../common/context.ts';
 import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
-import type { Tries } from '../../../shared/lifecycle/refusals.ts';
+import type { Backoff } from '../../../shared/lifecycle/refusals.ts';
 import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
 import type { Rounds } from '../../../shared/policies/rounds.ts';
 
@@ -12,7 +12,7 @@ export interface FinalizerRuleContext extends FinalizerContext {
 
 /** One run about one FinalizerRule. */
 export interface FinalizerRuleRunContext extends FinalizerRuleContext {
-  readonly tries: Tries;
+  readonly backoff: Backoff;
   readonly message: FinalizerRuleMessage;
 }
 

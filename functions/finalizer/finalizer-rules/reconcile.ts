@@ -1,7 +1,7 @@
 /** One FinalizerRule: look, decide, apply; then the other FinalizerRules of its kind, of which another one may count from now on. */
 import { hasCondition } from '../common/set-condition.ts';
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
-import { createTries } from '../../../shared/lifecycle/refusals.ts';
+import { createBackoff } from '../../../shared/lifecycle/refusals.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';
 import { apply } from './apply.ts';
 import type { FinalizerRuleContext, FinalizerRuleMessage, FinalizerRuleRunContext } from './context.ts';
@@ -23,7 +23,7 @@ export async function reconcileFinalizerRule(
   const { deps } = context;
   const { wakeUp } = message;
   const reader = { recordOf: openFinalizerRuleRecords(deps, wakeUp), wakeUp };
-  const run: FinalizerRuleRunContext = { ...context, tries: createTries(deps.clock), message };
+  const run: FinalizerRuleRunContext = { ...context, backoff: createBackoff(deps.clock), message };
   await settle<ObservedFinalizerRule, FinalizerRuleDecision>({
     what: `FinalizerRule ${name}`,
     observe: () => observe(deps, reader, name),

@@ -5,7 +5,7 @@
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, isAhead } from '../../../shared/domain/time.ts';
-import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
+import { isRefused } from '../../../shared/lifecycle/refusals.ts';
 import { anotherTurn, DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { releaseCall, reserveCall } from './call-rate.ts';
 import { callCleanUp, clearDegraded, awaitsAnswer, saveAnswer } from './clean-up.ts';
@@ -53,7 +53,7 @@ async function carryOutUnlessRefused(
   decision: LedgerDecision,
   observed: ObservedObject,
 ): Promise<Turn> {
-  const { reporter, tries } = context;
+  const { reporter, backoff } = context;
   const { entry, object, inForce, record } = observed;
   const report = (message: string, isRepeated: boolean): Promise<void> =>
     reportObject(reporter, observed, {
@@ -67,14 +67,14 @@ async function carryOutUnlessRefused(
   // Of an object without an entry, the try rests on the one that it writes.
   const { phase, attempts } = entry ?? nextEntry(observed);
   const restsOn = [object, inForce.object, storedPhaseOf(phase), attempts];
-  const outcome = await tries.make({ key: refusalKeyOf(decision), stored: entry?.refusals, restsOn, report }, () =>
+  const outcome = await backoff.try({ key: refusalKeyOf(decision), stored: entry?.refusals, restsOn, report }, () =>
     carryOut(context, decision, observed),
   );
-  if (!isRefusal(outcome)) return outcome;
+  if (!isRefused(outcome)) return outcome;
   // This turn may have written it.
   const loaded = await record.load();
   if (loaded.kind === 'newer') return anotherTurn('a newer version wrote its entry');
-  const refusals = tries.after(entry?.refusals);
+  const refusals = backoff.refusalsAfter(entry?.refusals);
   const known = loaded.kind === 'known' ? loaded.value : nextEntry(observed);
   const value = { ...known, message: outcome.message, ...(refusals !== undefined && { refusals }) };
   return saveEntry(observed, value, outcome.until, outcome.redeliveryError);

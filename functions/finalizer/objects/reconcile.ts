@@ -2,7 +2,7 @@
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { createTries, noteRefusedRead, reportWarning } from '../../../shared/lifecycle/refusals.ts';
+import { createBackoff, noteRefusedRead, reportWarning } from '../../../shared/lifecycle/refusals.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { orUnavailable } from '../../../shared/ports/read-answer.ts';
@@ -39,18 +39,18 @@ export async function reconcileObject(
       continue;
     }
     const isRefused = !inForce.hasOwnFinalizer && (await isOwnFinalizerRefused(deps, inForce.object.metadata.uid));
-    const run: ObjectRunContext = { ...context, tries: createTries(deps.clock), ownAttempt: undefined, answer };
+    const run: ObjectRunContext = { ...context, backoff: createBackoff(deps.clock), ownAttempt: undefined, answer };
     await settle<ObservedObject, LedgerDecision>({
       what: `${kind} ${name}`,
       async observe() {
-        const { ownAttempt, tries, reporter } = run;
+        const { ownAttempt, backoff, reporter } = run;
         const sought = { subject, inForce, type, record, isOwnFinalizerRefused: isRefused, ownAttempt };
         const looked = await orUnavailable(observe(deps, sought));
         if (looked.kind !== 'unavailable') return looked;
         const reportOf = (about: Subject) =>
           reportWarning(reporter, aboutSubject(about), EVENT_REASONS.finalizationError, 'retry');
         // An answer of a worker is in no record yet (I9).
-        await noteRefusedRead(looked.error, { tries, record, reportOf, isRequest: run.answer !== undefined });
+        await noteRefusedRead(looked.error, { backoff, record, reportOf, isRequest: run.answer !== undefined });
         return { kind: 'over' };
       },
       decide: observed => context.decideObject(observed.observation),

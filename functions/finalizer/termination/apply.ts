@@ -36,7 +36,7 @@ export async function apply(
     case 'force':
       return terminate(context, decision, observed);
     case 'prepare':
-      return prepare({ deps, reporter, tries: run.tries }, decision, observed);
+      return prepare({ deps, reporter, backoff: run.backoff }, decision, observed);
     case 'wouldTerminate':
       return keepingAnswers(context, observed, seen => observeOnly(context, decision, seen));
     case 'awaitSettings':

@@ -2,7 +2,7 @@
 import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Deadline } from '../../../shared/domain/termination.ts';
-import type { Tries } from '../../../shared/lifecycle/refusals.ts';
+import type { Backoff } from '../../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Step, StepOutcome } from './steps.ts';
 import { contended } from '../../../shared/errors.ts';
@@ -55,7 +55,7 @@ export interface TerminationRunState {
   /** Answers to hooks, by hook name, until they are in the record. */
   readonly answers: Map<string, ResourceAnswer>;
   /** Changes and steps that may be refused. */
-  readonly tries: Tries;
+  readonly backoff: Backoff;
   /** UIDs of the Nodes that this run has set out to release. */
   readonly releasedNodes: Set<string>;
   /** Writes of steps that were not made, because the object had changed or gone. */

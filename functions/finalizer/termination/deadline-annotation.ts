@@ -6,7 +6,7 @@
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
-import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
+import { isRefused } from '../../../shared/lifecycle/refusals.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
 import { FROM_NODE_CLAIM } from './rule/deadline.ts';
 import type { StepContext } from './context.ts';
@@ -25,9 +25,9 @@ export async function writeDeadline(context: StepContext): Promise<boolean> {
   if (annotations[ANNOTATION] !== undefined) return false;
   const change = { annotations: { [ANNOTATION]: toTimestamp(deadline.time) } };
   const ref = { type: RESOURCES.NodeClaim, name };
-  const outcome = await run.tries.make(
+  const outcome = await run.backoff.try(
     { key: 'writeDeadline', stored: context.state().refusals, restsOn: [claim] },
     () => changeExactly(deps.kubernetes, ref, claim.metadata, change),
   );
-  return !isRefusal(outcome);
+  return !isRefused(outcome);
 }

@@ -42,7 +42,7 @@ export const drainNodes: Step<StepContext> = {
     const ownDrains = drains.filter(drain => drain.kind !== 'others');
     if (ownDrains.length < drains.length) return lookAgain('another run tries the same evictions');
     const all = ownDrains.flatMap(({ pods }) => pods);
-    forgetPods(context.run.tries, context.state().refusals, all);
+    forgetPods(context.run.backoff, context.state().refusals, all);
     const askedEvictions: AskedEvictions = Object.assign({}, ...ownDrains.map(drain => drain.askedEvictions));
     if (!isDeepStrictEqual(askedEvictions, context.state().askedEvictions ?? {}))
       await context.saveState({ askedEvictions });
@@ -110,7 +110,7 @@ export async function carryOutSteps(
       requiresUnchanged: false,
       askedEvictions,
       now,
-      tries: run.tries,
+      backoff: run.backoff,
       refusals,
       restsOn: [settings],
       deadline: deadline?.time,

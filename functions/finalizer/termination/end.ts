@@ -18,7 +18,7 @@ import { subjectOf, type KubernetesObject } from '../../../shared/domain/kuberne
 import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { contended, type RetryableError } from '../../../shared/errors.ts';
-import { isRefusal, type Tries } from '../../../shared/lifecycle/refusals.ts';
+import { isRefused, type Backoff } from '../../../shared/lifecycle/refusals.ts';
 import { anotherTurn, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
 import { hookCallsOf, ownedHookCalls, claimUnderWay, namesHookOwner, NODE_RECORD_CHECK } from './hook-owner.ts';
@@ -149,7 +149,7 @@ const keepForHooks = (
  */
 export async function closeGone(
   context: FinalizerContext,
-  tries: Tries,
+  backoff: Backoff,
   { kind, name, uid }: TerminationSubject,
   gone: GoneTermination,
 ): Promise<void> {
@@ -164,7 +164,7 @@ export async function closeGone(
   const since = orphanedTime ?? context.deps.clock.now();
   const about = aboutSubject(object);
   // The ledger first: a run that dies in between finds the entry there.
-  const isOrphan = await tries.make(
+  const isOrphan = await backoff.try(
     {
       key: 'LookAtInstance',
       stored: value.refusals,
@@ -182,9 +182,9 @@ export async function closeGone(
     async () =>
       providerID !== undefined && reconcileInstance(context, providerID, { origin: { object, since, launchTime } }),
   );
-  if (isRefusal(isOrphan)) {
+  if (isRefused(isOrphan)) {
     const { until: wakeTime, redeliveryError } = isOrphan;
-    const refusals = tries.after(value.refusals);
+    const refusals = backoff.refusalsAfter(value.refusals);
     await record.save({
       subject: gone.subject,
       value: { ...value, ...(refusals && { refusals }) },

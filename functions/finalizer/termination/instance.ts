@@ -7,7 +7,7 @@ import { isGone, isUnknownYet, unknownUntil } from '../common/instances.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { deletionTimeOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
-import { isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
+import { isRefused, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
 import type { Step, StepOutcome } from './steps.ts';
 import { showProgress } from './conditions.ts';
@@ -47,7 +47,7 @@ async function carryOut(
     isForced,
     attempt: context.state().instance,
     ownAttempt: run.ownAttempt,
-    refused: run.tries.waiting(terminateChange(context, providerID)),
+    refused: run.backoff.waiting(terminateChange(context, providerID)),
   });
   switch (effect.kind) {
     case 'done':
@@ -144,7 +144,7 @@ async function callTerminate(
   attempt: CallAttempt,
 ): Promise<StepOutcome> {
   const { deps, run, now } = context;
-  const outcome = await run.tries.make(terminateChange(context, providerID), async () => {
+  const outcome = await run.backoff.try(terminateChange(context, providerID), async () => {
     try {
       const answer = await deps.instances.terminate(providerID);
       if (answer.kind === 'refused') throw new TerminalError(answer.reason, answer.message);
@@ -155,7 +155,7 @@ async function callTerminate(
       throw error;
     }
   });
-  if (isRefusal(outcome)) {
+  if (isRefused(outcome)) {
     const { message, until, redeliveryError } = outcome;
     const next = afterRefusedCall(now, attempt, { until, isPassing: redeliveryError !== undefined });
     await context.saveState({ instance: next.attempt });

@@ -5,11 +5,11 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { anotherTurn, type Turn } from '../../../shared/lifecycle/settle.ts';
 import {
-  isRefusal,
+  isRefused,
   joinRefusals,
   reportWarning,
-  type Refused,
-  type Tries,
+  type RefusedChange,
+  type Backoff,
 } from '../../../shared/lifecycle/refusals.ts';
 import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
@@ -19,7 +19,7 @@ import { withWait } from './record.ts';
 import { rememberPool } from './known-pools.ts';
 
 interface PrepareContext extends FinalizerContext {
-  readonly tries: Tries;
+  readonly backoff: Backoff;
 }
 
 /**
@@ -27,18 +27,18 @@ interface PrepareContext extends FinalizerContext {
  * admission policy is reported and tried again.
  */
 export async function prepare(
-  { deps, reporter, tries }: PrepareContext,
+  { deps, reporter, backoff }: PrepareContext,
   { changes }: Extract<TerminationDecision, { kind: 'prepare' }>,
   observed: ObservedTermination,
 ): Promise<Turn> {
   const isPutOn = changes.some(({ finalizerMark }) => finalizerMark !== undefined);
   if (isPutOn && observed.nodePool !== undefined) await rememberPool(deps, observed.nodePool);
-  const refused: Refused[] = [];
+  const refused: RefusedChange[] = [];
   let changed: string | undefined;
   await oneByOne(changes, async ({ object, finalizers, finalizerMark }) => {
     const source = [observed.object, ...observed.nodes].find(({ metadata }) => metadata.uid === object.uid);
     if (source === undefined || changed !== undefined) return;
-    const outcome = await tries.make(
+    const outcome = await backoff.try(
       {
         key: object.uid,
         stored: observed.stored?.refusals,
@@ -47,7 +47,7 @@ export async function prepare(
       },
       () => setFinalizers(deps, source, finalizers, finalizerMark),
     );
-    if (isRefusal(outcome)) {
+    if (isRefused(outcome)) {
       refused.push(outcome);
       return;
     }
@@ -67,14 +67,14 @@ export async function prepare(
     });
   });
   if (changed !== undefined) return anotherTurn(changed);
-  return refused.length === 0 ? closeUnneeded(observed) : tryAgain(tries, refused, observed);
+  return refused.length === 0 ? closeUnneeded(observed) : tryAgain(backoff, refused, observed);
 }
 
 /** Keeps the refusals in the record. Throws the error if the message goes back to the queue. */
-function tryAgain(tries: Tries, refused: readonly Refused[], observed: ObservedTermination): Promise<Turn> {
+function tryAgain(backoff: Backoff, refused: readonly RefusedChange[], observed: ObservedTermination): Promise<Turn> {
   const { object, stored, record } = observed;
   const subject = subjectOf(object);
-  const refusals = tries.after(stored?.refusals);
+  const refusals = backoff.refusalsAfter(stored?.refusals);
   const why = refused.map(({ message }) => message).join('; ');
   const waiting = withWait(storedOrEmpty({ stored }), { kind: 'refused', message: why });
   const value = { ...waiting, ...(refusals !== undefined && { refusals }) };

@@ -3,7 +3,7 @@ import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
-import { createTries } from '../../../shared/lifecycle/refusals.ts';
+import { createBackoff } from '../../../shared/lifecycle/refusals.ts';
 import { anotherTurn, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { apply } from './apply.ts';
@@ -59,7 +59,7 @@ export async function reconcileTarget(
     releasedNodes: new Set(),
     answers: new Map(answers),
     lostRaces: 0,
-    tries: createTries(deps.clock),
+    backoff: createBackoff(deps.clock),
   };
   let nodesWithFinalizer: readonly TerminationSubject[] = [];
   let isKnown = false;
@@ -74,7 +74,7 @@ export async function reconcileTarget(
       }
       if (found.kind === 'gone') {
         nodesWithFinalizer = await handOverToNodes(context, found);
-        await closeGone(context, run.tries, target, found);
+        await closeGone(context, run.backoff, target, found);
       }
       return { kind: 'over' };
     },

@@ -5,7 +5,7 @@
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { earliest } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { isRefusal } from '../../../shared/lifecycle/refusals.ts';
+import { isRefused } from '../../../shared/lifecycle/refusals.ts';
 import { runSteps, type Step, type StepOutcome, type StepsOutcome } from './steps.ts';
 import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import { claimAndNodes, stepDone, type StepContext } from './context.ts';
@@ -23,12 +23,12 @@ export function runRefusableSteps(steps: readonly Step<StepContext>[], context: 
     async run(): Promise<StepOutcome> {
       if (step.role === 'end' && failureAtEnd !== undefined) return failureAtEnd();
       const outcome = await orUnavailable(tryStep(context, step));
-      if (outcome.kind !== 'unavailable' && !isRefusal(outcome)) return outcome;
+      if (outcome.kind !== 'unavailable' && !isRefused(outcome)) return outcome;
       const { error } = outcome;
-      const redeliveryError = isRefusal(outcome) ? outcome.redeliveryError : error;
+      const redeliveryError = isRefused(outcome) ? outcome.redeliveryError : error;
       const answer = (): StepOutcome => {
         if (redeliveryError !== undefined) throw redeliveryError;
-        const until = isRefusal(outcome) ? { until: outcome.until } : {};
+        const until = isRefused(outcome) ? { until: outcome.until } : {};
         return { kind: 'failed', reason: reasonOf(step), message: error.message, ...until };
       };
       const next = afterFailedStep(step.role, context.isForced);
@@ -63,7 +63,7 @@ function tryStep(context: StepContext, step: Step<StepContext>) {
         event: { type: 'Warning' },
       }),
   };
-  return run.tries.make(change, () => step.run(context));
+  return run.backoff.try(change, () => step.run(context));
 }
 
 /** Reports a step that was skipped past the deadline, once for each step. */

@@ -21,7 +21,7 @@ export interface StateWriter {
 /** Opens the record for one turn. A failed write leaves `value` as it was: the turn begins again. */
 export function openStateWriter(
   observed: ObservedTermination,
-  { tries, releasedNodes }: Pick<TerminationRunState, 'tries' | 'releasedNodes'>,
+  { backoff, releasedNodes }: Pick<TerminationRunState, 'backoff' | 'releasedNodes'>,
 ): StateWriter {
   let value = storedOrEmpty(observed);
   let { nextWakeTime, hasOwnMessage } = observed;
@@ -30,7 +30,7 @@ export function openStateWriter(
     const subject = subjectOf(observed.object);
     const wakeTime = earliest(wanted, whileAhead(observed.now, nextWakeTime));
     const { refusals: stored, ...fields } = next;
-    const refusals = tries.after(stored);
+    const refusals = backoff.refusalsAfter(stored);
     const nodes = withReleased(fields.nodes, releasedNodes);
     const tried = { ...fields, nodes, ...(refusals !== undefined && { refusals }) };
     // A timer that is left to the sweep gets no SQS message: each look would start another run.

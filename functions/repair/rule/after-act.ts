@@ -1,6 +1,6 @@
 /**
  * Decides what follows an act: what the record keeps, so that a refused one is retried ever less often, when the node is
- * looked at again, and which action is next. Tries of the kernel (`createTries`) decide at the call whether a change
+ * looked at again, and which action is next. The backoff of the kernel (`createBackoff`) decides at the call whether a change
  * waits; the ladder has to know before, since another action may then have its turn. Pure.
  */
 import type { Attempt } from '../attempt-record.ts';

@@ -5,7 +5,7 @@ import { nextTry, nextRefusal, waitAfter, type Refusal, type Refusals } from '..
 import { addDuration, durationBetween, hours, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { anotherTurn } from '../../../shared/lifecycle/settle.ts';
-import { causeOf, createTries, isRefusal, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
+import { causeOf, createBackoff, isRefused, type RefusableChange } from '../../../shared/lifecycle/refusals.ts';
 import { KindNotServed } from '../../../shared/ports/read-answer.ts';
 import { createManualClock, MANUAL_CLOCK_START } from '../../fakes/manual-clock.ts';
 
@@ -106,19 +106,19 @@ function refusedSubject() {
       error = next;
     },
     async run(more: Partial<RefusableChange> = {}) {
-      const tries = createTries(clock);
-      const outcome = await tries.make(change(more), async () => {
+      const backoff = createBackoff(clock);
+      const outcome = await backoff.try(change(more), async () => {
         calls.push(durationBetween(MANUAL_CLOCK_START, clock.now()) / minutes(1));
         if (error !== undefined) throw error;
         return { kind: 'ok' } as const;
       });
-      stored = tries.after(stored);
+      stored = backoff.refusalsAfter(stored);
       return outcome;
     },
   };
 }
 
-describe('tries of one subject', () => {
+describe('the backoff of one subject', () => {
   it('calls on the schedule only, whatever wakes it', async () => {
     const subject = refusedSubject();
     subject.fail(new TerminalError('Forbidden', 'frozen'));
@@ -145,7 +145,7 @@ describe('tries of one subject', () => {
     for (const message of ['denied at 10:00:01', 'denied at 10:05:07', 'a quota']) {
       subject.fail(new TerminalError('Forbidden', message));
       const outcome = await subject.run();
-      if (isRefusal(outcome)) await subject.clock.advance(durationBetween(subject.clock.now(), outcome.until));
+      if (isRefused(outcome)) await subject.clock.advance(durationBetween(subject.clock.now(), outcome.until));
     }
     expect(subject.said.map(({ text }) => text)).toEqual([
       expect.stringContaining('denied at 10:00:01'),
@@ -202,12 +202,12 @@ describe('tries of one subject', () => {
     subject.fail(new TerminalError('Forbidden', 'frozen'));
     await subject.run();
     await subject.clock.advance(minutes(1));
-    const tries = createTries(subject.clock);
-    await tries.make(
+    const backoff = createBackoff(subject.clock);
+    await backoff.try(
       { key: 'cordon', stored: subject.stored(), restsOn: [node()], report: async () => {} },
       async () => lost,
     );
-    expect(tries.after(subject.stored())).toEqual(subject.stored());
+    expect(backoff.refusalsAfter(subject.stored())).toEqual(subject.stored());
   });
 
   it('forgets what was accepted', async () => {
@@ -238,10 +238,10 @@ describe('tries of one subject', () => {
 
   it('does not repeat in one run what was refused in it', async () => {
     const clock = createManualClock();
-    const tries = createTries(clock);
+    const backoff = createBackoff(clock);
     let calls = 0;
     const attempt = (key: string, message = 'frozen') =>
-      tries.make({ key, stored: undefined, restsOn: [], report: async () => undefined }, async () => {
+      backoff.try({ key, stored: undefined, restsOn: [], report: async () => undefined }, async () => {
         calls += 1;
         throw new TerminalError('Forbidden', message);
       });
@@ -254,11 +254,11 @@ describe('tries of one subject', () => {
 
   it('says the same words of two changes once', async () => {
     const clock = createManualClock();
-    const tries = createTries(clock);
+    const backoff = createBackoff(clock);
     let said = 0;
     for (const key of ['delete', 'taint']) {
       const report = async (): Promise<void> => void (said += 1);
-      await tries.make({ key, stored: undefined, restsOn: [], report }, async () => {
+      await backoff.try({ key, stored: undefined, restsOn: [], report }, async () => {
         throw new TerminalError('Forbidden', 'frozen');
       });
     }
@@ -266,15 +266,15 @@ describe('tries of one subject', () => {
   });
 
   it('says of one change what went without a word for another', async () => {
-    const tries = createTries(createManualClock());
+    const backoff = createBackoff(createManualClock());
     const said: string[] = [];
     const refuse = async () => {
       throw new TerminalError('Forbidden', 'frozen');
     };
     const change = { stored: undefined, restsOn: [] };
-    await tries.make({ ...change, key: 'show' }, refuse);
-    expect(tries.after(undefined)?.['show']).not.toHaveProperty('saidTime');
-    await tries.make({ ...change, key: 'taint', report: async text => void said.push(text) }, refuse);
+    await backoff.try({ ...change, key: 'show' }, refuse);
+    expect(backoff.refusalsAfter(undefined)?.['show']).not.toHaveProperty('saidTime');
+    await backoff.try({ ...change, key: 'taint', report: async text => void said.push(text) }, refuse);
     expect(said).toHaveLength(1);
   });
 
@@ -284,15 +284,15 @@ describe('tries of one subject', () => {
     let isAllowed = false;
     const called: string[] = [];
     const run = async (): Promise<void> => {
-      const tries = createTries(clock);
+      const backoff = createBackoff(clock);
       for (const key of ['n1', 'n2', 'n3']) {
-        await tries.make({ key, stored, restsOn: [], report: async () => undefined }, async () => {
+        await backoff.try({ key, stored, restsOn: [], report: async () => undefined }, async () => {
           called.push(key);
           if (!isAllowed) throw answered(403, NOT_ALLOWED);
           return { kind: 'ok' };
         });
       }
-      stored = tries.after(stored);
+      stored = backoff.refusalsAfter(stored);
     };
     await run();
     called.length = 0;

@@ -5,7 +5,7 @@ import { readPod } from '../../../shared/domain/pod.ts';
 import type { Refusals } from '../../../shared/domain/refusal.ts';
 import { durationBetween, minutes, seconds, type DurationMs } from '../../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
-import { createTries } from '../../../shared/lifecycle/refusals.ts';
+import { createBackoff } from '../../../shared/lifecycle/refusals.ts';
 import {
   removePods,
   forgetPods,
@@ -57,7 +57,7 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodRemoval['kind']
     refusals: () => refusals,
     remembered: () => ({ refusals, held }),
     async look(pods: readonly string[], labels?: Record<string, string>) {
-      const tries = createTries(clock);
+      const backoff = createBackoff(clock);
       const views = pods.map(name => podOf(name, labels));
       const results = await removePods(
         {
@@ -72,7 +72,7 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodRemoval['kind']
           requiresUnchanged: true,
           askedEvictions: held,
           now: clock.now(),
-          tries,
+          backoff,
           refusals,
           restsOn: [],
           describe: () => ({ decision: 'evict', message: 'evicted' }),
@@ -83,8 +83,8 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodRemoval['kind']
       const left = remainingAfter(failedLooks, results, clock.now());
       ({ failedLooks } = left);
       held = askedEvictionsAfter(held, results, clock.now());
-      forgetPods(tries, refusals, views);
-      refusals = tries.after(refusals);
+      forgetPods(backoff, refusals, views);
+      refusals = backoff.refusalsAfter(refusals);
       return { ...left, answers: results.map(({ answer }) => answer), kinds: results.map(({ answer }) => answer.kind) };
     },
     async lookEvery(step: DurationMs, count: number, pods: readonly string[]) {
