@@ -1,4 +1,5 @@
 /** The context of a pass, and the outcome of an act. Types only. */
+import type { RepairDeps } from './common/context.ts';
 import type { MadeObjects } from './actions/action.ts';
 import type { PlannedResource } from './actions/custom-resource.ts';
 import type { FoundReplacement } from './rule/attempt.ts';
@@ -10,13 +11,6 @@ import type { NodeRecord } from './node-record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-
-/** Ports that repair uses. */
-export type RepairDeps = Pick<
-  FunctionDeps,
-  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
->;
 
 /** The rules of the concern. Mutants put mistakes in their place. */
 export type ReplaceableRules = typeof REPLACEABLE_RULES;

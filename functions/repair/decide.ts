@@ -8,8 +8,8 @@
  * | what is found of each node, and what that asks to read | `guardInputsOf`, `judgePool`, `nextRead`, `nodesToConfirm` | `explained-node.ts`, `reconcile.ts` |
  * | what is found of one node | `decideNode`, `judgeNode`, `newNodeOf`, `otherWorkOn` | `explained-node.ts` |
  * | whether a node is unhealthy | `judgeHealth`, `mayNeedRepair` | `carry-out.ts`, `explained-node.ts`, `wake-ups.ts` |
- * | which pool a node is of | `nodesWithoutClaim`, `ownsNode`, `poolOf` | `explained-node.ts`, `observe.ts`, `policy-facts.ts`, `wake-ups.ts` |
- * | by which settings | `readableSettings` | `explained-node.ts`, `observe.ts`, `settings.ts` |
+ * | which pool a node is of | `nodesWithoutClaim`, `ownsNode`, `poolOf` | `explained-node.ts`, `observe.ts`, `policy-status/observe.ts`, `wake-ups.ts` |
+ * | by which settings | `readableSettings` | `explained-node.ts`, `observe.ts`, `common/settings.ts` |
  * | who else asks for the node, or holds it | `leaseHolder`, `requestedNode` | `observe.ts` |
  * | what several requests for a pass ask together | `mergeRequests` | `pass-request-codec.ts` |
  * | how many repairs zone and cluster allow | `createConcurrencyLimits` | `reservations.ts` |

@@ -19,7 +19,7 @@ import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import { openReservations, type OpenReservations } from './reservations.ts';
 import { basisFor, loadPoolSettings, type PoolSettings } from './pool-settings.ts';
-import { statementsByPool, statementsUnder } from './settings.ts';
+import { statementsByPool, statementsUnder } from './common/settings.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNodeClaimView, getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';

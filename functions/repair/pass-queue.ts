@@ -4,7 +4,9 @@
  */
 import type { PassDeps } from './context.ts';
 import { PASS_SPACING } from './decide.ts';
-import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
+import { OWNER } from './common/context.ts';
+import { POOL_CODEC, poolRecordId } from './record.ts';
+import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import type { PassRequest } from './rule/pass-requests.ts';
 import { FOR_POOL, toAsk } from './pass-request-codec.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
@@ -101,11 +103,26 @@ export function createPasses(
   };
 }
 
-/** Whether something of the pool is held, in flight or followed. */
-export async function isBusy(
-  deps: Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>,
+type RecordDeps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
+
+/** Counts of the repairs of a pool; undefined: a newer version keeps its record, and counts them. */
+export async function repairCountsOf(
+  deps: RecordDeps,
   pool: string | undefined,
-): Promise<boolean> {
+): Promise<PoolRecord['counts'] | undefined> {
+  const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();
+  switch (loaded.kind) {
+    case 'known':
+      return loaded.value.counts;
+    case 'none':
+      return NEW_POOL.counts;
+    case 'newer':
+      return undefined;
+  }
+}
+
+/** Whether something of the pool is held, in flight or followed. */
+export async function isBusy(deps: RecordDeps, pool: string | undefined): Promise<boolean> {
   const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();
   if (loaded.kind !== 'known') return false;
   const { counts, inFlight, followed } = loaded.value;

@@ -1,8 +1,8 @@
 /** Reads the settings in force for a pool. A pass reads them at its beginning, and again before its acts. */
 import type { PassDeps } from './context.ts';
-import { OWNER } from './record.ts';
+import { OWNER } from './common/context.ts';
 import type { RepairInForce } from './rule/settings-in-force.ts';
-import { OWN_BLOCKS, repairInForce } from './settings.ts';
+import { OWN_BLOCKS, repairInForce } from './common/settings.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';

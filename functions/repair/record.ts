@@ -2,6 +2,7 @@
  * Storage of the records of a pool (`pool-record.ts`) and of a node (`node-record.ts`): ids and stored names. Those of
  * earlier versions are read in `stored-versions.ts`. Only passes write them.
  */
+import { OWNER } from './common/context.ts';
 import { type Attempt, attempt } from './attempt-record.ts';
 import { type NodeRecord, nodeSchema } from './node-record.ts';
 import { type PoolRecord, poolSchema } from './pool-record.ts';
@@ -18,8 +19,6 @@ export interface StoredNode {
   /** The custom resource of its attempt is there, though no run recorded that. */
   readonly isMade?: boolean;
 }
-
-export const OWNER = 'repair';
 
 /** Id of the record of one node, by its UID (I10). */
 export const nodeRecordId = (uid: string): string => `node/${uid}`;

@@ -3,7 +3,8 @@
  * pool has in flight any more goes. `reservations.ts` is how a pass works with them. While no policy states a limit, the
  * record is not even read.
  */
-import { OWNER, POOL_CODEC, poolRecordId } from './record.ts';
+import { OWNER } from './common/context.ts';
+import { POOL_CODEC, poolRecordId } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import type { Subject } from '../../shared/contract/subject.ts';

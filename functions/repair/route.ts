@@ -4,15 +4,16 @@
  * listed, unless something is held or in flight in its pool.
  */
 import { parseDrainCompleted } from './actions/drain.ts';
-import type { RepairDeps, ReplaceableRules } from './context.ts';
+import type { ReplaceableRules } from './context.ts';
 import { REPLACEABLE_RULES } from './decide.ts';
 import { checkReservations, isReservations } from './reservation-record.ts';
 import { runPass } from './reconcile.ts';
-import { policyChanged, statusTimers, surroundingsChanged } from './policy-status.ts';
-import { OWNER } from './record.ts';
+import type { PolicyStatusDeps } from './policy-status/context.ts';
+import { policyChanged, statusTimers, surroundingsChanged } from './policy-status/reconcile.ts';
+import { OWNER, type RepairDeps } from './common/context.ts';
 import { reportNodePool, reportPolicy } from './settings-faults.ts';
 import { askForChange, askForNode, askIfBusy, askIfRemembered, settingsRounds } from './wake-ups.ts';
-import { createPasses, type Passes } from './pass-queue.ts';
+import { createPasses, type Passes, repairCountsOf } from './pass-queue.ts';
 import { getNodeView } from '../../shared/cluster/lists.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { isRepublished } from '../../shared/contract/cluster-event.ts';
@@ -20,22 +21,22 @@ import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
 import { nodeOfRequest } from '../../shared/domain/source.ts';
 import { TerminalError } from '../../shared/errors.ts';
-import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
+import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 
-type Deps = RepairDeps & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: SettingsRounds };
+type Deps = RepairDeps & PolicyStatusDeps & { readonly passes: Passes; readonly settings: SettingsRounds };
 type MessageOf<Kind> = Extract<InboxMessage, { readonly kind: Kind }>;
 
 /** Creates the reconciler of repair. @param rules put in place of the real rules, by mutants only */
 export function createReconciler(ports: RepairDeps, rules: Partial<ReplaceableRules> = {}): Reconcile {
   const reporter = createReporter(OWNER, ports);
-  const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> =>
-    surroundingsChanged({ ...ports, reporter }, urgency);
+  const status: PolicyStatusDeps = { ...ports, reporter, repairCountsOf: pool => repairCountsOf(ports, pool) };
+  const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> => surroundingsChanged(status, urgency);
   const passes = createPasses({ ...ports, ...REPLACEABLE_RULES, ...rules, reporter, repairsChanged }, runPass);
   const settings = settingsRounds({ ...ports, passes });
-  const deps: Deps = { ...ports, reporter, passes, settings };
+  const deps: Deps = { ...ports, ...status, passes, settings };
   const timers: readonly WakeUpRoute[] = [
     ...passes.timers,
     settings,

@@ -3,8 +3,8 @@
  * generation that was accepted last stays in force until the fault is fixed. A policy that never was valid stops the
  * repairs of the pools that it selects (I6). Each policy has one record, written when its event is handled.
  */
-import { OWNER } from './record.ts';
-import { OWN_BLOCKS, unwatchedTypes } from './settings.ts';
+import { OWNER } from './common/context.ts';
+import { OWN_BLOCKS, unwatchedTypes } from './common/settings.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { listPolicies } from '../../shared/cluster/node-pool.ts';
 import { parseNodePoolSelector } from '../../shared/contract/policy-schema.ts';

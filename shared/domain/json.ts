@@ -5,6 +5,17 @@ import type { JsonObject, JsonValue } from './kubernetes-object.ts';
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Whether two JSON values are equal, whatever the order of their keys. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, index) => isSameJson(each, b[index]));
+  if (!isJsonObject(a) || !isJsonObject(b)) return a === b;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length && keys.every(key => Object.hasOwn(b, key) && isSameJson(a[key], b[key]))
+  );
+}
+
 /** The fields of an object; none of what is no object. */
 export const fieldsOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 

@@ -2,7 +2,12 @@
 import { globSync } from 'node:fs';
 
 /** One of each concern's folder, or of a folder of the finalizer. */
-const RULES = ['functions/**/decide.ts', 'functions/**/rule/*.ts', 'functions/repair/{reservations,policy-summary}.ts'];
+const RULES = [
+  'functions/**/decide.ts',
+  'functions/**/rule/*.ts',
+  'functions/repair/reservations.ts',
+  'functions/repair/policy-status/settings*.ts',
+];
 
 /** Paths from the root of the project. */
 export const ruleFiles = (): readonly string[] => globSync(RULES).toSorted();

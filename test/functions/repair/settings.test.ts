@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes } from '../../../shared/domain/time.ts';
-import { repairBlockInForce } from '../../../functions/repair/settings.ts';
+import { repairBlockInForce } from '../../../functions/repair/common/settings.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 
 function anObject(kind: string, name: string, spec: JsonObject, labels: Record<string, string> = {}): KubernetesObject {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadInForce } from '../../../functions/repair/policy-facts.ts';
+import { loadInForce } from '../../../functions/repair/policy-status/observe.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { loadConfig } from '../../../shared/cluster/configuration.ts';

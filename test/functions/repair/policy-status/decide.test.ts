@@ -1,11 +1,12 @@
 /** When the status of a policy is written, and what of it is kept. */
 import { describe, expect, it } from 'vitest';
-import { decideStatus } from '../../../functions/repair/policy-summary.ts';
-import type { ClusterFacts, PolicyFacts, PoolCounts } from '../../../functions/repair/policy-facts.ts';
-import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { toTimestamp } from '../../../shared/domain/time.ts';
-import { readPolicies } from '../../../shared/policies/policy-set.ts';
-import { at, NOW } from '../../builders/pool.ts';
+import { decide } from '../../../../functions/repair/policy-status/decide.ts';
+import { type ClusterFacts, observedPolicy } from '../../../../functions/repair/policy-status/observe.ts';
+import type { PoolCounts } from '../../../../functions/repair/policy-status/settings.ts';
+import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import { toTimestamp } from '../../../../shared/domain/time.ts';
+import { readPolicies } from '../../../../shared/policies/policy-set.ts';
+import { at, NOW } from '../../../builders/pool.ts';
 
 const METADATA = { uid: 'uid-a', resourceVersion: '1', creationTimestamp: '2024-11-01T15:00:00Z' };
 const policy = (spec: JsonObject, status?: JsonObject, generation = 3): KubernetesObject => ({
@@ -31,15 +32,15 @@ interface Given {
   readonly minute?: number;
   readonly gateOpen?: boolean;
   readonly web?: Partial<PoolCounts>;
-  readonly accepted?: Omit<PolicyFacts, 'object'>;
+  readonly accepted?: Omit<Parameters<typeof observedPolicy>[0], 'object'>;
 }
 
 const VALID = { fault: undefined, acceptedGeneration: 3 };
 
 function decided({ object, counts = false, minute = 0, gateOpen = true, web, accepted = VALID }: Given) {
   const pools = [{ pool: WEB, nodes: 5, repairs: { held: 0, repairing: 1 }, claimsWithKarpenterFinalizer: 0, ...web }];
-  const cluster: ClusterFacts = { gateOpen, inForce: readPolicies([object]), pools, templates: [] };
-  return decideStatus({ object, ...accepted }, cluster, { counts, now: at(minute) });
+  const cluster: ClusterFacts = { gateOpen, policySet: readPolicies([object]), pools, templates: [] };
+  return decide(observedPolicy({ object, ...accepted }, cluster), { counts, now: at(minute) });
 }
 
 /** What stands in the status after a look. */
@@ -152,7 +153,7 @@ describe('the warning that Karpenter ends what the policy would', () => {
     ['hooks', HOOKED, 'HooksDoNotHold'],
     ['Replace', { termination: { builtin: 'Replace' } }, 'ReplaceNotInForce'],
   ])('is told once: of %s', (_, spec, reason) => {
-    expect(decided({ object: policy(spec), web })).toMatchObject({ warning: { type: 'Warning', reason } });
+    expect(decided({ object: policy(spec), web })).toMatchObject({ warning: { reason } });
     const status = written({ object: policy(spec), web });
     const again = decided({ object: policy(spec, status, 4), web });
     expect(again).toMatchObject({ kind: 'write', warning: undefined });

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { policyChanged, statusDue, surroundingsChanged } from '../../../functions/repair/policy-status.ts';
-import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
-import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
-import { RESOURCES } from '../../../shared/contract/resources.ts';
-import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
-import { hours, minutes, seconds, toEpochMs, toTimestamp, type DurationMs } from '../../../shared/domain/time.ts';
-import { createCluster } from '../../../simulator/world.ts';
-import { T } from '../../builders/repair.ts';
+import { policyChanged, statusDue, surroundingsChanged } from '../../../../functions/repair/policy-status/reconcile.ts';
+import type { PolicyStatusDeps } from '../../../../functions/repair/policy-status/context.ts';
+import { repairCountsOf } from '../../../../functions/repair/pass-queue.ts';
+import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
+import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
+import { RESOURCES } from '../../../../shared/contract/resources.ts';
+import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
+import { hours, minutes, seconds, toEpochMs, toTimestamp, type DurationMs } from '../../../../shared/domain/time.ts';
+import { createCluster } from '../../../../simulator/world.ts';
+import { T } from '../../../builders/repair.ts';
 
 /** Some policies in a cluster, and the ports that their status is kept through. */
 function start(...names: readonly string[]) {
@@ -21,14 +23,18 @@ function start(...names: readonly string[]) {
     core.seed({ apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', metadata: { name }, spec });
   };
   for (const name of names) add(name);
-  const ports = {
-    kubernetes: createInProcessKubernetesApi(core, 'repair'),
+  const records = {
     records: store,
     wakeUps: { send: async () => undefined },
+    clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
+  };
+  const ports: PolicyStatusDeps & typeof records = {
+    ...records,
+    repairCountsOf: pool => repairCountsOf(records, pool),
+    kubernetes: createInProcessKubernetesApi(core, 'repair'),
     events: { record: async () => undefined },
     reporter: { report: async () => undefined },
     audit: { write: () => undefined },
-    clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
   };
   return {
     ports,

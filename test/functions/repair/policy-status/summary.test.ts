@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { summarize } from '../../../functions/repair/policy-summary.ts';
-import type { ClusterFacts, PolicyFacts } from '../../../functions/repair/policy-facts.ts';
-import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { readPolicies } from '../../../shared/policies/policy-set.ts';
-import { APPLIED_POLICIES } from '../../fixtures/unstated-reach-manifests.ts';
+import { summarize } from '../../../../functions/repair/policy-status/decide.ts';
+import { type ClusterFacts, observedPolicy } from '../../../../functions/repair/policy-status/observe.ts';
+import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import { readPolicies } from '../../../../shared/policies/policy-set.ts';
+import { APPLIED_POLICIES } from '../../../fixtures/unstated-reach-manifests.ts';
+
+type ReadPolicy = Parameters<typeof observedPolicy>[0];
 
 const metadata = (name: string, labels: Record<string, string> = {}) => ({
   name,
@@ -30,7 +32,7 @@ const pool = (name: string, spec: JsonObject = {}): KubernetesObject => ({
 });
 const facts = (policies: readonly KubernetesObject[], overrides: Partial<ClusterFacts> = {}): ClusterFacts => ({
   gateOpen: true,
-  inForce: readPolicies(policies),
+  policySet: readPolicies(policies),
   pools: [
     { pool: undefined, nodes: 2, repairs: { held: 1, repairing: 0 }, claimsWithKarpenterFinalizer: 0 },
     { pool: pool('web'), nodes: 5, repairs: { held: 2, repairing: 1 }, claimsWithKarpenterFinalizer: 0 },
@@ -39,7 +41,7 @@ const facts = (policies: readonly KubernetesObject[], overrides: Partial<Cluster
   templates: ['reboot'],
   ...overrides,
 });
-const of = (object: KubernetesObject, overrides: Partial<PolicyFacts> = {}): PolicyFacts => ({
+const of = (object: KubernetesObject, overrides: Partial<ReadPolicy> = {}): ReadPolicy => ({
   object,
   fault: undefined,
   acceptedGeneration: 3,
@@ -49,14 +51,15 @@ const selecting = (team: string, spec: JsonObject): JsonObject => ({
   nodePoolSelector: { matchLabels: { team } },
   ...spec,
 });
+const summarized = (about: ReadPolicy, cluster: ClusterFacts) => summarize(observedPolicy(about, cluster));
 /** `Active=False Overridden`. */
-const conditionsOf = (about: PolicyFacts, cluster: ClusterFacts): readonly string[] =>
-  summarize(about, cluster).conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+const conditionsOf = (about: ReadPolicy, cluster: ClusterFacts): readonly string[] =>
+  summarized(about, cluster).conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 
 describe('the counts of a policy', () => {
   it('without a selector are those of all pools and of the nodes without one', () => {
     const all = policy('all', { repair: {} });
-    expect(summarize(of(all), facts([all]))).toMatchObject({
+    expect(summarized(of(all), facts([all]))).toMatchObject({
       nodePools: 2,
       nodes: 10,
       held: 3,
@@ -71,15 +74,15 @@ describe('the counts of a policy', () => {
 
   it('are zero by name where another block is in force', () => {
     const all = policy('all', { drain: { maxConcurrent: 1 } });
-    expect(summarize(of(all), facts([all])).pools[1]).toEqual({ name: 'web', nodes: 5, held: 0, repairing: 0 });
+    expect(summarized(of(all), facts([all])).pools[1]).toEqual({ name: 'web', nodes: 5, held: 0, repairing: 0 });
   });
 
   it('leave out the repairs of pools for which another block is in force', () => {
     const all = policy('all', { repair: {} });
     const web = policy('web', selecting('web', { repair: {} }));
     const cluster = facts([all, web]);
-    expect(summarize(of(all), cluster)).toMatchObject({ nodes: 10, held: 1, repairing: 1 });
-    expect(summarize(of(web), cluster)).toMatchObject({ nodePools: 1, nodes: 5, held: 2, repairing: 1 });
+    expect(summarized(of(all), cluster)).toMatchObject({ nodes: 10, held: 1, repairing: 1 });
+    expect(summarized(of(web), cluster)).toMatchObject({ nodePools: 1, nodes: 5, held: 2, repairing: 1 });
   });
 
   it('list a hundred pools, and count all', () => {
@@ -90,7 +93,7 @@ describe('the counts of a policy', () => {
       repairs: { held: 1, repairing: 0 },
       claimsWithKarpenterFinalizer: 0,
     }));
-    const summary = summarize(of(all), facts([all], { pools }));
+    const summary = summarized(of(all), facts([all], { pools }));
     expect(summary.pools).toHaveLength(100);
     expect(summary).toMatchObject({ nodePools: 120, nodes: 120, held: 120 });
   });
@@ -101,7 +104,7 @@ describe('the counts of a policy', () => {
     const pools = [loose, web, db]
       .flatMap(each => each ?? [])
       .map((each, index) => (index === 2 ? each : { ...each, repairs: undefined }));
-    const summary = summarize(of(all), facts([all], { pools }));
+    const summary = summarized(of(all), facts([all], { pools }));
     expect(summary).toMatchObject({ nodes: 10, held: 0, repairing: 1 });
     expect(summary.pools).toEqual([
       { name: '', nodes: 2 },
@@ -121,8 +124,8 @@ describe('the counts of a policy', () => {
 
 /** `In force` has no reason of its own in the message: which blocks are, and in which mode, is what it says. */
 describe('the condition Active says', () => {
-  const activeOf = (about: PolicyFacts, cluster: ClusterFacts) =>
-    summarize(about, cluster).conditions.find(({ type }) => type === 'Active');
+  const activeOf = (about: ReadPolicy, cluster: ClusterFacts) =>
+    summarized(about, cluster).conditions.find(({ type }) => type === 'Active');
   const own = (name: string) => ({
     pool: pool(name, { repair: {} }),
     nodes: 1,
@@ -190,7 +193,7 @@ describe('the condition Active says', () => {
   it('that it was never accepted', () => {
     const object = policy('a', { repair: {} });
     const about = of(object, { fault: 'spec.repair: bad', acceptedGeneration: undefined });
-    const [accepted, active] = summarize(about, facts([object])).conditions;
+    const [accepted, active] = summarized(about, facts([object])).conditions;
     expect(accepted?.message).toBe('spec.repair: bad; no generation of it was ever accepted');
     expect(active).toMatchObject({
       status: 'False',
@@ -212,7 +215,7 @@ describe('the conditions of a policy', () => {
       claimsWithKarpenterFinalizer: 0,
     },
   ];
-  it.each<[string, JsonObject, Partial<PolicyFacts>, Partial<ClusterFacts>, readonly string[]]>([
+  it.each<[string, JsonObject, Partial<ReadPolicy>, Partial<ClusterFacts>, readonly string[]]>([
     ['in force', block, {}, {}, ['Accepted=True Valid', 'Active=True InForce']],
     ['in mode Observe', { mode: 'Observe', ...block }, {}, {}, ['Accepted=True Valid', 'Active=True Observing']],
     ['without a block', {}, {}, {}, ['Accepted=True Valid', 'Active=False NoBlock']],
@@ -294,7 +297,7 @@ describe('the conditions of a policy', () => {
 
   it.each(APPLIED_POLICIES)('warn of $manifest.metadata.name as the admission policy does', ({ spec, warning }) => {
     const object = asWritten('a', spec);
-    const { conditions } = summarize(of(object), facts([object]));
+    const { conditions } = summarized(of(object), facts([object]));
     expect(conditions.filter(({ type }) => type === 'Warning')).toEqual(
       warning === undefined ? [] : [{ type: 'Warning', status: 'True', reason: 'ReachNotStated', message: warning }],
     );
@@ -308,7 +311,7 @@ describe('the conditions of a policy', () => {
       'Active=False NotAccepted',
     ]);
     const typo = asWritten('a', { repair: { actions: [{ type: 'CustomResource', template: 'wipe' }] } });
-    const { conditions } = summarize(of(typo), facts([typo]));
+    const { conditions } = summarized(of(typo), facts([typo]));
     expect(conditions.at(-1)).toMatchObject({
       reason: 'NoTemplate',
       message: expect.stringMatching(
@@ -330,7 +333,7 @@ describe('the conditions of a policy', () => {
       },
     };
     const object = asWritten('a', { mode: 'Enforce', nodePoolSelector: { matchLabels: { a: 'b' } }, ...block });
-    expect(summarize(of(object), facts([object])).conditions.at(-1)).toMatchObject({
+    expect(summarized(of(object), facts([object])).conditions.at(-1)).toMatchObject({
       reason: 'NoTemplate',
       message: [
         ['repair.actions.1.template', 'own'],
@@ -345,14 +348,17 @@ describe('the conditions of a policy', () => {
 
   it('say the fault, and which generation is in force', () => {
     const object = policy('a', block);
-    const { conditions } = summarize(of(object, { fault: 'spec.repair: bad', acceptedGeneration: 2 }), facts([object]));
+    const { conditions } = summarized(
+      of(object, { fault: 'spec.repair: bad', acceptedGeneration: 2 }),
+      facts([object]),
+    );
     expect(conditions[0]?.message).toBe('spec.repair: bad; generation 2, which was accepted last, stays in force');
   });
 
   it('say that the other blocks are in force, where a block of another function has a fault', () => {
     const object = policy('a', block);
     const acceptedGeneration = object.metadata.generation;
-    const { conditions } = summarize(of(object, { fault: 'spec.drain: bad', acceptedGeneration }), facts([object]));
+    const { conditions } = summarized(of(object, { fault: 'spec.drain: bad', acceptedGeneration }), facts([object]));
     expect(conditions[0]?.message).toBe(
       'spec.drain: bad; the other blocks are in force, and a block with a fault as it could be read last',
     );

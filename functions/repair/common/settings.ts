@@ -2,19 +2,24 @@
  * Finds the repair block in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific
  * policy over a general one, and the first by name among equals. Pure.
  */
-import type { RepairBlockInForce, RepairLimitsInForce, RepairInForce, StatedLimits } from './rule/settings-in-force.ts';
-import { readableSettings } from './rule/incident.ts';
-import type { BlockGroup } from '../../shared/cluster/kept-policies.ts';
-import type { Mode } from '../../shared/contract/policy-schema.ts';
-import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
-import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
-import { kindAndName, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { nearestName } from '../../shared/domain/nearest-name.ts';
-import { DO_NOT_REPAIR_ANNOTATION } from '../../shared/domain/node.ts';
-import { type ProviderPolicies, statementsOfProvider } from '../../shared/domain/provider-policies.ts';
-import { AWS_REPAIR_STATEMENTS, type RepairStatement, statementsOf } from '../../shared/domain/repair-policy.ts';
-import { decisionFor, hasBlock } from '../../shared/policies/deciding-policy.ts';
-import { policiesFor, type PolicySet, unreadableFor } from '../../shared/policies/policy-set.ts';
+import type {
+  RepairBlockInForce,
+  RepairLimitsInForce,
+  RepairInForce,
+  StatedLimits,
+} from '../rule/settings-in-force.ts';
+import { readableSettings } from '../rule/incident.ts';
+import type { BlockGroup } from '../../../shared/cluster/kept-policies.ts';
+import type { Mode } from '../../../shared/contract/policy-schema.ts';
+import { parseRepairLimits } from '../../../shared/contract/repair-limits-schema.ts';
+import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
+import { kindAndName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { nearestName } from '../../../shared/domain/nearest-name.ts';
+import { DO_NOT_REPAIR_ANNOTATION } from '../../../shared/domain/node.ts';
+import { type ProviderPolicies, statementsOfProvider } from '../../../shared/domain/provider-policies.ts';
+import { AWS_REPAIR_STATEMENTS, type RepairStatement, statementsOf } from '../../../shared/domain/repair-policy.ts';
+import { decisionFor, hasBlock } from '../../../shared/policies/deciding-policy.ts';
+import { policiesFor, type PolicySet, unreadableFor } from '../../../shared/policies/policy-set.ts';
 
 /** Sources of the settings of every pool. */
 export interface SettingsSources {
