@@ -3,7 +3,7 @@ import { createReconciler as drain } from '../functions/drain/route.ts';
 import { createReconciler as finalizer } from '../functions/finalizer/route.ts';
 import { createReconciler as gracePeriod } from '../functions/grace-period/route.ts';
 import { createReconciler as repair } from '../functions/repair/route.ts';
-import { createSweep as timer } from '../functions/timer/reconcile.ts';
+import { createSweep as timer } from '../functions/timer/route.ts';
 import type { FunctionName } from '../shared/contract/names.ts';
 import type { FunctionDeps, Reconcile } from '../shared/ports/function-deps.ts';
 

@@ -1,4 +1,5 @@
 /** Context of one run of a drain: the ports, and its memory. */
+import type { decide } from './decide.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
@@ -7,6 +8,11 @@ export type DrainDeps = Pick<
   FunctionDeps,
   'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock' | 'cluster'
 >;
+
+/** The rules of the concern. Mutants put mistakes in their place. */
+export interface ReplaceableRules {
+  readonly decide: typeof decide;
+}
 
 export interface DrainContext {
   readonly deps: DrainDeps;

@@ -13,13 +13,10 @@ import { closeGone } from './drain-end.ts';
 import type { IncomingMessage } from './rule/observation.ts';
 import { observe, type ObservedNode, type TargetNode } from './observe.ts';
 import { DRAIN_CODEC, recordIdOf } from './record.ts';
-import type { DrainDeps, DrainRunState } from './context.ts';
-
-/** The rules of the concern. Mutants put mistakes in their place. */
-export const REPLACEABLE_RULES = { decide } as const;
+import type { DrainDeps, DrainRunState, ReplaceableRules } from './context.ts';
 
 /** The rules that a drain goes by. */
-export type ReplaceableRules = typeof REPLACEABLE_RULES;
+export const REPLACEABLE_RULES: ReplaceableRules = { decide };
 
 /** The ports, helpers and rules of one look at a node. */
 export interface ReconcileContext extends ReplaceableRules {

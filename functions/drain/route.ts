@@ -11,12 +11,12 @@ import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { readBusEvent, type NodeMessage } from './bus-event.ts';
 import { answerGone } from './drain-end.ts';
 import { isRequest } from './rule/phase.ts';
-import { reconcileNode, REPLACEABLE_RULES, type ReconcileContext, type ReplaceableRules } from './reconcile.ts';
+import { reconcileNode, REPLACEABLE_RULES, type ReconcileContext } from './reconcile.ts';
 import { reportNotQuarantined, reportOtherCluster } from './report.ts';
 import { DRAIN_BLOCKS } from './settings.ts';
 import { reportDrainFaults } from './settings-faults.ts';
 import { OWNER } from './record.ts';
-import type { DrainDeps } from './context.ts';
+import type { DrainDeps, ReplaceableRules } from './context.ts';
 import { drainRounds, settingsRounds, wakeDrainOf } from './wake-ups.ts';
 
 const KEPT_POLICIES = { owner: OWNER, readers: DRAIN_BLOCKS } as const;

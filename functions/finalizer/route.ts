@@ -8,14 +8,12 @@ import type { Subject } from '../../shared/contract/subject.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
-import type { Step } from './termination/steps.ts';
 import { ofKind, routeWakeUp, type SubjectWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import { TERMINATION_BLOCK } from './termination/settings.ts';
 import { createClaimCache } from './termination/claim-cache.ts';
-import { decide } from './termination/decide.ts';
 import { reportTerminationFaults } from './termination/settings-faults.ts';
 import { closeNodeRecord } from './termination/end.ts';
 import { checkForOrphans } from './orphans/wake-ups.ts';
@@ -24,14 +22,12 @@ import { reconcileInstance } from './orphans/reconcile.ts';
 import { isInstance } from './orphans/record.ts';
 import { targetOfNode } from './termination/observe.ts';
 import { isKnownPool, updateKnownPool } from './termination/known-pools.ts';
-import { reconcileTarget } from './termination/reconcile.ts';
-import { decide as decideObject } from './objects/decide.ts';
-import { reserveCallTime } from './objects/rule/call-queue.ts';
-import { reconcileObject } from './objects/reconcile.ts';
+import { reconcileTarget, REPLACEABLE_RULES as TERMINATION_RULES } from './termination/reconcile.ts';
+import type { ObjectContext, ReplaceableRules as RulesOfObjects } from './objects/context.ts';
+import { reconcileObject, REPLACEABLE_RULES as OBJECT_RULES } from './objects/reconcile.ts';
 import { reconcileOtherFinalizerRules, reconcileFinalizerRule } from './finalizer-rules/reconcile.ts';
 import { finalizerRuleRounds } from './finalizer-rules/wake-ups.ts';
-import type { TerminationContext, StepContext } from './termination/context.ts';
-import { TERMINATION_STEPS } from './termination/terminate.ts';
+import type { ReplaceableRules as RulesOfTerminations, TerminationContext } from './termination/context.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import { settingsRounds, terminationRounds } from './wake-ups.ts';
 import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
@@ -39,20 +35,15 @@ import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 /** Owner and blocks of the policies that a termination goes by. */
 const KEPT_POLICIES = { owner: OWNER, readers: [TERMINATION_BLOCK, PROTECTION] } as const;
 
-/** The rules of the concern. Mutants put mistakes in their place. */
-export interface ReplaceableRules {
-  readonly decide: typeof decide;
-  readonly steps: readonly Step<StepContext>[];
-  readonly decideObject: typeof decideObject;
-  readonly reserveCallTime: typeof reserveCallTime;
-}
-
 type RouteContext = TerminationContext &
-  Pick<ReplaceableRules, 'decideObject' | 'reserveCallTime'> &
+  ObjectContext &
   Readonly<Record<'terminationRounds' | 'finalizerRuleRounds', Rounds>> & { readonly settings: SettingsRounds };
 
 /** @param rules put in place of the real rules and steps, by mutants only */
-export function createReconciler(deps: FinalizerDeps, rules: Partial<ReplaceableRules> = {}): Reconcile {
+export function createReconciler(
+  deps: FinalizerDeps,
+  rules: Partial<RulesOfTerminations & RulesOfObjects> = {},
+): Reconcile {
   const reporter = createReporter(OWNER, deps);
   const context: RouteContext = {
     deps,
@@ -62,10 +53,8 @@ export function createReconciler(deps: FinalizerDeps, rules: Partial<Replaceable
     settings: settingsRounds(deps),
     terminationRounds: terminationRounds(deps),
     finalizerRuleRounds: finalizerRuleRounds(deps),
-    decide,
-    steps: TERMINATION_STEPS,
-    decideObject,
-    reserveCallTime,
+    ...TERMINATION_RULES,
+    ...OBJECT_RULES,
     ...rules,
   };
   const timers: readonly WakeUpRoute[] = [

@@ -1,4 +1,5 @@
 /** Context of one run: the ports, and what its later turns must know of the earlier ones. */
+import type { decide } from './decide.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { Backoff } from '../../shared/lifecycle/refusals.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -8,6 +9,11 @@ export type GracePeriodDeps = Pick<
   FunctionDeps,
   'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'
 >;
+
+/** The rules of the concern. Mutants put mistakes in their place. */
+export interface ReplaceableRules {
+  readonly decide: typeof decide;
+}
 
 export interface GracePeriodContext {
   readonly deps: GracePeriodDeps;

@@ -12,16 +12,13 @@ import { settle, type Concern, type Observed } from '../../shared/lifecycle/sett
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { orUnavailable } from '../../shared/ports/read-answer.ts';
 import { apply, closeGone } from './apply.ts';
-import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
+import type { GracePeriodContext, GracePeriodDeps, ReplaceableRules } from './context.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
 import { observe, type ObservedNode, type TargetNode } from './observe.ts';
 import { GRACE_PERIOD_CODEC, recordIdOf, type GracePeriodRecord } from './record.ts';
 
-/** The rules of the concern. Mutants put mistakes in their place. */
-export const REPLACEABLE_RULES = { decide } as const;
-
 /** The rules that a grace period goes by. */
-export type ReplaceableRules = typeof REPLACEABLE_RULES;
+export const REPLACEABLE_RULES: ReplaceableRules = { decide };
 
 /** The ports, helpers and rules of one look at a node. */
 export interface ReconcileContext extends ReplaceableRules {

@@ -8,8 +8,8 @@ import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wa
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
-import type { GracePeriodDeps } from './context.ts';
-import { reconcileNode, REPLACEABLE_RULES, type ReconcileContext, type ReplaceableRules } from './reconcile.ts';
+import type { GracePeriodDeps, ReplaceableRules } from './context.ts';
+import { reconcileNode, REPLACEABLE_RULES, type ReconcileContext } from './reconcile.ts';
 import { OWNER } from './record.ts';
 import { reportProtectionFaults } from './settings-faults.ts';
 import { settingsRounds } from './wake-ups.ts';

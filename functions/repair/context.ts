@@ -5,7 +5,8 @@ import type { PlannedResource } from './actions/custom-resource.ts';
 import type { FoundReplacement } from './rule/attempt.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { PassRequest } from './rule/pass-requests.ts';
-import type { REPLACEABLE_RULES } from './decide.ts';
+import type { decide } from './decide.ts';
+import type { decideNode, judgeNode } from './rule/node-verdict.ts';
 import type { Attempt } from './attempt-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
@@ -13,7 +14,11 @@ import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 
 /** The rules of the concern. Mutants put mistakes in their place. */
-export type ReplaceableRules = typeof REPLACEABLE_RULES;
+export interface ReplaceableRules {
+  readonly decide: typeof decide;
+  readonly judgeNode: typeof judgeNode;
+  readonly decideNode: typeof decideNode;
+}
 
 /** Ports, rules and helpers of a pass. */
 export type PassDeps = RepairDeps &

@@ -6,7 +6,7 @@
  * |---|---|---|
  * | what becomes of the pool now, and when its next pass is | `decide`, `spacingAfter` | `explained-node.ts`, `reconcile.ts` |
  * | what is found of each node, and what that asks to read | `guardInputsOf`, `judgePool`, `nextRead`, `nodesToConfirm` | `explained-node.ts`, `reconcile.ts` |
- * | what is found of one node | `decideNode`, `judgeNode`, `newNodeOf`, `otherWorkOn` | `explained-node.ts` |
+ * | what is found of one node | `decideNode`, `judgeNode`, `newNodeOf`, `otherWorkOn` | `explained-node.ts`, `reconcile.ts` |
  * | whether a node is unhealthy | `judgeHealth`, `mayNeedRepair` | `carry-out.ts`, `explained-node.ts`, `wake-ups.ts` |
  * | which pool a node is of | `nodesWithoutClaim`, `ownsNode`, `poolOf` | `explained-node.ts`, `observe.ts`, `policy-status/observe.ts`, `wake-ups.ts` |
  * | by which settings | `readableSettings` | `explained-node.ts`, `observe.ts`, `common/settings.ts` |
@@ -48,7 +48,6 @@ import type { GuardInputs } from './rule/guard-inputs.ts';
 import { createGuards, type Guards } from './rule/guards.ts';
 import { notHeldByRecovering } from './rule/incident.ts';
 import { isBeforeReboot, keyOf } from './rule/ladder.ts';
-import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { advanceRamp, nextRamp, rampAllows, rampBlocker, countUndoneGrants, withoutUndoneGrants } from './rule/ramp.ts';
 import type { Incident } from './node-record.ts';
 import type { PoolRecord } from './pool-record.ts';
@@ -87,9 +86,6 @@ const OUTAGE_SPACING = minutes(1);
 /** The time until the next pass. @param decision undefined: there was nothing to decide */
 export const spacingAfter = (took: DurationMs, decision?: Pick<PoolDecision, 'isOutage'>): DurationMs =>
   toDurationMs(Math.max(PASS_SPACING, took * SPACING_BY_DURATION, decision?.isOutage === true ? OUTAGE_SPACING : 0));
-
-/** The rules of repair: the verdict on a node by itself, what is found of it, and the decision for a pool. */
-export const REPLACEABLE_RULES = { decideNode, judgeNode, decide } as const;
 
 /** Grants the repairs that due nodes need, as far as the pool allows. */
 export function decide(observation: PoolObservation): PoolDecision {

@@ -3,10 +3,11 @@
  * pool, so that a pass that dies is followed by another one that looks again.
  */
 import { apply } from './apply.ts';
-import type { PassDeps } from './context.ts';
+import type { PassDeps, ReplaceableRules } from './context.ts';
 import { guardInputsOf } from './rule/guard-inputs.ts';
 import { type JudgedPool, judgePool, nextRead } from './rule/pool-verdict.ts';
-import { PASS_SPACING, spacingAfter } from './decide.ts';
+import { decide, PASS_SPACING, spacingAfter } from './decide.ts';
+import { decideNode, judgeNode } from './rule/node-verdict.ts';
 import { nodesToConfirm } from './rule/confirmation.ts';
 import { observe, observeLimits, type ObservedPool, readMore } from './observe.ts';
 import { carrierOf, poolSubject, wouldPassAct } from './pass-queue.ts';
@@ -24,6 +25,9 @@ import type { Ask } from '../../shared/lifecycle/next-round.ts';
 import { createBackoff, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { orUnavailable } from '../../shared/ports/read-answer.ts';
+
+/** The rules of repair: the decision for a pool, what is found of a node, and the verdict on it by itself. */
+export const REPLACEABLE_RULES: ReplaceableRules = { decide, judgeNode, decideNode };
 
 /** One pass of a pool. Answers how long the next pass waits. */
 export async function runPass(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]): Promise<RoundAnswer> {

@@ -5,9 +5,8 @@
  */
 import { parseDrainCompleted } from './actions/drain.ts';
 import type { ReplaceableRules } from './context.ts';
-import { REPLACEABLE_RULES } from './decide.ts';
 import { checkReservations, isReservations } from './reservation-record.ts';
-import { runPass } from './reconcile.ts';
+import { REPLACEABLE_RULES, runPass } from './reconcile.ts';
 import type { PolicyStatusDeps } from './policy-status/context.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status/reconcile.ts';
 import { OWNER, type RepairDeps } from './common/context.ts';

@@ -6,12 +6,14 @@
 import { METRICS } from '../../shared/contract/metrics.ts';
 import { addDuration, hours, toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { joinFailures, messageOf } from '../../shared/errors.ts';
-import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { UnreadableDueRecord } from '../../shared/ports/record-store.ts';
-import { lookAtCanary } from './canary.ts';
 import { decide, oldestOverdue, sweepHorizon } from './decide.ts';
 
-type TimerDeps = Pick<FunctionDeps, 'dueIndex' | 'records' | 'wakeUps' | 'deadLetters' | 'audit' | 'clock' | 'metrics'>;
+export type TimerDeps = Pick<
+  FunctionDeps,
+  'dueIndex' | 'records' | 'wakeUps' | 'deadLetters' | 'audit' | 'clock' | 'metrics'
+>;
 
 const OWNER = 'timer';
 const PAGE_SIZE = 500;
@@ -20,35 +22,8 @@ const MAX_PAGES_PER_SHARD = 40;
 /** Time after which an entry that is still unreadable is parked once more. */
 const PARKED_AGAIN_AFTER = hours(7 * 24);
 
-/** The timer as it is deployed: after each sweep it looks at the canary. */
-export function createReconciler(deps: TimerDeps): Reconcile {
-  const reconcile = createSweep(deps);
-  return async message => {
-    await reconcile(message);
-    if (message.kind === 'tick') await lookAtCanary(deps);
-  };
-}
-
-/**
- * The sweep without the canary, for one process: no table vanishes by itself there. It serves ticks alone; anything else in its inbox is done
- * with at once.
- */
-export function createSweep(deps: TimerDeps): Reconcile {
-  return async message => {
-    switch (message.kind) {
-      case 'tick':
-        return sweep(deps);
-      case 'clusterEvent':
-      case 'customResource':
-      case 'busEvent':
-      case 'wakeUp':
-        return;
-    }
-  };
-}
-
 /** Sweeps all shards. A failure holds nothing else: every shard, page and inbox gets its chance before the tick goes back to the queue. */
-async function sweep(deps: TimerDeps): Promise<void> {
+export async function sweep(deps: TimerDeps): Promise<void> {
   const failures: unknown[] = [];
   const attempt = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => void failures.push(error));
   let overdue = toDurationMs(0);

@@ -19,8 +19,8 @@ const PARTS: Readonly<Record<string, readonly Role[]>> = {
   'functions/finalizer/finalizer-rules': ['route'],
   'functions/finalizer/objects': ['route'],
   'functions/finalizer/orphans': ['route'],
-  // The sweep looks at the due index, and remembers and says nothing by itself. It has one subject, and so no router.
-  'functions/timer': ['route', 'observe', 'apply', 'record', 'report'],
+  // The sweep looks at the due index, and remembers and says nothing by itself.
+  'functions/timer': ['observe', 'apply', 'record', 'report'],
 };
 
 /** What these roles are called elsewhere, or were called. */
@@ -69,6 +69,24 @@ describe.each(Object.entries(PARTS))('%s', (part, without) => {
   });
 });
 
+describe('the rules that mutants may replace', () => {
+  const declaring = (declaration: RegExp): readonly string[] => sources.filter(file => declaration.test(read(file)));
+
+  it('stand in reconcile.ts, and their types in context.ts', () => {
+    const places = declaring(/\bconst REPLACEABLE_RULES\b/);
+    expect(places).toEqual([
+      'functions/drain/reconcile.ts',
+      'functions/finalizer/objects/reconcile.ts',
+      'functions/finalizer/termination/reconcile.ts',
+      'functions/grace-period/reconcile.ts',
+      'functions/repair/reconcile.ts',
+    ]);
+    expect(declaring(/\b(?:interface|type) ReplaceableRules\b(?! as)[^,}]*$/m)).toEqual(
+      places.map(file => `${dirname(file)}/context.ts`),
+    );
+  });
+});
+
 describe('the way into a concern', () => {
   const routers = sources.filter(file => /^functions\/.*\/route\.ts$/.test(file));
 
@@ -78,13 +96,14 @@ describe('the way into a concern', () => {
       'functions/finalizer',
       'functions/grace-period',
       'functions/repair',
+      'functions/timer',
     ]);
     expect(routers.filter(file => !/^export function createReconciler\(/m.test(read(file)))).toEqual([]);
   });
 
   it('goes on to the loop of one subject, which knows no event', () => {
-    const loops = sources.filter(file => /^functions\/(?!timer\/).*\/reconcile\.ts$/.test(file));
-    expect(loops.length).toBe(8);
+    const loops = sources.filter(file => /^functions\/.*\/reconcile\.ts$/.test(file));
+    expect(loops.length).toBe(9);
     expect(loops.filter(file => /\bcreateReconciler\b|\bWatchedEvent\b|\bInboxMessage\b/.test(read(file)))).toEqual([]);
     const backwards = imports.filter(({ from, to }) => routers.includes(to) && !from.endsWith('/handler.ts'));
     expect(backwards.map(({ from, to }) => `${from} → ${to}`).filter(edge => edge.startsWith('functions/'))).toEqual(

@@ -90,8 +90,8 @@ describe('import direction', () => {
     expect(violations(concern, [node, domain, contract, ports, errors, common, own])).toEqual([]);
   });
 
-  it('handler is wiring: its own router (the timer has none), the Lambda wrapper, and ports that it alone has', () => {
-    const own = /^functions\/([^/]+\/(route|aws-[^/]+)|timer\/reconcile)\.ts$/;
+  it('handler is wiring: its own router, the Lambda wrapper, and ports that it alone has', () => {
+    const own = /^functions\/[^/]+\/(route|aws-[^/]+)\.ts$/;
     expect(violations(/^functions\/[^/]+\/handler\.ts$/, [/^shared\/lambda\//, own])).toEqual([]);
     const users = imports.filter(({ to }) => /^functions\/[^/]+\/aws-[^/]+\.ts$/.test(to)).map(({ from }) => from);
     expect(users.every(file => file.endsWith('/handler.ts'))).toBe(true);

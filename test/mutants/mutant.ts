@@ -1,8 +1,7 @@
 /** A mistake that somebody could make, as a change of what a function is given or of the rule that it follows. */
-import {
-  createReconciler as createFinalizer,
-  type ReplaceableRules as RulesOfFinalizer,
-} from '../../functions/finalizer/route.ts';
+import type { ReplaceableRules as RulesOfObjects } from '../../functions/finalizer/objects/context.ts';
+import { createReconciler as createFinalizer } from '../../functions/finalizer/route.ts';
+import type { ReplaceableRules as RulesOfTerminations } from '../../functions/finalizer/termination/context.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
 import { decide } from '../../functions/repair/decide.ts';
 import { decideNode, judgeNode } from '../../functions/repair/rule/node-verdict.ts';
@@ -130,7 +129,7 @@ export function withRepairRules(change: (rules: RulesOfRepair) => RulesOfRepair)
 }
 
 /** The finalizer function with other rules. */
-export function withRulesOfFinalizer(rules: Partial<RulesOfFinalizer>): Mutation {
+export function withRulesOfFinalizer(rules: Partial<RulesOfTerminations & RulesOfObjects>): Mutation {
   return { reconcilers: { finalizer: deps => createFinalizer(deps, rules) } };
 }
 

@@ -5,11 +5,13 @@ import type { Backoff } from '../../../shared/lifecycle/refusals.ts';
 import type { decide } from './decide.ts';
 import type { reserveCallTime } from './rule/call-queue.ts';
 
-/** Context with the rules. Mutants put mistakes in their place. */
-export interface ObjectContext extends FinalizerContext {
+/** The rules of objects. Mutants put mistakes in their place. */
+export interface ReplaceableRules {
   readonly decideObject: typeof decide;
   readonly reserveCallTime: typeof reserveCallTime;
 }
+
+export type ObjectContext = FinalizerContext & ReplaceableRules;
 
 /** The answer of a worker by its event. */
 export type WorkerAnswer = HookAnswer & { readonly rule: string };

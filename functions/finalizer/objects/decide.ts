@@ -3,8 +3,8 @@
  *
  * | question | function | asked by |
  * |---|---|---|
- * | what the object needs now | `decide` | `../route.ts` |
- * | when its clean-up is called | `reserveCallTime` | `../route.ts` |
+ * | what the object needs now | `decide` | `reconcile.ts` |
+ * | when its clean-up is called | `reserveCallTime` | `reconcile.ts` |
  */
 import { notRestoredBefore, type Effort } from '../../../shared/domain/effort.ts';
 import type { FinalizerRule, RateLimit } from '../../../shared/domain/finalizer-rule.ts';

@@ -7,13 +7,18 @@ import { settle } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import { apply, type LedgerDecision } from './apply.ts';
-import type { ObjectContext, ObjectRunContext, WorkerAnswer } from './context.ts';
+import type { ObjectContext, ObjectRunContext, ReplaceableRules, WorkerAnswer } from './context.ts';
+import { decide } from './decide.ts';
+import { reserveCallTime } from './rule/call-queue.ts';
 import { entryRecord, rulesIn } from './ledger.ts';
 import { observe, type ObservedObject } from './observe.ts';
 import { LEDGER_CODEC } from './record.ts';
 import { isOwnFinalizerRefused } from '../finalizer-rules/record.ts';
 import { loadFinalizerRules, finalizerRulesForKind, acceptanceOf } from '../finalizer-rules/finalizer-rule-set.ts';
 import { keepEntryWithoutFinalizerRule } from './entry-without-finalizer-rule.ts';
+
+/** The rules that an object goes by. */
+export const REPLACEABLE_RULES: ReplaceableRules = { decideObject: decide, reserveCallTime };
 
 /** Looks at one object under each of its FinalizerRules. @param subject with its UID */
 export async function reconcileObject(

@@ -17,12 +17,16 @@ import type { ObservedTermination } from './observe.ts';
 import { isLive } from './rule/objects.ts';
 import type { KeptSettings, TerminationRecord } from './record.ts';
 
-/** Context of runs about terminations. Mutants put mistakes in the place of rule and steps. */
-export interface TerminationContext extends FinalizerContext {
-  readonly pauseOutOfSight: PauseOutOfSight;
-  readonly claimCache: ClaimCache;
+/** The rules of terminations. Mutants put mistakes in their place. */
+export interface ReplaceableRules {
   readonly decide: typeof decide;
   readonly steps: readonly Step<StepContext>[];
+}
+
+/** Context of runs about terminations. */
+export interface TerminationContext extends FinalizerContext, ReplaceableRules {
+  readonly pauseOutOfSight: PauseOutOfSight;
+  readonly claimCache: ClaimCache;
 }
 
 /** Context that the steps of one turn share: the look that they stand on, the record, and how it is written. */

@@ -4,7 +4,7 @@
  *
  * | question | function | asked by |
  * |---|---|---|
- * | what NodeClaim and Nodes need now | `decide` | `../route.ts`, `../wake-ups.ts` |
+ * | what NodeClaim and Nodes need now | `decide` | `reconcile.ts`, `../wake-ups.ts` |
  * | by which settings it goes, and what it does without them | `settingsInForce`, `whileSettingsUnreadable` | `observe.ts`, `terminate.ts` |
  * | what is reported before the steps | `nextAnnouncement`, `deadlineText` | `terminate.ts` |
  * | what follows a step that failed | `afterFailedStep` | `refusals.ts` |

@@ -7,8 +7,8 @@ import { createBackoff } from '../../../shared/lifecycle/refusals.ts';
 import { anotherTurn, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { apply } from './apply.ts';
-import type { TerminationRunState, TerminationContext } from './context.ts';
-import type { TerminationDecision } from './decide.ts';
+import type { ReplaceableRules, TerminationRunState, TerminationContext } from './context.ts';
+import { decide, type TerminationDecision } from './decide.ts';
 import { closeGone, handOverToNodes } from './end.ts';
 import { claimUnderWay } from './hook-owner.ts';
 import {
@@ -25,6 +25,10 @@ import {
   withWait,
   type TerminationRecord,
 } from './record.ts';
+import { TERMINATION_STEPS } from './terminate.ts';
+
+/** The rules that a termination goes by. */
+export const REPLACEABLE_RULES: ReplaceableRules = { decide, steps: TERMINATION_STEPS };
 
 /** Time between looks of a Node that waits for its NodeClaim's termination. */
 const CLAIM_CHECK = minutes(1);

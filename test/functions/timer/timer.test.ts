@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createReconciler, createSweep } from '../../../functions/timer/reconcile.ts';
+import { createReconciler, createSweep } from '../../../functions/timer/route.ts';
 import { decide, sweepHorizon } from '../../../functions/timer/decide.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
