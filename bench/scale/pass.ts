@@ -2,7 +2,7 @@
 import { decide } from '../../functions/repair/decide.ts';
 import { decideNode, judgeNode } from '../../functions/repair/rule/node-verdict.ts';
 import { runPass } from '../../functions/repair/reconcile.ts';
-import { FOR_POOL } from '../../functions/repair/pass-request-codec.ts';
+import { FOR_POOL } from '../../functions/repair/pass-queue.ts';
 import { createPasses } from '../../functions/repair/pass-queue.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';

@@ -11,7 +11,7 @@
  * | which pool a node is of | `nodesWithoutClaim`, `ownsNode`, `poolOf` | `explained-node.ts`, `observe.ts`, `policy-status/observe.ts`, `wake-ups.ts` |
  * | by which settings | `readableSettings` | `explained-node.ts`, `observe.ts`, `common/settings.ts` |
  * | who else asks for the node, or holds it | `leaseHolder`, `requestedNode` | `observe.ts` |
- * | what several requests for a pass ask together | `mergeRequests` | `pass-request-codec.ts` |
+ * | what several requests for a pass ask together | `mergeRequests` | `pass-queue.ts` |
  * | how many repairs zone and cluster allow | `createConcurrencyLimits` | `reservations.ts` |
  * | whether the act is still wanted | `stillWanted` | `carry-out.ts` |
  * | what it writes on Node and NodeClaim | `annotationOf`, `lastRebootText`, `replacementOf` | `actions/reboot.ts`, `actions/terminate.ts`, `old-attempts.ts` |

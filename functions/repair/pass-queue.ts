@@ -1,14 +1,18 @@
 /**
  * Runs passes, and keeps what each is asked for. A pool has one pass at a time; requests that come meanwhile share the
- * next one (`shared/lifecycle/coalesce.ts`).
+ * next one (`shared/lifecycle/coalesce.ts`), which keeps them while they wait.
  */
 import type { PassDeps } from './context.ts';
 import { PASS_SPACING } from './decide.ts';
 import { OWNER } from './common/context.ts';
 import { POOL_CODEC, poolRecordId } from './record.ts';
 import { NEW_POOL, type PoolRecord } from './pool-record.ts';
-import type { PassRequest } from './rule/pass-requests.ts';
-import { FOR_POOL, toAsk } from './pass-request-codec.ts';
+import { answer } from './attempt-record.ts';
+import { mergeRequests, type PassRequest, type PassRequests } from './rule/pass-requests.ts';
+import { instant } from '../../shared/contract/instant.ts';
+import * as z from '../../shared/contract/zod.ts';
+import { readJson } from '../../shared/domain/json.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { createReportOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
@@ -128,3 +132,57 @@ export async function isBusy(deps: RecordDeps, pool: string | undefined): Promis
   const { counts, inFlight, followed } = loaded.value;
   return counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
 }
+
+export const FOR_POOL: PassRequest = { kind: 'pool' };
+
+export const FOR_SETTINGS: PassRequest = { kind: 'settings' };
+
+export const forNode = (uid: string, observedTime?: EpochMs): PassRequest => ({ kind: 'node', uid, observedTime });
+
+const POOL_SCOPE = 'due';
+
+const SETTINGS_SCOPE = 'settings';
+
+/** The request as the coalescer keeps it. */
+export function toAsk(ask: PassRequest): Ask {
+  switch (ask.kind) {
+    case 'pool':
+      return { kind: 'scope', name: POOL_SCOPE };
+    case 'settings':
+      return { kind: 'scope', name: SETTINGS_SCOPE };
+    case 'node': {
+      const { uid, observedTime } = ask;
+      return { kind: 'scope', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
+    }
+    case 'drainEnd':
+      return { kind: 'message', text: JSON.stringify({ uid: ask.uid, ...ask.end }) };
+  }
+}
+
+const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
+
+/** The request that a coalescer has kept. Another version may have written it. */
+function parsePassRequest(ask: Ask): PassRequest {
+  switch (ask.kind) {
+    case 'all':
+      return FOR_SETTINGS;
+    case 'scope': {
+      if (ask.name === POOL_SCOPE) return FOR_POOL;
+      if (ask.name === SETTINGS_SCOPE) return FOR_SETTINGS;
+      const [uid = '', time] = ask.name.split('@');
+      if (time === undefined) return forNode(uid, undefined);
+      const { data: observedTime } = instant.safeParse(Number(time));
+      // Another version wrote it: it may be about any node.
+      return observedTime === undefined ? FOR_SETTINGS : forNode(uid, observedTime);
+    }
+    case 'message': {
+      const { data } = drainEnd.safeParse(readJson(ask.text));
+      if (data === undefined) return FOR_SETTINGS;
+      const { uid, ...end } = data;
+      return { kind: 'drainEnd', uid, end };
+    }
+  }
+}
+
+/** What the kept requests ask together. */
+export const readAsks = (asks: readonly Ask[]): PassRequests => mergeRequests(asks.map(parsePassRequest));

@@ -1,6 +1,5 @@
 /** Says which events and rounds ask for a pass, and for which nodes. */
-import { isBusy, type Passes } from './pass-queue.ts';
-import { FOR_POOL, FOR_SETTINGS, forNode } from './pass-request-codec.ts';
+import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './pass-queue.ts';
 import type { PassRequest } from './rule/pass-requests.ts';
 import { poolOf } from './rule/node-verdict.ts';
 import { mayNeedRepair } from './rule/health.ts';

@@ -1,7 +1,7 @@
 /** What a pass is asked for, as it stands in the record of the requests that wait for it. */
 import { describe, expect, it } from 'vitest';
 import type { PassRequest } from '../../../functions/repair/rule/pass-requests.ts';
-import { FOR_POOL, forNode, readAsks, toAsk } from '../../../functions/repair/pass-request-codec.ts';
+import { FOR_POOL, forNode, readAsks, toAsk } from '../../../functions/repair/pass-queue.ts';
 import type { Ask } from '../../../shared/lifecycle/next-round.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 
