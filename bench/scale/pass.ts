@@ -1,9 +1,9 @@
 /** What one pass over a pool reads: counted, not timed, so in this process, with its reads over HTTP as in production. */
 import { decide } from '../../functions/repair/decide.ts';
-import { decideNode, judgeNode } from '../../functions/repair/rule/node-verdict.ts';
+import { decideNode } from '../../functions/repair/rule/own-verdict.ts';
+import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';
 import { runPass } from '../../functions/repair/reconcile.ts';
-import { FOR_POOL } from '../../functions/repair/pass-queue.ts';
-import { createPasses } from '../../functions/repair/pass-queue.ts';
+import { FOR_POOL, createPasses } from '../../functions/repair/pass-queue.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';

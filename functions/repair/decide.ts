@@ -24,15 +24,26 @@
  * | what an attempt of before 0.1.0 is today | `actOf`, `keyOf`, `ladderOf`, `newNode` | `old-attempts.ts` |
  */
 import {
+  beingActedUntil,
+  dueOf,
   hasFailedLaunch,
   withState,
   type DueFinding,
   inFlightOf,
   isDueFinding,
+  type NodeFinding,
   type PresentNode,
   type RememberedFinding,
 } from './rule/finding.ts';
-import { type GrantedRepair, nextPoolState, type PoolDecision, type PoolObservation } from './rule/pool-decision.ts';
+import {
+  type GrantedRepair,
+  nextPoolState,
+  type GrantDecision,
+  type PoolDecision,
+  type PoolObservation,
+  terminationsKeptFor,
+} from './rule/pool-decision.ts';
+import { pauseExpires } from './rule/replacement.ts';
 import {
   withoutAct,
   withoutCalledOffAttempt,
@@ -41,18 +52,24 @@ import {
   newNode,
   withoutAttempt,
 } from './rule/attempt.ts';
-import { budgetBlocker } from './rule/concurrency-limits.ts';
+import { createSlots } from './rule/concurrency-limits.ts';
 import { futilityBlocker } from './rule/futility.ts';
 import { confirmationBlocker, otherWorkBlocker } from './rule/confirmation.ts';
 import type { GuardInputs } from './rule/guard-inputs.ts';
-import { createGuards, type Guards } from './rule/guards.ts';
-import { notHeldByRecovering } from './rule/incident.ts';
+import { blockedByRecovering, createGuards, type Guards } from './rule/guards.ts';
 import { isBeforeReboot, keyOf } from './rule/ladder.ts';
-import { advanceRamp, nextRamp, rampAllows, rampBlocker, countUndoneGrants, withoutUndoneGrants } from './rule/ramp.ts';
+import {
+  advanceRamp,
+  nextRamp,
+  rampAllows,
+  rampBlocker,
+  rampWakeTime,
+  countUndoneGrants,
+  withoutUndoneGrants,
+} from './rule/ramp.ts';
 import type { Incident } from './node-record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { type Blocker, FOLLOW_CHECK, type Rank, type Verdict } from './rule/verdict.ts';
-import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import {
   addDuration,
   type DurationMs,
@@ -68,12 +85,6 @@ const MAX_ACTS_PER_PASS = 100;
 
 /** A due node gains one in its score for each such time. */
 const AGES_BY = minutes(30);
-
-/** The number of repairs that a pool has in flight at most, for its record is limited. */
-const MAX_IN_FLIGHT = 5_000;
-
-/** The longest time for which nodes that have just recovered hold the repair of another node, in one incident. */
-const LONGEST_HELD_BY_RECOVERING = minutes(15);
 
 /** The shortest time between two passes of one pool. */
 export const PASS_SPACING = seconds(1);
@@ -93,7 +104,7 @@ export function decide(observation: PoolObservation): PoolDecision {
   const inFlight = inFlightOf(findings, poolRecord, now);
   if (!repair.gateOpen || guardInputs === undefined) {
     const { ramp, blockingGuards } = poolRecord;
-    return nextPoolState(observation, { findings, granted: [], inFlight, ramp, blockingGuards });
+    return complete(observation, { findings, granted: [], inFlight, ramp, blockingGuards });
   }
 
   const dueFindings = findings.filter(isDueFinding);
@@ -112,7 +123,41 @@ export function decide(observation: PoolObservation): PoolDecision {
   const granted = outcomes.flatMap(({ granted: each }) => each ?? []);
   const next = findings.map(finding => byUid.get(finding.node.uid) ?? finding);
   const rampAfter = ramp && advanceRamp(ramp, granted.filter(({ isContinued }) => !isContinued).length, now);
-  return nextPoolState(observation, { findings: next, granted, inFlight, ramp: rampAfter, blockingGuards });
+  return complete(observation, { findings: next, granted, inFlight, ramp: rampAfter, blockingGuards });
+}
+
+/** Completes the decision: what the record of the pool keeps, and when the next pass is. */
+function complete(observation: PoolObservation, decided: GrantDecision): PoolDecision {
+  const { granted, inFlight, blockingGuards } = decided;
+  const { findings, poolRecord } = nextPoolState(observation, decided);
+  const isAnythingDue = observation.findings.some(each => dueOf(each) !== undefined);
+  return {
+    findings,
+    granted,
+    inFlight,
+    poolRecord,
+    wakeTime: nextPassTime(observation, findings, poolRecord),
+    isOutage: isAnythingDue && blockingGuards.some(guard => guard !== 'threshold'),
+  };
+}
+
+/** The time of the next pass, if no event asks for one before: at the end of a toleration it is the due time of that node. */
+function nextPassTime(
+  { now, repair, poolRecord: recordBefore }: PoolObservation,
+  findings: readonly NodeFinding[],
+  { inFlight, terminations, ramp, launchPause }: PoolRecord,
+): EpochMs | undefined {
+  const [oldest] = terminations;
+  const window = terminationsKeptFor(repair);
+  const times = [
+    ...findings.map(({ time }) => time),
+    ...findings.flatMap(each => (each.state === 'inFlight' ? [] : (beingActedUntil(each, recordBefore, now) ?? []))),
+    Object.keys(inFlight).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
+    oldest && window && addDuration(oldest.time, window),
+    ramp && rampWakeTime(ramp, now),
+    launchPause && pauseExpires(launchPause),
+  ];
+  return times.reduce(earliest, undefined);
 }
 
 interface Granting {
@@ -131,10 +176,10 @@ interface Grant {
 
 /** Decides on each due node, in their rank. */
 function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly Grant[] {
-  const { blockers, guards, ramp } = granting;
+  const { blockers, guards, inFlight, ramp } = granting;
   const { now, pool, repair } = granting.observation;
   const isObserving = repair.mode === 'Observe';
-  const slots = createSlots(granting);
+  const slots = createSlots(granting.guardInputs, inFlight, granting.observation.concurrencyLimits?.(inFlight));
   const score = scores(dueFindings, now);
   const areLaunchesOver = granting.observation.findings.some(hasFailedLaunch);
   let granted = 0;
@@ -221,41 +266,6 @@ function blockerOf({ node, verdict }: DueFinding, { observation, guardInputs }: 
   );
 }
 
-/**
- * Counts the slots that pool, budget, zone and cluster leave for the nodes of one pass. A repair in flight keeps its
- * slot, and takes no second one. A custom resource disrupts nothing.
- */
-function createSlots({ observation, guardInputs, inFlight }: Granting) {
-  const { settings, area, poolNodes, budget, now } = guardInputs;
-  const maxConcurrent =
-    settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
-  const limit = Math.min(maxConcurrent ?? MAX_IN_FLIGHT, MAX_IN_FLIGHT);
-  const concurrencyLimits = observation.concurrencyLimits?.(inFlight);
-  const disrupted = new Set(budget?.disrupted);
-  const needsSlot = ({ node }: DueFinding): boolean => !inFlight.has(node.uid);
-  const isDisruptive = ({ verdict: { action } }: DueFinding): boolean => action.type !== 'CustomResource';
-  let count = inFlight.size;
-  return {
-    /** The blocker of the node; undefined: its repair may begin. */
-    blockerOf(finding: DueFinding): Blocker | undefined {
-      const { node } = finding;
-      return (
-        (needsSlot(finding) && count >= limit ? budgetBlocker(area, count, limit, now) : undefined) ??
-        (isDisruptive(finding) ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
-        (needsSlot(finding) ? concurrencyLimits?.blockerOf(node) : undefined)
-      );
-    },
-    /** Counts a repair, which now begins, in pool, budget, zone and cluster. */
-    take(finding: DueFinding): void {
-      if (needsSlot(finding)) {
-        count += 1;
-        concurrencyLimits?.take(finding.node);
-      }
-      if (isDisruptive(finding)) disrupted.add(finding.node.uid);
-    },
-  };
-}
-
 /** Begins the attempt. The record keeps what the previous action made or requested, so that it can be taken back. */
 function grantedNode(
   finding: RememberedFinding,
@@ -298,23 +308,4 @@ export function observedNode(finding: DueFinding, now: EpochMs): PresentNode {
   const { attempt } = createAttempt(finding, now);
   const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, laterActions, message };
   return withState({ ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) });
-}
-
-/** Whether nodes that have just come back hold this one, and for how long they have done so in this incident. */
-function blockedByRecovering(
-  { node, record, verdict: { dueCondition, entryPolicy } }: DueFinding,
-  guards: Guards,
-  now: EpochMs,
-): { readonly incident: Incident; readonly blocker?: Blocker } {
-  const incident = record?.incident ?? { type: dueCondition.conditionType, taken: [] };
-  const notHeld = notHeldByRecovering(incident, now);
-  const spent = notHeld.recovering?.totalMs ?? 0;
-  const blocker = spent >= LONGEST_HELD_BY_RECOVERING ? undefined : guards.withRecovering(node, entryPolicy.toleration);
-  if (blocker === undefined) return { incident: notHeld };
-  const { totalMs = 0, since = now } = incident.recovering ?? {};
-  const last = addDuration(now, toDurationMs(LONGEST_HELD_BY_RECOVERING - spent));
-  return {
-    incident: { ...incident, recovering: { totalMs, since } },
-    blocker: { ...blocker, until: earliest(blocker.until, last) },
-  };
 }

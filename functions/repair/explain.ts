@@ -4,7 +4,7 @@
  */
 export { endReplacement } from './actions/replace.ts';
 export { withPastTense } from './rule/next-action.ts';
-export { poolOf } from './rule/node-verdict.ts';
+export { poolOf } from './rule/pool-members.ts';
 export { type ExplainedNode, explainNode, readLaunchPauses, type SeenCluster } from './explained-node.ts';
 export { OWNER as REPAIR_OWNER } from './common/context.ts';
 export { poolRecordId } from './record.ts';

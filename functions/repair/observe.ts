@@ -1,6 +1,6 @@
 /**
  * Reads all that a pass needs: the record and the settings of the pool, its nodes with their records, and what only due
- * nodes need. All reads are live. What is found of the nodes says what to read next (`rule/pool-verdict.ts`).
+ * nodes need. All reads are live. What is found of the nodes says what to read next (`rule/node-verdict.ts`).
  */
 import { moveOldAttempts, type MovedAttempts } from './old-attempts.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
@@ -11,7 +11,7 @@ import type { ClusterNodes, DueFacts, PoolFacts } from './rule/pool-facts.ts';
 import type { PassRequests } from './rule/pass-requests.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
 import { isRequestFor, leaseHolder, requestedNode } from './rule/other-work.ts';
-import { type NextRead } from './rule/pool-verdict.ts';
+import type { NextRead } from './rule/node-verdict.ts';
 import { nodesWithoutClaim, ownsNode } from './rule/pool-members.ts';
 import type { NodeToConfirm } from './rule/confirmation.ts';
 import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';

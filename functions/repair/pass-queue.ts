@@ -184,5 +184,5 @@ function parsePassRequest(ask: Ask): PassRequest {
   }
 }
 
-/** What the kept requests ask together. */
+/** Reads what the kept requests ask together. */
 export const readAsks = (asks: readonly Ask[]): PassRequests => mergeRequests(asks.map(parsePassRequest));

@@ -5,9 +5,9 @@
 import { apply } from './apply.ts';
 import type { PassDeps, ReplaceableRules } from './context.ts';
 import { guardInputsOf } from './rule/guard-inputs.ts';
-import { type JudgedPool, judgePool, nextRead } from './rule/pool-verdict.ts';
+import { type JudgedPool, judgePool, nextRead, judgeNode } from './rule/node-verdict.ts';
 import { decide, PASS_SPACING, spacingAfter } from './decide.ts';
-import { decideNode, judgeNode } from './rule/node-verdict.ts';
+import { decideNode } from './rule/own-verdict.ts';
 import { nodesToConfirm } from './rule/confirmation.ts';
 import { observe, observeLimits, type ObservedPool, readMore } from './observe.ts';
 import { carrierOf, poolSubject, readAsks, wouldPassAct } from './pass-queue.ts';

@@ -1,8 +1,8 @@
 /** Says which events and rounds ask for a pass, and for which nodes. */
 import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './pass-queue.ts';
 import type { PassRequest } from './rule/pass-requests.ts';
-import { poolOf } from './rule/node-verdict.ts';
-import { mayNeedRepair } from './rule/health.ts';
+import { poolOf } from './rule/pool-members.ts';
+import { mayNeedRepair } from './rule/own-verdict.ts';
 import { OWNER } from './common/context.ts';
 import { NODE_CODEC, nodeRecordId } from './record.ts';
 import { OWN_BLOCKS } from './common/settings.ts';

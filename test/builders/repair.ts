@@ -10,7 +10,7 @@ import { addDuration, type EpochMs, hours, minutes, parseTimestamp } from '../..
 import { decide } from '../../functions/repair/decide.ts';
 import type { PoolDecision } from '../../functions/repair/rule/pool-decision.ts';
 import { judgeGone } from '../../functions/repair/rule/attempt-verdict.ts';
-import { type HealthContext, judgeHealth } from '../../functions/repair/rule/health.ts';
+import { type HealthContext, judgeHealth } from '../../functions/repair/rule/own-verdict.ts';
 import { type UnhealthyStatement } from '../../functions/repair/rule/onset.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { type NodeFinding, type PresentNode, verdictOf } from '../../functions/repair/rule/finding.ts';

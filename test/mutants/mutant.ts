@@ -4,7 +4,8 @@ import { createReconciler as createFinalizer } from '../../functions/finalizer/r
 import type { ReplaceableRules as RulesOfTerminations } from '../../functions/finalizer/termination/context.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
 import { decide } from '../../functions/repair/decide.ts';
-import { decideNode, judgeNode } from '../../functions/repair/rule/node-verdict.ts';
+import { decideNode } from '../../functions/repair/rule/own-verdict.ts';
+import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';
 import type { ReplaceableRules as RulesOfRepair } from '../../functions/repair/context.ts';
 import { createReconciler as createRepair } from '../../functions/repair/route.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';

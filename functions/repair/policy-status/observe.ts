@@ -1,5 +1,5 @@
 /** Reads the policies of the cluster as they are in force, and how the repairs of each pool stand. */
-import { poolOf } from '../rule/node-verdict.ts';
+import { poolOf } from '../rule/pool-members.ts';
 import { OWNER } from '../common/context.ts';
 import { OWN_BLOCKS } from '../common/settings.ts';
 import type { PolicyStatusDeps } from './context.ts';

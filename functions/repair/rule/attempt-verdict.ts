@@ -12,7 +12,8 @@ import {
   replacementOf,
   withoutAttempt,
 } from './attempt.ts';
-import { againAt, judgeByLadder } from './next-action.ts';
+import { againAt } from './next-action.ts';
+import { judgeByLadder } from './own-verdict.ts';
 import { allActionsOf, isBeforeReboot } from './ladder.ts';
 import { dueOf, type GoneNode, type Finding, findingOf, withState, findingUnderWay } from './finding.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
@@ -32,7 +33,7 @@ import {
   stopAndJudge,
   stuckBy,
 } from './attempt-end.ts';
-import { isStillUnhealthy } from './health.ts';
+import { isStillUnhealthy } from './onset.ts';
 import { judgeReplacing } from './replacing.ts';
 import { endsBy } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';

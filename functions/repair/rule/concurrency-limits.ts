@@ -2,6 +2,8 @@
  * Limits of repairs in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster
  * (`repairLimits`). Pure.
  */
+import type { DueFinding } from './finding.ts';
+import type { GuardInputs } from './guard-inputs.ts';
 import { BLOCKED_CHECK, type Blocker } from './verdict.ts';
 import type { RepairLimitsInForce } from './settings-in-force.ts';
 import { type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
@@ -122,3 +124,43 @@ const FULL_CHECK = seconds(30);
 
 /** One record has the reservations of all pools, and its size is limited. */
 const MAX_RESERVATIONS = 1_000;
+
+/** The number of repairs that a pool has in flight at most, for its record is limited. */
+const MAX_IN_FLIGHT = 5_000;
+
+/**
+ * Counts the slots that pool, budget, zone and cluster leave for the nodes of one pass. A repair in flight keeps its
+ * slot, and takes no second one. A custom resource disrupts nothing.
+ */
+export function createSlots(
+  { settings, area, poolNodes, budget, now }: GuardInputs,
+  inFlight: ReadonlySet<string>,
+  concurrencyLimits: ConcurrencyLimits | undefined,
+) {
+  const maxConcurrent =
+    settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
+  const limit = Math.min(maxConcurrent ?? MAX_IN_FLIGHT, MAX_IN_FLIGHT);
+  const disrupted = new Set(budget?.disrupted);
+  const needsSlot = ({ node }: DueFinding): boolean => !inFlight.has(node.uid);
+  const isDisruptive = ({ verdict: { action } }: DueFinding): boolean => action.type !== 'CustomResource';
+  let count = inFlight.size;
+  return {
+    /** The blocker of the node; undefined: its repair may begin. */
+    blockerOf(finding: DueFinding): Blocker | undefined {
+      const { node } = finding;
+      return (
+        (needsSlot(finding) && count >= limit ? budgetBlocker(area, count, limit, now) : undefined) ??
+        (isDisruptive(finding) ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
+        (needsSlot(finding) ? concurrencyLimits?.blockerOf(node) : undefined)
+      );
+    },
+    /** Counts a repair, which now begins, in pool, budget, zone and cluster. */
+    take(finding: DueFinding): void {
+      if (needsSlot(finding)) {
+        count += 1;
+        concurrencyLimits?.take(finding.node);
+      }
+      if (isDisruptive(finding)) disrupted.add(finding.node.uid);
+    },
+  };
+}

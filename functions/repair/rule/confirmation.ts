@@ -5,7 +5,7 @@
 import { dueOf } from './finding.ts';
 import type { GuardInputs } from './guard-inputs.ts';
 import { createGuards } from './guards.ts';
-import type { JudgedPool } from './pool-verdict.ts';
+import type { JudgedPool } from './node-verdict.ts';
 import type { Blocker, OwnDueVerdict } from './verdict.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { Confirmation } from '../../../shared/domain/repair-policy.ts';

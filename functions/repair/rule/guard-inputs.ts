@@ -3,7 +3,7 @@ import { type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.t
 import { begunTime, inFlightOf } from './finding.ts';
 import { isMended, readableSettings } from './incident.ts';
 import type { PoolFacts } from './pool-facts.ts';
-import type { JudgedPool } from './pool-verdict.ts';
+import type { JudgedPool } from './node-verdict.ts';
 import { isJustRebooted } from './reboot-marks.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';

@@ -2,10 +2,13 @@
  * Freeze, zone outage and threshold, which hold a due repair back (docs/node-repair.md, Guards). They are counted once
  * more with nodes that recovered minutes ago, so that an outage which ends node by node still holds. Pure.
  */
+import type { DueFinding } from './finding.ts';
 import type { GuardInputs } from './guard-inputs.ts';
+import { notHeldByRecovering } from './incident.ts';
 import { isStopped } from './other-work.ts';
 import { vetoOf } from './vetoes.ts';
 import { BLOCKED_CHECK, type Blocker, type GuardBlocker } from './verdict.ts';
+import type { Incident } from '../node-record.ts';
 import { isReserved, type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import {
   isOutage,
@@ -87,6 +90,28 @@ export function createGuards(inputs: GuardInputs): Guards {
       return blocker && recoveringBlocker(blocker, window, addDuration(toEpochMs(firstReturn), window));
     };
   }
+}
+
+/** The longest time for which nodes that have just recovered hold the repair of another node, in one incident. */
+const LONGEST_HELD_BY_RECOVERING = minutes(15);
+
+/** Whether nodes that have just come back hold this one, and for how long they have done so in this incident. */
+export function blockedByRecovering(
+  { node, record, verdict: { dueCondition, entryPolicy } }: DueFinding,
+  guards: Guards,
+  now: EpochMs,
+): { readonly incident: Incident; readonly blocker?: Blocker } {
+  const incident = record?.incident ?? { type: dueCondition.conditionType, taken: [] };
+  const notHeld = notHeldByRecovering(incident, now);
+  const spent = notHeld.recovering?.totalMs ?? 0;
+  const blocker = spent >= LONGEST_HELD_BY_RECOVERING ? undefined : guards.withRecovering(node, entryPolicy.toleration);
+  if (blocker === undefined) return { incident: notHeld };
+  const { totalMs = 0, since = now } = incident.recovering ?? {};
+  const last = addDuration(now, toDurationMs(LONGEST_HELD_BY_RECOVERING - spent));
+  return {
+    incident: { ...incident, recovering: { totalMs, since } },
+    blocker: { ...blocker, until: earliest(blocker.until, last) },
+  };
 }
 
 /** Asks once for each key, and gives the same answer again. */

@@ -1,23 +1,16 @@
 /**
- * Judges a node without an attempt under way: its verdict and, if it is due, the next action of its ladder. That is the
- * first action that was not taken in this incident and has an allowance left. An action is taken once it was accepted.
- * The record keeps no other position in the ladder, so that no veto and no crash repeats an act. Pure.
+ * Picks the next action of a due node's ladder: the first one that was not taken in this incident and has an allowance
+ * left. An action is taken once it was accepted. The record keeps no other position in the ladder, so that no veto and no
+ * crash repeats an act. Pure.
  */
 import type { Attempt } from '../attempt-record.ts';
 import type { Act, NodeRecord } from '../node-record.ts';
 import { earlierReplacement } from './earlier-replacement.ts';
 import { type Finding, findingOf } from './finding.ts';
-import { GOES_ON_WITHIN, isRecordNeeded, readableSettings } from './incident.ts';
+import { GOES_ON_WITHIN } from './incident.ts';
 import { isForReboot, keyOf, kindOf } from './ladder.ts';
 import type { NodeFacts } from './pool-facts.ts';
-import {
-  BLOCKED_CHECK,
-  LAUNCH_CHECK,
-  type OwnDueVerdict,
-  type EntryPolicy,
-  type LadderAction,
-  type OwnVerdict,
-} from './verdict.ts';
+import { BLOCKED_CHECK, LAUNCH_CHECK, type OwnDueVerdict, type EntryPolicy, type LadderAction } from './verdict.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { deadlineBy, endsBy, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import {
@@ -27,7 +20,6 @@ import {
   type Refusals,
   TRANSIENT_FAILURE,
 } from '../../../shared/domain/refusal.ts';
-import { AWS_REPAIR_STATEMENTS, matchStatements } from '../../../shared/domain/repair-policy.ts';
 import {
   addDuration,
   type DurationMs,
@@ -35,70 +27,18 @@ import {
   type EpochMs,
   isDue,
   latest,
-  minutes,
   parseTimestamp,
   retryWait,
   seconds,
   toTimestamp,
 } from '../../../shared/domain/time.ts';
 
-/** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
-const FAULT_CHECK = minutes(60);
-
-/** A node on which another controller is at work is looked at this often: no event tells that the work has ended. */
-const OTHERS_CHECK = minutes(1);
-
-/**
- * Judges a node at which nothing is under way, by its own state and by the ladder.
- * @param unfinished an attempt that another run did not carry out
- */
-export function judgeByLadder(facts: NodeFacts, unfinished?: Attempt): Finding {
-  const { own, node, record } = facts;
-  const { now } = facts.context;
-  switch (own.kind) {
-    case 'ignore':
-    case 'refuse':
-      return judgeNotDue(facts, own);
-    case 'tolerate':
-      return findingOf(record, { ...own, node }, own.dueCondition.dueTime);
-    case 'unclaimed':
-    case 'blockedByNode':
-    case 'vetoed':
-    case 'finishing': {
-      const isUnderOtherWork = own.kind === 'blockedByNode' && own.reason === 'BeingDisrupted';
-      const check = addDuration(now, isUnderOtherWork ? OTHERS_CHECK : BLOCKED_CHECK);
-      const ends = own.kind === 'vetoed' ? own.veto.until : undefined;
-      return findingOf(record, { ...own, node }, earliest(ends, check));
-    }
-    case 'due':
-      return judgeDue(facts, own, unfinished);
-  }
-}
-
-/** Judges a healthy node, or one that cannot be judged. */
-function judgeNotDue(
-  { node, record, context: { now, repair }, isUnhealthy, wasUnhealthy, isOn }: NodeFacts,
-  own: Extract<OwnVerdict, { kind: 'ignore' | 'refuse' }>,
+/** Judges a node that is due: its next action, or why there is none. @param unfinished an attempt that another run did not carry out */
+export function judgeDue(
+  { node, record, context }: NodeFacts,
+  own: OwnDueVerdict,
+  unfinished: Attempt | undefined,
 ): Finding {
-  const verdict = { ...own, node };
-  const { leftovers } = record;
-  if (own.kind === 'refuse' || own.reason === 'NoTransitionTime') {
-    // While repair is off, what an attempt has set is taken back at once.
-    const hasUselessLeftovers = !isOn && (leftovers?.annotation !== undefined || leftovers?.drain !== undefined);
-    return findingOf(record, verdict, addDuration(now, FAULT_CHECK), { hasUselessLeftovers });
-  }
-  const more = { hasUselessLeftovers: leftovers !== undefined };
-  const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
-  const check = own.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
-  if (own.reason !== 'Healthy' && isUnhealthyByDefault) return findingOf(record, verdict, check, more);
-  const window = readableSettings(repair)?.flapping?.window;
-  const last = record.episodes.at(-1)?.endTime;
-  const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
-  const kept = isRecordNeeded(record, { kind: 'healthy', now }) ? record : undefined;
-  return findingOf(kept, wasUnhealthy ? verdict : undefined, time, more);
-}
-
-function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfinished: Attempt | undefined): Finding {
   const { now, launchPause } = context;
   const { dueCondition, ladder, claim } = own;
   const { incident, acts, refusals } = record;

@@ -1,30 +1,121 @@
 /**
- * Judges one node (docs/node-repair.md; I3, I6). An unhealthy condition is tolerated until it has lasted for its
- * toleration. From then on the node is due, unless its NodeClaim is not certain, somebody vetoes, or another
- * controller is at work on it. What the pool allows is `functions/repair/decide.ts`. Pure.
+ * Judges the nodes of a pool (docs/node-repair.md; I3, I6). What a node is by itself is `own-verdict.ts`; here an attempt under way and
+ * the record are added, and what is to be read next. `stillWanted` is the second look at a node, before an act. What the
+ * pool allows is `functions/repair/decide.ts`. Pure.
  */
-import { withState, dueOf, type Finding, type PresentNode } from './finding.ts';
-import { type HealthContext, judgeHealth, mayStillBeUnhealthy } from './health.ts';
-import { clockSkewsOf, onsetsOf, onsetsStill, unhealthyStatements } from './onset.ts';
-import { isStopped, otherWorkOn } from './other-work.ts';
-import { withMarks, withShownReboots } from './reboot-marks.ts';
-import { vetoOf } from './vetoes.ts';
 import { isRebootUnderWay, newNode, replacementOf } from './attempt.ts';
-import { judgeAttempt } from './attempt-verdict.ts';
+import { judgeAttempt, judgeGone } from './attempt-verdict.ts';
+import { dueOf, type Finding, type NodeFinding, type PresentNode, withState } from './finding.ts';
 import { nextEpisodes } from './flapping.ts';
 import { endOf, HEALTHY_FOR, type HealthNow, incidentAt, readableSettings } from './incident.ts';
-import { isRebootTried, ladderOf, possibleOf } from './ladder.ts';
-import { judgeByLadder } from './next-action.ts';
+import { isRebootTried, keyOf } from './ladder.ts';
+import { mayStillBeUnhealthy, onsetsOf, onsetsStill, unhealthyStatements } from './onset.ts';
+import { otherWorkOn } from './other-work.ts';
+import { decideNode, type HealthContext, judgeByLadder, judgeHealth } from './own-verdict.ts';
+import type { DueFacts, JudgeContext, NodeFacts, PoolFacts } from './pool-facts.ts';
+import { withMarks, withShownReboots } from './reboot-marks.ts';
+import { replacementNow, unmarkTime } from './replacement.ts';
+import type { RepairInForce } from './settings-in-force.ts';
+import { type NodeName, type OwnVerdict, REPORT_CODES } from './verdict.ts';
 import type { Attempt, Replacement } from '../attempt-record.ts';
 import type { Episode, NodeRecord } from '../node-record.ts';
-import type { JudgeContext, NodeFacts, NodeObservation } from './pool-facts.ts';
-import { replacementNow, unmarkTime } from './replacement.ts';
-import { type EntryPolicy, type OwnVerdict, REPORT_CODES } from './verdict.ts';
-import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import { type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
-import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
-import { type RepairSettings, termsOf } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, earliest, type EpochMs, isDue } from '../../../shared/domain/time.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import type { Confirmation, RepairSettings } from '../../../shared/domain/repair-policy.ts';
+import { addDuration, earliest, type EpochMs, isDue, seconds } from '../../../shared/domain/time.ts';
+
+/** Findings of a pass about its nodes, and what they rest on. */
+export interface JudgedPool {
+  readonly presentNodes: readonly PresentNode[];
+  readonly findings: readonly NodeFinding[];
+  readonly owners: OwnerIndex;
+  readonly externalRequests: DueFacts['externalRequests'];
+}
+
+const NO_REQUESTS: DueFacts['externalRequests'] = new Map();
+
+/**
+ * Judges the nodes of a pool.
+ * @param judgedBefore what was found before, in this pass: a node is judged again only if what was read since is about it
+ */
+export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefore?: JudgedPool): JudgedPool {
+  const { now, pool, poolSettings, poolRecord, nodes, claims, records, asks, basisOf, dueFacts, existsByUid } = facts;
+  const { cluster, externalRequests = NO_REQUESTS } = dueFacts ?? {};
+  const owners = indexOwners(cluster === undefined ? facts.nodesWithLabel : withOwnNodes(cluster.nodes, nodes), [
+    ...claims.values(),
+  ]);
+  const context: JudgeContext = {
+    now,
+    pool,
+    repair: poolSettings.repair,
+    owners,
+    claims,
+    ...asks,
+    isUnprompted: facts.hadPoolRecord && !asks.asksAfterSettingsChange ? uid => !asks.uids.has(uid) : undefined,
+    isMade: uid => records.get(uid)?.isMade === true,
+    basisOf,
+    nodesByName: new Map([...facts.replacementNodes, ...nodes].map(node => [node.name, node])),
+    isPoolGone: pool !== undefined && poolSettings.nodePool === undefined,
+    launchPause: poolRecord.launchPause,
+    externalRequests,
+  };
+  const findingsBefore = new Map(judgedBefore?.presentNodes.map(finding => [finding.node.uid, finding]));
+  const isJudgementStillValid = (node: NodeView): boolean =>
+    judgedBefore !== undefined &&
+    externalRequests.get(node.name) === judgedBefore.externalRequests.get(node.name) &&
+    isSameOwner(ownerOf(node, owners), ownerOf(node, judgedBefore.owners));
+  const presentNodes = facts.nodesToJudge.map((node): PresentNode => {
+    const record = records.get(node.uid)?.value;
+    const findingBefore = findingsBefore.get(node.uid);
+    const finding =
+      findingBefore !== undefined && isJudgementStillValid(node) ? findingBefore : judge(context, node, record);
+    // Nodes and NodeClaims are listed one after the other: the name is another Node's by now.
+    const isReplaced = existsByUid.get(node.uid) === false;
+    return isReplaced ? { ...finding, record, verdict: undefined, time: addDuration(now, seconds(1)) } : finding;
+  });
+  const gone = [...facts.recordsOfGoneNodes].map(([uid, record]) => judgeGone(uid, record, { now, claims }));
+  return { presentNodes, findings: [...presentNodes, ...gone], owners, externalRequests };
+}
+
+const isSameOwner = (a: Owner, b: Owner): boolean => a.kind === b.kind && detailOf(a) === detailOf(b);
+
+const detailOf = (owner: Owner): NodeClaimView | string => (owner.kind === 'claim' ? owner.claim : owner.message);
+
+const withOwnNodes = (all: readonly NodeView[], own: readonly NodeView[]): readonly NodeView[] => {
+  const known = new Set(all.map(({ uid }) => uid));
+  return [...all, ...own.filter(({ uid }) => !known.has(uid))];
+};
+
+/** The next facts to read before the decision, by the findings so far. */
+export type NextRead =
+  /**
+   * Facts that due nodes need: some node is due.
+   * @property countsCluster a guard or limit counts the nodes of the cluster
+   */
+  | { readonly kind: 'dueFacts'; readonly countsCluster: boolean }
+  /** Nodes that no NodeClaim seems to own, which was not reported yet: the name may belong to another Node by now. */
+  | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
+
+/** The next facts to read; undefined: all is read. */
+export function nextRead(facts: PoolFacts, { presentNodes }: JudgedPool): NextRead | undefined {
+  const { pool, poolSettings, dueFacts, existsByUid } = facts;
+  if (dueFacts === undefined && presentNodes.some(finding => dueOf(finding) !== undefined)) {
+    const { freeze, zoneOutage } = readableSettings(poolSettings.repair) ?? {};
+    const counting = [freeze, zoneOutage, poolSettings.repair.limits];
+    return { kind: 'dueFacts', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
+  }
+  const nodes = presentNodes.filter(mayBeAnotherNode).flatMap(({ node }) => (existsByUid.has(node.uid) ? [] : [node]));
+  return nodes.length === 0 ? undefined : { kind: 'nodes', nodes };
+}
+
+const UNOWNED: readonly (string | undefined)[] = [REPORT_CODES.unclaimed, REPORT_CODES.ambiguous];
+
+function mayBeAnotherNode({ verdict, record }: NodeFinding): boolean {
+  const isUnowned =
+    verdict?.kind === 'unclaimed' || (verdict?.kind === 'blockedByNode' && verdict.reason === 'AmbiguousNodeClaim');
+  return isUnowned && !UNOWNED.includes(record?.reported?.code);
+}
 
 /** The finding of one node. @param recordBefore its record; undefined: it has none */
 export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: NodeRecord | undefined): PresentNode {
@@ -163,72 +254,38 @@ function withExpiries(
   return { ...withState(judged), kind: 'present', node };
 }
 
-/** Decides on one node by its conditions, its NodeClaim and the repair in force for its pool. Pure, total. */
-export function decideNode({ now, node, owner, repair, health, externalRequest }: NodeObservation): OwnVerdict {
-  const { gateOpen, settings } = repair;
-  if (!gateOpen) return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
-  if (settings === undefined) {
-    return { kind: 'ignore', reason: 'NotConfigured', message: 'no repair block applies to the pool of this node' };
-  }
-  if ('invalid' in settings) return { kind: 'refuse', message: settings.invalid };
-
-  if (isReserved(node)) {
-    const message = 'the node is the replacement of another one, and not in use yet';
-    return { kind: 'ignore', reason: 'NotInUse', message };
-  }
-  if (health.kind === 'healthy') {
-    return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };
-  }
-  if (health.kind === 'noTransitionTime') {
-    return { kind: 'ignore', reason: 'NoTransitionTime', message: health.message };
-  }
-  const { message, unhealthy, dueCondition, entry, dueSince } = health;
-  if (!isDue(now, dueCondition.dueTime))
-    return { kind: 'tolerate', dueCondition, clockSkews: clockSkewsOf(unhealthy), message };
-  const isOurs = owner.kind === 'none' && settings.nodesWithoutNodeClaim === 'TerminateInAutoScalingGroup';
-  if (owner.kind === 'none' && !(isOurs && isUnmanaged(node))) {
-    return { kind: 'unclaimed', dueCondition, message: owner.message };
-  }
-  if (owner.kind === 'ambiguous') {
-    return { kind: 'blockedByNode', reason: 'AmbiguousNodeClaim', dueCondition, message: owner.message };
-  }
-  const claim = owner.kind === 'claim' ? owner.claim : undefined;
-  if (claim !== undefined && isTerminatingForcefully(claim, now)) {
-    return { kind: 'finishing', dueCondition, message: `NodeClaim ${claim.name} is being terminated` };
-  }
-  if (isStopped(node)) {
-    return {
-      kind: 'ignore',
-      reason: 'InstanceStopped',
-      message: `${message}; its instance is stopped, as somebody wants it`,
-    };
-  }
-  const veto = vetoOf(node, claim, repair.poolVeto, now);
-  if (veto !== undefined) return { kind: 'vetoed', dueCondition, veto, message: `${message}; ${veto.message}` };
-  const other = otherWorkOn(node, claim, externalRequest, now);
-  if (other !== undefined) {
-    const why = `${message}; somebody else is at work on the node: ${other.what}`;
-    return { kind: 'blockedByNode', reason: 'BeingDisrupted', dueCondition, message: why };
-  }
-  const { priority = 0, toleration } = entry.statement;
-  const entryPolicy: EntryPolicy = { priority, toleration, ...termsOf(settings, entry) };
-  const ladder = possibleOf(ladderOf(entryPolicy, claim?.terminationGracePeriod), claim);
-  return { kind: 'due', dueCondition, claim, severity: unhealthy.length, entryPolicy, ladder, dueSince, message };
-}
+/**
+ * Answer of the second look. `readClaim`: by the listed NodeClaim the act is not wanted, so the NodeClaim must be read.
+ * `overtaken`: somebody else terminates the node forcefully by now.
+ */
+export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
 
 /**
- * Whether Karpenter has nothing to do with this instance. A node of Karpenter's may only be waiting for its NodeClaim.
+ * Whether a granted act is still wanted, by the verdict on its node once Node, NodeClaim and settings were read again.
+ * @param granted the key of its action, and the check for which its entry asks EC2
  */
-function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
-  return providerID !== undefined && labels[NODE_POOL_LABEL] === undefined && ownerClaim === undefined;
-}
-
-/** Whether the NodeClaim is being deleted and its deadline has passed. */
-function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
-  return claim.deletionTime !== undefined && endsBy(claim, now);
-}
-
-/** The pool of a node is that of its NodeClaim; its own label counts only while there is none for certain. */
-export function poolOf(node: NodeView, owner: Owner): string | undefined {
-  return (owner.kind === 'claim' ? owner.claim : node).labels[NODE_POOL_LABEL];
+export function stillWanted(
+  granted: { readonly key: string; readonly confirm: Confirmation | undefined },
+  own: OwnVerdict,
+  {
+    repair,
+    isClaimListed,
+    isCounted,
+  }: {
+    readonly repair: RepairInForce;
+    /** The NodeClaim is the one that the pass has listed, not read again. */
+    readonly isClaimListed: boolean;
+    /** The repair is reserved in the limits of zone and cluster. */
+    readonly isCounted: boolean;
+  },
+): StillWanted {
+  if (isClaimListed && own.kind !== 'due') return 'readClaim';
+  if (own.kind !== 'due' && own.kind !== 'finishing') return 'calledOff';
+  // Limits that came into force since may not count this repair.
+  if (repair.mode === 'Observe' || (repair.limits !== undefined && !isCounted)) return 'calledOff';
+  if (own.kind === 'finishing') return 'overtaken';
+  // The entry that decides by now may have another list, or ask EC2.
+  const { ladder, entryPolicy } = own;
+  const isSame = ladder.some(each => keyOf(each) === granted.key) && entryPolicy.confirm === granted.confirm;
+  return isSame ? 'act' : 'calledOff';
 }

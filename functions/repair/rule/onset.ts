@@ -3,7 +3,7 @@
  * the record keeps of it, and by the event of the change, which shows whether the time can be right. Pure.
  */
 import type { NodeRecord, Onset } from '../node-record.ts';
-import type { NodeView } from '../../../shared/domain/node.ts';
+import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
 import {
   keyOfStatement,
   matchStatements,
@@ -234,3 +234,24 @@ export const onsetsStill = ({ conditions }: NodeView, { onsets }: NodeRecord): N
 
 /** Whether it is the key of a statement about this status, with a reason or without one. */
 const isOfStatus = (key: string, ofStatus: string): boolean => key === ofStatus || key.startsWith(`${ofStatus}~`);
+
+export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean => {
+  const { conditionType, conditionStatus } = record.attempt?.dueCondition ?? {};
+  const isOfAttempt = node.conditions.some(({ type, status }) => type === conditionType && status === conditionStatus);
+  return isOfAttempt || Object.keys(onsetsStill(node, record)).length > 0;
+};
+
+/**
+ * Whether the node may still be unhealthy, as far as anybody can say without settings: a condition of its incident has the status
+ * of before, one that the provider calls unhealthy, or `Unknown`.
+ */
+export function mayStillBeUnhealthy(node: NodeView, record: NodeRecord): boolean {
+  const { attempt, incident, onsets } = record;
+  const isOfIncident = (type: string): boolean =>
+    type === attempt?.dueCondition.conditionType ||
+    type === incident?.type ||
+    Object.keys(onsets).some(key => key.startsWith(`${type}=`));
+  const isDoubtful = (condition: NodeCondition): boolean =>
+    condition.status === 'Unknown' || matchStatements({ conditions: [condition] }).length > 0;
+  return isStillUnhealthy(node, record) || node.conditions.some(each => isOfIncident(each.type) && isDoubtful(each));
+}

@@ -7,9 +7,7 @@ import type { NodeRecord } from '../node-record.ts';
 import type { PoolRecord } from '../pool-record.ts';
 import { replacementOf, terminationOf } from './attempt.ts';
 import {
-  beingActedUntil,
   withState,
-  dueOf,
   hasFailedLaunch,
   hasTrait,
   inFlightOf,
@@ -19,20 +17,12 @@ import {
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import { notHeldByRecovering } from './incident.ts';
 import type { GuardInputs } from './guard-inputs.ts';
-import { unexpiredRamp, rampWakeTime, withoutUndoneGrants } from './ramp.ts';
-import { pauseAfterFailure, pauseExpires, unexpiredPause } from './replacement.ts';
-import { type ActionAttempt, FOLLOW_CHECK, type Rank } from './verdict.ts';
+import { unexpiredRamp, withoutUndoneGrants } from './ramp.ts';
+import { pauseAfterFailure, unexpiredPause } from './replacement.ts';
+import { type ActionAttempt, type Rank } from './verdict.ts';
 import type { RepairInForce } from './settings-in-force.ts';
 import type { RefusalCause } from '../../../shared/domain/refusal.ts';
-import {
-  addDuration,
-  type DurationMs,
-  earliest,
-  type EpochMs,
-  hours,
-  isDue,
-  toDurationMs,
-} from '../../../shared/domain/time.ts';
+import { addDuration, type DurationMs, type EpochMs, hours, isDue, toDurationMs } from '../../../shared/domain/time.ts';
 
 export interface PoolObservation {
   readonly now: EpochMs;
@@ -74,7 +64,7 @@ const TERMINATIONS_KEPT_FOR = hours(24);
 
 const MAX_TERMINATIONS = 100;
 
-interface PassDecision extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'> {
+export interface GrantDecision extends Pick<PoolDecision, 'findings' | 'granted' | 'inFlight'> {
   readonly ramp: PoolRecord['ramp'];
   readonly blockingGuards: readonly string[];
 }
@@ -82,21 +72,21 @@ interface PassDecision extends Pick<PoolDecision, 'findings' | 'granted' | 'inFl
 /**
  * The time for which terminations are remembered; undefined: the repair block is unreadable, so all of them are kept.
  */
-function windowOf({ settings }: RepairInForce): DurationMs | undefined {
+export function terminationsKeptFor({ settings }: RepairInForce): DurationMs | undefined {
   if (settings !== undefined && 'invalid' in settings) return undefined;
   return toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
 }
 
-/** Completes the decision with the record of the pool for the next pass, and the time of that pass. */
+/** The findings as they are written, and the record of the pool for the next pass. */
 export function nextPoolState(
-  { now, repair, poolRecord, findings: findingsBefore }: PoolObservation,
-  decided: PassDecision,
-): PoolDecision {
-  const { granted, inFlight, blockingGuards } = decided;
+  { now, repair, poolRecord }: Pick<PoolObservation, 'now' | 'repair' | 'poolRecord'>,
+  decided: GrantDecision,
+): Pick<PoolDecision, 'findings' | 'poolRecord'> {
+  const { inFlight, blockingGuards } = decided;
   const findings = decided.findings
     .map(each => (isLeftMarked(each) ? withState({ ...each, hasUselessLeftovers: true }) : each))
     .map(each => withTimeHeld(each, now));
-  const window = windowOf(repair);
+  const window = terminationsKeptFor(repair);
   const since = (uid: string): EpochMs => (inFlight.has(uid) ? (poolRecord.inFlight[uid] ?? now) : now);
   const nextInFlight = Object.fromEntries([...inFlightOf(findings, poolRecord, now)].map(uid => [uid, since(uid)]));
   const isInWindow = ({ time }: { readonly time: EpochMs }) =>
@@ -120,18 +110,7 @@ export function nextPoolState(
       held: findings.filter(({ verdict }) => hasTrait(verdict, 'blocked')).length,
     },
   );
-  const [oldest] = next.terminations;
-  const times = [
-    ...findings.map(({ time }) => time),
-    ...findings.flatMap(each => (each.state === 'inFlight' ? [] : (beingActedUntil(each, poolRecord, now) ?? []))),
-    Object.keys(nextInFlight).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
-    oldest && window && addDuration(oldest.time, window),
-    ramp && rampWakeTime(ramp, now),
-    pause && pauseExpires(pause),
-  ];
-  const isOutage =
-    blockingGuards.some(guard => guard !== 'threshold') && findingsBefore.some(each => dueOf(each) !== undefined);
-  return { findings, granted, inFlight, poolRecord: next, wakeTime: times.reduce(earliest, undefined), isOutage };
+  return { findings, poolRecord: next };
 }
 
 /** The record of the pool with what its findings say. */

@@ -2,13 +2,12 @@
 import type { StoredNode } from '../record.ts';
 import type { NodeRecord } from '../node-record.ts';
 import type { LaunchPause, PoolRecord } from '../pool-record.ts';
-import type { Health } from './health.ts';
 import type { OwnVerdict } from './verdict.ts';
 import type { RepairInForce } from './settings-in-force.ts';
 import type { PassRequests } from './pass-requests.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import type { Owner, OwnerIndex } from '../../../shared/domain/node-owner.ts';
+import type { OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairStatement } from '../../../shared/domain/repair-policy.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
@@ -107,15 +106,4 @@ export interface DueFacts {
   readonly externalRequests: ReadonlyMap<string, string>;
   /** Reason why such requests are not known; undefined: they are known. */
   readonly requestsFault?: string | undefined;
-}
-
-/** Facts by which `decideNode` decides on one node. */
-export interface NodeObservation {
-  readonly now: EpochMs;
-  readonly node: NodeView;
-  readonly owner: Owner;
-  readonly repair: RepairInForce;
-  readonly health: Health;
-  /** A request for the node in another system. */
-  readonly externalRequest?: string | undefined;
 }

@@ -1,7 +1,7 @@
 /** Membership of nodes in a pool, and the nodes that no NodeClaim of it owns. Pure. */
 import type { StoredNode } from '../record.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
+import { indexOwners, type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 
 interface ClaimsAndRecords {
@@ -35,4 +35,9 @@ export function ownsNode(node: NodeView, pool: string | undefined, claims: reado
     node.labels[NODE_POOL_LABEL] === pool ||
     claims.some(({ nodeName, providerID }) => nodeName === node.name && providerID === node.providerID)
   );
+}
+
+/** The pool of a node is that of its NodeClaim; its own label counts only while there is none for certain. */
+export function poolOf(node: NodeView, owner: Owner): string | undefined {
+  return (owner.kind === 'claim' ? owner.claim : node).labels[NODE_POOL_LABEL];
 }

@@ -5,7 +5,8 @@
 import type { AttemptOf, Replacement } from '../attempt-record.ts';
 import { type OwnDueVerdict, LAUNCH_CHECK } from './verdict.ts';
 import type { NodeFacts } from './pool-facts.ts';
-import { againAt, judgeByLadder, refusedUntil } from './next-action.ts';
+import { againAt, refusedUntil } from './next-action.ts';
+import { judgeByLadder } from './own-verdict.ts';
 import { type Finding, findingOf, findingUnderWay } from './finding.ts';
 import { isWanted, judgeWithoutAttempt, judgeRecovered } from './attempt-end.ts';
 import { isInUse, pauseAfterFailure, replacementStatusOf } from './replacement.ts';

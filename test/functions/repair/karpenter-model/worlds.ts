@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { newNode, podsUntil } from '../../../../functions/repair/rule/attempt.ts';
 import { decide } from '../../../../functions/repair/decide.ts';
-import { judgeHealth } from '../../../../functions/repair/rule/health.ts';
+import { judgeHealth } from '../../../../functions/repair/rule/own-verdict.ts';
 import { onsetsOf } from '../../../../functions/repair/rule/onset.ts';
 import { dueOf } from '../../../../functions/repair/rule/finding.ts';
 import { keyOf } from '../../../../functions/repair/rule/ladder.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cumulativeDueTime, nextEpisodes } from '../../../../functions/repair/rule/flapping.ts';
-import { judgeHealth } from '../../../../functions/repair/rule/health.ts';
+import { judgeHealth } from '../../../../functions/repair/rule/own-verdict.ts';
 import { unhealthyStatements } from '../../../../functions/repair/rule/onset.ts';
 import type { Episode } from '../../../../functions/repair/node-record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';

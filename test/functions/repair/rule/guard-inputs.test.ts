@@ -1,7 +1,7 @@
 /** What the guards of a pool count, whose pool a node is in, and which nodes EC2 is asked about. */
 import { describe, expect, it } from 'vitest';
-import { judgeNode, poolOf } from '../../../../functions/repair/rule/node-verdict.ts';
-import { judgePool } from '../../../../functions/repair/rule/pool-verdict.ts';
+import { judgeNode, judgePool } from '../../../../functions/repair/rule/node-verdict.ts';
+import { poolOf } from '../../../../functions/repair/rule/pool-members.ts';
 import { nodesToConfirm } from '../../../../functions/repair/rule/confirmation.ts';
 import { type GuardInputs, guardInputsOf } from '../../../../functions/repair/rule/guard-inputs.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';

@@ -1,6 +1,7 @@
 /** What can be said of the health of a node while the settings of its pool cannot be read, or are gone. */
 import { describe, expect, it } from 'vitest';
-import { judgeHealth, mayStillBeUnhealthy } from '../../../../functions/repair/rule/health.ts';
+import { judgeHealth } from '../../../../functions/repair/rule/own-verdict.ts';
+import { mayStillBeUnhealthy } from '../../../../functions/repair/rule/onset.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import { NOW, remembered } from '../../../builders/pool.ts';

@@ -1,6 +1,6 @@
 /** The entry that decides about a node, its report, and how long the node's record is kept. */
 import { describe, expect, it } from 'vitest';
-import { judgeHealth, withoutDueClause } from '../../../../functions/repair/rule/health.ts';
+import { judgeHealth, withoutDueClause } from '../../../../functions/repair/rule/own-verdict.ts';
 import { endOf, isRecordNeeded, type SeenNode } from '../../../../functions/repair/rule/incident.ts';
 import type { Episode, NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';

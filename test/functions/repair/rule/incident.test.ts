@@ -1,7 +1,7 @@
 /** When an incident starts, by which entry, and when it ends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Health, judgeHealth } from '../../../../functions/repair/rule/health.ts';
+import { type Health, judgeHealth } from '../../../../functions/repair/rule/own-verdict.ts';
 import { onsetsOf } from '../../../../functions/repair/rule/onset.ts';
 import { incidentAt } from '../../../../functions/repair/rule/incident.ts';
 import type { Incident, Onset } from '../../../../functions/repair/node-record.ts';

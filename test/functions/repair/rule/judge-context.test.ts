@@ -1,9 +1,8 @@
 /** The facts of the pool by which each of its nodes is judged. */
 import { expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { judgeNode } from '../../../../functions/repair/rule/node-verdict.ts';
+import { judgeNode, judgePool } from '../../../../functions/repair/rule/node-verdict.ts';
 import type { JudgeContext, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
-import { judgePool } from '../../../../functions/repair/rule/pool-verdict.ts';
 import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { someFacts } from '../../../builders/pool-facts.ts';
 import { aPoolNode, someRepairInForce } from '../../../builders/repair.ts';

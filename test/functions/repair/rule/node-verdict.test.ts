@@ -2,10 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { endsBy } from '../../../../shared/domain/node-claim.ts';
-import { judgeHealth } from '../../../../functions/repair/rule/health.ts';
+import { judgeHealth, type NodeObservation, decideNode } from '../../../../functions/repair/rule/own-verdict.ts';
 import { onsetsOf } from '../../../../functions/repair/rule/onset.ts';
-import type { NodeObservation } from '../../../../functions/repair/rule/pool-facts.ts';
-import { decideNode } from '../../../../functions/repair/rule/node-verdict.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';
 import {

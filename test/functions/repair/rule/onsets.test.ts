@@ -1,7 +1,7 @@
 /** The start of a statement: what a record keeps of it, and the reports of clocks that cannot be right. */
 import { describe, expect, it } from 'vitest';
-import { isStillUnhealthy, type HealthContext } from '../../../../functions/repair/rule/health.ts';
-import { clockSkewsOf, onsetsOf, onsetsStill } from '../../../../functions/repair/rule/onset.ts';
+import { isStillUnhealthy, clockSkewsOf, onsetsOf, onsetsStill } from '../../../../functions/repair/rule/onset.ts';
+import type { HealthContext } from '../../../../functions/repair/rule/own-verdict.ts';
 import type { Onset } from '../../../../functions/repair/node-record.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';

@@ -1,8 +1,7 @@
 /** What a pass reads on for, and which nodes it judges anew by that. */
 import { describe, expect, it } from 'vitest';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { type JudgedPool, judgePool, nextRead } from '../../../../functions/repair/rule/pool-verdict.ts';
-import { judgeNode } from '../../../../functions/repair/rule/node-verdict.ts';
+import { type JudgedPool, judgePool, nextRead, judgeNode } from '../../../../functions/repair/rule/node-verdict.ts';
 import type { PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { statementsOf } from '../../../../shared/domain/repair-policy.ts';

@@ -1,14 +1,13 @@
 /** What becomes of an act by the look after its intent was recorded. */
 import { expect, it } from 'vitest';
-import { judgeHealth } from '../../../../functions/repair/rule/health.ts';
+import { judgeHealth, decideNode } from '../../../../functions/repair/rule/own-verdict.ts';
 import type { RepairInForce } from '../../../../functions/repair/rule/settings-in-force.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
 import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRepairInForce, T } from '../../../builders/repair.ts';
-import { decideNode } from '../../../../functions/repair/rule/node-verdict.ts';
-import { stillWanted } from '../../../../functions/repair/rule/second-look.ts';
+import { stillWanted } from '../../../../functions/repair/rule/node-verdict.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 
 const NOW = addDuration(T, minutes(30));
