@@ -101,8 +101,6 @@ const toOpen = (heading: string): readonly string[] =>
  * nodes, one node by itself, the pool, the intents, the acts, the termination.
  */
 const MAX_TO_OPEN = 15;
-/** Their lines. */
-const MAX_LINES_TO_OPEN = 3200;
 
 describe('the whole path with the real adapters', () => {
   it.each(WHOLE_PATHS)('$heading', async ({ heading, most, follow }) => {
@@ -121,9 +119,7 @@ describe('the whole path with the real adapters', () => {
     const opened = toOpen(heading);
     expect(opened.length).toBeGreaterThan(5);
     expect(opened.filter(file => !entered.includes(file))).toEqual([]);
-    const all = [...toOpen(IN_COMMON), ...opened];
-    expect(all.length).toBeLessThanOrEqual(MAX_TO_OPEN);
-    expect(sumOf(all)).toBeLessThanOrEqual(MAX_LINES_TO_OPEN);
+    expect([...toOpen(IN_COMMON), ...opened].length).toBeLessThanOrEqual(MAX_TO_OPEN);
   });
 
   it.each([IN_COMMON, ...WHOLE_PATHS.map(({ heading }) => heading)])(
