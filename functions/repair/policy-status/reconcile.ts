@@ -28,6 +28,7 @@ import {
   doneIfWritten,
   isTimerOf,
   openRecord,
+  type TimedRecord,
   updateRecord,
   type UsedWakeUp,
 } from '../../../shared/lifecycle/timed-record.ts';
@@ -93,39 +94,64 @@ const looksOf = (deps: PolicyStatusDeps): Coalescer =>
 
 /** Looks at all policies and writes what differs. Answers how long the next look waits. */
 async function look(deps: PolicyStatusDeps): Promise<DurationMs> {
+  const begun = await beginLook(deps);
+  const written = await writeStatuses(deps, begun.countTime === begun.lookTime);
+  await endLook(deps, begun, written);
+  return SPACING;
+}
+
+/** A look that its record knows of. */
+interface BegunLook {
+  readonly record: TimedRecord<StatusRecord>;
+  /** The record as the previous look left it. */
+  readonly before: StatusRecord | undefined;
+  readonly lookTime: EpochMs;
+  /** Equals `lookTime` if this look also writes statuses that differ in numbers alone. */
+  readonly countTime: EpochMs;
+}
+
+async function beginLook(deps: PolicyStatusDeps): Promise<BegunLook> {
   const record = openRecord(deps, STATUS_CODEC, STATUS_ID);
-  const begun = deps.clock.now();
-  let statusBefore: StatusRecord | undefined;
-  let countTime = begun;
-  const keep = async (refused: Partial<StatusRecord> | undefined, wakeTime: EpochMs): Promise<Turn> => {
-    const value: StatusRecord = { ...refused, lookTime: begun, countTime };
-    return doneIfWritten(await record.save({ subject: STATUS_SUBJECT, value, wakeTime }));
-  };
+  const lookTime = deps.clock.now();
+  let begun: BegunLook = { record, before: undefined, lookTime, countTime: lookTime };
   await updateRecord(WHAT, record, async loaded => {
-    statusBefore = loaded.kind === 'known' ? loaded.value : undefined;
-    const last = statusBefore && countTimeOf(statusBefore);
-    countTime = last === undefined || isDue(begun, addDuration(last, COUNT_SPACING)) ? begun : last;
-    return keep(statusBefore, addDuration(begun, CHECK));
+    const before = loaded.kind === 'known' ? loaded.value : undefined;
+    const last = before && countTimeOf(before);
+    const isCountDue = last === undefined || isDue(lookTime, addDuration(last, COUNT_SPACING));
+    begun = { record, before, lookTime, countTime: isCountDue ? lookTime : last };
+    return keep(begun, before, addDuration(lookTime, CHECK));
   });
-  const outcome = await writeStatuses(deps, countTime === begun);
-  const { refused: refusedWrites = [], waits = false } = outcome ?? {};
+  return begun;
+}
+
+/** Reports what was refused, and keeps when the next look is. @param written undefined: there is no policy */
+async function endLook(deps: PolicyStatusDeps, begun: BegunLook, written: StatusesWritten | undefined): Promise<void> {
+  const { record, before, lookTime, countTime } = begun;
+  const { refused = [], waits = false } = written ?? {};
+  const isRefused = refused.length > 0;
   // Said before it is recorded: a run that dies in between says it again (I9).
-  const isRepeatDue = isReportDue(begun, statusBefore?.refusedTime);
-  const text = await reportLasting(refusedWrites, statusBefore?.refused, { isRepeatDue });
-  const refused =
-    refusedWrites.length > 0
-      ? { ...statusBefore, refused: text, ...(isRepeatDue && { refusedTime: begun }) }
-      : undefined;
+  const isRepeatDue = isReportDue(lookTime, before?.refusedTime);
+  const text = await reportLasting(refused, before?.refused, { isRepeatDue });
+  const reported = isRefused ? { ...before, refused: text, ...(isRepeatDue && { refusedTime: lookTime }) } : undefined;
   await updateRecord(WHAT, record, async loaded => {
     if (loaded.kind !== 'known') return DONE;
-    if (outcome === undefined) return record.release();
-    const check = addDuration(deps.clock.now(), refused === undefined ? CHECK : REFUSED_CHECK);
+    if (written === undefined) return record.release();
+    const check = addDuration(deps.clock.now(), isRefused ? REFUSED_CHECK : CHECK);
     const counts = waits ? addDuration(countTime, COUNT_SPACING) : undefined;
     // Somebody may have asked for an earlier look meanwhile.
     const wakeTime = [check, counts, loaded.stored.nextWakeTime].reduce(earliest, undefined) ?? check;
-    return keep(refused, wakeTime);
+    return keep(begun, reported, wakeTime);
   });
-  return SPACING;
+}
+
+/** Writes the record of a look. @param reported what it says of refused writes; undefined: none was refused */
+async function keep(
+  { record, lookTime, countTime }: BegunLook,
+  reported: Partial<StatusRecord> | undefined,
+  wakeTime: EpochMs,
+): Promise<Turn> {
+  const value: StatusRecord = { ...reported, lookTime, countTime };
+  return doneIfWritten(await record.save({ subject: STATUS_SUBJECT, value, wakeTime }));
 }
 
 interface StatusesWritten {
