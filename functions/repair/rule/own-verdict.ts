@@ -43,6 +43,12 @@ import {
   toTimestamp,
 } from '../../../shared/domain/time.ts';
 
+/** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
+const FAULT_CHECK = minutes(60);
+
+/** A node on which another controller is at work is looked at this often: no event tells that the work has ended. */
+const OTHERS_CHECK = minutes(1);
+
 /** A pass that sees a condition before its event waits this long for it. The event shows whether the time can be right. */
 const HEARD_WITHIN = minutes(1);
 
@@ -147,15 +153,6 @@ const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string => `, rep
 export const withoutDueClause = (message: string, dueCondition: DueCondition): string =>
   message.replace(dueClause(dueCondition), '');
 
-/**
- * Whether a statement calls the node unhealthy: one of the provider, or one of these. A node that carries marks of a
- * repair counts, too: it has a record, or the table has lost it.
- */
-export const mayNeedRepair = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
-  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 ||
-  matchStatements(node, statements).length > 0 ||
-  isMarked(node);
-
 /** Facts by which `decideNode` decides on one node. */
 export interface NodeObservation {
   readonly now: EpochMs;
@@ -232,12 +229,6 @@ function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
   return claim.deletionTime !== undefined && endsBy(claim, now);
 }
 
-/** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
-const FAULT_CHECK = minutes(60);
-
-/** A node on which another controller is at work is looked at this often: no event tells that the work has ended. */
-const OTHERS_CHECK = minutes(1);
-
 /**
  * Judges a node at which nothing is under way, by its own state and by the ladder.
  * @param unfinished an attempt that another run did not carry out
@@ -287,3 +278,12 @@ function judgeNotDue(
   const kept = isRecordNeeded(record, { kind: 'healthy', now }) ? record : undefined;
   return findingOf(kept, wasUnhealthy ? verdict : undefined, time, more);
 }
+
+/**
+ * Whether a statement calls the node unhealthy: one of the provider, or one of these. A node that carries marks of a
+ * repair counts, too: it has a record, or the table has lost it.
+ */
+export const mayNeedRepair = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
+  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 ||
+  matchStatements(node, statements).length > 0 ||
+  isMarked(node);
