@@ -70,7 +70,7 @@ function withoutDrains(node: KubernetesObject): Readonly<Record<string, string>>
 }
 
 /**
- * No conditions: nothing reads them, and Karpenter flips `Consolidatable` with every pod. A deadline counts once the NodeClaim is
+ * No conditions: none of them has to wake a function, and Karpenter flips `Consolidatable` with every pod. A deadline counts once the NodeClaim is
  * being deleted: a repair sets it just before the deletion, and nobody need look twice.
  */
 export const projectNodeClaim: Project = object => ({
