@@ -6,7 +6,7 @@ import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kub
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesManifest } from '../../../../shared/domain/kubernetes-object.ts';
 import { addDuration, toEpochMs, type DurationMs } from '../../../../shared/domain/time.ts';
-import { createTries } from '../../../../shared/lifecycle/refusals.ts';
+import { createBackoff } from '../../../../shared/lifecycle/refusals.ts';
 import { createReporter } from '../../../../shared/lifecycle/reporter.ts';
 import type { Instances } from '../../../../shared/ports/instances.ts';
 import { createCloud } from '../../../../simulator/cloud.ts';
@@ -65,7 +65,7 @@ export function createStepWorld(options: StepWorldOptions = {}) {
       ownAttempt: undefined,
       ownHooks: new Set(),
       answers: new Map(),
-      tries: createTries(time),
+      backoff: createBackoff(time),
       releasedNodes: new Set(),
       lostRaces: 0,
     };
