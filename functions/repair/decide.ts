@@ -10,7 +10,7 @@
  * | whether a node is unhealthy | `judgeHealth`, `mayNeedRepair` | `carry-out.ts`, `explained-node.ts`, `wake-ups.ts` |
  * | which pool a node is of | `nodesWithoutClaim`, `ownsNode`, `poolOf` | `explained-node.ts`, `observe.ts`, `policy-status/observe.ts`, `wake-ups.ts` |
  * | by which settings | `readableSettings` | `explained-node.ts`, `observe.ts`, `common/settings.ts` |
- * | who else asks for the node, or holds it | `leaseHolder`, `requestedNode` | `observe.ts` |
+ * | who else asks for the node, or holds it | `externalRequestsFor` | `observe.ts` |
  * | what several requests for a pass ask together | `mergeRequests` | `pass-queue.ts` |
  * | how many repairs zone and cluster allow | `createConcurrencyLimits` | `reservations.ts` |
  * | whether the act is still wanted | `stillWanted` | `carry-out.ts` |

@@ -10,7 +10,7 @@ import type { Replacement } from './attempt-record.ts';
 import type { ClusterNodes, DueFacts, PoolFacts } from './rule/pool-facts.ts';
 import type { PassRequests } from './rule/pass-requests.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
-import { isRequestFor, leaseHolder, requestedNode } from './rule/other-work.ts';
+import { externalRequestsFor } from './rule/other-work.ts';
 import type { NextRead } from './rule/node-verdict.ts';
 import { nodesWithoutClaim, ownsNode } from './rule/pool-members.ts';
 import type { NodeToConfirm } from './rule/confirmation.ts';
@@ -277,44 +277,29 @@ async function loadClusterNodes(deps: Kubernetes, { policies, config }: PoolSett
   };
 }
 
-/** Before the node's name, in the name of a Lease of medik8s. */
-const LEASE_PREFIX = 'node-';
-
 /**
- * Requests for these nodes by other systems, by the node's name, in words: those of NVSentinel, and Leases of medik8s. A
- * kind that cannot be read holds what would begin, and nothing that has begun.
+ * Reads who else asks for these nodes: requests of NVSentinel, and Leases of medik8s. A kind that cannot be read holds what
+ * would begin, and nothing that has begun.
  */
 async function loadExternalRequests(
   { kubernetes }: Kubernetes,
   nodes: readonly NodeView[],
   now: EpochMs,
 ): Promise<Omit<DueFacts, 'cluster'>> {
-  const [leases, ...requests] = await inParallel([
+  const [leases, ...answers] = await inParallel([
     orUnavailable(kubernetes.list(RESOURCES.Lease, { namespace: MEDIK8S_LEASES })),
     ...NODE_REQUESTS.map(({ group, version, resource }) =>
       orUnavailable(kubernetes.list({ group, version, resource })),
     ),
   ]);
-  const [requestsFault] = [leases, ...requests].flatMap(each => ('error' in each ? [messageOf(each.error)] : []));
+  const [requestsFault] = [leases, ...answers].flatMap(each => ('error' in each ? [messageOf(each.error)] : []));
   const seen = (answer: typeof leases) => ('error' in answer ? [] : objectsOf(answer, { ifNotServed: 'empty' }));
-  const nodeByName = new Map(nodes.map(node => [node.name, node]));
-  const externalRequests = new Map<string, string>();
-  requests.forEach((answer, index) => {
-    for (const request of seen(answer)) {
-      const { name, annotations } = request.metadata;
-      const node = nodeByName.get(requestedNode(request) ?? '');
-      const isOurs = annotations?.[ANNOTATIONS.repair] !== undefined;
-      if (node === undefined || isOurs || !isRequestFor(node, request)) continue;
-      externalRequests.set(node.name, `${NODE_REQUESTS[index]?.kind ?? ''} ${name}`);
-    }
-  });
-  for (const lease of seen(leases)) {
-    const holder = leaseHolder(lease, now);
-    const { name } = lease.metadata;
-    if (holder === undefined || !name.startsWith(LEASE_PREFIX)) continue;
-    externalRequests.set(name.slice(LEASE_PREFIX.length), `Lease ${name} of ${holder}`);
-  }
-  return { externalRequests, requestsFault };
+  const requests = answers.flatMap((answer, index) =>
+    seen(answer)
+      .filter(({ metadata }) => metadata.annotations?.[ANNOTATIONS.repair] === undefined)
+      .map(object => ({ kind: NODE_REQUESTS[index]?.kind ?? '', object })),
+  );
+  return { externalRequests: externalRequestsFor(nodes, requests, seen(leases), now), requestsFault };
 }
 
 /** The answer of EC2 about each of these nodes, by UID. */

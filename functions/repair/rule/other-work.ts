@@ -89,14 +89,43 @@ export function otherWorkOn(
   return externalRequest === undefined ? undefined : other(externalRequest);
 }
 
+/** Before the node's name, in the name of a Lease of medik8s. */
+const LEASE_PREFIX = 'node-';
+
+/**
+ * Requests of other systems for these nodes, by the node's name, in words.
+ * @param requests those of NVSentinel that are not our own
+ * @param leases those of medik8s
+ */
+export function externalRequestsFor(
+  nodes: readonly NodeView[],
+  requests: readonly { readonly kind: string; readonly object: KubernetesObject }[],
+  leases: readonly KubernetesObject[],
+  now: EpochMs,
+): ReadonlyMap<string, string> {
+  const nodeByName = new Map(nodes.map(node => [node.name, node]));
+  const found = new Map<string, string>();
+  for (const { kind, object } of requests) {
+    const node = nodeByName.get(requestedNode(object) ?? '');
+    if (node !== undefined && isRequestFor(node, object)) found.set(node.name, `${kind} ${object.metadata.name}`);
+  }
+  for (const lease of leases) {
+    const holder = leaseHolder(lease, now);
+    const { name } = lease.metadata;
+    if (holder === undefined || !name.startsWith(LEASE_PREFIX)) continue;
+    found.set(name.slice(LEASE_PREFIX.length), `Lease ${name} of ${holder}`);
+  }
+  return found;
+}
+
 /** The name of the node that a request of NVSentinel is about. */
-export function requestedNode({ spec }: KubernetesObject): string | undefined {
+function requestedNode({ spec }: KubernetesObject): string | undefined {
   const name = objectIn(spec, 'healthEvent')['nodeName'] ?? spec?.['nodeName'];
   return typeof name === 'string' ? name : undefined;
 }
 
 /** Whether a request of NVSentinel is not answered, and no older than the Node: an older one is about an earlier Node of the name (I10). */
-export function isRequestFor(
+function isRequestFor(
   { creationTime }: Pick<NodeView, 'creationTime'>,
   { metadata, status }: KubernetesObject,
 ): boolean {
@@ -106,7 +135,7 @@ export function isRequestFor(
 }
 
 /** The holder of a Lease; undefined: the Lease has expired, or was released, which empties its holder. */
-export function leaseHolder({ spec }: KubernetesObject, now: EpochMs): string | undefined {
+function leaseHolder({ spec }: KubernetesObject, now: EpochMs): string | undefined {
   const { holderIdentity, renewTime, leaseDurationSeconds: duration } = spec ?? {};
   const holder = textOrEmpty(holderIdentity);
   const renewed = parseTimestamp(textOrEmpty(renewTime));
