@@ -15,7 +15,7 @@ import { portsWithin, type Identity } from './permissions/ports.ts';
 import type { BuriedMessage, EnvironmentPorts, ForwarderPorts, SystemParts } from './system-parts.ts';
 
 /** What all processes of a system share. */
-export interface Shared {
+export interface SharedParts {
   readonly parts: SystemParts;
   readonly bus: EventBus;
   readonly wakeUps: WakeUpSender;
@@ -39,7 +39,7 @@ const identityOf = ({ permissions, hooks = {} }: SystemParts, part: Component): 
 
 /** The ports of one function environment, until `lifetime` ends. */
 export function startEnvironment(
-  { parts, bus, wakeUps, metrics, bury }: Shared,
+  { parts, bus, wakeUps, metrics, bury }: SharedParts,
   name: FunctionName,
   lifetime: Lifetime,
 ): RunnerDeps {
@@ -92,7 +92,11 @@ export interface RunningForwarder {
 }
 
 /** It has started when this returns. Ending its lifetime is a crash: nothing that is queued is published. */
-export function startForwarder({ parts, bus, metrics }: Pick<Shared, 'parts' | 'bus' | 'metrics'>): RunningForwarder {
+export function startForwarder({
+  parts,
+  bus,
+  metrics,
+}: Pick<SharedParts, 'parts' | 'bus' | 'metrics'>): RunningForwarder {
   const { watch, scheduler, hooks = {}, cluster, random } = parts;
   const lifetime = createLifetime();
   const ports: ForwarderPorts = portsWithin({ watch, bus, clock: scheduler }, identityOf(parts, 'forwarder'));

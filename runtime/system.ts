@@ -13,7 +13,7 @@ import { createFunctionRunner } from './function-runner.ts';
 import { RECONCILERS } from './functions.ts';
 import { createInboxes, createInProcessBus, createInProcessWakeUps } from './in-process/messaging.ts';
 import { createInbox, type InboxSettings } from './inbox.ts';
-import { startEnvironment, startForwarder, type RunningForwarder, type Shared } from './processes.ts';
+import { startEnvironment, startForwarder, type RunningForwarder, type SharedParts } from './processes.ts';
 import { repeat, type Cancel } from './scheduler.ts';
 import type { BuriedMessage, System, SystemParts } from './system-parts.ts';
 
@@ -36,7 +36,7 @@ export function createSystem(parts: SystemParts): System {
   const bus = createInProcessBus({ cluster: parts.cluster, clock: scheduler, deliver });
   const wakeUps = createInProcessWakeUps(deliver);
   const bury = (message: BuriedMessage): void => hooks.onBuried?.(message);
-  const shared: Shared = { parts, bus, wakeUps, metrics, bury };
+  const shared: SharedParts = { parts, bus, wakeUps, metrics, bury };
 
   for (const name of FUNCTION_NAMES) {
     const reconciler = parts.reconcilers?.[name] ?? RECONCILERS[name];

@@ -41,7 +41,7 @@ export class RetryableError extends Error {
 export const CONTENDED = 'Contended';
 
 /** The error of a lost race, with what was lost as its message: another try may succeed at once. */
-export const contended = (message: string): RetryableError => new RetryableError(message, { reason: CONTENDED });
+export const contendedError = (message: string): RetryableError => new RetryableError(message, { reason: CONTENDED });
 
 /** Reason of a `RetryableError`, and code of what it is made of: the run has no time left for a call. It says nothing of the call. */
 export const OUT_OF_TIME = 'DeadlineReserve';

@@ -7,7 +7,7 @@ import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserve
 import { unwatchedTypes } from '../../functions/repair/explain.ts';
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.ts';
-import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
+import { parsePolicyFrame, type ParseResult } from '../../shared/contract/policy-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
@@ -114,8 +114,8 @@ function statusOf(
 function readersSay({ kind, spec }: KubernetesManifest): readonly Fault[] {
   const blocks = isJsonObject(spec) ? spec : {};
   const isPolicy = kind === 'NodeLifecyclePolicy';
-  const results: Parsed<unknown>[] = [];
-  const read = (block: string, parse: (value: unknown, path: string) => Parsed<unknown>): void => {
+  const results: ParseResult<unknown>[] = [];
+  const read = (block: string, parse: (value: unknown, path: string) => ParseResult<unknown>): void => {
     if (blocks[block] !== undefined) results.push(parse(blocks[block], `spec.${block}`));
   };
   if (isPolicy) results.push(parsePolicyFrame(spec));

@@ -3,7 +3,7 @@ import { drainRequestedSchema } from '../../shared/contract/drain-messages.ts';
 import { generatedTimeOf, parseHealthEvent, type HealthEventMessage } from '../../shared/contract/health-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
-import { parsed, type Parsed } from '../../shared/contract/policy-schema.ts';
+import { parsed, type ParseResult } from '../../shared/contract/policy-schema.ts';
 import { EXECUTE_REMEDIATION, type HealthEvent } from '../../shared/domain/health-event.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, CLOCK_SKEW, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
@@ -56,7 +56,7 @@ export interface RequestToDrain {
 }
 
 /** Reads the detail of a `DrainRequested`. Never throws. @param envelopeId id of the bus event, for a request that has none */
-export function parseDrainRequested(detail: unknown, envelopeId: string | undefined): Parsed<RequestToDrain> {
+export function parseDrainRequested(detail: unknown, envelopeId: string | undefined): ParseResult<RequestToDrain> {
   const given = typeof detail === 'object' && detail !== null ? { id: envelopeId, ...detail } : detail;
   const read = parsed(drainRequestedSchema().safeParse(given), 'detail');
   if (!read.ok) return read;

@@ -27,7 +27,7 @@ import { nodeSubject } from '../../shared/domain/node.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { toJson } from '../../shared/domain/json.ts';
 import { addDuration, type EpochMs, hours, earliest } from '../../shared/domain/time.ts';
-import { contended, joinFailures } from '../../shared/errors.ts';
+import { contendedError, joinFailures } from '../../shared/errors.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 
 /**
@@ -220,5 +220,5 @@ async function savePool(
 ): Promise<void> {
   const value = poolSchema.parse(toJson(state));
   const { written } = await timedPoolRecord.save({ subject: poolSubject(pool), value, ...timer });
-  if (!written) throw contended('another pass of the pool is at work');
+  if (!written) throw contendedError('another pass of the pool is at work');
 }

@@ -10,7 +10,7 @@ import { drainBeforeReboot, reboot } from './actions/reboot.ts';
 import { launchReplacement } from './actions/replace.ts';
 import { terminate } from './actions/terminate.ts';
 import { isWithin } from './rule/next-action.ts';
-import { type StillWanted, stillWanted } from './rule/node-verdict.ts';
+import { type SecondLookVerdict, judgeSecondLook } from './rule/node-verdict.ts';
 import { judgeHealth } from './rule/own-verdict.ts';
 import type { ActResult, ActOutcome, IntendedAct, PassDeps } from './context.ts';
 import { isBeforeReboot } from './rule/ladder.ts';
@@ -158,13 +158,13 @@ function judgeAgain(
   { dueFacts }: ObservedPool,
   { granted: { attempt, finding }, record, isCounted }: GrantedAct,
   { now, node, claim, isClaimListed, poolSettings: { repair } }: SecondLook,
-): StillWanted {
+): SecondLookVerdict {
   const externalRequest = dueFacts?.externalRequests.get(node.name);
   const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
   const health = judgeHealth(node, { now, repair, record, episodes: record.episodes });
   const own = decideNode({ now, node, owner, repair, health, externalRequest });
   const { confirm } = finding.verdict.entryPolicy;
-  return stillWanted({ key: attempt.key, confirm }, own, { repair, isClaimListed, isCounted });
+  return judgeSecondLook({ key: attempt.key, confirm }, own, { repair, isClaimListed, isCounted });
 }
 
 const refused = (message: string, cause: RefusalCause): Extract<ActOutcome, { kind: 'refused' }> => ({

@@ -13,7 +13,7 @@
  * | who else asks for the node, or holds it | `externalRequestsFor` | `observe.ts` |
  * | what several requests for a pass ask together | `mergeRequests` | `pass-queue.ts` |
  * | how many repairs zone and cluster allow | `createConcurrencyLimits` | `reservations.ts` |
- * | whether the act is still wanted | `stillWanted` | `carry-out.ts` |
+ * | whether the act is still wanted | `judgeSecondLook` | `carry-out.ts` |
  * | what it writes on Node and NodeClaim | `annotationOf`, `lastRebootText`, `replacementOf` | `actions/reboot.ts`, `actions/terminate.ts`, `old-attempts.ts` |
  * | which NodeClaim replaces another | `launchCapacityFault`, `launchCapacityOf`, `replacementClaim` | `actions/replace.ts`, `explained-node.ts` |
  * | what follows the act | `afterAct`, `afterRefusedAct`, `noteRefusedAct` | `act-not-accepted.ts`, `apply.ts` |

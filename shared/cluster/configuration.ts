@@ -22,7 +22,7 @@ import {
   keptSchema,
   readConfiguration,
   restoreConfiguration,
-  sameKept,
+  isSameConfiguration,
   type Configuration,
 } from './read-configuration.ts';
 import { objectOf } from '../ports/read-answer.ts';
@@ -115,7 +115,7 @@ async function configurationOf(
     deps.records.put(recordOf(codec, configMap, next), version);
   if (read.ok) {
     // A lost race is harmless: the next look compares again.
-    const changed = state?.refused !== undefined || !sameKept(state?.good, read.kept);
+    const changed = state?.refused !== undefined || !isSameConfiguration(state?.good, read.kept);
     if (changed) await save({ good: read.kept }, record?.version ?? 0);
     versions.set(read.value, versionOf(configMap));
     return read.value;

@@ -5,7 +5,7 @@
  */
 import type { FunctionName } from '../contract/names.ts';
 import { jsonObject } from '../contract/json-object.ts';
-import type { Parsed } from '../contract/policy-schema.ts';
+import type { ParseResult } from '../contract/policy-schema.ts';
 import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
 import { subjectOf, type KubernetesObject } from '../domain/kubernetes-object.ts';
@@ -88,7 +88,7 @@ export const withLastGood = (
     return version === undefined ? object : { ...object, spec: version.spec };
   });
 
-function readKept(kept: KeptPolicy, blocks: readonly BlockReader[]): Parsed<KeptPolicy> {
+function readKept(kept: KeptPolicy, blocks: readonly BlockReader[]): ParseResult<KeptPolicy> {
   const message = faultIn(kept, blocks);
   return message === undefined ? { ok: true, value: kept } : { ok: false, message };
 }

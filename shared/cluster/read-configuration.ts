@@ -4,7 +4,7 @@ import { parseConfig, readConfig, type ConfigFault, type CurfewConfig } from '..
 import { checkDrainTemplate } from '../custom-resource/drain-template.ts';
 import { jsonObject } from '../contract/json-object.ts';
 import { CONFIG_MAP } from '../contract/names.ts';
-import type { Parsed } from '../contract/policy-schema.ts';
+import type { ParseResult } from '../contract/policy-schema.ts';
 import * as z from '../contract/zod.ts';
 import { suggestion } from '../domain/nearest-name.ts';
 
@@ -78,7 +78,7 @@ function readData(data: Readonly<Record<string, string>>): ReadConfiguration {
 }
 
 /** Reads what was kept, which may not be valid any more, say after a change of version. */
-export function restoreConfiguration(kept: unknown): Parsed<Configuration> {
+export function restoreConfiguration(kept: unknown): ParseResult<Configuration> {
   const result = keptSchema.safeParse(kept);
   const config = result.success ? readConfig(result.data.content) : undefined;
   if (config === undefined) return { ok: false, message: 'what was kept of the configuration cannot be read' };
@@ -86,7 +86,7 @@ export function restoreConfiguration(kept: unknown): Parsed<Configuration> {
 }
 
 /** Whether two are the same, in any order of keys that JSON writes. */
-export function sameKept(a: KeptConfiguration | undefined, b: KeptConfiguration): boolean {
+export function isSameConfiguration(a: KeptConfiguration | undefined, b: KeptConfiguration): boolean {
   return a !== undefined && canonical(a) === canonical(b);
 }
 

@@ -2,7 +2,7 @@
 import { DRAIN_ON_DEADLINES, type DrainLimits } from '../domain/drain-limits.ts';
 import type { NodeCount } from '../domain/repair-policy.ts';
 import { parsedOnce } from './parsed-once.ts';
-import { parsed, positiveDuration, type Parsed } from './policy-schema.ts';
+import { parsed, positiveDuration, type ParseResult } from './policy-schema.ts';
 import * as z from './zod.ts';
 
 /** IntOrString: `3` or `"20%"`. None at all is no limit but a stop, which mode Observe is there for. */
@@ -50,6 +50,6 @@ export const drainLimitsSchema = z.madeOnce(() =>
 );
 
 /** Parses a `drain` block; `{}` limits nothing. */
-export const parseDrainLimits = parsedOnce((block, path): Parsed<DrainLimits> =>
+export const parseDrainLimits = parsedOnce((block, path): ParseResult<DrainLimits> =>
   parsed(drainLimitsSchema().safeParse(block), path),
 );

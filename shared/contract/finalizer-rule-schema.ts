@@ -1,7 +1,7 @@
 /** Reads the `spec` of a FinalizerRule. Strict, with a message that names the path (I8). */
 import { DEFAULT_RATE_LIMIT, ON_DEADLINES, type Cleanup, type FinalizerRule } from '../domain/finalizer-rule.ts';
 import { hours, seconds } from '../domain/time.ts';
-import { atMost, LIMITS, parsed, positiveDuration, type Parsed } from './policy-schema.ts';
+import { atMost, LIMITS, parsed, positiveDuration, type ParseResult } from './policy-schema.ts';
 import { finalizerNameSchema } from './termination-schema.ts';
 import * as z from './zod.ts';
 
@@ -124,7 +124,7 @@ export function parseCleanUp(spec: unknown): FinalizerRule | undefined {
 }
 
 /** Paths in messages begin with `spec`. */
-export function parseFinalizerRule(spec: unknown): Parsed<FinalizerRule> {
+export function parseFinalizerRule(spec: unknown): ParseResult<FinalizerRule> {
   const result = parsed(finalizerRuleSchema().safeParse(spec), 'spec');
   return result.ok ? { ok: true, value: { ...result.value, deadline: result.value.deadline } } : result;
 }

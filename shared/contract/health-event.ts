@@ -14,7 +14,7 @@ import { isJsonObject } from '../domain/json.ts';
 import { parseTimestamp, toEpochMs, type EpochMs } from '../domain/time.ts';
 import { plainJson } from './extended-json.ts';
 import { eventSchema, statusSchema } from './health-event-schema.ts';
-import { parsed, type Parsed } from './policy-schema.ts';
+import { parsed, type ParseResult } from './policy-schema.ts';
 import * as z from './zod.ts';
 
 /** In which a HealthEvent comes. What an absent field means differs by it. */
@@ -199,7 +199,7 @@ export const generatedTimeOf = ({ generatedTimestamp }: Pick<HealthEvent, 'gener
  * An event without an id of its own gets one that is made of what it says and when. So it stays the same event, however often it is
  * exported again, and under whatever id of an envelope.
  */
-export function parseHealthEvent(detail: unknown, envelope: HealthEventEnvelope = {}): Parsed<HealthEventMessage> {
+export function parseHealthEvent(detail: unknown, envelope: HealthEventEnvelope = {}): ParseResult<HealthEventMessage> {
   const layers = layersOf(detail);
   const { event, form, status, path } = layers;
   const given = isJsonObject(event) && !isStated(event['id']) ? { ...event, id: layers.storedId } : event;

@@ -6,7 +6,8 @@ import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts
 import type { LabelSelector } from '../domain/label-selector.ts';
 import type { DurationMs } from '../domain/time.ts';
 
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
+export type ParseResult<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
 /**
  * The limits of the CRD, for NodePools too, whose CRD has none: what is checked in pairs stays small. The message of one limit is
@@ -29,7 +30,7 @@ export const LIMITS = {
 export const atMost = (count: number) => z.maxLength(count, { abort: true });
 
 /** Reads a Go duration. @param minimum `zero`: not negative; `positive`: above zero */
-export function readDuration(text: string, minimum: 'zero' | 'positive'): Parsed<DurationMs> {
+export function readDuration(text: string, minimum: 'zero' | 'positive'): ParseResult<DurationMs> {
   const read = parseGoDuration(text);
   if (!read.ok) return { ok: false, message: read.error };
   const [least, must] = minimum === 'zero' ? [0n, 'must not be negative'] : [1n, 'must be positive'];
@@ -105,23 +106,23 @@ const policyFrameSchema = z.strictObject({
 });
 
 /** Parses selector and mode of a NodeLifecyclePolicy's spec. */
-export function parsePolicyFrame(spec: unknown): Parsed<PolicyFrame> {
+export function parsePolicyFrame(spec: unknown): ParseResult<PolicyFrame> {
   return policyFrameOf(spec, 'spec');
 }
 
-const policyFrameOf = parsedOnce((spec, path): Parsed<PolicyFrame> =>
+const policyFrameOf = parsedOnce((spec, path): ParseResult<PolicyFrame> =>
   parsed(policyFrameSchema.safeParse(spec ?? {}), path),
 );
 
 /** The selector alone: what a policy that cannot be read as a whole was meant for. */
-export function parseNodePoolSelector(spec: unknown): Parsed<LabelSelector> {
+export function parseNodePoolSelector(spec: unknown): ParseResult<LabelSelector> {
   const result = z.looseObject({ nodePoolSelector }).safeParse(spec ?? {});
   const selector = parsed(result, 'spec');
   return selector.ok ? { ok: true, value: selector.value.nodePoolSelector } : selector;
 }
 
-/** A result of zod as `Parsed`; each issue names its path under `path`. */
-export function parsed<T>(result: z.core.util.SafeParseResult<T>, path: string): Parsed<T> {
+/** A result of zod as `ParseResult`; each issue names its path under `path`. */
+export function parsed<T>(result: z.core.util.SafeParseResult<T>, path: string): ParseResult<T> {
   if (result.success) return { ok: true, value: result.data };
   const messages = result.error.issues.map(issue => `${path}${under(issue.path)}: ${whatIsWrong(issue)}`);
   return { ok: false, message: messages.join('; ') };

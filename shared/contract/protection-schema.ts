@@ -5,7 +5,7 @@
 import { parsedOnce } from './parsed-once.ts';
 import * as z from './zod.ts';
 import { COMPATIBILITIES, type ProtectionPolicy } from '../domain/protection.ts';
-import { atMost, LIMITS, parsed, positiveDuration, type Parsed } from './policy-schema.ts';
+import { atMost, LIMITS, parsed, positiveDuration, type ParseResult } from './policy-schema.ts';
 
 const blockSchema = z.madeOnce(() =>
   z
@@ -68,6 +68,6 @@ export const protectionSchema = z.madeOnce(() =>
 );
 
 /** Parses a `protection` block; `{}` is the design's rules without caps. */
-export const parseProtectionBlock = parsedOnce((block, path): Parsed<ProtectionPolicy> =>
+export const parseProtectionBlock = parsedOnce((block, path): ParseResult<ProtectionPolicy> =>
   parsed(protectionSchema().safeParse(block), path),
 );

@@ -1,6 +1,6 @@
 /** Reads the `repairLimits` block of a NodeLifecyclePolicy: how many repairs may be under way at once beyond one pool. Strict (I8). */
 import { parsedOnce } from './parsed-once.ts';
-import { parsed, type Parsed } from './policy-schema.ts';
+import { parsed, type ParseResult } from './policy-schema.ts';
 import { nodeCount } from './repair-schema.ts';
 import * as z from './zod.ts';
 import type { RepairLimits } from '../domain/repair-policy.ts';
@@ -14,6 +14,6 @@ export const repairLimitsSchema = z.madeOnce(() =>
 );
 
 /** Parses a `repairLimits` block; `{}` limits nothing. */
-export const parseRepairLimits = parsedOnce((block, path): Parsed<RepairLimits> =>
+export const parseRepairLimits = parsedOnce((block, path): ParseResult<RepairLimits> =>
   parsed(repairLimitsSchema().safeParse(block), path),
 );

@@ -25,7 +25,7 @@ import {
   type RepairSettings,
 } from '../domain/repair-policy.ts';
 import type { DurationMs } from '../domain/time.ts';
-import { atMost, LIMITS, parsed, positiveDuration, readDuration, type Parsed } from './policy-schema.ts';
+import { atMost, LIMITS, parsed, positiveDuration, readDuration, type ParseResult } from './policy-schema.ts';
 import { compileRegularExpression } from './regular-expression.ts';
 
 const toleration = z.pipe(
@@ -279,6 +279,6 @@ export const repairSchema = z.madeOnce(() =>
 );
 
 /** Parses a `repair` block; `{}` means on, with the provider's defaults. */
-export const parseRepairBlock = parsedOnce((block, path): Parsed<RepairSettings> =>
+export const parseRepairBlock = parsedOnce((block, path): ParseResult<RepairSettings> =>
   parsed(repairSchema().safeParse(block), path),
 );

@@ -16,7 +16,7 @@ import {
   type TerminationScope,
 } from '../domain/termination.ts';
 import { minutes, seconds, type DurationMs } from '../domain/time.ts';
-import { atMost, LIMITS, parsed, positiveDuration, zeroOrMore, type Parsed } from './policy-schema.ts';
+import { atMost, LIMITS, parsed, positiveDuration, zeroOrMore, type ParseResult } from './policy-schema.ts';
 
 /** In force for a hook that names no deadline. */
 /** The name of a hook, and of a namespace. */
@@ -136,7 +136,7 @@ function toTarget({
 }
 
 /** Parses a `termination` block; `{}` means on, with the defaults. */
-export const parseTerminationBlock = parsedOnce((block, path): Parsed<TerminationBlock> =>
+export const parseTerminationBlock = parsedOnce((block, path): ParseResult<TerminationBlock> =>
   parsed(terminationSchema().safeParse(block), path),
 );
 
@@ -172,6 +172,6 @@ const disruptionSchema = z.madeOnce(() =>
 );
 
 /** Parses the two fields of `NodePool.spec.disruption`. */
-export const parsePoolTermination = parsedOnce((disruption, path): Parsed<PoolTermination> =>
+export const parsePoolTermination = parsedOnce((disruption, path): ParseResult<PoolTermination> =>
   parsed(disruptionSchema().safeParse(disruption ?? {}), path),
 );

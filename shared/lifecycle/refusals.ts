@@ -38,7 +38,7 @@ import {
   type Refusals,
 } from '../domain/refusal.ts';
 import { addDuration, earliest, latest, minutes, whileAhead, type EpochMs } from '../domain/time.ts';
-import { contended, OUT_OF_TIME, RetryableError, TerminalError } from '../errors.ts';
+import { contendedError, OUT_OF_TIME, RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { KindNotServed } from '../ports/read-answer.ts';
 import type { About, Reporter } from './reporter.ts';
@@ -158,7 +158,7 @@ export function createBackoff(clock: Pick<Clock, 'now'>): Backoff {
         const outcome = await call();
         if (isLost(outcome)) {
           races += 1;
-          if (races >= MAX_TURNS) throw contended('each change of it conflicts with another one');
+          if (races >= MAX_TURNS) throw contendedError('each change of it conflicts with another one');
         }
         if (earlierRefusal !== undefined && !isLost(outcome) && !isProgress(outcome)) {
           ownRefusals.set(key, undefined);

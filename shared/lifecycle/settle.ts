@@ -2,7 +2,7 @@
  * The subject loop: observe → decide → apply, again when something changed in between. Every turn observes in the same way.
  * The number of turns is bounded: past it the message goes back to the queue.
  */
-import { contended } from '../errors.ts';
+import { contendedError } from '../errors.ts';
 
 /** Turns of one run before the message goes back to the queue: others are at work on this subject. */
 export const MAX_TURNS = 5;
@@ -64,5 +64,5 @@ export async function settle<Observation, Decision>(concern: Concern<Observation
         break;
     }
   }
-  throw contended(`${concern.what} changed ${MAX_TURNS} times while it was looked at: ${because}`);
+  throw contendedError(`${concern.what} changed ${MAX_TURNS} times while it was looked at: ${because}`);
 }

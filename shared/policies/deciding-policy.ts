@@ -3,7 +3,7 @@
  * block: a policy that states some block says nothing about the others, and a policy that states none is the brake.
  * Every concern asks here. Pure.
  */
-import { type Mode, type Parsed, parsePolicyFrame } from '../contract/policy-schema.ts';
+import { type Mode, type ParseResult, parsePolicyFrame } from '../contract/policy-schema.ts';
 import { kindAndName, type KubernetesObject } from '../domain/kubernetes-object.ts';
 import { specificity } from '../domain/label-selector.ts';
 import {
@@ -21,7 +21,7 @@ export type Block = 'repair' | 'repairLimits' | 'drain' | 'termination' | 'prote
 /** A reader of one block. */
 export interface BlockReader {
   readonly block: Block;
-  readonly parse: (block: unknown, path: string) => Parsed<unknown>;
+  readonly parse: (block: unknown, path: string) => ParseResult<unknown>;
 }
 
 export interface BlockDecision {

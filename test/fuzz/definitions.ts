@@ -3,7 +3,7 @@ import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts
 import { ApiStatusError } from '../../packages/kube-apiserver/src/types.ts';
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.ts';
-import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
+import { parsePolicyFrame, type ParseResult } from '../../shared/contract/policy-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
@@ -29,7 +29,7 @@ export function stored(kind: Kind, spec: JsonObject): JsonObject | undefined {
   }
 }
 
-const BLOCKS: Readonly<Record<string, (block: unknown, path: string) => Parsed<unknown>>> = {
+const BLOCKS: Readonly<Record<string, (block: unknown, path: string) => ParseResult<unknown>>> = {
   repair: parseRepairBlock,
   repairLimits: parseRepairLimits,
   drain: parseDrainLimits,

@@ -7,7 +7,7 @@ import { fromDueItem, fromItem, toItem } from '../../shared/adapters/dynamodb/it
 import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { parseHealthEvent } from '../../shared/contract/health-event.ts';
 import { parseInboxMessage } from '../../shared/contract/inbox-message.ts';
-import { parseNodePoolSelector, parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
+import { parseNodePoolSelector, parsePolicyFrame, type ParseResult } from '../../shared/contract/policy-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
@@ -96,7 +96,7 @@ function expectDates(value: unknown): void {
   else if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) expectDates(each);
 }
 
-function expectReadOrRefused(result: Parsed<unknown>, path: string): void {
+function expectReadOrRefused(result: ParseResult<unknown>, path: string): void {
   if (result.ok) assert(typeof result.value === 'object');
   else assert(result.message.startsWith(path), result.message);
 }

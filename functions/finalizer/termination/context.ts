@@ -5,7 +5,7 @@ import type { Deadline } from '../../../shared/domain/termination.ts';
 import type { Backoff } from '../../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Step, StepOutcome } from './steps.ts';
-import { contended } from '../../../shared/errors.ts';
+import { contendedError } from '../../../shared/errors.ts';
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import type { PauseOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
 import type { ClaimCache } from './claim-cache.ts';
@@ -92,7 +92,7 @@ export function lookAgainAfter(
   if (write.kind === 'ok') return lookAgain(because);
   if (context.run.lostRaces++ < LOST_RACES) return lookAgain('it changed in between');
   const answer = write.kind === 'conflict' ? 'conflicts with another change' : 'finds no such object';
-  throw contended(`a write to what is terminated ${answer}, again and again`);
+  throw contendedError(`a write to what is terminated ${answer}, again and again`);
 }
 
 const SAFETY_LOOKS = { least: minutes(1), most: minutes(5) };

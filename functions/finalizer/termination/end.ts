@@ -17,7 +17,7 @@ import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts'
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
-import { contended, type RetryableError } from '../../../shared/errors.ts';
+import { contendedError, type RetryableError } from '../../../shared/errors.ts';
 import { isRefused, type Backoff } from '../../../shared/lifecycle/refusals.ts';
 import { anotherTurn, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
@@ -60,7 +60,7 @@ export async function handOverToNodes(
     .map(({ metadata }) => ({ kind: 'Node', name: metadata.name, uid: metadata.uid }));
 }
 
-const wroteFirst = (whose: string): RetryableError => contended(`another run wrote the record of ${whose}`);
+const wroteFirst = (whose: string): RetryableError => contendedError(`another run wrote the record of ${whose}`);
 
 const hasFinalizerOf = (
   { finalizerNames }: TerminationRecord,

@@ -45,7 +45,7 @@ export interface ActionContext<Type extends ActionType = ActionType> {
  * Outcome of an act that found an object changed since it was judged, and did nothing. The node is judged again at
  * once, as if nothing had been tried.
  */
-export interface Changed {
+export interface ObjectChanged {
   readonly kind: 'changed';
 }
 
@@ -56,13 +56,13 @@ export type ActionOutcome =
   | { readonly kind: 'notYet'; readonly on: string }
   /** The act cannot be done as things are, and the next action follows. */
   | { readonly kind: 'failed'; readonly reason: string; readonly message: string }
-  | Changed;
+  | ObjectChanged;
 
 /** An action, which throws if it is not known what happened. */
 export type Action<Type extends ActionType> = (context: ActionContext<Type>) => Promise<ActionOutcome>;
 
 export const ACTED = { kind: 'done' } as const;
-export const CHANGED: Changed = { kind: 'changed' };
+export const CHANGED: ObjectChanged = { kind: 'changed' };
 
 /** Reason of an error that does not pass within seconds: a kind is not served, a node is quarantined. */
 export const NOT_PASSING = 'Lasts';

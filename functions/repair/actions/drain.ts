@@ -13,7 +13,7 @@ import {
 } from '../../../shared/contract/drain-messages.ts';
 import type { BusEntry } from '../../../shared/contract/envelope.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../../shared/contract/names.ts';
-import { type Parsed, parsed } from '../../../shared/contract/policy-schema.ts';
+import { type ParseResult, parsed } from '../../../shared/contract/policy-schema.ts';
 import { cutText } from '../../../shared/domain/cut-text.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 
@@ -86,7 +86,7 @@ const ANSWERS = {
  * Reads how a drain ended, from the detail of a `DrainCompleted`; undefined: the node is drained by the requests of others, and that one is
  * waited for until the timeout. Never throws.
  */
-export function parseDrainCompleted(detail: unknown): Parsed<EndedDrain | undefined> {
+export function parseDrainCompleted(detail: unknown): ParseResult<EndedDrain | undefined> {
   const read = parsed(drainCompletedSchema.safeParse(detail), 'detail');
   if (!read.ok) return read;
   const { id, status, reason, message } = read.value;

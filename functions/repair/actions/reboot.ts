@@ -4,7 +4,15 @@
  * that helped. Pods that are left stay through the reboot. The Node also keeps when it was rebooted last, and how
  * often: that outlives the table.
  */
-import { type Action, type ActionContext, callInstance, CHANGED, type Changed, NOT_PASSING, notYet } from './action.ts';
+import {
+  type Action,
+  type ActionContext,
+  callInstance,
+  CHANGED,
+  type ObjectChanged,
+  NOT_PASSING,
+  notYet,
+} from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
 import { isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from '../rule/reboot-marks.ts';
 import type { Act } from '../node-record.ts';
@@ -32,7 +40,7 @@ export const reboot: Action<'Reboot'> = async context => {
 };
 
 /** Does all that comes before the call to EC2, which alone may not be repeated. undefined: it is done. */
-async function prepare(context: ActionContext<'Reboot'>): Promise<Changed | undefined> {
+async function prepare(context: ActionContext<'Reboot'>): Promise<ObjectChanged | undefined> {
   const { acts, attempt, claim, deps, node, now, leftovers } = context;
   // The time of the drain is over.
   if (leftovers?.drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: leftovers.drain });
@@ -58,7 +66,7 @@ async function mark(
 async function begin(
   { deps, node, now }: Pick<ActionContext, 'deps' | 'node' | 'now'>,
   marks: Readonly<Record<string, string>>,
-): Promise<Changed | undefined> {
+): Promise<ObjectChanged | undefined> {
   const { kubernetes } = deps;
   const ref = { type: RESOURCES.Node, name: node.name };
   // A cordon that somebody sets meanwhile is theirs, and a node that is well meanwhile is not rebooted.

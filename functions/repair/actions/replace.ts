@@ -3,7 +3,14 @@
  * it is created, and its UID before anything follows. Once it is ready we remove its taint, the point of no return,
  * and at the end its marks. A replacement that does not become ready is deleted.
  */
-import { type ActionContext, type ActionDeps, type ActionOutcome, CHANGED, type Changed, ACTED } from './action.ts';
+import {
+  type ActionContext,
+  type ActionDeps,
+  type ActionOutcome,
+  CHANGED,
+  type ObjectChanged,
+  ACTED,
+} from './action.ts';
 import { replacementClaim, launchCapacityFault, launchCapacityOf } from '../rule/replacement.ts';
 import type { Replacement } from '../attempt-record.ts';
 import { getNode, getNodeClaim } from '../../../shared/cluster/lists.ts';
@@ -84,7 +91,7 @@ async function adopt(
 export async function openReplacement(
   deps: Pick<ActionDeps, 'kubernetes'>,
   { name, uid }: Replacement,
-): Promise<Changed | undefined> {
+): Promise<ObjectChanged | undefined> {
   const claim = await getNodeClaim(deps, name);
   if (claim === undefined || claim.metadata.uid !== uid || claim.metadata.deletionTimestamp !== undefined)
     return CHANGED;

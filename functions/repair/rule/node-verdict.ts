@@ -1,6 +1,6 @@
 /**
  * Judges the nodes of a pool (docs/node-repair.md; I3, I6). What a node is by itself is `own-verdict.ts`; here an attempt under way and
- * the record are added, and what is to be read next. `stillWanted` is the second look at a node, before an act. What the
+ * the record are added, and what is to be read next. `judgeSecondLook` is the second look at a node, before an act. What the
  * pool allows is `functions/repair/decide.ts`. Pure.
  */
 import { isRebootUnderWay, newNode, replacementOf } from './attempt.ts';
@@ -258,13 +258,13 @@ function withExpiries(
  * Answer of the second look. `readClaim`: by the listed NodeClaim the act is not wanted, so the NodeClaim must be read.
  * `overtaken`: somebody else terminates the node forcefully by now.
  */
-export type StillWanted = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
+export type SecondLookVerdict = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
 
 /**
  * Whether a granted act is still wanted, by the verdict on its node once Node, NodeClaim and settings were read again.
  * @param granted the key of its action, and the check for which its entry asks EC2
  */
-export function stillWanted(
+export function judgeSecondLook(
   granted: { readonly key: string; readonly confirm: Confirmation | undefined },
   own: OwnVerdict,
   {
@@ -278,7 +278,7 @@ export function stillWanted(
     /** The repair is reserved in the limits of zone and cluster. */
     readonly isCounted: boolean;
   },
-): StillWanted {
+): SecondLookVerdict {
   if (isClaimListed && own.kind !== 'due') return 'readClaim';
   if (own.kind !== 'due' && own.kind !== 'finishing') return 'calledOff';
   // Limits that came into force since may not count this repair.

@@ -43,7 +43,7 @@ export function createAccessProbe(transport: Transport, needed: readonly NeededA
 }
 
 /** Somebody else, for whom an administrator may ask. */
-export interface Reviewed {
+export interface ReviewedUser {
   readonly user: string;
   readonly groups: readonly string[];
 }
@@ -55,7 +55,7 @@ export interface Reviewed {
 export async function missingAccess(
   transport: Transport,
   needed: readonly NeededAccess[],
-  who?: Reviewed,
+  who?: ReviewedUser,
 ): Promise<readonly string[]> {
   const questions = [...new Map(needed.flatMap(toQuestions).map(question => [describe(question), question]))];
   // One first: a server that does not answer is not asked for the rest.
@@ -80,7 +80,7 @@ function toQuestions({ verbs, names, ...attributes }: NeededAccess): ResourceAtt
 async function isAllowed(
   transport: Transport,
   attributes: ResourceAttributes,
-  who: Reviewed | undefined,
+  who: ReviewedUser | undefined,
 ): Promise<boolean> {
   const doing = `asking whether ${who === undefined ? 'we' : who.user} may ${describe(attributes)}`;
   const kind = who === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';

@@ -7,7 +7,7 @@ import { indexOwners, ownerOf } from '../../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
 import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRepairInForce, T } from '../../../builders/repair.ts';
-import { stillWanted } from '../../../../functions/repair/rule/node-verdict.ts';
+import { judgeSecondLook } from '../../../../functions/repair/rule/node-verdict.ts';
 import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 
 const NOW = addDuration(T, minutes(30));
@@ -49,7 +49,7 @@ function answer(given: Partial<SecondLook>): string {
   const health = judgeHealth(look.node, { now: NOW, repair, record: newNode('n1', 'default'), episodes: [] });
   const { externalRequest } = look;
   const decision = decideNode({ now: NOW, node: look.node, owner, repair, health, externalRequest });
-  return stillWanted({ key: anAttempt('n1').key, confirm: undefined }, decision, look);
+  return judgeSecondLook({ key: anAttempt('n1').key, confirm: undefined }, decision, look);
 }
 
 it.each<[string, Partial<SecondLook>, string]>([
