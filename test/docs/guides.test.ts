@@ -32,8 +32,9 @@ describe.skipIf(findKubectl() === undefined)('the guides on `npm start -- --serv
   it.each(shellBlocks.filter(runs))(
     '$file: $text',
     async ({ text: block }) => {
-      const { code, output } = await served.run(block);
-      expect({ code, failed: code === 0 ? '' : output }).toEqual({ code: 0, failed: '' });
+      const { code, output, narrated } = await served.run(block);
+      // The cause of a failure stands in what the stack says.
+      expect({ code, failed: code === 0 ? '' : output + narrated }).toEqual({ code: 0, failed: '' });
     },
     180_000,
   );

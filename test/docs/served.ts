@@ -13,8 +13,8 @@ const CURFEW = join(ROOT, 'cli', 'curfew.ts');
 export interface Served {
   /** Address of the live page. */
   readonly page: string;
-  /** Runs a block with the two variables that the stack prints. */
-  run(block: string): Promise<{ readonly code: number | null; readonly output: string }>;
+  /** Runs a block with the two variables that the stack prints. @returns also what the stack printed meanwhile */
+  run(block: string): Promise<{ readonly code: number | null; readonly output: string; readonly narrated: string }>;
   stop(): Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export async function serve(): Promise<Served> {
   // A clone of the repository, into which a guide may write.
   for (const entry of readdirSync(ROOT)) symlinkSync(join(ROOT, entry), join(folder, entry));
   const stack = spawn(process.execPath, [CURFEW, 'start', '--serve'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let soFar = '';
   const printed = await new Promise<string>((resolve, reject) => {
-    let soFar = '';
     stack.stdout.on('data', (chunk: Buffer) => {
       soFar += chunk.toString();
       if (soFar.includes('Ctrl-C')) resolve(soFar);
@@ -59,8 +59,9 @@ export async function serve(): Promise<Served> {
         env,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
+      const before = soFar.length;
       const [out, error] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-      return { code: child.exitCode, output: out + error };
+      return { code: child.exitCode, output: out + error, narrated: soFar.slice(before) };
     },
     async stop() {
       const ended = once(stack, 'exit');
