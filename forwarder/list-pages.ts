@@ -32,7 +32,7 @@ async function readPage(
 ): Promise<ListPage> {
   const guard = guardInactivity(clock, timings.listTimeout, signal, `listing ${resource.type.resource}`);
   try {
-    const unread = [...(resource.unread ?? []), 'managedFields'];
+    const { unread } = resource;
     const limit = Math.min(timings.pageSize, resource.pageSizeMax ?? Infinity);
     const options = { ...selectionOf(resource), unread, limit, signal: guard.signal };
     const page = watch.list(resource.type, token === undefined ? options : { ...options, continue: token });

@@ -42,7 +42,10 @@ export interface WatchedResource {
   /** The objects that the API server selects. Absent: all objects of the cluster. */
   readonly selection?: WatchSelection;
   readonly project: Project;
-  /** Names of lists of objects that `project` does not look at, beside those of field managers. A page is read without them. */
+  /**
+   * Names of lists of objects that `project` does not look at: a page is read without them. Only for kinds whose fields are
+   * all known, since a field of that name is cut out wherever it stands.
+   */
   readonly unread?: readonly string[];
   /** Objects in a page, where they are so large that the page of the settings would take much memory. */
   readonly pageSizeMax?: number;
@@ -63,16 +66,19 @@ export interface WatchedResource {
   readonly detailType?: string;
 }
 
+/** Name of the list that field managers keep. */
+const NOTES = ['managedFields'];
+
 export const WATCHED_RESOURCES: readonly WatchedResource[] = [
   {
     kind: 'Node',
     type: RESOURCES.Node,
     project: projectNode,
-    unread: ['images'],
+    unread: ['images', ...NOTES],
     pageSizeMax: 50,
     timedPart: { name: 'protection', endOf: endOfProtection },
   },
-  { kind: 'NodeClaim', type: RESOURCES.NodeClaim, project: projectNodeClaim },
+  { kind: 'NodeClaim', type: RESOURCES.NodeClaim, project: projectNodeClaim, unread: NOTES },
   { kind: 'NodePool', type: RESOURCES.NodePool, project: projectNodePool },
   { kind: 'NodeLifecyclePolicy', type: RESOURCES.NodeLifecyclePolicy, project: projectPolicy },
   { kind: 'FinalizerRule', type: RESOURCES.FinalizerRule, project: projectFinalizerRule },
@@ -86,6 +92,7 @@ export const WATCHED_RESOURCES: readonly WatchedResource[] = [
     kind: 'Pod',
     type: RESOURCES.Pod,
     project: projectPod,
+    unread: NOTES,
     interest: podInterest,
     awaitsEnd: isGoingPod,
   },

@@ -10,6 +10,7 @@ import type { Replacement } from './attempt-record.ts';
 import type { ClusterNodes, DueFacts, PoolFacts } from './rule/pool-facts.ts';
 import type { PassRequests } from './rule/pass-requests.ts';
 import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
+import { withShownReplacements } from './rule/earlier-replacement.ts';
 import { externalRequestsFor } from './rule/other-work.ts';
 import type { NextRead } from './rule/node-verdict.ts';
 import { nodesWithoutClaim, ownsNode } from './rule/pool-members.ts';
@@ -27,7 +28,7 @@ import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
-import { type NodeClaimView, readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { type NodeClaimView, readNodeClaim, replacedNode } from '../../shared/domain/node-claim.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
 import { matchStatements, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, isDue } from '../../shared/domain/time.ts';
@@ -76,9 +77,15 @@ export async function observe(
   const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
   const opened = openRecords(deps, NODE_CODEC);
   const timedNodeRecord = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
-  const stored = await readNodes(deps, timedNodeRecord, nodes, { unhealthy, state, asks });
+  const replaced = view.claims.flatMap(claim => replacedNode(claim) ?? []);
+  const stored = await readNodes(deps, timedNodeRecord, nodes, { unhealthy, state, asks, replaced });
   if (stored === 'newer') return 'newer';
-  const { records, oldAttempts } = await completeRecords(deps, stored, { nodes, settings, old: state.oldAttempts });
+  const { gateOpen, mode, settings: inForce } = poolSettings.repair;
+  const mayAct = gateOpen && mode === 'Enforce' && inForce !== undefined;
+  const mayLaunch = (node: NodeView): boolean => mayAct && (settings === undefined || unhealthy.includes(node));
+  const known =
+    replaced.length === 0 ? stored : await withReplacements(deps, { pool, view, nodes, stored, replaced, mayLaunch });
+  const { records, oldAttempts } = await completeRecords(deps, known, { nodes, settings, old: state.oldAttempts });
   const found = nodes.filter(node => records.has(node.uid) || unhealthy.includes(node) || asks.uids.has(node.uid));
   const withoutClaim = nodesWithoutClaim(pool, found, { claims: view.claims, records });
   const others = withoutClaim.length === 0 ? NONE_ELSEWHERE : await readOtherPools(deps, pool, withoutClaim, asks);
@@ -151,7 +158,7 @@ export async function observeLimits(
   return { now, reserved, answers: await askEc2(deps, unconfirmed) };
 }
 
-/** The records of the nodes that are unhealthy, in flight, or asked for. */
+/** The records of the nodes that are unhealthy, in flight, replaced, or asked for. */
 async function readNodes(
   { clock }: PassDeps,
   recordOf: ObservedPool['timedNodeRecord'],
@@ -160,7 +167,13 @@ async function readNodes(
     unhealthy,
     state,
     asks,
-  }: { readonly unhealthy: readonly NodeView[]; readonly state: PoolRecord; readonly asks: PassRequests },
+    replaced,
+  }: {
+    readonly unhealthy: readonly NodeView[];
+    readonly state: PoolRecord;
+    readonly asks: PassRequests;
+    readonly replaced: readonly string[];
+  },
 ): Promise<ReadonlyMap<string, StoredNode> | 'newer'> {
   const { inFlight, followed, oldAttempts = [] } = state;
   const wanted = new Set([
@@ -168,6 +181,7 @@ async function readNodes(
     ...Object.keys(inFlight),
     ...followed,
     ...asks.uids,
+    ...replaced,
     ...oldAttempts.map(({ node }) => node.uid),
   ]);
   const names = new Map(nodes.map(({ uid, name }) => [uid, name]));
@@ -183,6 +197,34 @@ async function readNodes(
     records.set(uid, { value: { ...loaded.value, name: names.get(uid) ?? subject.name }, needsRewrite });
   });
   return isNewer ? 'newer' : records;
+}
+
+/** Completes the records by replacements that they do not know. A node that is not of the pool may be in another one. */
+async function withReplacements(
+  deps: Kubernetes,
+  {
+    pool,
+    view: { claims },
+    nodes,
+    stored,
+    replaced,
+    mayLaunch,
+  }: {
+    readonly pool: string | undefined;
+    readonly view: NodesAndClaims;
+    readonly nodes: readonly NodeView[];
+    readonly stored: ReadonlyMap<string, StoredNode>;
+    readonly replaced: readonly string[];
+    readonly mayLaunch: (node: NodeView) => boolean;
+  },
+): Promise<ReadonlyMap<string, StoredNode>> {
+  const own = new Set(nodes.map(({ uid }) => uid));
+  const isUnknown = (uid: string): boolean =>
+    !own.has(uid) && stored.get(uid)?.value.leftovers?.replacement === undefined;
+  const cluster = replaced.some(isUnknown) ? await listNodes(deps) : [];
+  const existing = new Set(cluster.map(({ metadata }) => metadata.uid));
+  const existsElsewhere = (uid: string): boolean => existing.has(uid);
+  return withShownReplacements(stored, claims, { pool, nodes, existsElsewhere, mayLaunch });
 }
 
 /** Completes the records of nodes by attempts that the pool's record still has, and by answers about attempts under way. */

@@ -17,7 +17,7 @@ import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { NodeView } from '../../shared/domain/node.ts';
+import { type NodeView, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import type { RepairStatement } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, parseTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
@@ -115,7 +115,7 @@ interface AskContext extends ChangeContext {
   readonly isClaimed?: boolean;
 }
 
-/** Asks for a pass of the node's pool if the node is unhealthy by any statement, or has a record. */
+/** Asks for a pass of the node's pool if the node is unhealthy by any statement, has a record, or replaces another one. */
 export async function askForNode(
   deps: Deps,
   node: NodeView,
@@ -126,8 +126,11 @@ export async function askForNode(
     isClaimed ? poolsOf(pool) : poolsOfNode(deps, node),
   ]);
   const isKnown = loaded.kind === 'known';
-  if (!isKnown && !(await isConcerned(deps, node, pools))) return askIfBusy(deps, { pool, event });
   const [own] = pools;
+  if (!isKnown && !(await isConcerned(deps, node, pools))) {
+    const isReplacement = node.annotations[REPLACES_ANNOTATION] !== undefined;
+    return isReplacement ? deps.passes.ask(own, FOR_POOL) : askIfBusy(deps, { pool, event });
+  }
   await deps.passes.ask(own, forNode(node.uid, observedTime));
   // A repair ends in the pool in which it began.
   if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, forNode(node.uid));

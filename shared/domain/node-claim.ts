@@ -2,7 +2,7 @@
 import { deletionTimeOf, type JsonValue, type KubernetesObject } from './kubernetes-object.ts';
 import { fieldsOf, listIn, optionalText } from './json.ts';
 import { nanosecondsToDuration, parseGoDuration } from './go-duration.ts';
-import { readConditions, type NodeCondition } from './node.ts';
+import { readConditions, REPLACES_ANNOTATION, type NodeCondition } from './node.ts';
 import { addDuration, isDue, parseTimestamp, type DurationMs, type EpochMs } from './time.ts';
 
 /** On a NodeClaim: when its termination is forced; an instant that has passed means now. */
@@ -79,4 +79,18 @@ function keyOf(taint: JsonValue): readonly string[] {
 function readDuration(value: unknown): DurationMs | undefined {
   const parsed = typeof value === 'string' ? parseGoDuration(value) : undefined;
   return parsed?.ok === true && parsed.nanoseconds >= 0n ? nanosecondsToDuration(parsed.nanoseconds) : undefined;
+}
+
+const UID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Name of a replacement's NodeClaim: it ends with the UID of the NodeClaim that is replaced. */
+const NAME_OF_REPLACEMENT = /-curfew-[0-9a-f]{8}(?:-\d+)?$/;
+
+/**
+ * The UID of the node that a NodeClaim replaces, by its mark; undefined: it replaces none, or is being deleted. A mark that
+ * somebody has copied to a NodeClaim of another name counts for nothing.
+ */
+export function replacedNode({ name, annotations, deletionTime }: NodeClaimView): string | undefined {
+  const uid = annotations[REPLACES_ANNOTATION];
+  const isOurs = uid !== undefined && UID.test(uid) && NAME_OF_REPLACEMENT.test(name);
+  return isOurs && deletionTime === undefined ? uid : undefined;
 }

@@ -1,5 +1,6 @@
 /** Mistakes about what went before: a node that comes and goes, and repairs that did not help. */
-import type { Mutant } from './mutant.ts';
+import { REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
+import { annotated, type Mutant, withListed } from './mutant.ts';
 import { remembering, seeing, withSettings } from './repair-seeing.ts';
 
 export const REPAIR_PAST_MUTANTS: readonly Mutant[] = [
@@ -23,5 +24,12 @@ export const REPAIR_PAST_MUTANTS: readonly Mutant[] = [
     breaks: ['I3'],
     scenario: 'repair-gives-up-what-does-not-help.yaml#repair-futility',
     mutation: seeing({ repair: repair => withSettings(repair, () => ({ futility: undefined })) }),
+  },
+  {
+    name: 'repair-blind-to-marks',
+    mistake: 'does not look for replacements that no record knows',
+    breaks: ['I7'],
+    scenario: 'repair-replacement-lost.yaml#repair-replacement-of-a-lost-table',
+    mutation: withListed('repair', 'NodeClaim', claim => annotated(claim, { [REPLACES_ANNOTATION]: undefined })),
   },
 ];

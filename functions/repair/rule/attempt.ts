@@ -169,7 +169,8 @@ export function createAttempt(finding: DueFinding, now: EpochMs): ActionAttempt 
       const { type } = action;
       const { pool, claim: replaced } = action.launch;
       const launched = (record?.launched ?? 0) + 1;
-      const name = replacementOf(unfinished)?.name ?? replacementName(pool, replaced.uid, launched);
+      const name =
+        replacementOf(unfinished)?.name ?? action.launch.name ?? replacementName(pool, replaced.uid, launched);
       return { type, action, attempt: { ...base, action: type, claim: replaced, replacement: { name } } };
     }
     case 'Terminate': {

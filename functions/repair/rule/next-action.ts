@@ -5,7 +5,7 @@
  */
 import type { Attempt } from '../attempt-record.ts';
 import type { Act, NodeRecord } from '../node-record.ts';
-import { earlierReplacement } from './earlier-replacement.ts';
+import { earlierReplacement, nameOfLaunch } from './earlier-replacement.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { GOES_ON_WITHIN } from './incident.ts';
 import { isForReboot, keyOf, kindOf } from './ladder.ts';
@@ -73,7 +73,14 @@ export function judgeDue(
       const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
       const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
-      return findingOf(begun, { ...own, node, action: earlier?.action ?? action, laterActions, unfinished: same });
+      const named =
+        action.type === 'Replace'
+          ? {
+              ...action,
+              launch: { ...action.launch, name: nameOfLaunch(action.launch, record, { node, claims: context.claims }) },
+            }
+          : action;
+      return findingOf(begun, { ...own, node, action: earlier?.action ?? named, laterActions, unfinished: same });
     }
     case 'refused': {
       const message = `${own.message}; refused: ${next.message}; ${againAt(next.until)}`;

@@ -227,7 +227,7 @@ const withReplacement = (attempt: Attempt, replacement: Replacement): Attempt =>
  * @param othersUntil time until which another controller's work is in flight; undefined: it is not
  */
 function withExpiries(
-  { node, record: { incident }, isOn, context: { now } }: NodeFacts,
+  { node, record: { incident }, isOn, context: { now, repair } }: NodeFacts,
   finding: Finding,
   othersUntil: EpochMs | undefined,
 ): PresentNode {
@@ -245,9 +245,10 @@ function withExpiries(
   const isDeadlineOver = annotation !== undefined && attempt?.action !== 'Terminate';
   // A run that died has left this behind, and no action that is due now would use it.
   const isAbandoned = isUnused || isMaintenanceOver || isDeadlineOver;
+  const isActDue = dueOf(finding) !== undefined && repair.mode === 'Enforce';
   const judged = {
     ...finding,
-    hasUselessLeftovers: finding.hasUselessLeftovers || isUnmarkDue || (isAbandoned && dueOf(finding) === undefined),
+    hasUselessLeftovers: finding.hasUselessLeftovers || isUnmarkDue || (isAbandoned && !isActDue),
     isUnderOtherWork: othersUntil !== undefined && isOn,
     time: [incidentEnds, unmarks, othersUntil].reduce(earliest, finding.time),
   };

@@ -40,13 +40,20 @@ type FirstHalf =
   | { readonly type: 'Drain'; readonly key: string; readonly timeout: DurationMs }
   | { readonly type: 'Replace'; readonly key: string };
 
+/** The NodeClaim that a launch replaces. @property name that of the new NodeClaim, once the launch is due */
+interface Launch {
+  readonly claim: NodeName;
+  readonly pool: string;
+  readonly name?: string;
+}
+
 /**
  * An action that is possible at a node: a launch names the NodeClaim that it replaces, a termination its replacement.
  */
 export type PossibleAction = LadderAction &
   (
     | { readonly type: Exclude<ActionType, 'Replace' | 'Terminate'> }
-    | { readonly type: 'Replace'; readonly launch: { readonly claim: NodeName; readonly pool: string } }
+    | { readonly type: 'Replace'; readonly launch: Launch }
     | { readonly type: 'Terminate'; readonly replacement?: Replacement }
   );
 

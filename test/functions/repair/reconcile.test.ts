@@ -67,6 +67,27 @@ describe('a repair', () => {
     ]);
   });
 
+  it('ends a replacement that no record knows, once its Node is published again', async () => {
+    const world = createRepairWorld();
+    seedPool(world, ['n1', 'n2', 'n3']);
+    const gone = '126e169d-6397-4685-8429-41aba1b45091';
+    const annotations = { 'curfew.dev/replaces': gone, 'karpenter.sh/do-not-disrupt': 'true' };
+    const claim = { ...world.core.get({ type: RESOURCES.NodeClaim, name: 'claim-n2' }) };
+    const name = 'default-curfew-5abfcae9';
+    const { metadata: _, ...others } = claim;
+    world.core.seed({ ...others, metadata: { name, labels: claim.metadata.labels ?? {}, annotations } });
+    world.core.delete({ type: RESOURCES.NodeClaim, name: 'claim-n2' });
+    world.core.patch({ type: RESOURCES.Node, name: 'n2' }, { type: 'merge', body: { metadata: { annotations } } });
+    await world.reconcile(nodeChanged(world, 'n2', 'default', true));
+    expect(verbs(world)).toEqual(['patch nodes/n2', `patch nodeclaims/${name}`]);
+    expect(world.core.get({ type: RESOURCES.NodeClaim, name }).metadata.annotations).toBeUndefined();
+    expect(world.audit.map(line => `${line.reason} ${line.name}`)).toEqual([
+      `ReplacementKept ${gone}`,
+      `NodeGone ${gone}`,
+    ]);
+    expect(world.store.all().filter(({ id }) => id.startsWith('node/'))).toEqual([]);
+  });
+
   it('looked at again and again changes nothing more', async () => {
     const world = sickWorld();
     world.advance(minutes(10));
