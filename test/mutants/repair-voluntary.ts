@@ -283,12 +283,15 @@ export const REPAIR_VOLUNTARY_MUTANTS: readonly Mutant[] = [
     breaks: ['I10'],
     seed: 61,
     scenario: `${REPLACES}#repair-replace-then-terminate`,
-    mutation: remembering((held, now) =>
-      held.attempt?.action === 'Replace' &&
-      held.attempt.phase === 'accepted' &&
-      now >= addDuration(held.attempt.time, minutes(0))
-        ? { ...held, attempt: undefined, leftovers: undefined }
-        : held,
-    ),
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      judgeNode(context, node, held) {
+        if (held?.attempt?.action !== 'Replace' || held.attempt.phase !== 'accepted')
+          return rules.judgeNode(context, node, held);
+        const unmarked = [...context.claims].map(([uid, claim]) => [uid, { ...claim, annotations: {} }] as const);
+        const forgetful = { ...held, attempt: undefined, leftovers: undefined };
+        return rules.judgeNode({ ...context, claims: new Map(unmarked) }, node, forgetful);
+      },
+    })),
   },
 ];
