@@ -19,7 +19,7 @@ import { readableSettings } from './rule/incident.ts';
 import type { Activity, PoolFacts } from './rule/pool-facts.ts';
 import type { OwnVerdict, Rank } from './rule/verdict.ts';
 import type { RepairInForce } from './rule/settings-in-force.ts';
-import { repairInForce, type SettingsSources, statementsByPool } from './common/settings.ts';
+import { repairInForce, type SettingsSources, repairConditionsByPool } from './common/settings.ts';
 import { readAsks } from './pass-queue.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../shared/domain/node-claim.ts';
@@ -174,7 +174,7 @@ function inItsPool(
 ): Pick<ExplainedNode, 'rank' | 'heldBy'> {
   const { nodes, claims, pools, activity } = cluster;
   const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
-  const statements = statementsByPool(pools, cluster);
+  const repairConditions = repairConditionsByPool(pools, cluster);
   const launchPause = pool === undefined ? undefined : cluster.launchPauses.get(pool);
   const poolRecord = { ...NEW_POOL, ...(launchPause && { launchPause }) };
   const facts: PoolFacts = {
@@ -201,7 +201,7 @@ function inItsPool(
     dueFacts: {
       cluster: {
         nodes,
-        statementsOf: each => statements(poolOf(each, ownerOf(each, owners))),
+        repairConditionsOf: each => repairConditions(poolOf(each, ownerOf(each, owners))),
         pools: [...pools.keys()],
       },
       externalRequests: new Map(),

@@ -64,7 +64,7 @@ const incident = z.object({
   taken: z.list(z.string()),
   /** Keys of actions whose replacement did not become ready: not taken, and skipped if another action follows. */
   skippedLaunches: z.optional(z.list(z.string())),
-  /** Time since which no statement has called the node unhealthy. */
+  /** Time since which no repair condition has called the node unhealthy. */
   healthySince: z.optional(instant),
   /** The action that still had time when the node was well again. It counts as not taken once the node is unhealthy again. */
   interrupted: z.optional(z.string()),
@@ -75,17 +75,17 @@ const incident = z.object({
   recovering: z.optional(z.object({ totalMs: z.number(), since: z.optional(instant) })),
 });
 
-/** An incident, which goes on until no statement has called the node unhealthy for a while (`rule/incident.ts`). */
+/** An incident, which goes on until no repair condition has called the node unhealthy for a while (`rule/incident.ts`). */
 export type Incident = Readonly<z.output<typeof incident>>;
 
 const onset = z.object({
-  /** Time at which the statement began to be true. */
+  /** Time at which the repair condition began to be true. */
   start: instant,
   /** The transition time that its condition stated then, or last. */
   stated: z.optional(instant),
   /** The start before the transition time moved. It counts again if a change event shows that nothing but that time changed. */
   first: z.optional(instant),
-  /** Time at which a pass first saw the statement, before any event. The event of its change may still come. */
+  /** Time at which a pass first saw the repair condition, before any event. The event of its change may still come. */
   seenTime: z.optional(instant),
   /** Distance of the clock that wrote the transition from the forwarder's, in ms, if it is more than a minute. */
   clockOffset: z.optional(z.number()),
@@ -98,7 +98,7 @@ export type Onset = Readonly<z.output<typeof onset>>;
 export const nodeSchema = z.object({
   name: z.string(),
   pool: z.optional(z.string()),
-  /** Onset of each statement that is true, by its key. */
+  /** Onset of each repair condition that is true, by its key. */
   onsets: z.record(z.string(), onset),
   incident: z.optional(incident),
   /** The previous incident: its condition type, and the action that was taken last. */

@@ -20,7 +20,7 @@ import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import type { NodeRecord } from './node-record.ts';
 import { openReservations, type OpenReservations } from './reservations.ts';
 import { basisFor, loadPoolSettings, type PoolSettings } from './pool-settings.ts';
-import { statementsByPool, statementsUnder } from './common/settings.ts';
+import { repairConditionsByPool, repairConditionsUnder } from './common/settings.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNodeClaimView, getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
@@ -30,7 +30,7 @@ import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
 import { type NodeClaimView, readNodeClaim, replacedNode } from '../../shared/domain/node-claim.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
-import { matchStatements, type RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { matchRepairConditions, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, isDue } from '../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { withoutRefusedRead } from '../../shared/lifecycle/refusals.ts';
@@ -73,8 +73,8 @@ export async function observe(
   const state = loaded.kind === 'known' ? withoutRefusedRead(loaded.value) : NEW_POOL;
   const settings = readableSettings(poolSettings.repair);
   const nodes = view.nodes.filter(node => ownsNode(node, pool, view.claims));
-  const statements = statementsUnder(poolSettings.repair);
-  const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
+  const repairConditions = repairConditionsUnder(poolSettings.repair);
+  const unhealthy = nodes.filter(node => matchRepairConditions(node, repairConditions).length > 0);
   const opened = openRecords(deps, NODE_CODEC);
   const timedNodeRecord = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
   const replaced = view.claims.flatMap(claim => replacedNode(claim) ?? []);
@@ -307,15 +307,15 @@ async function readClaimsElsewhere(
   return { nodes, claims };
 }
 
-/** All nodes of the cluster, each to be judged by the statements of its own pool. */
+/** All nodes of the cluster, each to be judged by the repair conditions of its own pool. */
 async function loadClusterNodes(deps: Kubernetes, { policies, config }: PoolSettings): Promise<ClusterNodes> {
   const [nodeObjects, poolList] = await inParallel([listNodes(deps), deps.kubernetes.list(RESOURCES.NodePool)]);
   const pools = new Map(objectsOf(poolList, { ifNotServed: 'empty' }).map(pool => [pool.metadata.name, pool]));
-  const statements = statementsByPool(pools, { policies, providerPolicies: config.providerPolicies });
+  const repairConditions = repairConditionsByPool(pools, { policies, providerPolicies: config.providerPolicies });
   return {
     nodes: nodeObjects.map(readNode),
     pools: [...pools.keys()],
-    statementsOf: node => statements(nodePoolOf(node)),
+    repairConditionsOf: node => repairConditions(nodePoolOf(node)),
   };
 }
 

@@ -18,7 +18,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { type NodeView, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
-import type { RepairStatement } from '../../shared/domain/repair-policy.ts';
+import type { RepairCondition } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, parseTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
@@ -45,10 +45,10 @@ async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<s
     loadPolicies(deps),
     deps.kubernetes.list(RESOURCES.NodePool),
   ]);
-  const statements = ownStatements([...policies, ...objectsOf(pools, { ifNotServed: 'empty' })]);
+  const repairConditions = ownRepairConditions([...policies, ...objectsOf(pools, { ifNotServed: 'empty' })]);
   const owners = indexOwners(nodes, claims);
   const unhealthy = nodes
-    .filter(node => mayNeedRepair(node, statements))
+    .filter(node => mayNeedRepair(node, repairConditions))
     .map(node => poolOf(node, ownerOf(node, owners)));
   return new Set(scopes === 'all' ? unhealthy : scopes);
 }
@@ -60,7 +60,7 @@ async function loadPolicies(deps: Pick<FunctionDeps, 'kubernetes' | 'records'>):
 }
 
 /** The conditions that users state in policies and NodePools. */
-const ownStatements = (objects: readonly KubernetesObject[]): readonly RepairStatement[] =>
+const ownRepairConditions = (objects: readonly KubernetesObject[]): readonly RepairCondition[] =>
   objects.flatMap(({ spec }) => {
     if (spec?.['repair'] === undefined) return [];
     const block = parseRepairBlock(spec['repair'], 'spec.repair');
@@ -115,7 +115,7 @@ interface AskContext extends ChangeContext {
   readonly isClaimed?: boolean;
 }
 
-/** Asks for a pass of the node's pool if the node is unhealthy by any statement, has a record, or replaces another one. */
+/** Asks for a pass of the node's pool if the node is unhealthy by any repair condition, has a record, or replaces another one. */
 export async function askForNode(
   deps: Deps,
   node: NodeView,
@@ -147,11 +147,11 @@ async function isConcerned(
 ): Promise<boolean> {
   try {
     const [policies, nodePools] = await inParallel([loadPolicies(deps), loadPools(deps, pools)]);
-    return mayNeedRepair(node, ownStatements([...policies, ...nodePools]));
+    return mayNeedRepair(node, ownRepairConditions([...policies, ...nodePools]));
   } catch (error) {
     if (!(error instanceof RetryableError)) throw error;
     if (causeOf(error) === 'permission') return true;
-    if (mayNeedRepair(node, []) || mayNeedRepair(node, ownStatements(await loadPools(deps, pools)))) return true;
+    if (mayNeedRepair(node, []) || mayNeedRepair(node, ownRepairConditions(await loadPools(deps, pools)))) return true;
     throw error;
   }
 }

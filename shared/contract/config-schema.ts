@@ -31,7 +31,7 @@ export const configSchema = z.madeOnce(() => keys().check(...drainKeys().checks)
 
 export interface CurfewConfig {
   readonly featureGates: { readonly nodeRepair: boolean };
-  /** The set of the provider's statements that counts; undefined: that of Karpenter before 1.15. */
+  /** The set of the provider's repair conditions that counts; undefined: that of Karpenter before 1.15. */
   readonly providerPolicies?: ProviderPolicies | undefined;
   /** Undefined while no configuration was ever valid, or none says how nodes are drained: drains are paused. */
   readonly drain: DrainSettings | undefined;

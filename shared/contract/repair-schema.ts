@@ -5,7 +5,7 @@
 import { parsedOnce } from './parsed-once.ts';
 import * as z from './zod.ts';
 import {
-  AWS_REPAIR_STATEMENTS,
+  AWS_REPAIR_CONDITIONS,
   CONFIRMATIONS,
   DEFAULT_ACTION_TIMEOUT,
   DEFAULT_ATTEMPTS,
@@ -256,7 +256,7 @@ export const repairSchema = z.madeOnce(() =>
   z.pipe(
     blockSchema(),
     z.transform((block: z.output<ReturnType<typeof blockSchema>>): RepairSettings => ({
-      provided: AWS_REPAIR_STATEMENTS,
+      provided: AWS_REPAIR_CONDITIONS,
       overrides: block.policies.map(toTerms),
       defaultToleration: block.defaultTolerationDuration,
       drainBound: block.terminationGracePeriod,

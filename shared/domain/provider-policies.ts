@@ -3,12 +3,12 @@
  * and reboots, and as there with `NetworkUnavailable=True`. The reasons are codes of NVIDIA's driver. Its `.*` is any reason at all, as no pattern is.
  */
 import {
-  AWS_REPAIR_STATEMENTS,
+  AWS_REPAIR_CONDITIONS,
   DEFAULT_ACTIONS,
   DEFAULT_ATTEMPTS,
   DEFAULT_WITHIN,
   type RepairAction,
-  type RepairStatement,
+  type RepairCondition,
 } from './repair-policy.ts';
 import { minutes } from './time.ts';
 
@@ -21,7 +21,7 @@ const REBOOT_FIRST: readonly RepairAction[] = [
   ...DEFAULT_ACTIONS,
 ];
 
-const withReason = (pattern: string): Pick<RepairStatement, 'reason' | 'matchesReason'> => {
+const withReason = (pattern: string): Pick<RepairCondition, 'reason' | 'matchesReason'> => {
   const expression = new RegExp(pattern, 's');
   return { reason: pattern, matchesReason: reason => expression.test(reason) };
 };
@@ -30,10 +30,10 @@ const DRAIN = { drainBound: minutes(10) };
 const GPU = { type: 'AcceleratedHardwareReady', status: 'False' } as const;
 const FAST = { toleration: minutes(10), drainBound: minutes(5) };
 
-const AWS_1_15: readonly RepairStatement[] = [
-  ...AWS_REPAIR_STATEMENTS.flatMap((statement): readonly RepairStatement[] => {
-    if (statement.type === 'NetworkUnavailable') return [statement];
-    return statement.type === GPU.type ? [] : [{ ...statement, ...DRAIN }];
+const AWS_1_15: readonly RepairCondition[] = [
+  ...AWS_REPAIR_CONDITIONS.flatMap((repairCondition): readonly RepairCondition[] => {
+    if (repairCondition.type === 'NetworkUnavailable') return [repairCondition];
+    return repairCondition.type === GPU.type ? [] : [{ ...repairCondition, ...DRAIN }];
   }),
   {
     ...GPU,
@@ -45,6 +45,6 @@ const AWS_1_15: readonly RepairStatement[] = [
   { ...GPU, toleration: minutes(30), ...DRAIN },
 ];
 
-/** The statements of a profile; without one those of the provider before 1.15. */
-export const statementsOfProvider = (profile: ProviderPolicies | undefined): readonly RepairStatement[] =>
-  profile === undefined ? AWS_REPAIR_STATEMENTS : AWS_1_15;
+/** The repair conditions of a profile; without one those of the provider before 1.15. */
+export const repairConditionsOfProvider = (profile: ProviderPolicies | undefined): readonly RepairCondition[] =>
+  profile === undefined ? AWS_REPAIR_CONDITIONS : AWS_1_15;

@@ -1,6 +1,6 @@
 /**
  * The content of a `repair` block: when a node condition counts as unhealthy, how long it is tolerated, and what is
- * done then. The provider's statements are those of Karpenter's AWS provider and, as in the design's example,
+ * done then. The provider's repair conditions are those of Karpenter's AWS provider and, as in the design's example,
  * `NetworkUnavailable=True`.
  */
 import { isOwnCondition } from './node-drain-conditions.ts';
@@ -27,20 +27,20 @@ export interface EntryTerms {
 }
 
 interface Reason {
-  /** Set for a statement that names a pattern. */
+  /** Set for a repair condition that names a pattern. */
   readonly matchesReason?: ((reason: string) => boolean) | undefined;
   /** The pattern. */
   readonly reason?: string | undefined;
 }
 
-/** An entry of `policies`: for the provider's statements of this type, whatever the status. */
+/** An entry of `policies`: for the provider's repair conditions of this type, whatever the status. */
 export interface RepairOverride extends EntryTerms, Reason {
   readonly conditionType: string;
   readonly toleration: DurationMs;
 }
 
 /** A condition counts as unhealthy when it is of this type, has this status and a matching reason; tolerated for this long. */
-export interface RepairStatement extends Partial<EntryTerms>, Reason {
+export interface RepairCondition extends Partial<EntryTerms>, Reason {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly toleration: DurationMs;
@@ -50,17 +50,21 @@ export interface RepairStatement extends Partial<EntryTerms>, Reason {
   readonly field?: string | undefined;
 }
 
-/** A toleration that never ends: a condition to which the statement applies counts nowhere. */
+/** A toleration that never ends: a condition to which the repair condition applies counts nowhere. */
 export const NEVER: DurationMs = toDurationMs(Infinity);
 const LONGEST_TOLERATION = hours(8760);
 /** A toleration of a year and more is one that never ends. */
 export const isNever = (toleration: DurationMs): boolean => toleration >= LONGEST_TOLERATION;
 
-/** The key of a statement while it is true. */
-export const keyOfStatement = ({ type, status, reason }: Pick<RepairStatement, 'type' | 'status' | 'reason'>): string =>
+/** The key of a repair condition while it is true. */
+export const keyOfRepairCondition = ({
+  type,
+  status,
+  reason,
+}: Pick<RepairCondition, 'type' | 'status' | 'reason'>): string =>
   `${type}=${status}${reason === undefined ? '' : `~${reason}`}`;
 
-export const AWS_REPAIR_STATEMENTS: readonly RepairStatement[] = [
+export const AWS_REPAIR_CONDITIONS: readonly RepairCondition[] = [
   { type: 'Ready', status: 'False', toleration: minutes(30) },
   { type: 'Ready', status: 'Unknown', toleration: minutes(30) },
   { type: 'AcceleratedHardwareReady', status: 'False', toleration: minutes(10) },
@@ -121,14 +125,14 @@ export const WITHOUT_NODE_CLAIM = ['Ignore', 'TerminateInAutoScalingGroup'] as c
 
 /** A NodePool's or policy's `repair` block, parsed. */
 export interface RepairSettings {
-  /** The provider's statements. */
-  readonly provided: readonly RepairStatement[];
+  /** The provider's repair conditions. */
+  readonly provided: readonly RepairCondition[];
   readonly overrides: readonly RepairOverride[];
   readonly defaultToleration: DurationMs | undefined;
   /** Undefined: the provider's, else none at all. */
   readonly drainBound: DrainBound | undefined;
-  /** The user's own statements, with their own tolerations. */
-  readonly conditions: readonly RepairStatement[];
+  /** The user's own repair conditions, with their own tolerations. */
+  readonly conditions: readonly RepairCondition[];
   readonly maxUnhealthy: NodeCount;
   /** Repairs under way at the same time in one pool; undefined: no limit. */
   readonly maxConcurrentRepairs: NodeCount | undefined;
@@ -165,28 +169,28 @@ export const DEFAULT_ACTIONS: readonly RepairAction[] = [
 ];
 
 /**
- * Every statement under these settings, with the toleration in force; that may be `NEVER`. Resolution order of a provider's statement: the
- * entry for its type, else the block's default, else the provider's. A user's entry without a reason replaces all of the provider's of that
- * type; one with a reason stands beside them.
+ * Every repair condition under these settings, with the toleration in force; that may be `NEVER`. Resolution order for one of the provider's:
+ * the entry for its type, else the block's default, else the provider's. A user's entry without a reason replaces all of the provider's of
+ * that type; one with a reason stands beside them.
  */
-export function statementsOf(settings: RepairSettings): readonly RepairStatement[] {
+export function repairConditionsOf(settings: RepairSettings): readonly RepairCondition[] {
   const { provided, overrides, defaultToleration, conditions } = settings;
   const replaced = new Set(conditions.flatMap(({ type, reason }) => (reason === undefined ? [type] : [])));
   const statusesOf = (wanted: string) =>
     new Set(provided.flatMap(({ type, status }) => (type === wanted ? [status] : [])));
-  const ofOverride = ({ conditionType: type, ...entry }: RepairOverride): RepairStatement[] =>
+  const ofOverride = ({ conditionType: type, ...entry }: RepairOverride): RepairCondition[] =>
     [...statusesOf(type)].map(status => ({ ...entry, type, status, isOwn: true, field: 'spec.repair.policies' }));
   const plain = new Map(
     overrides.flatMap(each => (each.reason === undefined ? [[each.conditionType, ofOverride(each)] as const] : [])),
   );
-  const providers = provided.flatMap((statement): readonly RepairStatement[] => {
-    const { type, status } = statement;
+  const providers = provided.flatMap((repairCondition): readonly RepairCondition[] => {
+    const { type, status } = repairCondition;
     if (replaced.has(type)) return [];
     const own = plain.get(type);
-    const isFirst = provided.find(each => each.type === type && each.status === status) === statement;
+    const isFirst = provided.find(each => each.type === type && each.status === status) === repairCondition;
     if (own !== undefined) return isFirst ? own.filter(each => each.status === status) : [];
-    if (defaultToleration === undefined) return [statement];
-    return [{ ...statement, toleration: defaultToleration, field: 'spec.repair.defaultTolerationDuration' }];
+    if (defaultToleration === undefined) return [repairCondition];
+    return [{ ...repairCondition, toleration: defaultToleration, field: 'spec.repair.defaultTolerationDuration' }];
   });
   const reasoned = overrides.filter(({ reason }) => reason !== undefined).flatMap(ofOverride);
   return [...providers, ...reasoned, ...conditions];
@@ -195,15 +199,18 @@ export function statementsOf(settings: RepairSettings): readonly RepairStatement
 /** The actions and bounds of the entry that decides: its own, else the block's, else the provider's for that condition, else the default. */
 export function termsOf(
   { provided, actions, drainBound }: RepairSettings,
-  { statement, condition }: UnhealthyMatch,
+  { repairCondition, condition }: UnhealthyMatch,
 ): {
   readonly actions: readonly RepairAction[];
   readonly drainBound: DrainBound;
   readonly confirm: Confirmation | undefined;
 } {
-  const own = statement.isOwn === true ? statement : undefined;
+  const own = repairCondition.isOwn === true ? repairCondition : undefined;
   // Of several of the provider's that match it, the one that decides.
-  const provider = own === undefined ? statement : matchStatements({ conditions: [condition] }, provided)[0]?.statement;
+  const provider =
+    own === undefined
+      ? repairCondition
+      : matchRepairConditions({ conditions: [condition] }, provided)[0]?.repairCondition;
   return {
     actions: own?.actions ?? actions ?? provider?.actions ?? DEFAULT_ACTIONS,
     drainBound: own?.drainBound ?? drainBound ?? provider?.drainBound ?? NO_DRAIN,
@@ -215,37 +222,38 @@ export function termsOf(
 export const actionListsOf = ({ provided, overrides, conditions, actions }: RepairSettings) =>
   [actions ?? DEFAULT_ACTIONS, ...[...overrides, ...conditions, ...provided].map(each => each.actions ?? [])] as const;
 
-/** A condition that counts as unhealthy now, and the statement that says so. */
+/** A condition that counts as unhealthy now, and the repair condition that says so. */
 export interface UnhealthyMatch {
-  readonly statement: RepairStatement;
+  readonly repairCondition: RepairCondition;
   readonly condition: NodeCondition;
 }
 
 /**
- * The statements that a node's conditions match now, whatever their toleration. One that never ends is left out, and with a reason also the
- * general statements where it matches. Of several conditions of one type the first counts, as in Karpenter: the API server accepts
+ * The repair conditions that a node's conditions match now, whatever their toleration. One that never ends is left out, and with a reason also the
+ * general repair conditions where it matches. Of several conditions of one type the first counts, as in Karpenter: the API server accepts
  * duplicates, and a later one may be years old.
  */
-export function matchStatements(
+export function matchRepairConditions(
   node: Pick<NodeView, 'conditions'>,
-  statements: readonly RepairStatement[] = AWS_REPAIR_STATEMENTS,
+  repairConditions: readonly RepairCondition[] = AWS_REPAIR_CONDITIONS,
 ): readonly UnhealthyMatch[] {
-  const matches = statements.flatMap((statement): UnhealthyMatch[] => {
-    const condition = node.conditions.find(({ type }) => type === statement.type);
+  const matches = repairConditions.flatMap((repairCondition): UnhealthyMatch[] => {
+    const condition = node.conditions.find(({ type }) => type === repairCondition.type);
     // What Curfew itself says of a node is no sign of an incident.
-    if (condition?.status !== statement.status || isOwnCondition(condition)) return [];
-    return statement.matchesReason?.(condition.reason) === false ? [] : [{ statement, condition }];
+    if (condition?.status !== repairCondition.status || isOwnCondition(condition)) return [];
+    return repairCondition.matchesReason?.(condition.reason) === false ? [] : [{ repairCondition, condition }];
   });
   // One with a reason counts instead of those without, and the user's instead of the provider's.
   const closest = new Map<string, number>();
-  for (const { statement } of matches)
-    closest.set(statement.type, Math.max(closest.get(statement.type) ?? 0, closenessOf(statement)));
+  for (const { repairCondition } of matches)
+    closest.set(repairCondition.type, Math.max(closest.get(repairCondition.type) ?? 0, closenessOf(repairCondition)));
   return matches.filter(
-    ({ statement }) => closenessOf(statement) === closest.get(statement.type) && !isNever(statement.toleration),
+    ({ repairCondition }) =>
+      closenessOf(repairCondition) === closest.get(repairCondition.type) && !isNever(repairCondition.toleration),
   );
 }
 
-const closenessOf = ({ reason, isOwn }: RepairStatement): number => (reason === undefined ? 0 : isOwn === true ? 2 : 1);
+const closenessOf = ({ reason, isOwn }: RepairCondition): number => (reason === undefined ? 0 : isOwn === true ? 2 : 1);
 
 /** The number of nodes that a limit allows in a pool of `total`; a percentage is rounded up, as Karpenter does. */
 export function resolveNodeCount(limit: NodeCount, total: number): number {

@@ -6,20 +6,20 @@ import type { Mirror } from './mirror.ts';
 import { claimOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { instanceOfNode, poolNameOf } from './reading.ts';
-import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
+import { unhealthyConditionsOf, repairConditionsOf, type RepairCondition } from './repair-conditions.ts';
 
 const CONFIRMED = 'impaired';
 
-function illsIn(node: KubernetesObject, mirror: Mirror): readonly Statement[] {
+function illsIn(node: KubernetesObject, mirror: Mirror): readonly RepairCondition[] {
   const poolName = poolNameOf(claimOf(node, mirror) ?? node);
   const pool = mirror.named('nodepools', poolName);
   const block = repairBlockFor(pool, [...mirror.all('nodelifecyclepolicies').values()]);
-  return unhealthyStatementsOf(node, statementsOf(block, profileIn(mirror)));
+  return unhealthyConditionsOf(node, repairConditionsOf(block, profileIn(mirror)));
 }
 
 type Cloud = Pick<CheckContext, 'mirror' | 'instanceCheck' | 'failsInstance'>;
 
-const isDoubted = (node: KubernetesObject, { confirm }: Statement, cloud: Cloud): boolean =>
+const isDoubted = (node: KubernetesObject, { confirm }: RepairCondition, cloud: Cloud): boolean =>
   confirm !== undefined &&
   (cloud.failsInstance(instanceOfNode(node) ?? '') ||
     cloud.instanceCheck(instanceOfNode(node) ?? '', confirm) !== CONFIRMED);
@@ -33,7 +33,7 @@ export const isSurelyDoubted = (node: KubernetesObject, cloud: Cloud): boolean =
   illsIn(node, cloud.mirror).every(each => isDoubted(node, each, cloud));
 
 /** The run has asked, for any of the entries that may decide, and EC2 has said so; or one of them asks for nothing. */
-export const wasConfirmed = (node: KubernetesObject, deciding: readonly Statement[], { calls }: Run): boolean =>
+export const wasConfirmed = (node: KubernetesObject, deciding: readonly RepairCondition[], { calls }: Run): boolean =>
   deciding.some(
     ({ confirm }) =>
       confirm === undefined ||

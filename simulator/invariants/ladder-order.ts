@@ -18,7 +18,7 @@ import {
 } from './invariant.ts';
 import { actOf, rebootIntended, type ActSeen } from './ladder-acts.ts';
 import { createLadderPast, ladderOf, mayHaveBeen, profileIn, type Rung, type Taken } from './ladder-past.ts';
-import { statementsOf } from './statements.ts';
+import { repairConditionsOf } from './repair-conditions.ts';
 import { dig, LAST_REBOOT, listOf, nameOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { claimOf, poolOf } from './node-pool.ts';
@@ -201,7 +201,7 @@ function ladderSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext):
   }
   const [only, ...others] = [...blocks];
   if (only === undefined || others.length > 0) return undefined;
-  const rungs = ladderOf(node, statementsOf(only[1], profileIn(mirror)));
+  const rungs = ladderOf(node, repairConditionsOf(only[1], profileIn(mirror)));
   return rungs && { text: JSON.stringify(rungs), rungs };
 }
 

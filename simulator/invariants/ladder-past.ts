@@ -10,7 +10,7 @@ import { repairBlockFor } from './policy-oracle.ts';
 import { dig, millisecondsOf, textOf } from './reading.ts';
 import { configurationIn, type Mirror } from './mirror.ts';
 import { conditionOf } from './unhealthy-conditions.ts';
-import { unhealthyStatementsOf, profileOf, statementsOf, type Statement } from './statements.ts';
+import { unhealthyConditionsOf, profileOf, repairConditionsOf, type RepairCondition } from './repair-conditions.ts';
 
 const ENDS_AFTER = 5 * 60_000;
 /** Between what the cluster shows and what a function has seen of it, by a clock of its own. */
@@ -73,13 +73,13 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
     outcome.kind === 'answered' || now() < time + IN_FLIGHT;
   const illnessOf = (node: KubernetesObject): Illness =>
     new Map(
-      unhealthyStatementsOf(node, statementsFor(node)).map(({ type, status }) => [
+      unhealthyConditionsOf(node, repairConditionsFor(node)).map(({ type, status }) => [
         `${type}=${status}`,
         conditionOf(node, type)?.['lastTransitionTime'],
       ]),
     );
-  const statementsFor = (node: KubernetesObject): readonly Statement[] =>
-    statementsOf(blockOf(node), profileIn(mirror));
+  const repairConditionsFor = (node: KubernetesObject): readonly RepairCondition[] =>
+    repairConditionsOf(blockOf(node), profileIn(mirror));
   const blockOf = (node: KubernetesObject): unknown => {
     const name = poolOf(node, mirror);
     const pool = mirror.named('nodepools', name);
@@ -137,7 +137,7 @@ export function createLadderPast({ mirror, now, quietSince }: CheckContext): Lad
         ...patient,
         acts: [...acts.slice(0, -1), { ...last, calls: [...last.calls, call] }],
       });
-    const rungs = (ladderOf(node, statementsFor(node)) ?? []).filter(rung => rung.kind === kind);
+    const rungs = (ladderOf(node, repairConditionsFor(node)) ?? []).filter(rung => rung.kind === kind);
     const nth = acts.filter(each => each.incident === incident && each.kind === kind && wasTaken(each)).length;
     // A run that died may have counted as an act.
     const left = rungs.slice(nth).map(rung => rung.timeout);
@@ -193,9 +193,12 @@ export interface Rung {
 export const profileIn = (mirror: Mirror): string | undefined => profileOf(configurationIn(mirror));
 
 /** The list that holds for what the node is unhealthy with; undefined: one of several, and which one depends on the past. */
-export function ladderOf(node: KubernetesObject, statements: readonly Statement[]): readonly Rung[] | undefined {
+export function ladderOf(
+  node: KubernetesObject,
+  repairConditions: readonly RepairCondition[],
+): readonly Rung[] | undefined {
   const lists = new Map(
-    unhealthyStatementsOf(node, statements).map(each => [JSON.stringify([each.actions, each.bound]), each]),
+    unhealthyConditionsOf(node, repairConditions).map(each => [JSON.stringify([each.actions, each.bound]), each]),
   );
   const [[, only] = [], ...others] = [...lists];
   return only === undefined || others.length > 0 ? undefined : rungsOf(only);
@@ -205,7 +208,7 @@ export function ladderOf(node: KubernetesObject, statements: readonly Statement[
  * A list; `DrainThenTerminate` is two rungs, and so is a reboot whose pods have time. Of the same type, template and timeout only the first
  * counts. How long that drain has depends on the NodeClaim, too.
  */
-export function rungsOf({ actions, bound }: Pick<Statement, 'actions' | 'bound'>): readonly Rung[] {
+export function rungsOf({ actions, bound }: Pick<RepairCondition, 'actions' | 'bound'>): readonly Rung[] {
   if (!Array.isArray(actions)) return [rungOf('Terminate', undefined)];
   const known = new Set<string>();
   return actions.flatMap(action => {

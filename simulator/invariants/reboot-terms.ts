@@ -12,14 +12,14 @@ import type { ActSeen } from './ladder-acts.ts';
 import { rungsOf } from './ladder-past.ts';
 import { claimOf } from './node-pool.ts';
 import { annotationOf, dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
-import type { Statement } from './statements.ts';
+import type { RepairCondition } from './repair-conditions.ts';
 
 const CLOSED_BY_US = 'curfew.dev/cordoned-by-repair';
 
 /** What the terms of an act rest on. */
 export interface Terms {
   /** Entries of the block in force; undefined: it cannot be told. */
-  readonly statementsIn: (node: KubernetesObject) => readonly Statement[] | undefined;
+  readonly repairConditionsIn: (node: KubernetesObject) => readonly RepairCondition[] | undefined;
   /** When what the user states changed last. */
   readonly changed: () => number;
   readonly tolerance: number;
@@ -33,7 +33,7 @@ interface Drain {
 
 export interface RebootTerms {
   /** @param deciding entries that decide for certain; undefined: it cannot be told */
-  onAct(act: ActSeen, deciding: readonly Statement[] | undefined): void;
+  onAct(act: ActSeen, deciding: readonly RepairCondition[] | undefined): void;
   /** One that took effect before anybody looked. */
   onPastAct(act: ActSeen): void;
   onCall(call: PortCall): void;
@@ -42,7 +42,7 @@ export interface RebootTerms {
 
 export function createRebootTerms(context: CheckContext, terms: Terms): RebootTerms {
   const { mirror, now, quietSince, violate, lastDenial } = context;
-  const { tolerance, statementsIn, changed } = terms;
+  const { tolerance, repairConditionsIn, changed } = terms;
   const began = now();
   /** Nodes that are drained for what they are rebooted for, by UID. */
   const drains = new Map<string, Drain>();
@@ -55,17 +55,17 @@ export function createRebootTerms(context: CheckContext, terms: Terms): RebootTe
   });
 
   /** What each entry gives the pods; ms. None: it does not reboot. */
-  const timesOf = (node: KubernetesObject, { bound, ...list }: Statement): readonly number[] => {
+  const timesOf = (node: KubernetesObject, { bound, ...list }: RepairCondition): readonly number[] => {
     const own = millisecondsOf(dig(claimOf(node, mirror), 'spec', 'terminationGracePeriod'));
     const timeouts = rungsOf({ ...list, bound }).flatMap(({ kind, timeout }) => (kind === 'Reboot' ? [timeout] : []));
     return timeouts.map(timeout => (bound === 'Inherit' ? (own ?? timeout) : Math.min(bound, own ?? bound)));
   };
   const allTimesIn = (node: KubernetesObject): readonly number[] =>
-    (statementsIn(node) ?? []).flatMap(each => timesOf(node, each));
+    (repairConditionsIn(node) ?? []).flatMap(each => timesOf(node, each));
   const podLeftOn = (node: KubernetesObject): KubernetesObject | undefined =>
     mirror.podsOn(node.metadata.name).find(pod => isDrainable(pod) && !isLeftBehind(pod, now() + tolerance));
 
-  const judgeReboot = (node: KubernetesObject, deciding: readonly Statement[] | undefined): void => {
+  const judgeReboot = (node: KubernetesObject, deciding: readonly RepairCondition[] | undefined): void => {
     const drain = drains.get(node.metadata.uid);
     if ((quietSince() ?? Infinity) > began || changed() >= (drain?.begin ?? began)) return;
     const left = podLeftOn(node);

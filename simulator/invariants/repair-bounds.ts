@@ -8,7 +8,7 @@ import { actOf, isRefused } from './ladder-acts.ts';
 import { claimOf, poolOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { profileIn } from './ladder-past.ts';
-import { statementsOf } from './statements.ts';
+import { repairConditionsOf } from './repair-conditions.ts';
 import { annotationOf, dig, fieldsOf, LAST_REBOOT, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isKubernetes, putsAfter, targetOf } from './run-journal.ts';
 
@@ -100,7 +100,7 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, memoryOf
     const name = poolOf(node, mirror);
     const pool = mirror.named('nodepools', name);
     const block = repairBlockFor(pool, [...mirror.all('nodelifecyclepolicies').values()]);
-    const lists = [dig(block, 'actions'), ...statementsOf(block, profileIn(mirror)).map(each => each.actions)];
+    const lists = [dig(block, 'actions'), ...repairConditionsOf(block, profileIn(mirror)).map(each => each.actions)];
     const actions = lists.flatMap(listOf).filter(action => dig(action, 'type') === 'Reboot');
     const attempts = actions.map(action => Number(dig(action, 'attempts') ?? ATTEMPTS));
     const within = actions.map(action => millisecondsOf(dig(action, 'within')) ?? WITHIN);

@@ -18,7 +18,7 @@ import {
   poolNameOf,
   textOf,
 } from './reading.ts';
-import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
+import { unhealthyConditionsOf, repairConditionsOf, type RepairCondition } from './repair-conditions.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const STOPPED = 'node.cloudprovider.kubernetes.io/shutdown';
@@ -54,28 +54,30 @@ export interface CensusFacts {
   /** Adds those that came back in so many milliseconds, as far as it is certain that they did. */
   readonly settling?: {
     readonly window: number;
-    /** Which of a node's statements held before. */
-    readonly wasIll: (node: KubernetesObject, statement: Statement) => boolean;
+    /** Which of a node's repair conditions held before. */
+    readonly wasIll: (node: KubernetesObject, repairCondition: RepairCondition) => boolean;
     readonly wasActedOn: (node: KubernetesObject) => boolean;
   };
 }
 
 export function censusOf(facts: CensusFacts): Census {
   const { mirror, now, node, poolName, neighbours, settling, isUncertain = () => false } = facts;
-  const statementsFor = statementsByPool(mirror);
+  const repairConditionsFor = repairConditionsByPool(mirror);
   const hasClaim = claimedIn(mirror, poolName);
   const nodes = [...mirror.all('nodes').values()];
-  const isBack = (other: KubernetesObject, counts: (statement: Statement) => boolean): boolean =>
+  const isBack = (other: KubernetesObject, counts: (repairCondition: RepairCondition) => boolean): boolean =>
     settling !== undefined &&
     !settling.wasActedOn(other) &&
-    statementsFor(other).some(
-      statement =>
-        counts(statement) && settling.wasIll(other, statement) && cameBack(other, statement, now, settling.window),
+    repairConditionsFor(other).some(
+      repairCondition =>
+        counts(repairCondition) &&
+        settling.wasIll(other, repairCondition) &&
+        cameBack(other, repairCondition, now, settling.window),
     );
   const tallyOf = (
     scope: readonly KubernetesObject[],
     isLeftOut: (other: KubernetesObject) => boolean,
-    counts: (statement: Statement) => boolean,
+    counts: (repairCondition: RepairCondition) => boolean,
   ): Tally => {
     let [unhealthy, total] = [0, 0];
     for (const other of scope) {
@@ -83,7 +85,7 @@ export function censusOf(facts: CensusFacts): Census {
       if (!isUnsure && isLeftOut(other)) continue;
       total += 1;
       if (isUnsure) continue;
-      const found = unhealthyStatementsOf(other, statementsFor(other));
+      const found = unhealthyConditionsOf(other, repairConditionsFor(other));
       // A node has one condition of a type: those that count hide each other as all do.
       if (found.some(counts) || (found.length === 0 && isBack(other, counts))) unhealthy += 1;
     }
@@ -95,7 +97,7 @@ export function censusOf(facts: CensusFacts): Census {
   const isLeftOver = (other: KubernetesObject): boolean =>
     claimOf(other, mirror)?.metadata.deletionTimestamp !== undefined ||
     (poolNameOf(other) !== undefined &&
-      unhealthyStatementsOf(other, statementsFor(other)).length > 0 &&
+      unhealthyConditionsOf(other, repairConditionsFor(other)).length > 0 &&
       !hasClaim(other));
   // Who counts the whole cluster for nodes without a pool knows no NodeClaims of pools.
   const isKnownByNode = (other: KubernetesObject): boolean => poolName === undefined && poolNameOf(other) !== undefined;
@@ -116,7 +118,7 @@ export function censusOf(facts: CensusFacts): Census {
 type TallyOf = (
   scope: readonly KubernetesObject[],
   isLeftOut: (other: KubernetesObject) => boolean,
-  counts: (statement: Statement) => boolean,
+  counts: (repairCondition: RepairCondition) => boolean,
 ) => Tally;
 
 /** Whatever their pools say: a node without a kubelet is dark. */
@@ -124,15 +126,16 @@ function darkOf(tallyOf: TallyOf, nodes: readonly KubernetesObject[], isLeftOut:
   return tallyOf(nodes, isLeftOut, ({ type, status }) => type === 'Ready' && status === 'Unknown');
 }
 
-/** The statements of the pool that a node is in. */
-function statementsByPool(mirror: Mirror): (node: KubernetesObject) => readonly Statement[] {
+/** The repair conditions of the pool that a node is in. */
+function repairConditionsByPool(mirror: Mirror): (node: KubernetesObject) => readonly RepairCondition[] {
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
-  const known = new Map<string | undefined, readonly Statement[]>();
+  const known = new Map<string | undefined, readonly RepairCondition[]>();
   return node => {
     const name = poolOf(node, mirror);
-    const statements = known.get(name) ?? statementsOf(repairBlockFor(mirror.named('nodepools', name), policies));
-    known.set(name, statements);
-    return statements;
+    const repairConditions =
+      known.get(name) ?? repairConditionsOf(repairBlockFor(mirror.named('nodepools', name), policies));
+    known.set(name, repairConditions);
+    return repairConditions;
   };
 }
 
@@ -190,7 +193,7 @@ const isHeldUntil = (value: string | undefined, now: number): boolean =>
   value !== undefined && (instantOf(value) ?? Infinity) > now;
 
 /** It was well again within the window, and was old enough by then. */
-function cameBack(node: KubernetesObject, { type }: Statement, now: number, window: number): boolean {
+function cameBack(node: KubernetesObject, { type }: RepairCondition, now: number, window: number): boolean {
   const condition = listOf(dig(node, 'status', 'conditions')).find(each => dig(each, 'type') === type);
   const time = instantOf(dig(condition, 'lastTransitionTime'));
   const created = instantOf(node.metadata.creationTimestamp);

@@ -11,7 +11,7 @@ import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { dig, nameOf, poolNameOf } from './reading.ts';
 import { isRepairReadable } from './repair-block.ts';
 import { censusOf, heldBy, type CensusFacts } from './repair-census.ts';
-import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
+import { unhealthyConditionsOf, repairConditionsOf, type RepairCondition } from './repair-conditions.ts';
 
 /** So long after a fault a run may go on with what an earlier one was granted, and a retry is no new grant; ms. */
 const CARRIED_ON = 2 * 60_000;
@@ -95,12 +95,14 @@ export const checkRepairGuards: MakeCheck = context => {
   }
 
   function withReturned(facts: CensusFacts, block: unknown, { clockTolerance }: CheckContext): CensusFacts {
-    const tolerations = unhealthyStatementsOf(facts.node, statementsOf(block)).map(({ toleration }) => toleration);
+    const tolerations = unhealthyConditionsOf(facts.node, repairConditionsOf(block)).map(
+      ({ toleration }) => toleration,
+    );
     return {
       ...facts,
       settling: {
         window: Math.min(...tolerations) - SLACK - clockTolerance,
-        wasIll: ({ metadata }: KubernetesObject, { type, status }: Statement) =>
+        wasIll: ({ metadata }: KubernetesObject, { type, status }: RepairCondition) =>
           history.statusBefore(metadata.uid, type) === status,
         wasActedOn: ({ metadata }: KubernetesObject) => acted.has(metadata.uid),
       },

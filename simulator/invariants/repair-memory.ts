@@ -9,7 +9,7 @@ import { dig, fieldsOf, listOf, poolNameOf } from './reading.ts';
 import { poolOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { profileIn } from './ladder-past.ts';
-import { statementsOf, unhealthyStatementsOf } from './statements.ts';
+import { repairConditionsOf, unhealthyConditionsOf } from './repair-conditions.ts';
 
 const DAY = 24 * 3_600_000;
 const MINUTE = 60_000;
@@ -56,7 +56,7 @@ export const incidentsOfRepair: MakeMemory = context => {
     if (node === undefined || settled > time || shownSince(uid, `pool ${poolNameOf(node) ?? ''}`) > time) return false;
     const pool = mirror.named('nodepools', poolOf(node, mirror));
     const block = repairBlockFor(pool, [...mirror.all('nodelifecyclepolicies').values()]);
-    return unhealthyStatementsOf(node, statementsOf(block, profileIn(mirror))).some(
+    return unhealthyConditionsOf(node, repairConditionsOf(block, profileIn(mirror))).some(
       ({ type, status }) => shownSince(uid, `${type}=${status}`) < time,
     );
   };

@@ -8,7 +8,7 @@ import { annotationOf, dig, instantOf, isFrameReadable, isSelectorReadable, mill
 import { blockFor, isBindingReadable, isPolicyReadable, isSelecting } from './policy-oracle.ts';
 import { isRepairReadable } from './repair-block.ts';
 import { mostOf } from './repair-census.ts';
-import { unhealthyStatementsOf, statementsOf } from './statements.ts';
+import { unhealthyConditionsOf, repairConditionsOf } from './repair-conditions.ts';
 
 const DO_NOT_REPAIR = 'curfew.dev/do-not-repair';
 const DO_NOT_REPAIR_OF_KARPENTER = 'karpenter.sh/do-not-repair';
@@ -34,7 +34,7 @@ export interface RepairFacts {
   readonly neighbours: readonly KubernetesObject[];
   /** When an incident of the node began; undefined when its time cannot be read. */
   readonly sinceOf: (node: KubernetesObject, type: string, hasReason: boolean) => number | undefined;
-  /** The provider's statements that count. */
+  /** The provider's repair conditions that count. */
   readonly profile: string | undefined;
   /** Why the guards that count hold it, by the block in force; undefined: they let it pass. */
   readonly heldBy: (block: unknown) => string | undefined;
@@ -74,7 +74,10 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   }
 
   let first: { time: number; condition: string } | undefined;
-  for (const { type, status, toleration, reason } of unhealthyStatementsOf(node, statementsOf(block, facts.profile))) {
+  for (const { type, status, toleration, reason } of unhealthyConditionsOf(
+    node,
+    repairConditionsOf(block, facts.profile),
+  )) {
     const since = sinceOf(node, type, reason !== undefined);
     if (since === undefined) continue;
     const time = since + Math.ceil(toleration);

@@ -6,7 +6,7 @@ import { wasDone } from './ladder-acts.ts';
 import type { ConditionHistory } from './condition-history.ts';
 import { isSurelyDoubted } from './confirmed.ts';
 import { censusOf, heldBy, isOthersWork, isStopped } from './repair-census.ts';
-import { profileOf, type Statement } from './statements.ts';
+import { profileOf, type RepairCondition } from './repair-conditions.ts';
 import {
   annotationOf,
   dig,
@@ -129,7 +129,7 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettle
   };
   const settling = {
     window: LONGEST_SETTLING,
-    wasIll: (other: KubernetesObject, { type, status }: Statement) =>
+    wasIll: (other: KubernetesObject, { type, status }: RepairCondition) =>
       history.statusBefore(other.metadata.uid, type) === status,
     wasActedOn,
   };

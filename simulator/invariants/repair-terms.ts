@@ -27,7 +27,7 @@ import {
 } from './reading.ts';
 import { createRebootTerms } from './reboot-terms.ts';
 import { isRepairReadable } from './repair-block.ts';
-import { unhealthyStatementsOf, statementsOf, type Statement } from './statements.ts';
+import { unhealthyConditionsOf, repairConditionsOf, type RepairCondition } from './repair-conditions.ts';
 
 /** Timestamps are whole seconds, and a run takes a while; ms. */
 const SLACK = 5_000;
@@ -67,34 +67,37 @@ export const checkRepairTerms: MakeCheck = context => {
     return (quiet <= began || now() - quiet > CARRIED_ON) && (last <= began || now() - last > SLACK);
   };
 
-  const statementsIn = (node: KubernetesObject): readonly Statement[] | undefined => {
+  const repairConditionsIn = (node: KubernetesObject): readonly RepairCondition[] | undefined => {
     const policies = [...mirror.all('nodelifecyclepolicies').values()];
     const poolName = poolNameOf(claimOf(node, mirror) ?? node);
     const pool = mirror.named('nodepools', poolName);
     const block = repairBlockFor(pool, policies);
     if (!policies.every(isPolicyReadable) || !isRepairReadable(block) || dig(block, 'flapping') !== undefined)
       return undefined;
-    return statementsOf(block, profileIn(mirror));
+    return repairConditionsOf(block, profileIn(mirror));
   };
 
   /** Entries that may decide; undefined: it cannot be told. */
-  const decidingOf = (node: KubernetesObject): readonly Statement[] | undefined => {
-    const statements = statementsIn(node);
-    if (statements === undefined) return undefined;
-    const unhealthy = unhealthyStatementsOf(node, statements).flatMap(statement => {
-      const start = history.startOf(node, statement.type, statement.reason !== undefined);
+  const decidingOf = (node: KubernetesObject): readonly RepairCondition[] | undefined => {
+    const repairConditions = repairConditionsIn(node);
+    if (repairConditions === undefined) return undefined;
+    const unhealthy = unhealthyConditionsOf(node, repairConditions).flatMap(repairCondition => {
+      const start = history.startOf(node, repairCondition.type, repairCondition.reason !== undefined);
       if (start === undefined) return [];
-      const { toleration } = statement;
+      const { toleration } = repairCondition;
       const mayBeDue = start.earliest + toleration <= now() + tolerance;
-      return [{ statement, mayBeDue, isDue: start.latest + toleration <= now() - tolerance }];
+      return [{ repairCondition, mayBeDue, isDue: start.latest + toleration <= now() - tolerance }];
     });
-    const highest = Math.max(0, ...unhealthy.filter(({ isDue }) => isDue).map(({ statement }) => statement.priority));
+    const highest = Math.max(
+      0,
+      ...unhealthy.filter(({ isDue }) => isDue).map(({ repairCondition }) => repairCondition.priority),
+    );
     return unhealthy
-      .filter(each => each.mayBeDue && each.statement.priority >= highest)
-      .map(({ statement }) => statement);
+      .filter(each => each.mayBeDue && each.repairCondition.priority >= highest)
+      .map(({ repairCondition }) => repairCondition);
   };
 
-  const reboots = createRebootTerms(context, { statementsIn, tolerance, changed: () => changed });
+  const reboots = createRebootTerms(context, { repairConditionsIn, tolerance, changed: () => changed });
 
   return {
     onPast(call, run) {
@@ -154,7 +157,7 @@ export const checkRepairTerms: MakeCheck = context => {
 
   /** What somebody else had set may be nearer. */
   function isDeadlineRight(
-    bound: Statement['bound'],
+    bound: RepairCondition['bound'],
     own: number | undefined,
     deadline: string | undefined,
     isOurs: boolean,

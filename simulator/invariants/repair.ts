@@ -30,7 +30,7 @@ import { isGateOpen, repairAnswer, type RepairFacts } from './repair-oracle.ts';
 import { factsOf, overdueSince, type Ending, type UnderWay } from './repair-overdue.ts';
 import { ownershipOf } from './repair-ownership.ts';
 import { createRepairPast, type RepairPast } from './repair-past.ts';
-import { profileOf } from './statements.ts';
+import { profileOf } from './repair-conditions.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';

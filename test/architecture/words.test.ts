@@ -36,7 +36,6 @@ const COINED = [
   'settle',
   'sight',
   'slot',
-  'statement',
   'sweep',
   'tick',
   'turn',

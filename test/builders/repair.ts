@@ -5,13 +5,13 @@ import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernete
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners } from '../../shared/domain/node-owner.ts';
 import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
-import { type RepairSettings, statementsOf } from '../../shared/domain/repair-policy.ts';
+import { type RepairSettings, repairConditionsOf } from '../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, hours, minutes, parseTimestamp } from '../../shared/domain/time.ts';
 import { decide } from '../../functions/repair/decide.ts';
 import type { PoolDecision } from '../../functions/repair/rule/pool-decision.ts';
 import { judgeGone } from '../../functions/repair/rule/attempt-verdict.ts';
 import { type HealthContext, judgeHealth } from '../../functions/repair/rule/own-verdict.ts';
-import { type UnhealthyStatement } from '../../functions/repair/rule/onset.ts';
+import { type UnhealthyCondition } from '../../functions/repair/rule/onset.ts';
 import { readableSettings } from '../../functions/repair/rule/incident.ts';
 import { type NodeFinding, type PresentNode, verdictOf } from '../../functions/repair/rule/finding.ts';
 import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';
@@ -178,10 +178,10 @@ export function checked<Found extends NodeFinding>(finding: Found): Found {
 }
 
 /** What is true of a node under these settings, and since when. */
-export const unhealthyStatementsOf = (
+export const unhealthyConditionsOf = (
   node: Pick<NodeView, 'conditions' | 'creationTime'>,
   { settings, ...more }: Omit<HealthContext, 'repair' | 'episodes'> & { readonly settings: RepairSettings },
-): readonly UnhealthyStatement[] => judgeHealth(node, { repair: { settings }, episodes: [], ...more }).unhealthy;
+): readonly UnhealthyCondition[] => judgeHealth(node, { repair: { settings }, episodes: [], ...more }).unhealthy;
 
 /** What a pass finds of one node, before the pool decides. */
 export const aFinding = (node: NodeView, { record, others = [], ...given }: Look = {}): PresentNode =>
@@ -207,7 +207,7 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const findings = [...presentNodes, ...gone];
   const cluster = settings && {
     nodes: world.cluster ?? nodes,
-    statementsOf: () => statementsOf(settings),
+    repairConditionsOf: () => repairConditionsOf(settings),
     pools: [],
   };
   const { nodePool, decide: rule = decide } = world;

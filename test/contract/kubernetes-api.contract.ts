@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { readConditions } from '../../shared/domain/node.ts';
-import { matchStatements } from '../../shared/domain/repair-policy.ts';
+import { matchRepairConditions } from '../../shared/domain/repair-policy.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import type { KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
 import { KindNotServed } from '../../shared/ports/read-answer.ts';
@@ -235,8 +235,8 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
         'Ready=True',
         'Ready=False',
       ]);
-      expect(matchStatements({ conditions: read })).toEqual([]);
-      expect(matchStatements({ conditions: read.toReversed() })).toHaveLength(1);
+      expect(matchRepairConditions({ conditions: read })).toEqual([]);
+      expect(matchRepairConditions({ conditions: read.toReversed() })).toHaveLength(1);
     });
 
     it('I10: knows the object by its UID when a message names it by another name, or names another by its name', async () => {

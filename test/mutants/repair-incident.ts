@@ -63,13 +63,13 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     mutation: seeing({
       repair: repair =>
         withSettings(repair, ({ conditions }) => ({
-          conditions: conditions.map(statement => ({ ...statement, reason: undefined })),
+          conditions: conditions.map(repairCondition => ({ ...repairCondition, reason: undefined })),
         })),
     }),
   },
   {
     name: 'illness-lends-its-clock',
-    mistake: 'goes on with the clock of a statement that did not hold in between',
+    mistake: 'goes on with the clock of a repair condition that did not hold in between',
     breaks: ['I3'],
     scenario: `${STARTS}#repair-illness-that-ended-starts-anew`,
     mutation: withRepairRules(rules => ({

@@ -16,8 +16,12 @@ import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
 import { kindAndName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { nearestName } from '../../../shared/domain/nearest-name.ts';
 import { DO_NOT_REPAIR_ANNOTATION } from '../../../shared/domain/node.ts';
-import { type ProviderPolicies, statementsOfProvider } from '../../../shared/domain/provider-policies.ts';
-import { AWS_REPAIR_STATEMENTS, type RepairStatement, statementsOf } from '../../../shared/domain/repair-policy.ts';
+import { type ProviderPolicies, repairConditionsOfProvider } from '../../../shared/domain/provider-policies.ts';
+import {
+  AWS_REPAIR_CONDITIONS,
+  type RepairCondition,
+  repairConditionsOf,
+} from '../../../shared/domain/repair-policy.ts';
 import { decisionFor, hasBlock } from '../../../shared/policies/deciding-policy.ts';
 import { policiesFor, type PolicySet, unreadableFor } from '../../../shared/policies/policy-set.ts';
 
@@ -25,7 +29,7 @@ import { policiesFor, type PolicySet, unreadableFor } from '../../../shared/poli
 export interface SettingsSources {
   readonly policies: PolicySet;
   readonly gateOpen: boolean;
-  /** The provider's statements; undefined: those before 1.15. */
+  /** The provider's repair conditions; undefined: those before 1.15. */
   readonly providerPolicies?: ProviderPolicies | undefined;
 }
 
@@ -39,21 +43,21 @@ export function repairInForce(
   return { ...repairBlockInForce(pool, policies, providerPolicies), gateOpen, poolVeto };
 }
 
-/** The statements by which a node is unhealthy: the provider's if nothing is set. */
-export function statementsUnder(repair: Pick<RepairBlockInForce, 'settings'>): readonly RepairStatement[] {
+/** The repair conditions by which a node is unhealthy: the provider's if nothing is set. */
+export function repairConditionsUnder(repair: Pick<RepairBlockInForce, 'settings'>): readonly RepairCondition[] {
   const settings = readableSettings(repair);
-  return settings === undefined ? AWS_REPAIR_STATEMENTS : statementsOf(settings);
+  return settings === undefined ? AWS_REPAIR_CONDITIONS : repairConditionsOf(settings);
 }
 
-/** The statements by which the nodes of each pool are unhealthy, by name of the pool. */
-export function statementsByPool(
+/** The repair conditions by which the nodes of each pool are unhealthy, by name of the pool. */
+export function repairConditionsByPool(
   pools: ReadonlyMap<string, KubernetesObject>,
   { policies, providerPolicies }: Omit<SettingsSources, 'gateOpen'>,
-): (name: string | undefined) => readonly RepairStatement[] {
-  const known = new Map<string | undefined, readonly RepairStatement[]>();
+): (name: string | undefined) => readonly RepairCondition[] {
+  const known = new Map<string | undefined, readonly RepairCondition[]>();
   return name => {
     const pool = name === undefined ? undefined : pools.get(name);
-    const found = known.get(name) ?? statementsUnder(repairBlockInForce(pool, policies, providerPolicies));
+    const found = known.get(name) ?? repairConditionsUnder(repairBlockInForce(pool, policies, providerPolicies));
     known.set(name, found);
     return found;
   };
@@ -65,7 +69,7 @@ export function statementsByPool(
  * repaired until it can be (I6). One whose very selector cannot be read selects nothing. Both are reported on their own
  * object.
  *
- * @param profile the provider's statements; undefined: those before 1.15
+ * @param profile the provider's repair conditions; undefined: those before 1.15
  */
 export function repairBlockInForce(
   pool: KubernetesObject | undefined,
@@ -89,7 +93,7 @@ export function repairBlockInForce(
   const block = parseRepairBlock(stated.spec?.['repair'], 'spec.repair');
   if (!block.ok) return { settings: { invalid: `${source}: ${block.message}` }, source, ...found };
   if (limits?.fault !== undefined) return { settings: { invalid: limits.fault }, source, ...found };
-  return { settings: { ...block.value, provided: statementsOfProvider(profile) }, source, ...found };
+  return { settings: { ...block.value, provided: repairConditionsOfProvider(profile) }, source, ...found };
 }
 
 type Policies = PolicySet['policies'];
@@ -128,7 +132,7 @@ export const OWN_BLOCKS: BlockGroup = {
 };
 
 /**
- * A message for each condition type that no statement watches, with the nearest known name; none for a block that cannot be
+ * A message for each condition type that no repair condition watches, with the nearest known name; none for a block that cannot be
  * read.
  */
 export function unwatchedTypes({ spec }: Pick<KubernetesObject, 'spec'>): readonly string[] {
@@ -136,7 +140,7 @@ export function unwatchedTypes({ spec }: Pick<KubernetesObject, 'spec'>): readon
   const parsed = block === undefined ? undefined : parseRepairBlock(block, 'spec.repair');
   if (parsed?.ok !== true) return [];
   const own = new Set(parsed.value.conditions.map(({ type }) => type));
-  const watched = [...new Set(AWS_REPAIR_STATEMENTS.map(({ type }) => type))];
+  const watched = [...new Set(AWS_REPAIR_CONDITIONS.map(({ type }) => type))];
   return parsed.value.overrides.flatMap(({ conditionType: type }, index) => {
     if (watched.includes(type)) return [];
     const path = `spec.repair.policies.${index}.conditionType`;

@@ -12,14 +12,14 @@ import {
   toEpochMs,
 } from '../../../shared/domain/time.ts';
 
-/** A statement that is true of a node, and since when as far as that can be believed; undefined: nobody says. */
-export interface LastingStatement {
+/** A repair condition that is true of a node, and since when as far as that can be believed; undefined: nobody says. */
+export interface LastingCondition {
   readonly condition: Pick<NodeCondition, 'type' | 'status'>;
   readonly onset: Pick<Onset, 'start'> | undefined;
 }
 
-/** The earliest start of these statements; undefined: none has one. */
-const unhealthySince = (unhealthy: readonly LastingStatement[]): EpochMs | undefined =>
+/** The earliest start of these repair conditions; undefined: none has one. */
+const unhealthySince = (unhealthy: readonly LastingCondition[]): EpochMs | undefined =>
   unhealthy.map(({ onset }) => onset?.start).reduce<EpochMs | undefined>(earliest, undefined);
 
 /**
@@ -72,12 +72,12 @@ const MAX_EPISODES = 100;
 
 /**
  * The episodes that the record keeps after a look at the node. A node is never charged for time in which it is known to
- * have been well, nor for what a wrong clock says: an episode begins where the statements do. The condition that began an episode may go and come back between two looks. Then the episode ended at
- * an unknown time, and does not count.
+ * have been well, nor for what a wrong clock says: an episode begins where the repair conditions do. The condition that
+ * began an episode may go and come back between two looks. Then the episode ended at an unknown time, and does not count.
  */
 export function nextEpisodes(
   node: Pick<NodeView, 'conditions'>,
-  { window, unhealthy }: { readonly window: DurationMs; readonly unhealthy: readonly LastingStatement[] },
+  { window, unhealthy }: { readonly window: DurationMs; readonly unhealthy: readonly LastingCondition[] },
   episodesBefore: readonly Episode[],
   now: EpochMs,
 ): readonly Episode[] {
@@ -98,7 +98,7 @@ export function nextEpisodes(
     .slice(-MAX_EPISODES);
 }
 
-const begun = (unhealthy: readonly LastingStatement[], since: EpochMs): Episode['began'] =>
+const begun = (unhealthy: readonly LastingCondition[], since: EpochMs): Episode['began'] =>
   unhealthy.filter(({ onset }) => onset?.start === since).map(({ condition: { type, status } }) => ({ type, status }));
 
 /**

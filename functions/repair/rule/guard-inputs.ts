@@ -8,7 +8,7 @@ import { isJustRebooted } from './reboot-marks.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { type RepairSettings, type RepairStatement, statementsOf } from '../../../shared/domain/repair-policy.ts';
+import { type RepairSettings, type RepairCondition, repairConditionsOf } from '../../../shared/domain/repair-policy.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 
 export interface GuardInputs {
@@ -25,8 +25,8 @@ export interface GuardInputs {
   readonly isUnmanaged: boolean;
   /** All nodes of the cluster; undefined: neither freeze nor zone are in force, or nothing is due. */
   readonly nodes: readonly NodeView[] | undefined;
-  /** The statements by which a node of any pool is unhealthy. */
-  readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
+  /** The repair conditions by which a node of any pool is unhealthy. */
+  readonly repairConditionsOf: (node: NodeView) => readonly RepairCondition[];
   /** The disruption budget of the NodePool; undefined: none applies. */
   readonly budget?: DisruptionBudget | undefined;
   /** Reason why it is not known whether another controller is at work on a node; undefined: it is known. */
@@ -49,7 +49,7 @@ export function guardInputsOf(
   if (settings === undefined) return undefined;
   const cluster = dueFacts?.cluster;
   const index = indexOwners(ownNodes, [...claims.values()]);
-  const statements = statementsOf(settings);
+  const repairConditions = repairConditionsOf(settings);
   const ownUids = new Set(ownNodes.map(({ uid }) => uid));
   const mended = new Set(findings.flatMap(({ record, node }) => (record && isMended(record) ? node.uid : [])));
   const uidsOfOtherWork = new Set(
@@ -86,7 +86,8 @@ export function guardInputsOf(
     isUnmanaged: pool === undefined,
     requestsFault: dueFacts?.requestsFault,
     nodes: cluster?.nodes,
-    statementsOf: node => (ownUids.has(node.uid) || cluster === undefined ? statements : cluster.statementsOf(node)),
+    repairConditionsOf: node =>
+      ownUids.has(node.uid) || cluster === undefined ? repairConditions : cluster.repairConditionsOf(node),
     isActedUpon: node => isInFlight(node) || mended.has(node.uid) || isJustRebooted(node, now),
   };
 }

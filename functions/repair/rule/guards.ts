@@ -12,7 +12,7 @@ import type { Incident } from '../node-record.ts';
 import { isReserved, type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import {
   isOutage,
-  matchStatements,
+  matchRepairConditions,
   type OutageThreshold,
   resolveNodeCount,
 } from '../../../shared/domain/repair-policy.ts';
@@ -55,8 +55,8 @@ export interface Guards {
 }
 
 export function createGuards(inputs: GuardInputs): Guards {
-  const { now, nodes = [], statementsOf: statementsFor } = inputs;
-  const isUnhealthy = oncePerKey((node: NodeView) => matchStatements(node, statementsFor(node)).length > 0);
+  const { now, nodes = [], repairConditionsOf: repairConditionsFor } = inputs;
+  const isUnhealthy = oncePerKey((node: NodeView) => matchRepairConditions(node, repairConditionsFor(node)).length > 0);
   const isReadyUnknown = (node: NodeView): boolean =>
     node.conditions.find(({ type }) => type === 'Ready')?.status === 'Unknown';
   const countedNodes = nodes.filter(
@@ -163,9 +163,9 @@ function blockersOf(
 function returnOf(
   node: NodeView,
   window: DurationMs,
-  { now, statementsOf: statementsFor, isActedUpon }: GuardInputs,
+  { now, repairConditionsOf: repairConditionsFor, isActedUpon }: GuardInputs,
 ): { readonly time: EpochMs; readonly types: readonly string[] } | undefined {
-  const types = new Set(statementsFor(node).map(({ type }) => type));
+  const types = new Set(repairConditionsFor(node).map(({ type }) => type));
   // The first of two conditions of one type counts, here as everywhere.
   const firstOfEachType = node.conditions.filter(
     (each, at) => node.conditions.findIndex(({ type }) => type === each.type) === at,

@@ -10,7 +10,7 @@ import { addDuration, type EpochMs, hours, isDue, isReportDue, minutes } from '.
 export const readableSettings = ({ settings }: Pick<RepairInForce, 'settings'>): RepairSettings | undefined =>
   settings === undefined || 'invalid' in settings ? undefined : settings;
 
-/** An incident is over when no statement has called the node unhealthy for this long. */
+/** An incident is over when no repair condition has called the node unhealthy for this long. */
 export const HEALTHY_FOR = minutes(5);
 
 /** An incident of the same condition goes on in the ladder for this long after the last act. */

@@ -9,7 +9,7 @@ import { dueOf, type Finding, type NodeFinding, type PresentNode, withState } fr
 import { nextEpisodes } from './flapping.ts';
 import { endOf, HEALTHY_FOR, type HealthNow, incidentAt, readableSettings } from './incident.ts';
 import { isRebootTried, keyOf } from './ladder.ts';
-import { mayStillBeUnhealthy, onsetsOf, onsetsStill, unhealthyStatements } from './onset.ts';
+import { mayStillBeUnhealthy, onsetsOf, onsetsStill, unhealthyConditions } from './onset.ts';
 import { otherWorkOn } from './other-work.ts';
 import { decideNode, type HealthContext, judgeByLadder, judgeHealth } from './own-verdict.ts';
 import type { DueFacts, JudgeContext, NodeFacts, PoolFacts } from './pool-facts.ts';
@@ -171,11 +171,11 @@ function episodesAfter(
   node: NodeView,
   settings: RepairSettings,
   before: readonly Episode[],
-  looked: Parameters<typeof unhealthyStatements>[2],
+  looked: Parameters<typeof unhealthyConditions>[2],
 ): readonly Episode[] {
   const { flapping } = settings;
   if (flapping === undefined) return [];
-  const unhealthy = unhealthyStatements(node, settings, looked);
+  const unhealthy = unhealthyConditions(node, settings, looked);
   return nextEpisodes(node, { window: flapping.window, unhealthy }, before, looked.now);
 }
 

@@ -1,14 +1,14 @@
 /**
- * Since when each statement is true of a node (docs/node-repair.md): its onset, by the transition time of the condition, by what
+ * Since when each repair condition is true of a node (docs/node-repair.md): its onset, by the transition time of the condition, by what
  * the record keeps of it, and by the event of the change, which shows whether the time can be right. Pure.
  */
 import type { NodeRecord, Onset } from '../node-record.ts';
 import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
 import {
-  keyOfStatement,
-  matchStatements,
+  keyOfRepairCondition,
+  matchRepairConditions,
   type RepairSettings,
-  statementsOf,
+  repairConditionsOf,
   type UnhealthyMatch,
 } from '../../../shared/domain/repair-policy.ts';
 import {
@@ -29,8 +29,8 @@ const LONGEST_LAG = minutes(10);
 /** An event that comes within this time of a transition is about that very transition. */
 const FRESH = minutes(1);
 
-/** A statement that is true, and since when. */
-export type UnhealthyStatement = UnhealthyMatch & { readonly key: string } & (
+/** A repair condition that is true, and since when. */
+export type UnhealthyCondition = UnhealthyMatch & { readonly key: string } & (
     | {
         readonly onset: Onset;
         /** Fault of the clock that wrote the condition's transition time. */
@@ -40,7 +40,7 @@ export type UnhealthyStatement = UnhealthyMatch & { readonly key: string } & (
     | { readonly onset: undefined; readonly clockSkew?: undefined }
   );
 
-/** Context by which the start of a statement is judged. */
+/** Context by which the start of a repair condition is judged. */
 export interface OnsetContext {
   readonly now: EpochMs;
   readonly record: Pick<NodeRecord, 'onsets'> | undefined;
@@ -54,17 +54,17 @@ export interface OnsetContext {
 
 export type JudgedNode = Pick<NodeView, 'conditions' | 'creationTime'>;
 
-/** Every statement of the settings that is true of the node, with its onset. */
-export const unhealthyStatements = (
+/** Every repair condition of the settings that is true of the node, with its onset. */
+export const unhealthyConditions = (
   node: JudgedNode,
   settings: RepairSettings,
   context: OnsetContext,
-): readonly UnhealthyStatement[] =>
-  matchStatements(node, statementsOf(settings)).map(match => withOnset(match, node, context));
+): readonly UnhealthyCondition[] =>
+  matchRepairConditions(node, repairConditionsOf(settings)).map(match => withOnset(match, node, context));
 
-/** A statement that is true, with its onset: the one that is recorded, or a new one. */
-function withOnset(match: UnhealthyMatch, node: JudgedNode, context: OnsetContext): UnhealthyStatement {
-  const key = keyOfStatement(match.statement);
+/** A repair condition that is true, with its onset: the one that is recorded, or a new one. */
+function withOnset(match: UnhealthyMatch, node: JudgedNode, context: OnsetContext): UnhealthyCondition {
+  const key = keyOfRepairCondition(match.repairCondition);
   const kept = context.record?.onsets[key];
   const { lastTransitionTime: stated } = match.condition;
   if (stated === undefined) return { ...match, key, onset: undefined };
@@ -104,7 +104,7 @@ const isUnheard = (stated: EpochMs, { now, observedTime, isUnprompted = false }:
   isUnprompted && observedTime === undefined && isOlder(stated, now);
 
 /**
- * The onset of a statement that was true at the last look; undefined: it starts anew. Its condition may get a new time
+ * The onset of a repair condition that was true at the last look; undefined: it starts anew. Its condition may get a new time
  * although its status stayed; its own event, which comes at once, proves that. Without such an event the node may have
  * been healthy for a while (I3). An event of the node is fresh if it was seen within a minute of the stated time, and
  * this look is as well.
@@ -166,15 +166,15 @@ const isByClockOf = ({ clockOffset }: Onset, stated: EpochMs, ownTime: EpochMs):
   clockOffset !== undefined && Math.abs(stated - ownTime - clockOffset) <= FRESH;
 
 /**
- * The start of another statement of this type and status that was true of this very transition: only the reason has
+ * The start of another repair condition of this type and status that was true of this very transition: only the reason has
  * changed. undefined: there is none.
  */
 function statusStartOf(
-  { statement: { type, status }, condition }: UnhealthyMatch,
+  { repairCondition: { type, status }, condition }: UnhealthyMatch,
   key: string,
   record: OnsetContext['record'],
 ): EpochMs | undefined {
-  const ofStatus = keyOfStatement({ type, status });
+  const ofStatus = keyOfRepairCondition({ type, status });
   const starts = Object.entries(record?.onsets ?? {}).flatMap(([each, { start, stated, statusStart = start }]) => {
     const isSame = stated !== undefined && stated === condition.lastTransitionTime;
     return isSame && each !== key && isOfStatus(each, ofStatus) ? [statusStart] : [];
@@ -187,20 +187,20 @@ function statusStartOf(
  * @param statusStart defined: only the reason has changed, which says nothing of the clock that wrote the transition
  */
 function startOf(
-  { statement }: UnhealthyMatch,
+  { repairCondition }: UnhealthyMatch,
   { creationTime }: JudgedNode,
   { now, observedTime }: OnsetContext,
   { stated, statusStart }: { readonly stated: EpochMs; readonly statusStart: EpochMs | undefined },
-): Pick<UnhealthyStatement, 'clockSkew'> & { readonly start: EpochMs } {
+): Pick<UnhealthyCondition, 'clockSkew'> & { readonly start: EpochMs } {
   if (!isDue(addDuration(now, CLOCK_SKEW), stated)) return { start: now, clockSkew: 'ahead' };
   const hasEvent = observedTime !== undefined && statusStart === undefined;
-  // The event of a statement with a reason may be about the reason alone. An old transition time then does not mean a
+  // The event of a repair condition with a reason may be about the reason alone. An old transition time then does not mean a
   // wrong clock, and the last line of this function picks the start.
-  if (hasEvent && statement.reason === undefined && isOlder(stated, observedTime))
+  if (hasEvent && repairCondition.reason === undefined && isOlder(stated, observedTime))
     return { start: now, clockSkew: 'behind' };
   const start = statusStart ?? latest(stated, creationTime ?? stated);
   // The transition time is that of the status: nobody says since when the reason stands.
-  return { start: statement.reason === undefined || now - start <= seconds(1) ? start : now };
+  return { start: repairCondition.reason === undefined || now - start <= seconds(1) ? start : now };
 }
 
 /** Whether the event was seen before that transition, and so is about another change of the node. */
@@ -211,7 +211,7 @@ const isBefore = (seen: EpochMs | undefined, stated: EpochMs): boolean =>
 const isOlder = (stated: EpochMs, seen: EpochMs): boolean => seen - stated > LONGEST_LAG;
 
 /** Messages about clocks whose transition times cannot be right. */
-export const clockSkewsOf = (unhealthy: readonly UnhealthyStatement[]): readonly string[] =>
+export const clockSkewsOf = (unhealthy: readonly UnhealthyCondition[]): readonly string[] =>
   unhealthy.flatMap(({ clockSkew, condition: { type, lastTransitionTime: time } }) =>
     clockSkew === undefined
       ? []
@@ -221,7 +221,7 @@ export const clockSkewsOf = (unhealthy: readonly UnhealthyStatement[]): readonly
   );
 
 /** The onsets as the record keeps them after this look. */
-export const onsetsOf = (unhealthy: readonly UnhealthyStatement[]): NodeRecord['onsets'] =>
+export const onsetsOf = (unhealthy: readonly UnhealthyCondition[]): NodeRecord['onsets'] =>
   Object.fromEntries(unhealthy.flatMap(({ key, onset }) => (onset === undefined ? [] : [[key, onset]])));
 
 /** Onsets whose conditions still have their status, whatever their reason: all that can be said without settings. */
@@ -232,7 +232,7 @@ export const onsetsStill = ({ conditions }: NodeView, { onsets }: NodeRecord): N
     ),
   );
 
-/** Whether it is the key of a statement about this status, with a reason or without one. */
+/** Whether it is the key of a repair condition about this status, with a reason or without one. */
 const isOfStatus = (key: string, ofStatus: string): boolean => key === ofStatus || key.startsWith(`${ofStatus}~`);
 
 export const isStillUnhealthy = (node: NodeView, record: NodeRecord): boolean => {
@@ -252,6 +252,6 @@ export function mayStillBeUnhealthy(node: NodeView, record: NodeRecord): boolean
     type === incident?.type ||
     Object.keys(onsets).some(key => key.startsWith(`${type}=`));
   const isDoubtful = (condition: NodeCondition): boolean =>
-    condition.status === 'Unknown' || matchStatements({ conditions: [condition] }).length > 0;
+    condition.status === 'Unknown' || matchRepairConditions({ conditions: [condition] }).length > 0;
   return isStillUnhealthy(node, record) || node.conditions.some(each => isOfIncident(each.type) && isDoubtful(each));
 }

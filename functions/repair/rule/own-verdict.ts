@@ -12,8 +12,8 @@ import {
   clockSkewsOf,
   type JudgedNode,
   type OnsetContext,
-  unhealthyStatements,
-  type UnhealthyStatement,
+  unhealthyConditions,
+  type UnhealthyCondition,
 } from './onset.ts';
 import { isStopped, otherWorkOn } from './other-work.ts';
 import type { NodeFacts } from './pool-facts.ts';
@@ -28,9 +28,9 @@ import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/dom
 import type { Owner } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
 import {
-  AWS_REPAIR_STATEMENTS,
-  matchStatements,
-  type RepairStatement,
+  AWS_REPAIR_CONDITIONS,
+  matchRepairConditions,
+  type RepairCondition,
   termsOf,
 } from '../../../shared/domain/repair-policy.ts';
 import {
@@ -52,8 +52,8 @@ const OTHERS_CHECK = minutes(1);
 /** A pass that sees a condition before its event waits this long for it. The event shows whether the time can be right. */
 const HEARD_WITHIN = minutes(1);
 
-/** Health of a node. @property unhealthy every statement that is true of it, with its onset */
-export type Health = { readonly unhealthy: readonly UnhealthyStatement[] } & (
+/** Health of a node. @property unhealthy every repair condition that is true of it, with its onset */
+export type Health = { readonly unhealthy: readonly UnhealthyCondition[] } & (
   | { readonly kind: 'healthy' }
   | { readonly kind: 'noTransitionTime'; readonly message: string }
   | {
@@ -61,9 +61,9 @@ export type Health = { readonly unhealthy: readonly UnhealthyStatement[] } & (
       readonly dueCondition: DueCondition;
       /** A message with the condition and its due time. */
       readonly message: string;
-      /** The statement that decides. */
-      readonly entry: UnhealthyStatement;
-      /** Time since which any of the statements has been due. */
+      /** The repair condition that decides. */
+      readonly entry: UnhealthyCondition;
+      /** Time since which any of the repair conditions has been due. */
       readonly dueSince: EpochMs;
     }
 );
@@ -76,14 +76,14 @@ export interface HealthContext extends OnsetContext {
 
 /**
  * Judges the health of the node by the entry that decides; without settings that can be read no node is unhealthy. Each
- * statement that is true has an onset: the transition time of the condition, but no time before the Node was created,
+ * repair condition that is true has an onset: the transition time of the condition, but no time before the Node was created,
  * and the first look if the time cannot be right. The record keeps the onset, since an agent may write a new time with
  * each report.
  */
 export function judgeHealth(node: JudgedNode, context: HealthContext): Health {
   const settings = readableSettings(context.repair);
   if (settings === undefined) return { kind: 'healthy', unhealthy: [] };
-  const unhealthy = unhealthyStatements(node, settings, context);
+  const unhealthy = unhealthyConditions(node, settings, context);
   const [some] = unhealthy;
   if (some === undefined) return { kind: 'healthy', unhealthy };
   const timed = unhealthy.flatMap(timedOf).toSorted((a, b) => a.dueTime - b.dueTime);
@@ -99,45 +99,46 @@ export function judgeHealth(node: JudgedNode, context: HealthContext): Health {
   const { flapping } = settings;
   const flappingTime = flapping && cumulativeDueTime(since, context.episodes, flapping);
   const isFlapping = flappingTime !== undefined && flappingTime < dueTime;
-  const { statement, condition } = entry;
-  const field = isFlapping ? 'spec.repair.flapping' : statement.field;
+  const { repairCondition, condition } = entry;
+  const field = isFlapping ? 'spec.repair.flapping' : repairCondition.field;
   const dueCondition: DueCondition = {
     conditionType: condition.type,
     conditionStatus: condition.status,
     lastTransitionTime: start,
     dueTime: isFlapping ? flappingTime : dueTime,
     ...(field !== undefined && { field }),
-    ...(statement.priority !== undefined && statement.priority > 0 && { priority: statement.priority }),
+    ...(repairCondition.priority !== undefined &&
+      repairCondition.priority > 0 && { priority: repairCondition.priority }),
   };
   const why =
     isFlapping && flapping !== undefined
       ? `unhealthy for ${formatDuration(flapping.unhealthyFor)} in all within ${formatDuration(flapping.window)}`
-      : `tolerated ${formatDuration(statement.toleration)}`;
+      : `tolerated ${formatDuration(repairCondition.toleration)}`;
   const message = `${condition.type}=${condition.status} since ${toTimestamp(start)}, ${why}${dueClause(dueCondition)}`;
   const dueSince = earliest(soonest.dueTime, isFlapping ? flappingTime : undefined);
   return { kind: 'unhealthy', unhealthy, dueCondition, message, entry, dueSince };
 }
 
-/** A statement with its onset, and when it is due. */
+/** A repair condition with its onset, and when it is due. */
 interface Timed {
-  readonly entry: UnhealthyStatement;
+  readonly entry: UnhealthyCondition;
   readonly start: EpochMs;
   readonly dueTime: EpochMs;
 }
 
-function timedOf(entry: UnhealthyStatement): readonly Timed[] {
-  const { statement, onset } = entry;
+function timedOf(entry: UnhealthyCondition): readonly Timed[] {
+  const { repairCondition, onset } = entry;
   if (onset === undefined) return [];
   const { start, seenTime } = onset;
-  const tolerated = addDuration(start, statement.toleration);
+  const tolerated = addDuration(start, repairCondition.toleration);
   const dueTime = seenTime === undefined ? tolerated : latest(tolerated, addDuration(seenTime, HEARD_WITHIN));
   return [{ entry, start, dueTime }];
 }
 
-const priorityOf = ({ entry: { statement } }: Timed): number => statement.priority ?? 0;
+const priorityOf = ({ entry: { repairCondition } }: Timed): number => repairCondition.priority ?? 0;
 
 /**
- * The statement that decides: among those that are due the one with the highest priority, then the one that is due
+ * The repair condition that decides: among those that are due the one with the highest priority, then the one that is due
  * first, then the first listed. If none is due, the one that is due first.
  * @param timed those with an onset, in the order in which they are due
  */
@@ -211,7 +212,7 @@ export function decideNode({ now, node, owner, repair, health, externalRequest }
     const why = `${message}; somebody else is at work on the node: ${other.what}`;
     return { kind: 'blockedByNode', reason: 'BeingDisrupted', dueCondition, message: why };
   }
-  const { priority = 0, toleration } = entry.statement;
+  const { priority = 0, toleration } = entry.repairCondition;
   const entryPolicy: EntryPolicy = { priority, toleration, ...termsOf(settings, entry) };
   const ladder = possibleOf(ladderOf(entryPolicy, claim?.terminationGracePeriod), claim);
   return { kind: 'due', dueCondition, claim, severity: unhealthy.length, entryPolicy, ladder, dueSince, message };
@@ -269,7 +270,7 @@ function judgeNotDue(
     return findingOf(record, verdict, addDuration(now, FAULT_CHECK), { hasUselessLeftovers });
   }
   const more = { hasUselessLeftovers: leftovers !== undefined };
-  const isUnhealthyByDefault = isUnhealthy || matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0;
+  const isUnhealthyByDefault = isUnhealthy || matchRepairConditions(node, AWS_REPAIR_CONDITIONS).length > 0;
   const check = own.reason === 'InstanceStopped' ? addDuration(now, BLOCKED_CHECK) : undefined;
   if (own.reason !== 'Healthy' && isUnhealthyByDefault) return findingOf(record, verdict, check, more);
   const window = readableSettings(repair)?.flapping?.window;
@@ -280,10 +281,10 @@ function judgeNotDue(
 }
 
 /**
- * Whether a statement calls the node unhealthy: one of the provider, or one of these. A node that carries marks of a
+ * Whether a repair condition calls the node unhealthy: one of the provider, or one of these. A node that carries marks of a
  * repair counts, too: it has a record, or the table has lost it.
  */
-export const mayNeedRepair = (node: NodeView, statements: readonly RepairStatement[]): boolean =>
-  matchStatements(node, AWS_REPAIR_STATEMENTS).length > 0 ||
-  matchStatements(node, statements).length > 0 ||
+export const mayNeedRepair = (node: NodeView, repairConditions: readonly RepairCondition[]): boolean =>
+  matchRepairConditions(node, AWS_REPAIR_CONDITIONS).length > 0 ||
+  matchRepairConditions(node, repairConditions).length > 0 ||
   isMarked(node);

@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import type { RepairStatement } from '../../../shared/domain/repair-policy.ts';
+import type { RepairCondition } from '../../../shared/domain/repair-policy.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 
 /** Facts of a pool by which all of its nodes are judged. */
@@ -39,7 +39,7 @@ export interface NodeFacts {
   readonly context: JudgeContext;
   readonly node: NodeView;
   readonly record: NodeRecord;
-  /** A statement was true at the last look. */
+  /** A repair condition was true at the last look. */
   readonly wasUnhealthy: boolean;
   /** The verdict on the node by its own state. */
   readonly own: OwnVerdict;
@@ -51,8 +51,8 @@ export interface NodeFacts {
 /** All nodes of the cluster. */
 export interface ClusterNodes {
   readonly nodes: readonly NodeView[];
-  /** Statements by which a node of any pool is unhealthy: those of its own pool, or the provider's. */
-  readonly statementsOf: (node: NodeView) => readonly RepairStatement[];
+  /** Repair conditions by which a node of any pool is unhealthy: those of its own pool, or the provider's. */
+  readonly repairConditionsOf: (node: NodeView) => readonly RepairCondition[];
   readonly pools: readonly string[];
 }
 

@@ -78,7 +78,7 @@ export interface OwnDueVerdict {
   readonly dueCondition: DueCondition;
   /** NodeClaim of the node. Absent for a node that Karpenter does not manage, if the block covers those. */
   readonly claim: NodeClaimView | undefined;
-  /** Number of statements that are true. */
+  /** Number of repair conditions that are true. */
   readonly severity: number;
   /** The priority and the actions of the entry that decides. */
   readonly entryPolicy: EntryPolicy;

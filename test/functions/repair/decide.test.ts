@@ -50,7 +50,7 @@ describe('what a pool allows', () => {
     expect(verdictsOf(later)).toEqual(['blocked n2 RampUp', 'repair n1']);
   });
 
-  it('never repairs for a statement that is switched off', () => {
+  it('never repairs for a repair condition that is switched off', () => {
     const repair = someRepairInForce({ ...OPEN, policies: [{ conditionType: 'Ready', toleration: 'Never' }] });
     expect(verdictsOf(aDecision(aPoolOf(1, 1), { repair }))).toEqual([]);
   });

@@ -65,7 +65,7 @@ describe('the threshold', () => {
     expect(acts(OFF, nodes).length > 0).toBe(isViolated);
   });
 
-  it('counts by the statements of the pool', () => {
+  it('counts by the repair conditions of the pool', () => {
     const latched = names(4).map(name => ({ name, conditions: [['NetworkingReady', 'False', -60]] as const }));
     const nodes = [{ name: 'ill', conditions: UNHEALTHY }, ...latched];
     expect(acts(OFF, nodes)).toHaveLength(1);

@@ -13,7 +13,7 @@ interface Illness {
 export const ALWAYS_UNHEALTHY: ReadonlySet<string> = new Set(['Ready=False', 'Ready=Unknown']);
 
 /**
- * @param unhealthy statements that count, as `Ready=Unknown`
+ * @param unhealthy repair conditions that count, as `Ready=Unknown`
  * @param until the end of the node, or of the trace
  */
 export function unhealthyBars(

@@ -35,7 +35,7 @@ export function readDay(lines: readonly TraceLine[], objects: ObjectHistories = 
   };
 }
 
-/** Statements that repair named, beside those that always count. */
+/** Repair conditions that repair named, beside those that always count. */
 function unhealthyIn(lines: readonly TraceLine[]): ReadonlySet<string> {
   const named = lines.flatMap(line =>
     line.kind === 'audit' && line.function === 'repair' ? [conditionOf(line.details)] : [],

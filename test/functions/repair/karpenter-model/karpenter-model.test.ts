@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../functions/repair/decide.ts';
-import { statementsOfProvider } from '../../../../shared/domain/provider-policies.ts';
+import { repairConditionsOfProvider } from '../../../../shared/domain/provider-policies.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { toDurationMs } from '../../../../shared/domain/time.ts';
 import { aCondition, T } from '../../../builders/repair.ts';
 import { type Cluster, type Command, DIFFERENCES, karpenter } from './model.ts';
-import { AWS_POLICIES, policySets, statementsFor } from './policies.ts';
+import { AWS_POLICIES, policySets, repairConditionsFor } from './policies.ts';
 import { ago, cluster, HEALTHY, NODE_POOL, UNHEALTHY } from './told.ts';
 import { clustersOf, curfew, type CurfewOptions } from './worlds.ts';
 
 const ALL = new Set(DIFFERENCES);
-const PROFILE = statementsOfProvider('aws-1.15');
+const PROFILE = repairConditionsOfProvider('aws-1.15');
 const byPool = (commands: readonly Command[]) => Object.groupBy(commands, ({ pool = 'none' }) => pool);
 
 function compare(sets: typeof policySets, options: CurfewOptions = {}, numRuns = 400): number {
@@ -49,7 +49,7 @@ describe("a naive model of Karpenter 1.15's rules", () => {
     ],
     ['does not count disruption budgets', { block: { disruptionBudgets: 'Ignore' } }],
     ['counts a larger threshold', { block: { maxUnhealthy: '25%' } }],
-    ['takes the older table of the provider', { provided: statementsOfProvider(undefined) }],
+    ['takes the older table of the provider', { provided: repairConditionsOfProvider(undefined) }],
     [
       'takes one minute more of toleration',
       { provided: PROFILE.map(each => ({ ...each, toleration: toDurationMs(each.toleration + 60_000) })) },
@@ -57,7 +57,7 @@ describe("a naive model of Karpenter 1.15's rules", () => {
     ['forgets the drain bounds', { provided: PROFILE.map(each => ({ ...each, drainBound: undefined })) }],
     ['never reboots', { provided: PROFILE.map(each => ({ ...each, actions: undefined })) }],
   ])('would notice a Curfew that %s', (_, options) => {
-    const provided = statementsFor(AWS_POLICIES);
+    const provided = repairConditionsFor(AWS_POLICIES);
     expect(() => compare(fc.constant(AWS_POLICIES), { provided, ...options }, 2_000)).toThrow(/Property failed/);
   });
 });

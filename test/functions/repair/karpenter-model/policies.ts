@@ -1,6 +1,6 @@
-/** The repair policies of a provider as Karpenter 1.15 takes them, and the same as Curfew's statements of a provider. */
+/** The repair policies of a provider as Karpenter 1.15 takes them, and the same as Curfew's repair conditions of a provider. */
 import fc from 'fast-check';
-import { DEFAULT_ACTIONS, type RepairAction, type RepairStatement } from '../../../../shared/domain/repair-policy.ts';
+import { DEFAULT_ACTIONS, type RepairAction, type RepairCondition } from '../../../../shared/domain/repair-policy.ts';
 import { hours, minutes, toDurationMs } from '../../../../shared/domain/time.ts';
 
 export interface Policy {
@@ -40,9 +40,17 @@ export const AWS_POLICIES: readonly Policy[] = [
 
 export const REBOOT: RepairAction = { type: 'Reboot', timeout: minutes(20), attempts: 2, within: hours(24) };
 
-/** The same to Curfew: the fallback is a statement of each type and status. */
-export function statementsFor(policies: readonly Policy[]): readonly RepairStatement[] {
-  const statement = ({ type, status, reason, toleration, bound, action, priority = 0 }: Policy): RepairStatement => ({
+/** The same to Curfew: the fallback is a repair condition of each type and status. */
+export function repairConditionsFor(policies: readonly Policy[]): readonly RepairCondition[] {
+  const repairCondition = ({
+    type,
+    status,
+    reason,
+    toleration,
+    bound,
+    action,
+    priority = 0,
+  }: Policy): RepairCondition => ({
     type,
     status,
     toleration: toDurationMs(toleration * 60_000),
@@ -59,7 +67,7 @@ export function statementsFor(policies: readonly Policy[]): readonly RepairState
       ? []
       : [{ ...fallback, type: named.type, status: named.status }];
   });
-  return [...policies.filter(({ reason }) => reason !== undefined), ...fallbacks].map(statement);
+  return [...policies.filter(({ reason }) => reason !== undefined), ...fallbacks].map(repairCondition);
 }
 
 const terms = {

@@ -21,7 +21,7 @@ import {
   T,
 } from '../../../builders/repair.ts';
 import type { Budget, Cluster, Command } from './model.ts';
-import { type Policy, REBOOT, statementsFor } from './policies.ts';
+import { type Policy, REBOOT, repairConditionsFor } from './policies.ts';
 
 const POOL = 'karpenter.sh/nodepool';
 const DEADLINE = 'karpenter.sh/nodeclaim-termination-timestamp';
@@ -41,7 +41,7 @@ export interface CurfewOptions {
 /** What Curfew does in that cluster, pool by pool. */
 export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly Command[] {
   const { policies, nodes, claims, budgets } = cluster;
-  const { block = {}, provided = statementsFor(policies), hasSeen = true, decide: rule = decide } = options;
+  const { block = {}, provided = repairConditionsFor(policies), hasSeen = true, decide: rule = decide } = options;
   const read = someSettings({ zoneOutage: 'Off', freeze: 'Off', disruptionBudgets: 'All', ...block });
   const settings = { ...read, provided };
   const repair = someRepairInForce({}, { settings });

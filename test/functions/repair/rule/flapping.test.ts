@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cumulativeDueTime, nextEpisodes } from '../../../../functions/repair/rule/flapping.ts';
 import { judgeHealth } from '../../../../functions/repair/rule/own-verdict.ts';
-import { unhealthyStatements } from '../../../../functions/repair/rule/onset.ts';
+import { unhealthyConditions } from '../../../../functions/repair/rule/onset.ts';
 import type { Episode } from '../../../../functions/repair/node-record.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
@@ -40,7 +40,7 @@ const episodesOf = (
   observedTime?: EpochMs,
 ): readonly Episode[] => {
   const look = { now: at(minute), record: undefined, observedTime };
-  const unhealthy = unhealthyStatements({ creationTime: undefined, ...node }, settings, look);
+  const unhealthy = unhealthyConditions({ creationTime: undefined, ...node }, settings, look);
   return nextEpisodes(node, { window: minutes(60), unhealthy }, before, at(minute));
 };
 

@@ -10,7 +10,7 @@ import { findingOf, type PresentNode, withState } from '../../../../functions/re
 import { NEW_POOL } from '../../../../functions/repair/pool-record.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
-import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
+import { repairConditionsOf } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, toIsoText } from '../../../../shared/domain/time.ts';
 import { someFacts } from '../../../builders/pool-facts.ts';
 import { aNodePool, NOW } from '../../../builders/pool.ts';
@@ -28,8 +28,8 @@ const NODE = aPoolNode('n1');
 const TWIN = { ...aPoolNode('n2'), providerID: NODE.providerID };
 const LONE = aPoolNode('n3');
 const OTHER = aPoolNode('o1');
-const OTHERS = statementsOf(someSettings({ conditions: [{ type: 'Disk', status: 'True', toleration: '1m' }] }));
-const CLUSTER = { nodes: [NODE, LONE, OTHER], statementsOf: () => OTHERS, pools: [] };
+const OTHERS = repairConditionsOf(someSettings({ conditions: [{ type: 'Disk', status: 'True', toleration: '1m' }] }));
+const CLUSTER = { nodes: [NODE, LONE, OTHER], repairConditionsOf: () => OTHERS, pools: [] };
 
 interface Counted extends Pick<PoolFacts, 'pool' | 'nodes' | 'poolRecord'> {
   readonly block: JsonObject;
@@ -70,12 +70,12 @@ describe('a guard counts', () => {
     expect([shared.claimOf(NODE), shared.isUnclaimed(NODE)]).toEqual([undefined, false]);
   });
 
-  it('a node by the statements of its own pool', () => {
-    const own = statementsOf(someSettings());
-    const { statementsOf: of } = guardInputs({ cluster: CLUSTER });
+  it('a node by the repair conditions of its own pool', () => {
+    const own = repairConditionsOf(someSettings());
+    const { repairConditionsOf: of } = guardInputs({ cluster: CLUSTER });
     expect(of(NODE)).toEqual(own);
     expect(of(OTHER)).toEqual(OTHERS);
-    expect(guardInputs().statementsOf(OTHER)).toEqual(own);
+    expect(guardInputs().repairConditionsOf(OTHER)).toEqual(own);
   });
 
   it('a node as acted upon while its repair is in flight, and for an hour after its reboot', () => {

@@ -226,7 +226,7 @@ describe('settling', () => {
       'blocked n1 Settling',
     ],
     [
-      'does not wait for a condition that no statement counts',
+      'does not wait for a condition that no repair condition counts',
       { ...well('n2'), conditions: [aCondition('Ready', 'True', before(NOW, 60)), aCondition('Other', 'True', NOW)] },
       'repair n1',
     ],

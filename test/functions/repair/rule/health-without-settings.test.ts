@@ -30,7 +30,7 @@ describe('without settings a node may still be unhealthy', () => {
     expect(mayStillBeUnhealthy(aNode([...others, condition]), remembered({ onsets: {}, ...record }))).toBe(isUnhealthy);
   });
 
-  it('and no statement calls it so', () => {
+  it('and no repair condition calls it so', () => {
     for (const settings of [undefined, { invalid: 'NodePool default: bad' }]) {
       const context = { now: NOW, repair: { settings }, record: undefined, episodes: [] };
       expect(judgeHealth(aNode([aCondition('Ready', 'False')]), context)).toEqual({ kind: 'healthy', unhealthy: [] });

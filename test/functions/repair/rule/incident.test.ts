@@ -8,7 +8,7 @@ import type { Incident, Onset } from '../../../../functions/repair/node-record.t
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, minutes, seconds, toDurationMs } from '../../../../shared/domain/time.ts';
-import { aCondition, aNode, someSettings, T, unhealthyStatementsOf } from '../../../builders/repair.ts';
+import { aCondition, aNode, someSettings, T, unhealthyConditionsOf } from '../../../builders/repair.ts';
 
 /** Minutes after T. */
 const at = (minute: number): EpochMs => addDuration(T, toDurationMs(minute * 60_000));
@@ -40,7 +40,7 @@ function unhealthyAt({ condition = ready(0), creation, now, kept, own, settings 
   const key = condition.type === 'Disk' ? 'Disk=True~Ssd' : 'Ready=False';
   const node = aNode([condition], creation === undefined ? {} : { creationTime: at(creation) });
   const observed = own === undefined ? undefined : at(own);
-  const [unhealthy] = unhealthyStatementsOf(node, {
+  const [unhealthy] = unhealthyConditionsOf(node, {
     now: at(now),
     settings,
     record: { onsets: onset === undefined ? {} : { [key]: onset } },
@@ -118,7 +118,7 @@ describe('an incident starts', () => {
     for (const [now, own] of looks) {
       const context = { now: at(now), settings: PLAIN, record: { onsets } };
       const ownTime = own === undefined ? undefined : at(own);
-      onsets = onsetsOf(unhealthyStatementsOf(aNode([ready(20)]), { ...context, ownTime }));
+      onsets = onsetsOf(unhealthyConditionsOf(aNode([ready(20)]), { ...context, ownTime }));
     }
     expect(minutesOf(onsets['Ready=False']?.start)).toBe(start);
   });
@@ -141,7 +141,7 @@ describe('an incident starts', () => {
     });
     const reasons = reason === 'Other' ? ['SsdSlow', 'Other'] : ['Other', 'SsdSlow'];
     const look = (minute: number, index: number, onsets: Readonly<Record<string, Onset>>, seen?: number) =>
-      unhealthyStatementsOf(aNode([{ ...disk(0), reason: reasons[index % 2] ?? '' }]), {
+      unhealthyConditionsOf(aNode([{ ...disk(0), reason: reasons[index % 2] ?? '' }]), {
         now: at(minute),
         settings,
         record: { onsets },
@@ -192,26 +192,26 @@ describe('an incident starts', () => {
       const observed = own === undefined ? undefined : at(own);
       const times = { observedTime: observed, ownTime: observed };
       const context = { now: at(now), settings: PLAIN, record: { onsets }, ...times };
-      return unhealthyStatementsOf(aNode([ready(stated)]), context);
+      return unhealthyConditionsOf(aNode([ready(stated)]), context);
     };
     let onsets = onsetsOf(look(first === 0 ? 180 : first, 0, 0, {}));
     for (const [stated, now, own] of reports) onsets = onsetsOf(look(stated, now, own, onsets));
     expect(Object.values(onsets)).toMatchObject([{ start: at(start) }]);
   });
 
-  it('for each statement by itself, and anew each time that it begins to hold', () => {
+  it('for each repair condition by itself, and anew each time that it begins to hold', () => {
     const node = aNode([ready(0), disk(0)]);
     const settings = OF_REASON;
-    const first = onsetsOf(unhealthyStatementsOf(node, { now: at(0), settings, record: undefined }));
+    const first = onsetsOf(unhealthyConditionsOf(node, { now: at(0), settings, record: undefined }));
     const other = { ...disk(0), reason: 'Firmware' };
-    const between = unhealthyStatementsOf(aNode([ready(0), other]), {
+    const between = unhealthyConditionsOf(aNode([ready(0), other]), {
       now: at(10),
       settings,
       record: { onsets: first },
     });
     const onsets = onsetsOf(between);
     expect(Object.keys(onsets)).toEqual(['Ready=False']);
-    const again = unhealthyStatementsOf(node, { now: at(15), settings, record: { onsets } });
+    const again = unhealthyConditionsOf(node, { now: at(15), settings, record: { onsets } });
     expect(again.map(({ key, onset }) => [key, minutesOf(onset?.start)])).toEqual([
       ['Ready=False', 0],
       ['Disk=True~Ssd', 15],
@@ -238,7 +238,7 @@ describe('an incident starts', () => {
         let onsets: Readonly<Record<string, Onset>> = {};
         const starts = findings.map((look, index) => {
           const observedTime = own === undefined || index > 0 ? undefined : at(own);
-          const [unhealthy] = unhealthyStatementsOf(node, {
+          const [unhealthy] = unhealthyConditionsOf(node, {
             now: at(look),
             settings,
             record: { onsets },

@@ -1,4 +1,4 @@
-/** The start of a statement: what a record keeps of it, and the reports of clocks that cannot be right. */
+/** The start of a repair condition: what a record keeps of it, and the reports of clocks that cannot be right. */
 import { describe, expect, it } from 'vitest';
 import { isStillUnhealthy, clockSkewsOf, onsetsOf, onsetsStill } from '../../../../functions/repair/rule/onset.ts';
 import type { HealthContext } from '../../../../functions/repair/rule/own-verdict.ts';
@@ -7,7 +7,7 @@ import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts'
 import type { NodeCondition } from '../../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../../shared/domain/time.ts';
 import { at, remembered } from '../../../builders/pool.ts';
-import { aCondition, anAttempt, aNode, someSettings, unhealthyStatementsOf } from '../../../builders/repair.ts';
+import { aCondition, anAttempt, aNode, someSettings, unhealthyConditionsOf } from '../../../builders/repair.ts';
 
 type Onsets = Readonly<Record<string, Onset>>;
 const PLAIN = someSettings();
@@ -32,7 +32,7 @@ function see(condition: NodeCondition, onsets: Onsets, { now, own, ...more }: Lo
   const told: EpochMs | undefined = own === undefined ? undefined : at(own);
   const record = { onsets };
   const times = { observedTime: told, ownTime: told };
-  return unhealthyStatementsOf(aNode([condition]), { settings: PLAIN, record, ...times, ...more, now: at(now) });
+  return unhealthyConditionsOf(aNode([condition]), { settings: PLAIN, record, ...times, ...more, now: at(now) });
 }
 
 /** The onset after these looks at one condition, each at its time. */
@@ -134,7 +134,7 @@ describe('the start of a status whose reason changes', () => {
     ['is that of the transition where the status has begun anew, too', disk(45, 'Other'), { 'Disk=True~Ssd': { start: at(0), stated: at(0) } }, 45], // prettier-ignore
     ['is none of another condition that began at that time', disk(45, 'Other'), { 'Ready=False': { start: at(0), stated: at(45) } }, 45], // prettier-ignore
     ['is none of a type whose name begins alike', disk(45, 'Other'), { 'Disk=TrueX': { start: at(0), stated: at(45) } }, 45], // prettier-ignore
-    ['is that of the first of its statements', disk(45, 'Other'), { 'Disk=True~Ssd': { start: at(48), stated: at(45), statusStart: at(46) } }, 46], // prettier-ignore
+    ['is that of the first of its repair conditions', disk(45, 'Other'), { 'Disk=True~Ssd': { start: at(48), stated: at(45), statusStart: at(46) } }, 46], // prettier-ignore
   ])('%s', (_, condition, onsets, start) => {
     expect(see(condition, onsets, look)[0]?.onset?.start).toBe(at(start));
   });

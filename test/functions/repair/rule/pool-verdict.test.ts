@@ -4,7 +4,7 @@ import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 import { type JudgedPool, judgePool, nextRead, judgeNode } from '../../../../functions/repair/rule/node-verdict.ts';
 import type { PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
-import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
+import { repairConditionsOf } from '../../../../shared/domain/repair-policy.ts';
 import { someFacts } from '../../../builders/pool-facts.ts';
 import { NOW, remembered } from '../../../builders/pool.ts';
 import {
@@ -34,7 +34,7 @@ const said = (code: string): PoolFacts['records'] =>
 
 const cluster = (nodes: readonly NodeView[]) => ({
   nodes,
-  statementsOf: () => statementsOf(someSettings()),
+  repairConditionsOf: () => repairConditionsOf(someSettings()),
   pools: [],
 });
 const read = (known: PoolFacts) => nextRead(known, judgePool(known, judgeNode));

@@ -5,7 +5,7 @@ import { isStopped, otherWorkOn } from '../../../../functions/repair/rule/other-
 import { type VetoCarrier, vetoOf } from '../../../../functions/repair/rule/vetoes.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
-import { statementsOf } from '../../../../shared/domain/repair-policy.ts';
+import { repairConditionsOf } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import { aCondition, aPoolNode, claimOf, someRepairInForce, T } from '../../../builders/repair.ts';
 
@@ -154,7 +154,7 @@ describe('a guard', () => {
       isUnclaimed: () => false,
       isUnmanaged: false,
       nodes,
-      statementsOf: () => statementsOf(settings),
+      repairConditionsOf: () => repairConditionsOf(settings),
       isActedUpon: () => false,
     });
     return guards.blockerOf(first);

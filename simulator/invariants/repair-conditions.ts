@@ -7,7 +7,7 @@ import { dig, listOf, millisecondsOf, textOf } from './reading.ts';
 
 const MINUTE = 60_000;
 
-export interface Statement {
+export interface RepairCondition {
   readonly type: string;
   readonly status: string;
   /** Milliseconds. */
@@ -51,7 +51,7 @@ export function profileOf(configMap: KubernetesObject | undefined): string | und
   return textOf(dig(configurationOf(configMap), 'providerPolicies'));
 }
 
-/** A toleration of a year and more takes the statement out, and with a reason what it matches. */
+/** A toleration of a year and more takes the repair condition out, and with a reason what it matches. */
 const YEAR = 8_760 * 3_600_000;
 
 const tolerationOf = (value: unknown): number | undefined =>
@@ -64,19 +64,19 @@ const compiled = (value: unknown): RE2JS | undefined => {
 };
 
 /** Objects of the API server never change: what was made of one is right for good. */
-const madeOf = new WeakMap<object, Map<string | undefined, readonly Statement[]>>();
+const madeOf = new WeakMap<object, Map<string | undefined, readonly RepairCondition[]>>();
 
 /** Those that count: without a block the provider's. */
-export function statementsOf(block: unknown, profile?: string): readonly Statement[] {
-  if (typeof block !== 'object' || block === null) return readStatements(undefined, profile);
-  const known = madeOf.get(block) ?? new Map<string | undefined, readonly Statement[]>();
+export function repairConditionsOf(block: unknown, profile?: string): readonly RepairCondition[] {
+  if (typeof block !== 'object' || block === null) return readRepairConditions(undefined, profile);
+  const known = madeOf.get(block) ?? new Map<string | undefined, readonly RepairCondition[]>();
   madeOf.set(block, known);
-  const statements = known.get(profile) ?? readStatements(block, profile);
-  known.set(profile, statements);
-  return statements;
+  const repairConditions = known.get(profile) ?? readRepairConditions(block, profile);
+  known.set(profile, repairConditions);
+  return repairConditions;
 }
 
-function readStatements(block: unknown, profile: string | undefined): readonly Statement[] {
+function readRepairConditions(block: unknown, profile: string | undefined): readonly RepairCondition[] {
   const provided = profile === 'aws-1.15' ? AWS_1_15 : AWS_1_14;
   const overrides = listOf(dig(block, 'policies'));
   const own = listOf(dig(block, 'conditions'));
@@ -87,7 +87,7 @@ function readStatements(block: unknown, profile: string | undefined): readonly S
   const isOverridden = (type: string): boolean => overrides.some(entry => isPlainFor(entry, 'conditionType', type));
   const fromProvider = provided
     .filter(([type]) => !isReplaced(type) && !isOverridden(type))
-    .map(([type, status, reason, toleration, bound, reboots]): Statement => ({
+    .map(([type, status, reason, toleration, bound, reboots]): RepairCondition => ({
       type,
       status,
       reason: compiled(reason),
@@ -105,7 +105,7 @@ function readStatements(block: unknown, profile: string | undefined): readonly S
       return [...statuses].map(status => ({ entry, type, status }));
     }),
     ...own.map(entry => ({ entry, type: String(dig(entry, 'type')), status: String(dig(entry, 'status')) })),
-  ].flatMap(({ entry, type, status }): Statement[] => {
+  ].flatMap(({ entry, type, status }): RepairCondition[] => {
     const reason = dig(entry, 'reason');
     const base = {
       type,
@@ -130,28 +130,31 @@ function readStatements(block: unknown, profile: string | undefined): readonly S
   return [...fromProvider, ...entries].filter(({ toleration, reason }) => reason !== undefined || toleration < YEAR);
 }
 
-function isStatedOf(node: KubernetesObject, { type, status, reason }: Statement): boolean {
+function isStatedOf(node: KubernetesObject, { type, status, reason }: RepairCondition): boolean {
   const condition = conditionOf(node, type);
   return condition?.['status'] === status && (reason === undefined || reason.test(textOf(condition['reason']) ?? ''));
 }
 
 interface Found {
-  readonly statements: readonly Statement[];
-  readonly found: readonly Statement[];
+  readonly repairConditions: readonly RepairCondition[];
+  readonly found: readonly RepairCondition[];
 }
 
 /** What was last asked of each node, which is asked again with every look at the others. */
 const lastFound = new WeakMap<KubernetesObject, Found>();
 
 /** Those that hold of the node. */
-export function unhealthyStatementsOf(node: KubernetesObject, statements: readonly Statement[]): readonly Statement[] {
+export function unhealthyConditionsOf(
+  node: KubernetesObject,
+  repairConditions: readonly RepairCondition[],
+): readonly RepairCondition[] {
   const last = lastFound.get(node);
-  if (last?.statements === statements) return last.found;
-  const stated = statements.filter(statement => isStatedOf(node, statement));
+  if (last?.repairConditions === repairConditions) return last.found;
+  const stated = repairConditions.filter(repairCondition => isStatedOf(node, repairCondition));
   const found = stated.filter(
     ({ type, rank, toleration }) =>
       toleration < YEAR && !stated.some(other => other.type === type && other.rank > rank),
   );
-  lastFound.set(node, { statements, found });
+  lastFound.set(node, { repairConditions, found });
   return found;
 }
