@@ -52,7 +52,7 @@ export async function readsOfPass(plan: { nodes: number; ill: number; allowed: b
   const ports = repairPorts(kubernetes);
   const reporter = createReporter('repair', ports);
   const repairsChanged = async (): Promise<void> => undefined;
-  await createPasses({ ...ports, reporter, decideNode, decide, judgeNode, repairsChanged }, runPass).ask(
+  await createPasses({ ...ports, reporter, decideNode, decide, judgeNode, repairsChanged }, runPass).request(
     POOL,
     FOR_POOL,
   );

@@ -10,17 +10,17 @@ import { toEpochMs } from '../../shared/domain/time.ts';
 import type { Manifest } from './manifest.ts';
 import type { Doubt } from './object-doubts.ts';
 
-const CARRIERS = ['Node', 'NodeClaim', 'NodePool'] as const;
+const VETO_KINDS = ['Node', 'NodeClaim', 'NodePool'] as const;
 
-const carrierOf = (kind: string) => CARRIERS.find(each => each === kind);
+const vetoKindOf = (kind: string) => VETO_KINDS.find(each => each === kind);
 
 /** Whether the object says something of its repair that is worth a look. */
 export const hasVeto = (manifest: Manifest): boolean =>
-  carrierOf(manifest.kind) !== undefined && vetoesOf(manifest).length > 0;
+  vetoKindOf(manifest.kind) !== undefined && vetoesOf(manifest).length > 0;
 
 export function vetoDoubts(manifest: Manifest): readonly Doubt[] {
   const { metadata } = manifest;
-  const kind = carrierOf(manifest.kind);
+  const kind = vetoKindOf(manifest.kind);
   if (kind === undefined) return [];
   return vetoesOf(manifest).flatMap(({ path, value }): readonly Doubt[] => {
     if (typeof value !== 'string') {

@@ -28,7 +28,7 @@ export type PassDeps = RepairDeps &
     /** The number of held or running repairs has changed; `zero`: to or from zero. */
     readonly repairsChanged: (urgency: 'count' | 'zero') => Promise<void>;
     /** Asks for a pass of another pool. */
-    readonly ask: (pool: string | undefined, ask: PassRequest) => Promise<void>;
+    readonly requestPass: (pool: string | undefined, request: PassRequest) => Promise<void>;
   };
 
 export type ActOutcome =

@@ -20,7 +20,7 @@ import type { Activity, PoolFacts } from './rule/pool-facts.ts';
 import type { OwnVerdict, Rank } from './rule/verdict.ts';
 import type { RepairInForce } from './rule/settings-in-force.ts';
 import { repairInForce, type SettingsSources, repairConditionsByPool } from './common/settings.ts';
-import { readAsks } from './pass-queue.ts';
+import { readRequests } from './pass-queue.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, ownerOf } from '../../shared/domain/node-owner.ts';
@@ -195,7 +195,7 @@ function inItsPool(
       }),
     ),
     recordsOfGoneNodes: new Map(),
-    asks: readAsks([]),
+    requests: readRequests([]),
     basisOf: () => '',
     activity,
     dueFacts: {

@@ -61,7 +61,7 @@ export interface ObservedLimits {
 export async function observe(
   deps: PassDeps,
   pool: string | undefined,
-  asks: PassRequests,
+  requests: PassRequests,
 ): Promise<ObservedPool | 'newer'> {
   const timedPoolRecord = openRecord(deps, POOL_CODEC, poolRecordId(pool));
   const [loaded, poolSettings, view] = await inParallel([
@@ -78,7 +78,7 @@ export async function observe(
   const opened = openRecords(deps, NODE_CODEC);
   const timedNodeRecord = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
   const replaced = view.claims.flatMap(claim => replacedNode(claim) ?? []);
-  const stored = await readNodes(deps, timedNodeRecord, nodes, { unhealthy, state, asks, replaced });
+  const stored = await readNodes(deps, timedNodeRecord, nodes, { unhealthy, state, requests, replaced });
   if (stored === 'newer') return 'newer';
   const { gateOpen, mode, settings: inForce } = poolSettings.repair;
   const mayAct = gateOpen && mode === 'Enforce' && inForce !== undefined;
@@ -86,9 +86,9 @@ export async function observe(
   const known =
     replaced.length === 0 ? stored : await withReplacements(deps, { pool, view, nodes, stored, replaced, mayLaunch });
   const { records, oldAttempts } = await completeRecords(deps, known, { nodes, settings, old: state.oldAttempts });
-  const found = nodes.filter(node => records.has(node.uid) || unhealthy.includes(node) || asks.uids.has(node.uid));
+  const found = nodes.filter(node => records.has(node.uid) || unhealthy.includes(node) || requests.uids.has(node.uid));
   const withoutClaim = nodesWithoutClaim(pool, found, { claims: view.claims, records });
-  const others = withoutClaim.length === 0 ? NONE_ELSEWHERE : await readOtherPools(deps, pool, withoutClaim, asks);
+  const others = withoutClaim.length === 0 ? NONE_ELSEWHERE : await readOtherPools(deps, pool, withoutClaim, requests);
   const own = new Set(nodes.map(({ uid }) => uid));
   const missing = [...records].filter(([uid]) => !own.has(uid));
   const named = await readClaimsElsewhere(deps, view, records);
@@ -98,7 +98,7 @@ export async function observe(
     pool,
     poolSettings,
     origin: { pool, source: poolSettings.repair.source },
-    asks,
+    requests,
     poolRecord: { ...state, oldAttempts },
     timedPoolRecord,
     hadPoolRecord: loaded.kind === 'known',
@@ -166,12 +166,12 @@ async function readNodes(
   {
     unhealthy,
     state,
-    asks,
+    requests,
     replaced,
   }: {
     readonly unhealthy: readonly NodeView[];
     readonly state: PoolRecord;
-    readonly asks: PassRequests;
+    readonly requests: PassRequests;
     readonly replaced: readonly string[];
   },
 ): Promise<ReadonlyMap<string, StoredNode> | 'newer'> {
@@ -180,7 +180,7 @@ async function readNodes(
     ...unhealthy.map(({ uid }) => uid),
     ...Object.keys(inFlight),
     ...followed,
-    ...asks.uids,
+    ...requests.uids,
     ...replaced,
     ...oldAttempts.map(({ node }) => node.uid),
   ]);

@@ -21,7 +21,7 @@ import type { Subject } from '../../shared/contract/subject.ts';
 import { definitionNameOf } from '../../shared/custom-resource/out-of-sight.ts';
 import type { ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import { createCoalescer, ROUND_KIND, type RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
-import type { Ask } from '../../shared/lifecycle/next-round.ts';
+import type { RoundRequest } from '../../shared/lifecycle/next-round.ts';
 import { isTimerOf, openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -42,7 +42,7 @@ const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined => (
 
 export interface Passes {
   /** Ensures that a pass of the pool begins from now on. */
-  ask(pool: string | undefined, ask: PassRequest): Promise<void>;
+  request(pool: string | undefined, request: PassRequest): Promise<void>;
   /** Timers of the coalescers, which come when a pass waits for its turn or has died, and of the pools' records. */
   readonly timers: readonly WakeUpRoute[];
 }
@@ -50,34 +50,38 @@ export interface Passes {
 const PREFIX = 'pass/';
 
 /** The object that carries Events about a pool. @param type its definition has those of the nodes without a NodePool */
-export const carrierOf = (pool: string | undefined, type: ResourceType = RESOURCES.NodeLifecyclePolicy): Subject =>
+export const eventSubjectOf = (
+  pool: string | undefined,
+  type: ResourceType = RESOURCES.NodeLifecyclePolicy,
+): Subject =>
   pool === undefined
     ? { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: definitionNameOf(type) }
     : poolSubject(pool);
 
 /** Whether a pass of the pool would act: repair is on, or something that was begun has to end. */
-export async function wouldPassAct(deps: Omit<PassDeps, 'ask'>, pool: string | undefined): Promise<boolean> {
+export async function wouldPassAct(deps: Omit<PassDeps, 'requestPass'>, pool: string | undefined): Promise<boolean> {
   const { featureGates } = await loadConfig(OWNER, deps);
   return featureGates.nodeRepair || (await isBusy(deps, pool));
 }
 
 /** Creates the passes of all pools. @param run one pass; answers how long the next one waits */
 export function createPasses(
-  deps: Omit<PassDeps, 'ask'>,
-  run: (deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) => Promise<RoundAnswer>,
+  deps: Omit<PassDeps, 'requestPass'>,
+  run: (deps: PassDeps, pool: string | undefined, requests: readonly RoundRequest[]) => Promise<RoundAnswer>,
 ): Passes {
   const reportOutOfSight = createReportOutOfSight(deps);
   /**
-   * Runs a pass. If a kind that it needs is not served, the same asks run again in a minute: their messages are already
+   * Runs a pass. If a kind that it needs is not served, the same requests run again in a minute: their messages are already
    * acknowledged.
    */
-  const passOrWait = async (pool: string | undefined, asks: readonly Ask[]): Promise<RoundAnswer> => {
+  const passOrWait = async (pool: string | undefined, requests: readonly RoundRequest[]): Promise<RoundAnswer> => {
     try {
-      return await run({ ...deps, ask }, pool, asks);
+      return await run({ ...deps, requestPass }, pool, requests);
     } catch (error) {
       if (!(error instanceof KindNotServed)) throw error;
-      if (await wouldPassAct(deps, pool)) await reportOutOfSight(carrierOf(pool, error.type), textOutOfSight(error));
-      return { askAgainAfter: OUT_OF_SIGHT_CHECK };
+      if (await wouldPassAct(deps, pool))
+        await reportOutOfSight(eventSubjectOf(pool, error.type), textOutOfSight(error));
+      return { retryAfter: OUT_OF_SIGHT_CHECK };
     }
   };
   const coalescerOf = (pool: string | undefined) =>
@@ -85,17 +89,17 @@ export function createPasses(
       owner: OWNER,
       name: `${PREFIX}${poolSubject(pool).name}`,
       spacing: PASS_SPACING,
-      run: asks => passOrWait(pool, asks),
+      run: requests => passOrWait(pool, requests),
     });
-  const ask = async (pool: string | undefined, passRequest: PassRequest): Promise<void> => {
-    await coalescerOf(pool).request(toAsk(passRequest));
+  const requestPass = async (pool: string | undefined, passRequest: PassRequest): Promise<void> => {
+    await coalescerOf(pool).request(toRoundRequest(passRequest));
   };
   const poolTimerDue = async (pool: string | undefined, wakeUp: UsedWakeUp): Promise<void> => {
     const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();
-    if (isTimerOf(loaded, wakeUp, deps.clock.now())) await ask(pool, FOR_POOL);
+    if (isTimerOf(loaded, wakeUp, deps.clock.now())) await requestPass(pool, FOR_POOL);
   };
   return {
-    ask,
+    request: requestPass,
     timers: [
       {
         takes: ({ kind, name }) => kind === ROUND_KIND && name.startsWith(PREFIX),
@@ -144,39 +148,39 @@ const POOL_SCOPE = 'due';
 const SETTINGS_SCOPE = 'settings';
 
 /** The request as the coalescer keeps it. */
-export function toAsk(ask: PassRequest): Ask {
-  switch (ask.kind) {
+export function toRoundRequest(request: PassRequest): RoundRequest {
+  switch (request.kind) {
     case 'pool':
       return { kind: 'scope', name: POOL_SCOPE };
     case 'settings':
       return { kind: 'scope', name: SETTINGS_SCOPE };
     case 'node': {
-      const { uid, observedTime } = ask;
+      const { uid, observedTime } = request;
       return { kind: 'scope', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
     }
     case 'drainEnd':
-      return { kind: 'message', text: JSON.stringify({ uid: ask.uid, ...ask.end }) };
+      return { kind: 'message', text: JSON.stringify({ uid: request.uid, ...request.end }) };
   }
 }
 
 const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
 
 /** The request that a coalescer has kept. Another version may have written it. */
-function parsePassRequest(ask: Ask): PassRequest {
-  switch (ask.kind) {
+function parsePassRequest(request: RoundRequest): PassRequest {
+  switch (request.kind) {
     case 'all':
       return FOR_SETTINGS;
     case 'scope': {
-      if (ask.name === POOL_SCOPE) return FOR_POOL;
-      if (ask.name === SETTINGS_SCOPE) return FOR_SETTINGS;
-      const [uid = '', time] = ask.name.split('@');
+      if (request.name === POOL_SCOPE) return FOR_POOL;
+      if (request.name === SETTINGS_SCOPE) return FOR_SETTINGS;
+      const [uid = '', time] = request.name.split('@');
       if (time === undefined) return forNode(uid, undefined);
       const { data: observedTime } = instant.safeParse(Number(time));
       // Another version wrote it: it may be about any node.
       return observedTime === undefined ? FOR_SETTINGS : forNode(uid, observedTime);
     }
     case 'message': {
-      const { data } = drainEnd.safeParse(readJson(ask.text));
+      const { data } = drainEnd.safeParse(readJson(request.text));
       if (data === undefined) return FOR_SETTINGS;
       const { uid, ...end } = data;
       return { kind: 'drainEnd', uid, end };
@@ -185,4 +189,5 @@ function parsePassRequest(ask: Ask): PassRequest {
 }
 
 /** Reads what the kept requests ask together. */
-export const readAsks = (asks: readonly Ask[]): PassRequests => mergeRequests(asks.map(parsePassRequest));
+export const readRequests = (requests: readonly RoundRequest[]): PassRequests =>
+  mergeRequests(requests.map(parsePassRequest));

@@ -10,7 +10,7 @@ import { decide, PASS_SPACING, spacingAfter } from './decide.ts';
 import { decideNode } from './rule/own-verdict.ts';
 import { nodesToConfirm } from './rule/confirmation.ts';
 import { observe, observeLimits, type ObservedPool, readMore } from './observe.ts';
-import { carrierOf, poolSubject, readAsks, wouldPassAct } from './pass-queue.ts';
+import { eventSubjectOf, poolSubject, readRequests, wouldPassAct } from './pass-queue.ts';
 import { NEW_POOL } from './pool-record.ts';
 import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, poolText } from './record.ts';
 import { fewAtATime, inParallel, oneByOne } from '../../shared/cluster/in-parallel.ts';
@@ -20,7 +20,7 @@ import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
 import { durationBetween, type DurationMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
-import type { Ask } from '../../shared/lifecycle/next-round.ts';
+import type { RoundRequest } from '../../shared/lifecycle/next-round.ts';
 import { createBackoff, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { orUnavailable } from '../../shared/ports/read-answer.ts';
@@ -29,15 +29,19 @@ import { orUnavailable } from '../../shared/ports/read-answer.ts';
 export const REPLACEABLE_RULES: ReplaceableRules = { decide, judgeNode, decideNode };
 
 /** One pass of a pool. Answers how long the next pass waits. */
-export async function runPass(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]): Promise<RoundAnswer> {
+export async function runPass(
+  deps: PassDeps,
+  pool: string | undefined,
+  requests: readonly RoundRequest[],
+): Promise<RoundAnswer> {
   const startTime = deps.clock.now();
-  const facts = await orUnavailable(readFacts(deps, pool, asks));
-  if (facts === 'newer') return leaveToNewer(pool, asks);
+  const facts = await orUnavailable(readFacts(deps, pool, requests));
+  if (facts === 'newer') return leaveToNewer(pool, requests);
   if ('error' in facts) return waitToRead(deps, pool, facts.error);
   const { observed, findings, guardInputs, limits } = facts;
   const { poolSettings, poolRecord } = observed;
   if (limits === undefined) {
-    await askElsewhere(deps, observed);
+    await requestElsewhere(deps, observed);
     return spacingAfter(durationBetween(startTime, deps.clock.now()));
   }
 
@@ -55,18 +59,18 @@ export async function runPass(deps: PassDeps, pool: string | undefined, asks: re
   });
 
   // What fails in one pool holds no other.
-  const steps = [() => apply(deps, decision, observed, { now, reserved }), () => askElsewhere(deps, observed)];
+  const steps = [() => apply(deps, decision, observed, { now, reserved }), () => requestElsewhere(deps, observed)];
   await oneByOne(steps, step => step());
   return spacingAfter(durationBetween(startTime, deps.clock.now()), decision);
 }
 
 /** Asks for a pass of each pool that has a node which this one was asked for, or has on record. */
-const askElsewhere = (deps: PassDeps, { nodesElsewhere }: ObservedPool): Promise<void> =>
-  oneByOne(nodesElsewhere, ({ pool, ...node }) => deps.ask(pool, { kind: 'node', ...node }));
+const requestElsewhere = (deps: PassDeps, { nodesElsewhere }: ObservedPool): Promise<void> =>
+  oneByOne(nodesElsewhere, ({ pool, ...node }) => deps.requestPass(pool, { kind: 'node', ...node }));
 
 /** All that the pass decides by. `limits` undefined: there is nothing to decide. */
-async function readFacts(deps: PassDeps, pool: string | undefined, asks: readonly Ask[]) {
-  const first = await observe(deps, pool, readAsks(asks));
+async function readFacts(deps: PassDeps, pool: string | undefined, requests: readonly RoundRequest[]) {
+  const first = await observe(deps, pool, readRequests(requests));
   if (first === 'newer') return first;
   const { observed, judged } = await judge(deps, first);
   const { findings } = judged;
@@ -95,8 +99,8 @@ async function judge(
  * Leaves the pool to a later version, which keeps one of its records and looks for itself. A message that nobody
  * repeats stays in its queue for that version.
  */
-function leaveToNewer(pool: string | undefined, asks: readonly Ask[]): DurationMs {
-  if (!asks.some(({ kind }) => kind === 'message')) return PASS_SPACING;
+function leaveToNewer(pool: string | undefined, requests: readonly RoundRequest[]): DurationMs {
+  if (!requests.some(({ kind }) => kind === 'message')) return PASS_SPACING;
   throw new RetryableError(`a record of ${poolText(pool)} was written by a newer version`, { reason: 'NewerRecord' });
 }
 
@@ -113,7 +117,7 @@ async function waitToRead(deps: PassDeps, pool: string | undefined, error: Error
   const record = openRecord(deps, POOL_CODEC, poolRecordId(pool));
   const reportAll = async (text: string, isRepeated: boolean): Promise<void> => {
     const nodes = await knownNodes(deps, pool);
-    await fewAtATime(nodes.length === 0 ? [carrierOf(pool)] : nodes, subject =>
+    await fewAtATime(nodes.length === 0 ? [eventSubjectOf(pool)] : nodes, subject =>
       reportWarning(deps.reporter, aboutSubject(subject), EVENT_REASONS.readRefused)(text, isRepeated),
     );
   };
@@ -124,7 +128,7 @@ async function waitToRead(deps: PassDeps, pool: string | undefined, error: Error
     reportOf: () => reportAll,
     isRequest: false,
   });
-  return { askAgainAfter: OUT_OF_SIGHT_CHECK };
+  return { retryAfter: OUT_OF_SIGHT_CHECK };
 }
 
 /** The nodes that are in flight or followed. */

@@ -184,8 +184,8 @@ async function reportVerdict(
   // The author of a veto that cannot be read is told where it stands.
   const { by, message: fault } = verdict.veto;
   const apiVersion = by.kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
-  const carrier = { apiVersion, kind: by.kind, metadata: { name: by.name, uid: by.uid } };
-  await deps.events.record({ ...warning(EVENT_REASONS.invalidDoNotRepair), message: fault, about: carrier });
+  const source = { apiVersion, kind: by.kind, metadata: { name: by.name, uid: by.uid } };
+  await deps.events.record({ ...warning(EVENT_REASONS.invalidDoNotRepair), message: fault, about: source });
 }
 
 function detailsOf(verdict: ReportedVerdict, origin: DecisionOrigin): JsonObject {

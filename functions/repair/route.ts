@@ -11,7 +11,13 @@ import type { PolicyStatusDeps } from './policy-status/context.ts';
 import { policyChanged, statusTimers, surroundingsChanged } from './policy-status/reconcile.ts';
 import { OWNER, type RepairDeps } from './common/context.ts';
 import { reportNodePool, reportPolicy } from './settings-faults.ts';
-import { askForChange, askForNode, askIfBusy, askIfRemembered, settingsRounds } from './wake-ups.ts';
+import {
+  requestPassForChange,
+  requestPassForNode,
+  requestPassIfBusy,
+  requestPassIfRemembered,
+  settingsRounds,
+} from './wake-ups.ts';
 import { createPasses, type Passes, repairCountsOf } from './pass-queue.ts';
 import { getNodeView } from '../../shared/cluster/lists.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
@@ -40,7 +46,7 @@ export function createReconciler(ports: RepairDeps, rules: Partial<ReplaceableRu
     ...passes.timers,
     settings,
     { takes: isReservations, timerDue: () => checkReservations(deps) },
-    ofKind('Node', async ({ subject: { uid } }) => void (await askIfRemembered(deps, uid))),
+    ofKind('Node', async ({ subject: { uid } }) => void (await requestPassIfRemembered(deps, uid))),
     ...statusTimers(deps),
     ofKind('NodeLifecyclePolicy', wakeUp => reportPolicy(deps, wakeUp.subject, { wakeUp })),
   ];
@@ -67,13 +73,13 @@ async function reconcileAnswer(deps: Deps, { detailType, detail }: MessageOf<'bu
   if (!ended.ok) throw new TerminalError('InvalidMessage', `${DRAIN_COMPLETED} is not valid: ${ended.message}`);
   if (ended.value === undefined) return;
   const uid = nodeOfRequest(ended.value.requestId);
-  if (uid !== undefined) await askIfRemembered(deps, uid, { kind: 'drainEnd', uid, end: ended.value });
+  if (uid !== undefined) await requestPassIfRemembered(deps, uid, { kind: 'drainEnd', uid, end: ended.value });
 }
 
 /** Asks for a pass after the custom resource of a repair changed. */
 async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
   const node = nodeName === undefined ? undefined : await getNodeView(deps, nodeName);
-  await askIfRemembered(deps, node?.uid);
+  await requestPassIfRemembered(deps, node?.uid);
 }
 
 async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'>['event']): Promise<void> {
@@ -83,11 +89,11 @@ async function reconcileClusterEvent(deps: Deps, event: MessageOf<'clusterEvent'
   switch (subject.kind) {
     case 'Node':
       if (change !== 'Modified') await surroundingsChanged(deps, 'count');
-      return askForChange(deps, event);
+      return requestPassForChange(deps, event);
     case 'NodeClaim': {
       const node = hints.nodeName === undefined ? undefined : await getNodeView(deps, hints.nodeName);
-      if (node !== undefined) await askForNode(deps, node, { pool: hints.nodePool, event, isClaimed: true });
-      else await askIfBusy(deps, { pool: hints.nodePool, event });
+      if (node !== undefined) await requestPassForNode(deps, node, { pool: hints.nodePool, event, isClaimed: true });
+      else await requestPassIfBusy(deps, { pool: hints.nodePool, event });
       return;
     }
     case 'NodePool':

@@ -34,7 +34,7 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> &
 /** Rounds after changes of settings; their scopes are NodePools. */
 export function settingsRounds(deps: Deps): SettingsRounds {
   return createSettingsRounds(deps, OWNER, async scopes => {
-    await oneByOne(await concernedPools(deps, scopes), pool => deps.passes.ask(pool, FOR_SETTINGS));
+    await oneByOne(await concernedPools(deps, scopes), pool => deps.passes.request(pool, FOR_SETTINGS));
     return [];
   });
 }
@@ -79,28 +79,32 @@ async function loadPools(
  * Asks for a pass of the pool that has the node in its records. False: the node has no record.
  * @param what a request of a message that nobody repeats
  */
-export async function askIfRemembered(deps: Deps, uid: string | undefined, what?: PassRequest): Promise<boolean> {
+export async function requestPassIfRemembered(
+  deps: Deps,
+  uid: string | undefined,
+  what?: PassRequest,
+): Promise<boolean> {
   if (uid === undefined) return false;
   const stored = await openRecord(deps, NODE_CODEC, nodeRecordId(uid)).load();
   const loaded = what === undefined ? stored : throwIfNewer(stored, `node ${uid}`);
-  if (loaded.kind === 'known') await deps.passes.ask(loaded.value.pool, what ?? forNode(uid));
+  if (loaded.kind === 'known') await deps.passes.request(loaded.value.pool, what ?? forNode(uid));
   return loaded.kind === 'known';
 }
 
 /** Asks for a pass after a Node changed, came or went. */
-export async function askForChange(
+export async function requestPassForChange(
   deps: Deps,
   event: Extract<InboxMessage, { kind: 'clusterEvent' }>['event'],
 ): Promise<void> {
   const { subject, change, changed, hints, resync } = event;
   const { uid, name } = subject;
   const node = change === 'Deleted' ? undefined : await getNodeView(deps, name);
-  const isKnown = node?.uid === uid || (await askIfRemembered(deps, uid));
-  if (!isKnown) await askIfBusy(deps, { pool: hints.nodePool, event });
+  const isKnown = node?.uid === uid || (await requestPassIfRemembered(deps, uid));
+  if (!isKnown) await requestPassIfBusy(deps, { pool: hints.nodePool, event });
   if (node === undefined) return;
   const isChange = change === 'Modified' && resync !== true && changed.includes('conditions');
   const observedTime = isChange ? parseTimestamp(event.observedTime) : undefined;
-  await askForNode(deps, node, { pool: hints.nodePool, event, observedTime });
+  await requestPassForNode(deps, node, { pool: hints.nodePool, event, observedTime });
 }
 
 interface ChangeContext {
@@ -116,7 +120,7 @@ interface AskContext extends ChangeContext {
 }
 
 /** Asks for a pass of the node's pool if the node is unhealthy by any repair condition, has a record, or replaces another one. */
-export async function askForNode(
+export async function requestPassForNode(
   deps: Deps,
   node: NodeView,
   { pool, event, observedTime, isClaimed = false }: AskContext,
@@ -129,11 +133,11 @@ export async function askForNode(
   const [own] = pools;
   if (!isKnown && !(await isConcerned(deps, node, pools))) {
     const isReplacement = node.annotations[REPLACES_ANNOTATION] !== undefined;
-    return isReplacement ? deps.passes.ask(own, FOR_POOL) : askIfBusy(deps, { pool, event });
+    return isReplacement ? deps.passes.request(own, FOR_POOL) : requestPassIfBusy(deps, { pool, event });
   }
-  await deps.passes.ask(own, forNode(node.uid, observedTime));
+  await deps.passes.request(own, forNode(node.uid, observedTime));
   // A repair ends in the pool in which it began.
-  if (isKnown && loaded.value.pool !== own) await deps.passes.ask(loaded.value.pool, forNode(node.uid));
+  if (isKnown && loaded.value.pool !== own) await deps.passes.request(loaded.value.pool, forNode(node.uid));
 }
 
 /**
@@ -178,9 +182,9 @@ async function poolsOfNode(deps: Deps, node: NodeView): Promise<readonly string[
  * Asks for a pass if something is held or in flight in the pool: a node that came, went or recovered may let others go
  * on. One that is only published again lets nobody go on.
  */
-export async function askIfBusy(deps: Deps, { pool, event }: ChangeContext): Promise<void> {
+export async function requestPassIfBusy(deps: Deps, { pool, event }: ChangeContext): Promise<void> {
   if (isRepublished(event)) return;
   for (const each of new Set([pool, undefined])) {
-    if (await isBusy(deps, each)) await deps.passes.ask(each, FOR_POOL);
+    if (await isBusy(deps, each)) await deps.passes.request(each, FOR_POOL);
   }
 }

@@ -15,7 +15,17 @@ import { RUN_ENDS_WITHIN } from '../domain/run-end.ts';
 import { addDuration, type DurationMs } from '../domain/time.ts';
 import { joinFailures } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { ALL, type Ask, askOf, isEmpty, join, nextTurn, type NextTurn, type RoundState, textOf } from './next-round.ts';
+import {
+  ALL,
+  type RoundRequest,
+  roundRequestOf,
+  isEmpty,
+  join,
+  nextTurn,
+  type NextTurn,
+  type RoundState,
+  textOf,
+} from './next-round.ts';
 import { checkedCodec, type LoadedRecord, throwIfNewer, type RecordCodec } from './record-codec.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, updateRecord, doneIfWritten, type RecordToSave, type UsedWakeUp } from './timed-record.ts';
@@ -31,15 +41,15 @@ export interface CoalescedWork {
   /** The least time between two runs. */
   readonly spacing: DurationMs;
   /** Answers how long the next run waits. */
-  readonly run: (asks: readonly Ask[]) => Promise<RoundAnswer>;
+  readonly run: (requests: readonly RoundRequest[]) => Promise<RoundAnswer>;
 }
 
-/** Wait until the next run. `askAgainAfter`: nothing could be done, and the next run gets the same asks. */
-export type RoundAnswer = DurationMs | { readonly askAgainAfter: DurationMs };
+/** Wait until the next run. `retryAfter`: nothing could be done, and the next run gets the same requests. */
+export type RoundAnswer = DurationMs | { readonly retryAfter: DurationMs };
 
 export interface Coalescer extends WakeUpRoute {
   /** Answers whether this call made a run. */
-  request(...asks: readonly Ask[]): Promise<boolean>;
+  request(...requests: readonly RoundRequest[]): Promise<boolean>;
   timerDue(wakeUp: UsedWakeUp): Promise<void>;
 }
 
@@ -51,7 +61,7 @@ const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1
 
 /** A run that fails throws; the next request repeats what it was to do, or the timer of its record after `RUN_ENDS_WITHIN`. */
 export function createCoalescer(deps: Deps, work: CoalescedWork): Coalescer {
-  const run = async (requested: readonly Ask[], wakeUp?: UsedWakeUp): Promise<boolean> => {
+  const run = async (requested: readonly RoundRequest[], wakeUp?: UsedWakeUp): Promise<boolean> => {
     const claimed = await claim(deps, work, requested, wakeUp);
     if (claimed === undefined) return false;
     const wait = await work.run(claimed.underWay).catch(async (error: unknown) => {
@@ -63,7 +73,7 @@ export function createCoalescer(deps: Deps, work: CoalescedWork): Coalescer {
     return true;
   };
   return {
-    request: (...asks) => run(asks),
+    request: (...requests) => run(requests),
     takes: ({ apiVersion, kind, name }) =>
       kind === ROUND_KIND && name === work.name && apiVersion === subjectOf(name).apiVersion,
     async timerDue(wakeUp) {
@@ -73,24 +83,24 @@ export function createCoalescer(deps: Deps, work: CoalescedWork): Coalescer {
   };
 }
 
-/** Claims the run for this caller, and answers its state; undefined: no run is made here, and the asks wait in the record. */
+/** Claims the run for this caller, and answers its state; undefined: no run is made here, and the requests wait in the record. */
 async function claim(
   deps: Deps,
   work: CoalescedWork,
-  requested: readonly Ask[],
+  requested: readonly RoundRequest[],
   wakeUp: UsedWakeUp | undefined,
 ): Promise<RoundState | undefined> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp);
   const subject = subjectOf(work.name);
   const isDroppable = requested.every(({ kind }) => kind !== 'message');
   let claimed: RoundState | undefined;
-  let asks = requested;
+  let requests = requested;
   let lostRaces = 0;
   const save = async (wanted: RecordToSave<RoundState>): Promise<Turn> => {
     const saved = await record.save(wanted);
     if (!saved.written) {
       lostRaces += 1;
-      if (lostRaces >= LOST_BEFORE_ALL && !isEmpty(requested)) asks = join([ALL], requested);
+      if (lostRaces >= LOST_BEFORE_ALL && !isEmpty(requested)) requests = join([ALL], requested);
     }
     return doneIfWritten(saved);
   };
@@ -101,7 +111,7 @@ async function claim(
       if (found.kind === 'newer' && isDroppable) return { kind: 'nothing' };
       const loaded = throwIfNewer(found, whatOf(work));
       const round = loaded.kind === 'known' ? { ...loaded.value, armed: loaded.stored.nextWakeTime } : undefined;
-      return nextTurn(round, asks, deps.clock.now());
+      return nextTurn(round, requests, deps.clock.now());
     },
     async apply(turn) {
       switch (turn.kind) {
@@ -118,7 +128,7 @@ async function claim(
           });
         case 'begin': {
           const now = deps.clock.now();
-          const round: RoundState = { waiting: [], underWay: turn.asks, nextTime: addDuration(now, work.spacing) };
+          const round: RoundState = { waiting: [], underWay: turn.requests, nextTime: addDuration(now, work.spacing) };
           const saved = await save({
             subject,
             value: round,
@@ -137,7 +147,7 @@ async function claim(
 /**
  * Ends the run in the record, unless another run took it for dead and has claimed it since: the timer of that one counts.
  *
- * @param wait until the next run; undefined: this one failed, and its asks wait again
+ * @param wait until the next run; undefined: this one failed, and its requests wait again
  */
 async function conclude(deps: Deps, work: CoalescedWork, claimed: RoundState, wait?: RoundAnswer): Promise<void> {
   const record = openRecord(deps, roundCodec(work.owner), recordId(work));
@@ -149,7 +159,7 @@ async function conclude(deps: Deps, work: CoalescedWork, claimed: RoundState, wa
     const now = deps.clock.now();
     const hasFailed = wait === undefined;
     const isCarriedOut = typeof wait === 'number';
-    const spacing = typeof wait === 'object' ? wait.askAgainAfter : (wait ?? work.spacing);
+    const spacing = typeof wait === 'object' ? wait.retryAfter : (wait ?? work.spacing);
     const nextTime = addDuration(now, spacing);
     const waiting = isCarriedOut ? round.waiting : join(round.waiting, claimed.underWay);
     const saved = await record.save({
@@ -169,9 +179,10 @@ const recordId = ({ name }: CoalescedWork): string => `round/${name}`;
 const stored = z.union([z.literal('all'), z.array(z.string())]);
 const schema = z.object({ waiting: stored, underWay: stored, nextTime: instant });
 
-const asksOf = (texts: z.output<typeof stored>): readonly Ask[] => (texts === 'all' ? [ALL] : texts.map(askOf));
-const textsOf = (asks: readonly Ask[]): z.output<typeof stored> =>
-  asks.length === 1 && asks[0]?.kind === 'all' ? 'all' : asks.map(textOf);
+const roundRequestsOf = (texts: z.output<typeof stored>): readonly RoundRequest[] =>
+  texts === 'all' ? [ALL] : texts.map(roundRequestOf);
+const textsOf = (requests: readonly RoundRequest[]): z.output<typeof stored> =>
+  requests.length === 1 && requests[0]?.kind === 'all' ? 'all' : requests.map(textOf);
 
 /** The codec of the records of a function's coalescers. */
 export function roundCodec(owner: FunctionName): RecordCodec<RoundState> {
@@ -180,7 +191,7 @@ export function roundCodec(owner: FunctionName): RecordCodec<RoundState> {
     ...codec,
     parse(state) {
       const texts = codec.parse(state);
-      return { ...texts, waiting: asksOf(texts.waiting), underWay: asksOf(texts.underWay) };
+      return { ...texts, waiting: roundRequestsOf(texts.waiting), underWay: roundRequestsOf(texts.underWay) };
     },
     toState: value => codec.toState({ ...value, waiting: textsOf(value.waiting), underWay: textsOf(value.underWay) }),
   };

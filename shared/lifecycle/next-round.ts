@@ -7,25 +7,25 @@ const MAX_SCOPES = 100;
 /** The scope of a round: names, or everything. */
 export type Scopes = readonly string[] | 'all';
 
-/** One thing that is asked for. */
-export type Ask =
+/** Request for a run of a coalescer: what the run is to look at. */
+export type RoundRequest =
   /** Everything that the round could be about. */
   | { readonly kind: 'all' }
   | { readonly kind: 'scope'; readonly name: string }
-  /** An ask with a message of its own, so `all` never replaces it. */
+  /** A request with a message of its own, so `all` never replaces it. */
   | { readonly kind: 'message'; readonly text: string };
 
 export interface RoundState {
-  readonly waiting: readonly Ask[];
-  /** The asks of the round at work; empty: no round is at work. */
-  readonly underWay: readonly Ask[];
+  readonly waiting: readonly RoundRequest[];
+  /** The requests of the round at work; empty: no round is at work. */
+  readonly underWay: readonly RoundRequest[];
   /** No round begins earlier. */
   readonly nextTime: EpochMs;
 }
 
 export type NextTurn =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'begin'; readonly asks: readonly Ask[] }
+  | { readonly kind: 'begin'; readonly requests: readonly RoundRequest[] }
   /** `hasOwnMessage`: as in `TimedRecord.save`. */
   | { readonly kind: 'wait'; readonly state: RoundState; readonly wakeTime: EpochMs; readonly hasOwnMessage: boolean }
   /** Nothing waits, and the time after the last round is over. */
@@ -34,11 +34,11 @@ export type NextTurn =
 /** Decides what follows a request (or, where nothing is asked for, the timer). */
 export function nextTurn(
   stored: (RoundState & { readonly armed: EpochMs | undefined }) | undefined,
-  requested: readonly Ask[],
+  requested: readonly RoundRequest[],
   now: EpochMs,
 ): NextTurn {
   if (stored === undefined) {
-    return isEmpty(requested) ? { kind: 'nothing' } : { kind: 'begin', asks: requested };
+    return isEmpty(requested) ? { kind: 'nothing' } : { kind: 'begin', requests: requested };
   }
   const { underWay, nextTime, armed = now } = stored;
   const waiting = join(stored.waiting, requested);
@@ -46,44 +46,46 @@ export function nextTurn(
   if (!isEmpty(underWay)) {
     // The timer of a round at work comes only when it has died.
     return isDue(now, armed)
-      ? { kind: 'begin', asks: join(waiting, underWay) }
+      ? { kind: 'begin', requests: join(waiting, underWay) }
       : { kind: 'wait', state, wakeTime: armed, hasOwnMessage: false };
   }
   if (!isDue(now, nextTime)) return { kind: 'wait', state, wakeTime: nextTime, hasOwnMessage: true };
-  return isEmpty(waiting) ? { kind: 'close' } : { kind: 'begin', asks: waiting };
+  return isEmpty(waiting) ? { kind: 'close' } : { kind: 'begin', requests: waiting };
 }
 
 /** Whether nothing is asked for. */
-export const isEmpty = (asks: readonly Ask[]): boolean => asks.length === 0;
+export const isEmpty = (requests: readonly RoundRequest[]): boolean => requests.length === 0;
 
-export const ALL: Ask = { kind: 'all' };
+export const ALL: RoundRequest = { kind: 'all' };
 
-/** The scopes of a round with these asks. */
-export const scopesOf = (asks: readonly Ask[]): Scopes =>
-  asks.some(({ kind }) => kind === 'all') ? 'all' : asks.flatMap(ask => (ask.kind === 'scope' ? ask.name : []));
+/** The scopes of a round with these requests. */
+export const scopesOf = (requests: readonly RoundRequest[]): Scopes =>
+  requests.some(({ kind }) => kind === 'all')
+    ? 'all'
+    : requests.flatMap(request => (request.kind === 'scope' ? request.name : []));
 
-/** The stored form of an ask. */
-export function textOf(ask: Ask): string {
-  switch (ask.kind) {
+/** The stored form of a request. */
+export function textOf(request: RoundRequest): string {
+  switch (request.kind) {
     case 'all':
       return '*';
     case 'scope':
-      return ask.name;
+      return request.name;
     case 'message':
-      return `!${ask.text}`;
+      return `!${request.text}`;
   }
 }
 
-export function askOf(text: string): Ask {
+export function roundRequestOf(text: string): RoundRequest {
   if (text === '*') return ALL;
   if (text.startsWith('!')) return { kind: 'message', text: text.slice(1) };
   return { kind: 'scope', name: text };
 }
 
-/** The asks of both, each once. */
-export function join(a: readonly Ask[], b: readonly Ask[]): readonly Ask[] {
-  const asks = [...new Set([...a, ...b].map(textOf))].toSorted().map(askOf);
-  const scopes = scopesOf(asks);
-  if (scopes !== 'all' && scopes.length <= MAX_SCOPES) return asks;
-  return [ALL, ...asks.filter(({ kind }) => kind === 'message')];
+/** The requests of both, each once. */
+export function join(a: readonly RoundRequest[], b: readonly RoundRequest[]): readonly RoundRequest[] {
+  const requests = [...new Set([...a, ...b].map(textOf))].toSorted().map(roundRequestOf);
+  const scopes = scopesOf(requests);
+  if (scopes !== 'all' && scopes.length <= MAX_SCOPES) return requests;
+  return [ALL, ...requests.filter(({ kind }) => kind === 'message')];
 }

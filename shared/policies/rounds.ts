@@ -36,8 +36,8 @@ export function createRounds(deps: Deps, { owner, name, spacing, findAffected }:
     owner,
     name,
     spacing,
-    async run(asks) {
-      const spread = await wake(deps, owner, await findAffected(scopesOf(asks)));
+    async run(requests) {
+      const spread = await wake(deps, owner, await findAffected(scopesOf(requests)));
       return toDurationMs(Math.max(spacing, spread));
     },
   });

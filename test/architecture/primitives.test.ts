@@ -105,7 +105,7 @@ const PRIMITIVES: readonly Primitive[] = [
     does: /\bneedsCleanUp: (?!boolean)|\bstate: '(?:idle|followed|inFlight)'/,
     home: 'functions/repair/rule/finding.ts',
   },
-  { name: 'one run at a time', does: /\bunderWay: turn\.asks\b/, home: 'shared/lifecycle/coalesce.ts' },
+  { name: 'one run at a time', does: /\bunderWay: turn\.requests\b/, home: 'shared/lifecycle/coalesce.ts' },
   { name: 'the last good settings', does: /\b(const|function) lastGood\b/, home: 'shared/cluster/last-good.ts' },
   { name: 'the schedule of refusals', does: /\b(const|function) waitAfter\b/, home: 'shared/domain/refusal.ts' },
   { name: 'waits that double', does: /\* 2 \*\* /, home: 'shared/domain/time.ts' },

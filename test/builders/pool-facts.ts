@@ -26,12 +26,12 @@ export function someFacts(
     claims: new Map(claims.map(claim => [claim.uid, claim])),
     records: new Map(),
     recordsOfGoneNodes: new Map(),
-    asks: {
+    requests: {
       uids: new Set(),
       observedTimes: new Map(),
       changesTime: undefined,
       drainEnds: new Map(),
-      asksAfterSettingsChange: false,
+      isAfterSettingsChange: false,
     },
     basisOf: () => '',
     activity,

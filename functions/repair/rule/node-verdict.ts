@@ -40,7 +40,8 @@ const NO_REQUESTS: DueFacts['externalRequests'] = new Map();
  * @param judgedBefore what was found before, in this pass: a node is judged again only if what was read since is about it
  */
 export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefore?: JudgedPool): JudgedPool {
-  const { now, pool, poolSettings, poolRecord, nodes, claims, records, asks, basisOf, dueFacts, existsByUid } = facts;
+  const { now, pool, poolSettings, poolRecord, nodes, claims, records, requests, basisOf, dueFacts, existsByUid } =
+    facts;
   const { cluster, externalRequests = NO_REQUESTS } = dueFacts ?? {};
   const owners = indexOwners(cluster === undefined ? facts.nodesWithLabel : withOwnNodes(cluster.nodes, nodes), [
     ...claims.values(),
@@ -51,8 +52,8 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefor
     repair: poolSettings.repair,
     owners,
     claims,
-    ...asks,
-    isUnprompted: facts.hadPoolRecord && !asks.asksAfterSettingsChange ? uid => !asks.uids.has(uid) : undefined,
+    ...requests,
+    isUnprompted: facts.hadPoolRecord && !requests.isAfterSettingsChange ? uid => !requests.uids.has(uid) : undefined,
     isMade: uid => records.get(uid)?.isMade === true,
     basisOf,
     nodesByName: new Map([...facts.replacementNodes, ...nodes].map(node => [node.name, node])),

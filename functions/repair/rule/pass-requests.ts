@@ -30,41 +30,38 @@ export interface PassRequests {
   /** UIDs of the nodes that the requests name. */
   readonly uids: ReadonlySet<string>;
   /** The settings may have changed since the previous pass. */
-  readonly asksAfterSettingsChange: boolean;
+  readonly isAfterSettingsChange: boolean;
 }
 
 /** Joins the requests for one pass. */
-export function mergeRequests(asks: readonly PassRequest[]): PassRequests {
+export function mergeRequests(requests: readonly PassRequest[]): PassRequests {
   const uids = new Set<string>();
   const observedTimes = new Map<string, EpochMs>();
   const drainEnds = new Map<string, EndedDrain>();
-  let asksForPool = false;
-  let asksAfterSettingsChange = false;
-  for (const ask of asks) {
-    switch (ask.kind) {
+  let isForPool = false;
+  let isAfterSettingsChange = false;
+  for (const request of requests) {
+    switch (request.kind) {
       case 'pool':
-        asksForPool = true;
+        isForPool = true;
         break;
       case 'settings':
-        asksAfterSettingsChange = true;
+        isAfterSettingsChange = true;
         break;
       case 'node': {
-        const { uid, observedTime: time } = ask;
+        const { uid, observedTime: time } = request;
         uids.add(uid);
         // By the first of several changes the node became unhealthy.
         if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(time, observedTimes.get(uid) ?? time)));
         break;
       }
       case 'drainEnd':
-        uids.add(ask.uid);
-        drainEnds.set(ask.uid, ask.end);
+        uids.add(request.uid);
+        drainEnds.set(request.uid, request.end);
     }
   }
-  const asksForChangesOnly =
-    !asksForPool &&
-    !asksAfterSettingsChange &&
-    observedTimes.size > 0 &&
-    [...uids].every(uid => observedTimes.has(uid));
-  const changesTime = asksForChangesOnly ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
-  return { uids, observedTimes, changesTime, drainEnds, asksAfterSettingsChange };
+  const isForChangesOnly =
+    !isForPool && !isAfterSettingsChange && observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid));
+  const changesTime = isForChangesOnly ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
+  return { uids, observedTimes, changesTime, drainEnds, isAfterSettingsChange };
 }

@@ -88,7 +88,7 @@ export interface PoolFacts {
   readonly records: ReadonlyMap<string, StoredNode>;
   /** The records of nodes whose Node is gone. */
   readonly recordsOfGoneNodes: ReadonlyMap<string, NodeRecord>;
-  readonly asks: PassRequests;
+  readonly requests: PassRequests;
   /** Hash of the settings and NodeClaim fields. If it changes, a refused act is tried at once. */
   readonly basisOf: (claim: NodeClaimView | undefined) => string;
   /** Whether a schedule of the NodePool's budgets is in force. */

@@ -1,5 +1,5 @@
 /** Repair settings and limits in force for a pool. Types only. */
-import type { VetoCarrier } from './vetoes.ts';
+import type { VetoSource } from './vetoes.ts';
 import type { RepairLimits, RepairSettings } from '../../../shared/domain/repair-policy.ts';
 
 /** The repair block in force for a pool. */
@@ -17,7 +17,7 @@ export interface RepairBlockInForce {
 export interface RepairInForce extends RepairBlockInForce {
   readonly gateOpen: boolean;
   /** The veto of the pool itself. */
-  readonly poolVeto: VetoCarrier | undefined;
+  readonly poolVeto: VetoSource | undefined;
 }
 
 /** Limits that one policy states. */

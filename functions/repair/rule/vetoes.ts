@@ -5,7 +5,7 @@ import { DO_NOT_REPAIR_ANNOTATION, type NodeView } from '../../../shared/domain/
 import { type EpochMs, isDue, parseTimestamp, toTimestamp } from '../../../shared/domain/time.ts';
 
 /** An object that may carry a person's veto against the repair of a node. */
-export interface VetoCarrier {
+export interface VetoSource {
   readonly kind: 'Node' | 'NodeClaim' | 'NodePool';
   readonly name: string;
   readonly uid: string;
@@ -19,7 +19,7 @@ export interface Veto {
   readonly message: string;
   /** The value cannot be read; it counts nevertheless. */
   readonly invalid: boolean;
-  readonly by: VetoCarrier;
+  readonly by: VetoSource;
 }
 
 /** Annotation of Karpenter's own, on Nodes and NodeClaims; the value is exactly `"true"`. */
@@ -31,15 +31,15 @@ const UNTIL_REMOVED = ' holds until it is removed';
 export function vetoOf(
   node: NodeView,
   claim: NodeClaimView | undefined,
-  pool: VetoCarrier | undefined,
+  pool: VetoSource | undefined,
   now: EpochMs,
 ): Veto | undefined {
-  const carriers = [
+  const sources = [
     { kind: 'Node' as const, object: node },
     ...(claim === undefined ? [] : [{ kind: 'NodeClaim' as const, object: claim }]),
   ];
-  const vetoes = carriers.flatMap(({ kind, object: { name, uid, annotations } }) => {
-    const by: VetoCarrier = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
+  const vetoes = sources.flatMap(({ kind, object: { name, uid, annotations } }) => {
+    const by: VetoSource = { kind, name, uid, value: annotations[DO_NOT_REPAIR_ANNOTATION] };
     const message = `${KARPENTER_VETO} on ${kind} ${name}${UNTIL_REMOVED}`;
     const karpenterVeto: Veto = { until: undefined, message, invalid: false, by };
     return [readVeto(by, now) ?? [], annotations[KARPENTER_VETO] === 'true' ? karpenterVeto : []].flat();
@@ -52,7 +52,7 @@ export function vetoOf(
  * Reads a veto. `"true"` holds until it is removed, an RFC 3339 instant until then, and any other value as `"true"`
  * does (I6: its author wanted the node left alone).
  */
-export function readVeto(by: VetoCarrier, now: EpochMs): Veto | undefined {
+export function readVeto(by: VetoSource, now: EpochMs): Veto | undefined {
   if (by.value === undefined) return undefined;
   const on = `curfew.dev/do-not-repair on ${by.kind} ${by.name}`;
   if (by.value === 'true') return { until: undefined, message: `${on}${UNTIL_REMOVED}`, invalid: false, by };

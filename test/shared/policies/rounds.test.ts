@@ -3,7 +3,7 @@ import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts
 import type { WakeUp } from '../../../shared/contract/wake-up.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { addDuration, seconds, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
-import { ALL, type Ask, nextTurn, type Scopes } from '../../../shared/lifecycle/next-round.ts';
+import { ALL, type RoundRequest, nextTurn, type Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { roundCodec } from '../../../shared/lifecycle/coalesce.ts';
 import { createRounds } from '../../../shared/policies/rounds.ts';
 
@@ -138,7 +138,7 @@ describe('rounds', () => {
   });
 });
 
-const named = (...names: readonly string[]): readonly Ask[] => names.map(name => ({ kind: 'scope', name }));
+const named = (...names: readonly string[]): readonly RoundRequest[] => names.map(name => ({ kind: 'scope', name }));
 
 describe('the next turn of a round', () => {
   const idle = { waiting: [], underWay: [], nextTime: at(10), armed: at(10) };
@@ -147,7 +147,7 @@ describe('the next turn of a round', () => {
 
   it.each([
     ['without a record the timer does nothing', undefined, [], 0, { kind: 'nothing' }],
-    ['without a record a request begins', undefined, named('a'), 0, { kind: 'begin', asks: named('a') }],
+    ['without a record a request begins', undefined, named('a'), 0, { kind: 'begin', requests: named('a') }],
     [
       'soon after a round a request waits',
       idle,
@@ -155,7 +155,7 @@ describe('the next turn of a round', () => {
       5,
       { kind: 'wait', wakeTime: at(10), hasOwnMessage: true },
     ],
-    ['later it begins', idle, named('a'), 10, { kind: 'begin', asks: named('a') }],
+    ['later it begins', idle, named('a'), 10, { kind: 'begin', requests: named('a') }],
     ['when the time is over and nothing waits, it is closed', idle, [], 10, { kind: 'close' }],
     [
       'beside a round at work a request waits',
@@ -164,9 +164,15 @@ describe('the next turn of a round', () => {
       30,
       { kind: 'wait', wakeTime: at(60), hasOwnMessage: false },
     ],
-    ['a round that died is made again with what waits', busy, named('b'), 60, { kind: 'begin', asks: named('a', 'b') }],
-    ['everything holds all names', busy, [ALL], 60, { kind: 'begin', asks: [ALL] }],
-    ['too many names are everything', { ...idle, waiting: named('x') }, many, 10, { kind: 'begin', asks: [ALL] }],
+    [
+      'a round that died is made again with what waits',
+      busy,
+      named('b'),
+      60,
+      { kind: 'begin', requests: named('a', 'b') },
+    ],
+    ['everything holds all names', busy, [ALL], 60, { kind: 'begin', requests: [ALL] }],
+    ['too many names are everything', { ...idle, waiting: named('x') }, many, 10, { kind: 'begin', requests: [ALL] }],
   ] as const)('%s', (_, held, requested, offset, expected) => {
     expect(nextTurn(held, requested, at(offset))).toMatchObject(expected);
   });
@@ -174,7 +180,7 @@ describe('the next turn of a round', () => {
   it('sums up names, and never a message', () => {
     const message = { kind: 'message', text: 'x' } as const;
     const turn = nextTurn({ ...idle, waiting: [message] }, many, at(10));
-    expect(turn).toEqual({ kind: 'begin', asks: [ALL, message] });
+    expect(turn).toEqual({ kind: 'begin', requests: [ALL, message] });
   });
 });
 

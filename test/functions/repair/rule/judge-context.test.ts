@@ -25,14 +25,14 @@ function contextOf(given: Partial<PoolFacts>): JudgeContext {
 }
 
 it('say which nodes no event has named, once a pass has looked at all', () => {
-  const { asks } = someFacts([]);
-  const named = { ...asks, uids: new Set(['uid-n1']) };
+  const { requests } = someFacts([]);
+  const named = { ...requests, uids: new Set(['uid-n1']) };
   const isUnprompted = (given: Partial<PoolFacts>): readonly (boolean | undefined)[] =>
-    ['uid-n1', 'uid-n2'].map(uid => contextOf({ asks: named, ...given }).isUnprompted?.(uid));
+    ['uid-n1', 'uid-n2'].map(uid => contextOf({ requests: named, ...given }).isUnprompted?.(uid));
   expect(isUnprompted({ hadPoolRecord: true })).toEqual([false, true]);
   expect(isUnprompted({ hadPoolRecord: false })).toEqual([undefined, undefined]);
-  const afterChange = { ...named, asksAfterSettingsChange: true };
-  expect(isUnprompted({ hadPoolRecord: true, asks: afterChange })).toEqual([undefined, undefined]);
+  const afterChange = { ...named, isAfterSettingsChange: true };
+  expect(isUnprompted({ hadPoolRecord: true, requests: afterChange })).toEqual([undefined, undefined]);
 });
 
 it('say whose custom resource is there', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createGuards } from '../../../../functions/repair/rule/guards.ts';
 import { isStopped, otherWorkOn } from '../../../../functions/repair/rule/other-work.ts';
-import { type VetoCarrier, vetoOf } from '../../../../functions/repair/rule/vetoes.ts';
+import { type VetoSource, vetoOf } from '../../../../functions/repair/rule/vetoes.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { repairConditionsOf } from '../../../../shared/domain/repair-policy.ts';
@@ -24,7 +24,7 @@ const taint = (key: string, value = ''): NodeView =>
 
 describe('a veto', () => {
   const on = (value: string): NodeView => node({ annotations: { [OURS]: value } });
-  const by = (value: string | undefined): VetoCarrier => ({ kind: 'Node', name: 'n1', uid: node().uid, value });
+  const by = (value: string | undefined): VetoSource => ({ kind: 'Node', name: 'n1', uid: node().uid, value });
   const where = 'curfew.dev/do-not-repair on Node n1';
 
   it('holds as long as its value says, and without end where nobody can read that (I6)', () => {
@@ -64,7 +64,7 @@ describe('a veto', () => {
   it('may stand on the NodeClaim or on the pool, and the one that holds longest counts', () => {
     const claimed = claim({ annotations: { [OURS]: 'true' } });
     expect(vetoOf(node(), claimed, undefined, NOW)?.by).toMatchObject({ kind: 'NodeClaim', name: claimed.name });
-    const pool = (value: string): VetoCarrier => ({ kind: 'NodePool', name: 'default', uid: 'p', value });
+    const pool = (value: string): VetoSource => ({ kind: 'NodePool', name: 'default', uid: 'p', value });
     expect(vetoOf(node(), claim(), pool('true'), NOW)?.by.kind).toBe('NodePool');
     const [soon, late] = [toText(addDuration(NOW, hours(1))), toText(addDuration(NOW, hours(2)))];
     expect(vetoOf(on(soon), undefined, pool(late), NOW)?.by.kind).toBe('NodePool');

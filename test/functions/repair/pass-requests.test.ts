@@ -1,13 +1,13 @@
 /** What a pass is asked for, as it stands in the record of the requests that wait for it. */
 import { describe, expect, it } from 'vitest';
 import type { PassRequest } from '../../../functions/repair/rule/pass-requests.ts';
-import { FOR_POOL, forNode, readAsks, toAsk } from '../../../functions/repair/pass-queue.ts';
-import type { Ask } from '../../../shared/lifecycle/next-round.ts';
+import { FOR_POOL, forNode, readRequests, toRoundRequest } from '../../../functions/repair/pass-queue.ts';
+import type { RoundRequest } from '../../../shared/lifecycle/next-round.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 
 const ended = { requestId: 'n1.1', answer: { kind: 'succeeded', message: 'drain Succeeded: ' } } as const;
 
-const read = (...asks: readonly PassRequest[]) => readAsks(asks.map(toAsk));
+const read = (...requests: readonly PassRequest[]) => readRequests(requests.map(toRoundRequest));
 
 describe('what a pass is asked for', () => {
   it('names nodes, and drains that ended', () => {
@@ -23,17 +23,18 @@ describe('what a pass is asked for', () => {
   });
 
   it('says that the settings may be others, as it does where nobody knows what was asked', () => {
-    const asksAfterSettingsChange = (...asks: readonly Ask[]) => readAsks(asks).asksAfterSettingsChange;
-    expect(asksAfterSettingsChange(toAsk(FOR_POOL), toAsk(forNode('n1')))).toBe(false);
-    expect(asksAfterSettingsChange(toAsk(FOR_POOL), toAsk({ kind: 'settings' }))).toBe(true);
-    expect(asksAfterSettingsChange({ kind: 'all' })).toBe(true);
-    expect([...readAsks([toAsk({ kind: 'settings' })]).uids]).toEqual([]);
+    const isAfterSettingsChange = (...requests: readonly RoundRequest[]) =>
+      readRequests(requests).isAfterSettingsChange;
+    expect(isAfterSettingsChange(toRoundRequest(FOR_POOL), toRoundRequest(forNode('n1')))).toBe(false);
+    expect(isAfterSettingsChange(toRoundRequest(FOR_POOL), toRoundRequest({ kind: 'settings' }))).toBe(true);
+    expect(isAfterSettingsChange({ kind: 'all' })).toBe(true);
+    expect([...readRequests([toRoundRequest({ kind: 'settings' })]).uids]).toEqual([]);
   });
 
   it.each(['', '{', 'null', '{"uid":5}', '{"uid":"n1","requestId":"n1.1","answer":"done"}'])(
     'is the whole pool where %j cannot be read',
     text => {
-      const asked = readAsks([{ kind: 'message', text }, toAsk(forNode('n2', toEpochMs(5)))]);
+      const asked = readRequests([{ kind: 'message', text }, toRoundRequest(forNode('n2', toEpochMs(5)))]);
       expect(asked.changesTime).toBeUndefined();
       expect(asked.drainEnds.size).toBe(0);
       expect([...asked.uids]).toEqual(['n2']);
@@ -41,8 +42,8 @@ describe('what a pass is asked for', () => {
   );
 
   it.each(['n1@soon', 'n1@NaN'])('is the whole pool where the time of %j cannot be read', name => {
-    const asked = readAsks([{ kind: 'scope', name }]);
-    expect(asked.asksAfterSettingsChange).toBe(true);
+    const asked = readRequests([{ kind: 'scope', name }]);
+    expect(asked.isAfterSettingsChange).toBe(true);
     expect(asked.uids.size).toBe(0);
   });
 });
