@@ -129,12 +129,12 @@ export async function repairCountsOf(
   }
 }
 
-/** Whether something of the pool is held, in flight or followed. */
+/** Whether something of the pool is blocked, in flight or followed. */
 export async function isBusy(deps: RecordDeps, pool: string | undefined): Promise<boolean> {
   const loaded = await openRecord(deps, POOL_CODEC, poolRecordId(pool)).load();
   if (loaded.kind !== 'known') return false;
   const { counts, inFlight, followed } = loaded.value;
-  return counts.held > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
+  return counts.blocked > 0 || Object.keys(inFlight).length > 0 || followed.length > 0;
 }
 
 export const FOR_POOL: PassRequest = { kind: 'pool' };

@@ -43,8 +43,8 @@ export const poolSchema = z.object({
   launchPause: z.optional(launchPause),
   /** Terminations that were accepted in the last day, or in the window of `futility` if that is longer. */
   terminations: z.list(termination),
-  /** Number of held and of running repairs, for the status of policies. */
-  counts: z.object({ held: z.int(), repairing: z.int() }),
+  /** Number of blocked and of running repairs, for the status of policies, which calls the first `held`. */
+  counts: z.object({ blocked: z.int(), repairing: z.int() }),
   /** Time of the last report of how many nodes were not replaced. */
   missingTime: z.optional(instant),
   /** Present while a pass cannot read what it needs. */
@@ -60,5 +60,5 @@ export const NEW_POOL: PoolRecord = {
   followed: [],
   blockingGuards: [],
   terminations: [],
-  counts: { held: 0, repairing: 0 },
+  counts: { blocked: 0, repairing: 0 },
 };

@@ -39,6 +39,7 @@ export const poolRecordId = (name: string | undefined): string => (name === unde
  */
 const STORED_NAMES = {
   pool: { oldAttempts: 'carried', blockingGuards: 'held' },
+  counts: { blocked: 'held' },
   node: {
     incident: 'illness',
     lastIncident: 'before',
@@ -55,19 +56,25 @@ const checkedNode = checkedCodec(OWNER, nodeSchema, 3, nodeRead);
 
 export const NODE_CODEC: RecordCodec<NodeRecord> = storedUnder(STORED_NAMES.node, {
   ...checkedNode,
-  toState: value => withParts(changedIn(checkedNode.toState(value), 'attempt', attemptStored), 'stored'),
+  toState: value => withParts(changedIn(checkedNode.toState(value), 'attempt', attemptStored), NODE_PARTS, 'stored'),
 });
 
-export const POOL_CODEC: RecordCodec<PoolRecord> = storedUnder(
-  STORED_NAMES.pool,
-  checkedCodec(OWNER, poolSchema, 5, state => (Array.isArray(state['attempts']) ? upgradePool(state) : state)),
-);
+const checkedPool = checkedCodec(OWNER, poolSchema, 5, poolRead);
+
+export const POOL_CODEC: RecordCodec<PoolRecord> = storedUnder(STORED_NAMES.pool, {
+  ...checkedPool,
+  toState: value => withParts(checkedPool.toState(value), POOL_PARTS, 'stored'),
+});
 
 type Change = (object: JsonObject) => JsonObject | undefined;
 
-/** The parts of a node's record under other names: of the store, or their own again. */
-const withParts = (state: JsonObject, names: 'stored' | 'own'): JsonObject =>
-  (['incident', 'leftovers'] as const).reduce((now, part) => {
+type Part = 'counts' | 'incident' | 'leftovers';
+const NODE_PARTS: readonly Part[] = ['incident', 'leftovers'];
+const POOL_PARTS: readonly Part[] = ['counts'];
+
+/** The parts of a record under other names: of the store, or their own again. */
+const withParts = (state: JsonObject, parts: readonly Part[], names: 'stored' | 'own'): JsonObject =>
+  parts.reduce((now, part) => {
     const toStored = Object.entries<string>(STORED_NAMES[part]);
     const change = new Map(names === 'stored' ? toStored : toStored.map(([own, stored]) => [stored, own]));
     return changedIn(now, part, each => renamed(each, change));
@@ -103,5 +110,10 @@ const changedIn = (state: JsonObject, part: string, change: Change): JsonObject 
 /** The state of a node's record, whichever version wrote it. */
 function nodeRead(state: JsonObject): JsonObject {
   if (state['onsets'] === undefined) return upgradeNode(state);
-  return changedIn(withParts(state, 'own'), 'attempt', attemptRead);
+  return changedIn(withParts(state, NODE_PARTS, 'own'), 'attempt', attemptRead);
+}
+
+/** The state of a pool's record, whichever version wrote it. */
+function poolRead(state: JsonObject): JsonObject {
+  return Array.isArray(state['attempts']) ? upgradePool(state) : withParts(state, POOL_PARTS, 'own');
 }

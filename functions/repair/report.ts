@@ -248,16 +248,16 @@ export async function countRepairs(
   findings: readonly NodeFinding[],
 ): Promise<void> {
   const verdicts = findings.flatMap(finding => verdictOf(finding) ?? []);
-  const held = verdicts.filter(each => hasTrait(each, 'blocked')).map(each => wordingOf(each).reason);
-  for (const [reason, { length }] of Map.groupBy(held, each => each))
+  const blocked = verdicts.filter(each => hasTrait(each, 'blocked')).map(each => wordingOf(each).reason);
+  for (const [reason, { length }] of Map.groupBy(blocked, each => each))
     metrics.count(REPAIR_METRICS.held, length, { nodePool: poolDimension(pool), reason });
   metrics.count(REPAIR_METRICS.underWay, countsAfter.repairing, { nodePool: poolDimension(pool) });
-  const changed = (['held', 'repairing'] as const).filter(key => countsBefore[key] !== countsAfter[key]);
+  const changed = (['blocked', 'repairing'] as const).filter(key => countsBefore[key] !== countsAfter[key]);
   // Without a policy there is no status that says so.
   if (changed.length === 0 || policies.policies.length + policies.faults.length === 0) return;
-  const becameZero = (key: 'held' | 'repairing'): boolean =>
+  const becameZero = (key: 'blocked' | 'repairing'): boolean =>
     changed.includes(key) && (countsBefore[key] === 0 || countsAfter[key] === 0);
-  await repairsChanged(becameZero('held') || becameZero('repairing') ? 'zero' : 'count');
+  await repairsChanged(becameZero('blocked') || becameZero('repairing') ? 'zero' : 'count');
 }
 
 export const aboutClaim = ({ name, uid }: NodeName): About => ({

@@ -49,7 +49,7 @@ export function upgradePool(state: JsonObject): JsonObject {
     blockingGuards: outages,
     ...(ramp !== undefined && { ramp }),
     terminations: repairs,
-    counts: { held: 0, repairing: under.length },
+    counts: { blocked: 0, repairing: under.length },
     oldAttempts: [...attempts, ...leftAttempts],
   });
 }

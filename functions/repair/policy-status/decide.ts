@@ -53,7 +53,7 @@ export interface PolicySummary {
  */
 export function summarize(facts: PolicyFacts): PolicySummary {
   const { selected } = facts;
-  const sumOf = (key: 'held' | 'repairing'): number =>
+  const sumOf = (key: 'blocked' | 'repairing'): number =>
     selected.reduce(
       (sum, { isRepairedByPolicy, repairs }) => sum + (isRepairedByPolicy ? (repairs?.[key] ?? 0) : 0),
       0,
@@ -62,12 +62,14 @@ export function summarize(facts: PolicyFacts): PolicySummary {
   return {
     nodePools: selected.filter(({ name }) => name !== undefined).length,
     nodes: selected.reduce((sum, { nodes }) => sum + nodes, 0),
-    held: sumOf('held'),
+    held: sumOf('blocked'),
     repairing: sumOf('repairing'),
     pools: listed.slice(0, LISTED_POOLS).map(({ name, nodes, isRepairedByPolicy, repairs }) => ({
       name: name ?? '',
       nodes,
-      ...(isRepairedByPolicy ? repairs : { held: 0, repairing: 0 }),
+      ...(isRepairedByPolicy
+        ? repairs && { held: repairs.blocked, repairing: repairs.repairing }
+        : { held: 0, repairing: 0 }),
     })),
     conditions: conditionsFor(facts),
   };

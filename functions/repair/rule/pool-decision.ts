@@ -107,7 +107,7 @@ export function nextPoolState(
       ramp,
       pause,
       inFlight: nextInFlight,
-      held: findings.filter(({ verdict }) => hasTrait(verdict, 'blocked')).length,
+      blocked: findings.filter(({ verdict }) => hasTrait(verdict, 'blocked')).length,
     },
   );
   return { findings, poolRecord: next };
@@ -121,10 +121,10 @@ function withFindings(
     ramp,
     pause,
     inFlight,
-    held,
+    blocked,
   }: Pick<PoolRecord, 'ramp' | 'inFlight'> & {
     readonly pause: PoolRecord['launchPause'];
-    readonly held: number;
+    readonly blocked: number;
   },
 ): PoolRecord {
   const { ramp: _, launchPause: __, ...otherMemory } = state;
@@ -134,7 +134,7 @@ function withFindings(
     ...(pause && { launchPause: pause }),
     inFlight,
     followed: findings.filter(each => isFollowed(each, inFlight)).map(({ node }) => node.uid),
-    counts: { held, repairing: findings.filter(isRepairing).length },
+    counts: { blocked, repairing: findings.filter(isRepairing).length },
   };
 }
 
@@ -218,13 +218,15 @@ export function poolAfter(
   const newTerminations = [...uncounted, ...terminated].filter(({ node }) => !countedUids.has(node));
   const terminations = [...state.terminations, ...newTerminations];
   // A node whose act was refused waits for its next try.
-  const held = counts.held + resultsOf('refused').length;
-  return withFindings({ ...state, terminations }, findings, { ramp, pause, inFlight, held });
+  const blocked = counts.blocked + resultsOf('refused').length;
+  return withFindings({ ...state, terminations }, findings, { ramp, pause, inFlight, blocked });
 }
 
 /** Whether the record of the pool says something that the next pass must know. */
 export function isWorthKeeping(state: PoolRecord): boolean {
   const { inFlight, followed, blockingGuards, ramp, launchPause, terminations, oldAttempts = [], counts } = state;
   const lists = [Object.keys(inFlight), followed, blockingGuards, terminations, oldAttempts];
-  return lists.some(({ length }) => length > 0) || counts.held > 0 || ramp !== undefined || launchPause !== undefined;
+  return (
+    lists.some(({ length }) => length > 0) || counts.blocked > 0 || ramp !== undefined || launchPause !== undefined
+  );
 }

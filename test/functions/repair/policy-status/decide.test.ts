@@ -38,7 +38,9 @@ interface Given {
 const VALID = { fault: undefined, acceptedGeneration: 3 };
 
 function decided({ object, counts = false, minute = 0, gateOpen = true, web, accepted = VALID }: Given) {
-  const pools = [{ pool: WEB, nodes: 5, repairs: { held: 0, repairing: 1 }, claimsWithKarpenterFinalizer: 0, ...web }];
+  const pools = [
+    { pool: WEB, nodes: 5, repairs: { blocked: 0, repairing: 1 }, claimsWithKarpenterFinalizer: 0, ...web },
+  ];
   const cluster: ClusterFacts = { gateOpen, policySet: readPolicies([object]), pools, templates: [] };
   return decide(observedPolicy({ object, ...accepted }, cluster), { counts, now: at(minute) });
 }
@@ -104,7 +106,7 @@ describe('the status of a policy', () => {
 
   it.each<[string, Omit<Given, 'object'>]>([
     ['more nodes', { web: { nodes: 6 } }],
-    ['more repairs', { web: { repairs: { held: 0, repairing: 2 } } }],
+    ['more repairs', { web: { repairs: { blocked: 0, repairing: 2 } } }],
   ])('waits with %s, until numbers are written', (_, given) => {
     const object = policy(REPAIR, BEFORE);
     expect(decided({ object, ...given })).toEqual({ kind: 'later' });
@@ -112,18 +114,18 @@ describe('the status of a policy', () => {
   });
 
   it.each<[string, Given]>([
-    ['a first repair is held', { object: policy(REPAIR, BEFORE), web: { repairs: { held: 1, repairing: 1 } } }],
+    ['a first repair is held', { object: policy(REPAIR, BEFORE), web: { repairs: { blocked: 1, repairing: 1 } } }],
     [
       'none is held any more',
-      { object: policy(REPAIR, written({ object: policy(REPAIR), web: { repairs: { held: 2, repairing: 1 } } })) },
+      { object: policy(REPAIR, written({ object: policy(REPAIR), web: { repairs: { blocked: 2, repairing: 1 } } })) },
     ],
-    ['the last repair is over', { object: policy(REPAIR, BEFORE), web: { repairs: { held: 0, repairing: 0 } } }],
+    ['the last repair is over', { object: policy(REPAIR, BEFORE), web: { repairs: { blocked: 0, repairing: 0 } } }],
     ['a condition turns', { object: policy(REPAIR, BEFORE), gateOpen: false }],
     ['the policy was edited', { object: policy(REPAIR, BEFORE, 4) }],
     ['only its own generation is another', { object: policy(REPAIR, { ...BEFORE, observedGeneration: 2 }) }],
     [
       'there was none, although nothing is held',
-      { object: policy(REPAIR), web: { repairs: { held: 0, repairing: 0 } } },
+      { object: policy(REPAIR), web: { repairs: { blocked: 0, repairing: 0 } } },
     ],
   ])('is written at once when %s', (_, given) => {
     expect(decided(given)).toMatchObject({ kind: 'write', warning: undefined });

@@ -34,9 +34,9 @@ const facts = (policies: readonly KubernetesObject[], overrides: Partial<Cluster
   gateOpen: true,
   policySet: readPolicies(policies),
   pools: [
-    { pool: undefined, nodes: 2, repairs: { held: 1, repairing: 0 }, claimsWithKarpenterFinalizer: 0 },
-    { pool: pool('web'), nodes: 5, repairs: { held: 2, repairing: 1 }, claimsWithKarpenterFinalizer: 0 },
-    { pool: pool('db'), nodes: 3, repairs: { held: 0, repairing: 1 }, claimsWithKarpenterFinalizer: 0 },
+    { pool: undefined, nodes: 2, repairs: { blocked: 1, repairing: 0 }, claimsWithKarpenterFinalizer: 0 },
+    { pool: pool('web'), nodes: 5, repairs: { blocked: 2, repairing: 1 }, claimsWithKarpenterFinalizer: 0 },
+    { pool: pool('db'), nodes: 3, repairs: { blocked: 0, repairing: 1 }, claimsWithKarpenterFinalizer: 0 },
   ],
   templates: ['reboot'],
   ...overrides,
@@ -90,7 +90,7 @@ describe('the counts of a policy', () => {
     const pools = Array.from({ length: 120 }, (_, index) => ({
       pool: pool(`p${index}`),
       nodes: 1,
-      repairs: { held: 1, repairing: 0 },
+      repairs: { blocked: 1, repairing: 0 },
       claimsWithKarpenterFinalizer: 0,
     }));
     const summary = summarized(of(all), facts([all], { pools }));
@@ -211,7 +211,7 @@ describe('the conditions of a policy', () => {
     {
       pool: pool('web', { repair: {} }),
       nodes: 1,
-      repairs: { held: 0, repairing: 0 },
+      repairs: { blocked: 0, repairing: 0 },
       claimsWithKarpenterFinalizer: 0,
     },
   ];

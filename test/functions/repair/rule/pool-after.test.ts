@@ -141,7 +141,7 @@ it('a pool counts those that are held, and those whose repair is under way', () 
   const { records } = terminating(5);
   const claims = nodes.map(node => claimOf(node, node === N1 ? { deletionTime: at(-5) } : {}));
   const { poolRecord } = aDecision(nodes, { repair: open({ maxConcurrentRepairs: 2 }), records, claims });
-  expect(poolRecord.counts).toEqual({ held: 2, repairing: 2 });
+  expect(poolRecord.counts).toEqual({ blocked: 2, repairing: 2 });
 });
 
 describe('a pool is looked at again', () => {
@@ -375,9 +375,9 @@ describe('after its acts', () => {
 
   it('those that are followed and repaired are counted anew, and those that are held are as before', () => {
     const { findings } = aDecision([N1, N2, aPoolNode('n3', READY)], { repair: open(), ...terminating(60) });
-    const state = { ...NEW_POOL, inFlight: { 'uid-n2': NOW }, counts: { held: 7, repairing: 7 } };
+    const state = { ...NEW_POOL, inFlight: { 'uid-n2': NOW }, counts: { blocked: 7, repairing: 7 } };
     const after = poolAfter(state, [], findings, NOW);
-    expect(after).toMatchObject({ followed: ['uid-n1'], counts: { held: 7, repairing: 2 } });
+    expect(after).toMatchObject({ followed: ['uid-n1'], counts: { blocked: 7, repairing: 2 } });
   });
 });
 
@@ -391,9 +391,9 @@ describe('the record of a pool', () => {
     ['is kept for a pause of launches', true, { launchPause: { failures: 1, until: NOW } }],
     ['is kept for terminations', true, { terminations: [{ condition: 'Ready', time: NOW }] }],
     ['is kept for attempts that no node has yet', true, { oldAttempts: [CARRIED] }],
-    ['is kept for held repairs', true, { counts: { held: 1, repairing: 0 } }],
+    ['is kept for held repairs', true, { counts: { blocked: 1, repairing: 0 } }],
     ['goes where there is nothing', false, {}],
-    ['goes where only the number of running repairs is left', false, { counts: { held: 0, repairing: 1 } }],
+    ['goes where only the number of running repairs is left', false, { counts: { blocked: 0, repairing: 1 } }],
     ['goes where only the time of a report is left', false, { missingTime: NOW }],
     ['goes where a list is empty', false, { oldAttempts: [] }],
   ])('%s', (_, expected, state) => {
