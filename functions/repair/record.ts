@@ -37,7 +37,7 @@ export const poolRecordId = (name: string | undefined): string => (name === unde
  * Names that the stored form keeps although the code has left them: own name → stored name, for each part. An attempt
  * differs in more than names (`attemptStored`). Reports are stored as codes: `REPORT_CODES` in `rule/verdict.ts`.
  */
-const STORED_NAMES = {
+export const STORED_NAMES = {
   pool: { oldAttempts: 'carried', blockingGuards: 'held' },
   counts: { blocked: 'held' },
   node: {

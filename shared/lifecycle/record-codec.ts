@@ -11,6 +11,8 @@ export interface RecordCodec<Value> {
   readonly owner: FunctionName;
   /** The version that this code writes; it reads all up to it. */
   readonly schemaVersion: number;
+  /** Fields that stand in the store under the names that earlier versions gave them: name → stored name. */
+  readonly storedNames?: Readonly<Record<string, string>>;
   /** Throws for a state of a known version that does not have its shape: a bug, never user input. */
   parse(state: JsonObject): Value;
   /** Without `schemaVersion`; throws for a value that `parse` would refuse. */
@@ -62,10 +64,14 @@ export function storedUnder<Value>(
   names: Readonly<Partial<Record<keyof Value & string, string>>>,
   codec: RecordCodec<Value>,
 ): RecordCodec<Value> {
-  const toStored = new Map(Object.entries<string | undefined>(names));
-  const toOwn = new Map([...toStored].map(([own, stored]) => [stored ?? own, own]));
+  const storedNames = Object.fromEntries(
+    Object.entries<string | undefined>(names).map(([own, stored]) => [own, stored ?? own]),
+  );
+  const toStored = new Map(Object.entries(storedNames));
+  const toOwn = new Map([...toStored].map(([own, stored]) => [stored, own]));
   return {
     ...codec,
+    storedNames,
     parse: state => codec.parse(isJsonObject(state) ? renamed(state, toOwn) : state),
     toState: value => renamed(codec.toState(value), toStored),
   };
