@@ -14,7 +14,7 @@ import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, hours, isDue } from '../../shared/domain/time.ts';
 import { ROUND_KIND } from '../../shared/lifecycle/coalesce.ts';
-import { checkedCodec, type RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, type RecordCodec, storedUnder } from '../../shared/lifecycle/record-codec.ts';
 import { DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import { doneIfWritten, openRecord, type TimedRecord, updateRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -30,7 +30,7 @@ const reservation = z.object({
 /** The slot of a node whose repair is in flight, or about to be. */
 export type Reservation = Readonly<z.output<typeof reservation>>;
 
-const schema = z.object({ basis: z.string(), reservations: z.array(reservation) });
+const schema = z.object({ policyGenerations: z.string(), reservations: z.array(reservation) });
 
 export type Reservations = Readonly<z.output<typeof schema>>;
 
@@ -40,7 +40,10 @@ const withoutObserved = (state: JsonObject): JsonObject => ({
   reservations: listIn(state, 'reservations').filter(each => fieldsOf(each)['observed'] !== true),
 });
 
-export const RESERVATIONS_CODEC: RecordCodec<Reservations> = checkedCodec(OWNER, schema, 2, withoutObserved);
+export const RESERVATIONS_CODEC: RecordCodec<Reservations> = storedUnder(
+  { policyGenerations: 'basis' },
+  checkedCodec(OWNER, schema, 2, withoutObserved),
+);
 
 /** The time by which the run that made a reservation is over. */
 export const runOverTime = (since: EpochMs): EpochMs => addDuration(since, RUN_ENDS_WITHIN);
@@ -106,10 +109,10 @@ async function keepReservations(
   const record = openRecord(deps, RESERVATIONS_CODEC, RESERVATIONS_ID);
   await updateRecord(RESERVATIONS, record, async loaded => {
     if (loaded.kind !== 'known') return DONE;
-    const { basis, reservations } = loaded.value;
+    const { policyGenerations, reservations } = loaded.value;
     const kept = await choose(reservations);
     const isSame = kept.length > 0 && kept.length === reservations.length;
-    return isSame && !isTimer ? DONE : writeReservations(deps, record, { basis, reservations: [...kept] });
+    return isSame && !isTimer ? DONE : writeReservations(deps, record, { policyGenerations, reservations: [...kept] });
   });
 }
 

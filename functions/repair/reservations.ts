@@ -75,14 +75,17 @@ export async function openReservations(
         const loaded = await record.load();
         if (loaded.kind === 'newer') return { kind: 'over' };
         current = loaded.kind === 'known' ? loaded.value : undefined;
-        const isCounted = current?.basis === limits.basis;
+        const isCounted = current?.policyGenerations === limits.policyGenerations;
         if (isCounted) others = current?.reservations.filter(each => each.pool !== pool) ?? [];
         return { kind: 'here', observation: isCounted };
       },
       decide: next,
       async apply(reservations) {
         if (reservations === undefined) return DONE;
-        const value = { basis: limits.basis, reservations: reservations.toSorted((a, b) => (a.uid < b.uid ? -1 : 1)) };
+        const value = {
+          policyGenerations: limits.policyGenerations,
+          reservations: reservations.toSorted((a, b) => (a.uid < b.uid ? -1 : 1)),
+        };
         const turn = await writeReservations(deps, record, value);
         isStale = turn.kind === 'again';
         isWritten = !isStale;
@@ -136,7 +139,7 @@ async function reservationsOfOtherPools(
   const now = deps.clock.now();
   const known = (current?.reservations ?? []).filter(each => each.pool !== pool);
   const isFresh = ({ since }: Reservation): boolean => !isDue(now, runOverTime(since));
-  const isWhole = current?.basis === limits.basis;
+  const isWhole = current?.policyGenerations === limits.policyGenerations;
   const unsure = new Set(
     isWhole ? known.filter(each => !isFresh(each)).map(each => each.pool) : [...pools, ...known.map(each => each.pool)],
   );

@@ -46,7 +46,10 @@ export function aWorld() {
     sent,
     /** The record as a run of before has left it. */
     shared: (reservations: readonly Reservation[], basis = BASIS) =>
-      put(ID, { schemaVersion: 2, ...RESERVATIONS_CODEC.toState({ basis, reservations: [...reservations] }) }),
+      put(ID, {
+        schemaVersion: 2,
+        ...RESERVATIONS_CODEC.toState({ policyGenerations: basis, reservations: [...reservations] }),
+      }),
     pool: (name: string | undefined, ...names: readonly string[]) => {
       const inFlight = Object.fromEntries(names.map(each => [`uid-${each}`, at(-600)]));
       return put(poolRecordId(name), { schemaVersion: 5, ...POOL_CODEC.toState({ ...NEW_POOL, inFlight }) });
@@ -73,7 +76,7 @@ export const open = (
     pool,
     pools: ['default', 'gpu', undefined],
     nodes: NODES,
-    limits: { basis: BASIS, binding: [{ source: 'NodeLifecyclePolicy all', ...limits }] },
+    limits: { policyGenerations: BASIS, binding: [{ source: 'NodeLifecyclePolicy all', ...limits }] },
   });
 
 export async function opened(world: World, limits?: RepairLimits, pool?: string): Promise<OpenReservations> {

@@ -17,6 +17,7 @@ const RECORDS: Readonly<Record<string, string>> = {
   'grace-period': 'grace-period/node/UID',
   'repair-node': 'repair/node/UID',
   'repair-pool': 'repair/pool/NAME',
+  'concurrent-repairs': 'repair/concurrent-repairs',
   drain: 'drain/node/UID',
   finalizer: 'finalizer/nodeclaim/UID',
   ledger: 'finalizer/object/UID',

@@ -108,7 +108,9 @@ type Policies = PolicySet['policies'];
 function limitsInForce(applying: Policies, { policies }: PolicySet, mode: Mode): RepairLimitsInForce | undefined {
   const objects = policies.filter(({ object }) => hasBlock(object, 'repairLimits'));
   if (objects.length === 0) return undefined;
-  const basis = objects.map(({ object: { metadata } }) => `${metadata.uid}@${metadata.generation ?? 0}`).toSorted();
+  const generations = objects
+    .map(({ object: { metadata } }) => `${metadata.uid}@${metadata.generation ?? 0}`)
+    .toSorted();
   const binding: StatedLimits[] = [];
   let fault: string | undefined;
   for (const policy of objects) {
@@ -119,7 +121,7 @@ function limitsInForce(applying: Policies, { policies }: PolicySet, mode: Mode):
     if (read.ok) binding.push({ source, ...read.value });
     else fault ??= `${source}: ${read.message}`;
   }
-  return { basis: basis.join(' '), binding, ...(fault !== undefined && { fault }) };
+  return { policyGenerations: generations.join(' '), binding, ...(fault !== undefined && { fault }) };
 }
 
 /** The blocks of a policy that repair uses. A version of a policy counts with both. */

@@ -32,7 +32,7 @@ export interface RepairLimitsInForce {
    * The policies of the cluster that have limits, each with its generation. While this is the same as in the record of
    * the reservations, no repair in flight was left uncounted.
    */
-  readonly basis: string;
+  readonly policyGenerations: string;
   /** Limits that bind the pool. */
   readonly binding: readonly StatedLimits[];
   /** A policy that selects the pool has limits that cannot be read: they might forbid what the others allow (I6). */

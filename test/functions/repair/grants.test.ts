@@ -46,7 +46,7 @@ const RAMP = { ...NEW_POOL, ramp: { step: 1, stepTime: NOW, granted: 0 } };
 const ONE_LEFT = { ...NEW_POOL, ramp: { step: 1, stepTime: NOW, granted: 1 } };
 const TWO_AT_ONCE = {
   limits: {
-    basis: 'a@1',
+    policyGenerations: 'a@1',
     binding: [{ source: 'NodeLifecyclePolicy a', maxConcurrentRepairsPerCluster: { count: 2 } }],
   },
   nodes: [],

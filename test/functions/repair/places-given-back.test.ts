@@ -30,7 +30,7 @@ describe('what is given back', () => {
     await world.clock.advance(-1000);
     const before = await world.record();
     await (await opened(world)).release(ours());
-    const own = { pool: undefined, pools: [], nodes: NODES, limits: { basis: BASIS, binding: [] } };
+    const own = { pool: undefined, pools: [], nodes: NODES, limits: { policyGenerations: BASIS, binding: [] } };
     const reserved = await openReservations(world.deps, own);
     if (reserved === 'newer') throw new Error('a newer version has it');
     await reserved.release(ours('x1'));
@@ -116,7 +116,7 @@ describe('a record of an earlier version', () => {
 
   it('counts nothing that was reserved in mode Observe', () => {
     const plain = JSON.parse(
-      JSON.stringify(RESERVATIONS_CODEC.toState({ basis: BASIS, reservations: [of('g1', 'gpu', 0)] })),
+      JSON.stringify(RESERVATIONS_CODEC.toState({ policyGenerations: BASIS, reservations: [of('g1', 'gpu', 0)] })),
     );
     const [one] = plain.reservations;
     const observed = [

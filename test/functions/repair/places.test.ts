@@ -177,7 +177,7 @@ describe('reserving', () => {
       pool: undefined,
       pools: [],
       nodes: NODES,
-      limits: { basis: BASIS, binding: [] },
+      limits: { policyGenerations: BASIS, binding: [] },
     });
     if (reserved === 'newer') throw new Error('a newer version has it');
     const x1 = inZone('x1');

@@ -23,7 +23,7 @@ interface Case {
 
 function limitsOf({ limits = [], taken = [], nodes = [] }: Case) {
   const binding = limits.map((stated, index) => ({ source: `NodeLifecyclePolicy p${index}`, ...stated }));
-  const scope = { pool: 'default', limits: { basis: 'a@1', binding }, nodes, pools: [] };
+  const scope = { pool: 'default', limits: { policyGenerations: 'a@1', binding }, nodes, pools: [] };
   return createConcurrencyLimits(
     scope,
     taken.map(({ labels }) => ({ zone: labels[ZONE] })),

@@ -21,7 +21,7 @@ import {
 const due = aPoolNode('due');
 const tolerated = aPoolNode('tolerated', aCondition('Ready', 'False', NOW));
 const OFF = { freeze: 'Off', zoneOutage: 'Off' };
-const LIMITS = { limits: { basis: 'a@1', binding: [] } };
+const LIMITS = { limits: { policyGenerations: 'a@1', binding: [] } };
 
 const NO_BLOCK = someRepairInForce({}, { settings: undefined });
 const well = aPoolNode('well', READY);

@@ -13,7 +13,7 @@ import { newNode } from '../../../../functions/repair/rule/attempt.ts';
 const NOW = addDuration(T, minutes(30));
 const node = aPoolNode('n1');
 const claim = claimOf(node);
-const LIMITS = { limits: { basis: 'a@1', binding: [] } };
+const LIMITS = { limits: { policyGenerations: 'a@1', binding: [] } };
 const VETO = { annotations: { 'curfew.dev/do-not-repair': 'true' } };
 const GOING = claimOf(node, {
   deletionTime: T,
