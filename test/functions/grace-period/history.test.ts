@@ -28,8 +28,10 @@ interface Model {
   cleared: number;
   /** Value of an annotation that is not ours. */
   theirs: string;
-  /** `pod end` of every end that was reached while the pod was there. */
+  /** `pod end` of every end that was reached while the pod was there, and that was later than those before it. */
   readonly ended: Set<string>;
+  /** The last end of each pod, as long as it is annotated: that it has ended earlier is no news. */
+  readonly lastEnds: Map<string, number>;
   /** Pods that lost their annotation: when they get it again, an end that is over is announced again. */
   readonly forgotten: Set<string>;
 }
@@ -104,13 +106,17 @@ function perform(world: GracePeriodWorld, model: Model, step: Operation): () => 
       if (pods.has(step.pod)) return async () => undefined;
       seedPod(world, step.pod, step.value);
       pods.set(step.pod, { created: Math.floor(now / 1000) * 1000, value: step.value });
+      model.lastEnds.delete(step.pod);
       return () => world.podEvent(step.pod, 'Added');
     case 'edit': {
       const edited = pods.get(step.pod);
       if (edited === undefined) return async () => undefined;
       world.annotate(world.podRef(step.pod), { [KEY]: step.value ?? null });
       edited.value = step.value;
-      if (step.value === undefined) model.forgotten.add(step.pod);
+      if (step.value === undefined) {
+        model.forgotten.add(step.pod);
+        model.lastEnds.delete(step.pod);
+      }
       return () => world.podEvent(step.pod);
     }
     case 'finish':
@@ -164,7 +170,9 @@ function expectHeld(world: GracePeriodWorld, model: Model): void {
   const now = world.now();
   for (const [name, each] of model.pods) {
     const end = endOf(each);
-    if (end !== undefined && end <= now) model.ended.add(`${name} ${markOf(end)}`);
+    if (end === undefined || end > now || end < (model.lastEnds.get(name) ?? -Infinity)) continue;
+    model.lastEnds.set(name, end);
+    model.ended.add(`${name} ${markOf(end)}`);
   }
   const until = heldUntil(model, now);
   if (model.owner !== 'theirs') model.owner = until === undefined ? 'nobody' : 'ours';
@@ -194,6 +202,7 @@ const newModel = (): Model => ({
   cleared: 0,
   theirs: '',
   ended: new Set(),
+  lastEnds: new Map(),
   forgotten: new Set(),
 });
 
