@@ -8,6 +8,7 @@ import {
   judgeTime,
   withoutTakenBackLaunch,
   replacementOf,
+  withoutAct,
   withoutAttempt,
 } from '../../../../functions/repair/rule/attempt.ts';
 import { isDueFinding } from '../../../../functions/repair/rule/finding.ts';
@@ -17,7 +18,7 @@ import type { Act, NodeRecord } from '../../../../functions/repair/node-record.t
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
-import { minutes } from '../../../../shared/domain/time.ts';
+import { type DurationMs, type EpochMs, minutes } from '../../../../shared/domain/time.ts';
 import { at, FIX, NOW, REBOOT, remembered, REPLACE, TERMINATE } from '../../../builders/pool.ts';
 import { aFinding, anAttempt, aPoolNode, claimOf, someRepairInForce, someSettings } from '../../../builders/repair.ts';
 
@@ -54,6 +55,9 @@ function begun(given: Given = {}): Attempt {
       : verdict.action;
   return createAttempt({ ...finding, verdict: { ...verdict, action } }, NOW).attempt;
 }
+type FirstHalf =
+  | { readonly type: 'Drain'; readonly key: string; readonly timeout: DurationMs }
+  | { readonly type: 'Replace'; readonly key: string };
 const by = (...actions: readonly JsonObject[]): JsonObject => ({ actions });
 
 describe('an attempt', () => {
@@ -173,6 +177,35 @@ describe('an attempt', () => {
 
   it('leaves the pods as long as they take where neither entry nor NodeClaim says how long', () => {
     expect(begun({ block: { terminationGracePeriod: 'Inherit' } })).toMatchObject({ pods: { kind: 'unbounded' } });
+  });
+
+  describe('that terminates after a drain leaves the pods', () => {
+    const key = 'Drain||900000';
+    const drain = { type: 'Drain', key, timeout: minutes(15) } as const;
+    const answered = (kind: 'failed' | 'succeeded', more: object = {}): Partial<NodeRecord> => ({
+      incident: { type: 'Ready', taken: [key] },
+      attempt: anAttempt('n1', { action: 'Drain', key, until: at(20), answer: { kind, message: '' }, ...more }),
+    });
+    const ours = { annotations: { [DEADLINE]: TEN_MINUTES } };
+    const annotation = { set: TEN_MINUTES, claim: { name: 'claim-n1', uid: 'uid-claim-n1' } };
+
+    it.each<readonly [string, Partial<NodeRecord>, Partial<NodeClaimView>, FirstHalf, EpochMs]>([
+      ['its time, where it could not be asked for', {}, {}, drain, at(15)],
+      ['its time within that of the NodeClaim', {}, { terminationGracePeriod: minutes(5) }, drain, at(5)],
+      ['what is left of its time, where it failed', answered('failed'), {}, drain, at(20)],
+      ['nothing more, where it succeeded', answered('succeeded'), {}, drain, NOW],
+      ['nothing more, where another action failed', answered('failed', { key: 'Drain||1' }), {}, drain, NOW],
+      ['nothing more, where it was taken', { incident: { type: 'Ready', taken: [key] } }, {}, drain, NOW],
+      ['what an earlier try has given them', { leftovers: { annotation } }, ours, drain, at(10)],
+      ['nothing more after a launch', {}, {}, { type: 'Replace', key }, NOW],
+    ])('%s', (_, record, claim, after, time) => {
+      const finding = aFinding(NODE, { now: NOW, claims: [claimOf(NODE, claim)], repair: someRepairInForce() });
+      if (!isDueFinding(finding) || finding.verdict.action.type !== 'Terminate')
+        throw new Error('no termination is due');
+      const verdict = { ...finding.verdict, action: { ...finding.verdict.action, after } };
+      const { attempt } = createAttempt({ ...finding, record: remembered(record), verdict }, NOW);
+      expect(attempt).toMatchObject({ pods: { kind: 'until', time } });
+    });
   });
 
   describe('I7 of an earlier deadline of ours', () => {
@@ -367,6 +400,16 @@ describe('I7 once an attempt is over, its record names', () => {
     expect(after.incident).toEqual({ type: 'Ready', taken: ['Fix'] });
     expect(after.attempt).toBeUndefined();
     expect(withoutCalledOffAttempt(remembered({ attempt }), attempt)).not.toHaveProperty('incident');
+  });
+
+  it('the acts but that of the attempt which counts as not made', () => {
+    const made = anAttempt('n1', { action: 'Reboot', key: 'Reboot||1', time: at(1) });
+    const acts: readonly Act[] = [
+      { key: 'Reboot||1', action: 'Reboot', time: at(1) },
+      { key: 'Reboot||1', action: 'Reboot', time: at(2) },
+      { key: 'Drain||1', action: 'Drain', time: at(1) },
+    ];
+    expect(withoutAct(remembered({ acts: [...acts] }), made).acts).toEqual(acts.slice(1));
   });
 
   it('I11 a launch that was taken back as an act: it uses up an attempt', () => {
