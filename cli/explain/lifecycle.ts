@@ -190,7 +190,7 @@ function configurationText({ line, key, message }: ConfigFault, inForce: 'kept' 
   }
 }
 
-/** By the very rules of the functions, without what only Curfew's table knows: see `withHold`. */
+/** Explains by the very rules of the functions, without what only Curfew's table knows. */
 export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now: EpochMs): LifecycleExplanation {
   const owner = ownerOf(node, indexOwners(cluster.nodes, cluster.claims));
   const explained = explainNode(cluster, node, now);

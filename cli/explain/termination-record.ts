@@ -8,7 +8,7 @@ import {
   lastMessageOf,
   resourceOf,
   TERMINATION_CODEC,
-  unawaitedOf,
+  reasonNotAwaited,
   waitOf,
   type HookProgress,
   type KeptSettings,
@@ -68,7 +68,7 @@ export async function readTermination(
 }
 
 const isAtWork = (progress: HookProgress): boolean =>
-  unawaitedOf(progress) === undefined &&
+  reasonNotAwaited(progress) === undefined &&
   (progress.phase === 'intended' || progress.phase === 'pending' || progress.phase === 'failed');
 
 function hookAtWork(hook: TerminationHook, progress: HookProgress, uid: string): HookAtWork {

@@ -41,7 +41,7 @@ import type {
   PoolDrains,
   WaitingDrain,
 } from './rule/observation.ts';
-import { askedIn, goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
+import { remainingRequests, goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
 import { goesBefore, mustWait } from './rule/queue.ts';
 import { NO_DRAINS, OWNER, type ActiveDrain, type DrainRecord } from './record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';
@@ -127,7 +127,7 @@ async function withSurroundings(
   const pool = nodePoolOf(view);
   const [config, pods] = await inParallel([loadConfig(OWNER, deps), loadPodsOnNode(deps, view.name)]);
   const loaded = await loadInForce(deps, { view, pool, pods, now });
-  const asked = askedIn(base);
+  const asked = remainingRequests(base);
   const isOfAllPods = goesForAllPods({ requests: asked, phase: record.active?.phase });
   const configuration = isOfAllPods ? ALL_PODS : config.drain && configurationOf(config.drain);
   const { active } = record;

@@ -6,7 +6,7 @@ import {
   attemptDetails,
   describeAct,
   describeFound,
-  followedBy,
+  nextActionsText,
   graceEnd,
   isUnbounded,
   type FoundReplacement,
@@ -187,7 +187,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   const by = isStated ? `; by ${dueCondition.field} of ${origin.source}` : '';
   const what =
     found === undefined
-      ? `${describeAct(attempt)}${followedBy(laterActions)}`
+      ? `${describeAct(attempt)}${nextActionsText(laterActions)}`
       : describeFound(attempt, found, laterActions);
   // If this run did not see the act carried out, the message that says so comes first.
   const text = `${granted === undefined ? `${message}: ${what}` : `${what}: ${message}`}${by}${takes}`;

@@ -20,12 +20,12 @@
  * | what the records keep | `allActionsOf`, `poolAfter`, `recordsToWrite` | `apply.ts` |
  * | when the live objects say what came of an act | `judgeTime` | `inquiry.ts` |
  * | what is taken back | `afterTakeBack`, `leftoversToTakeBack`, `recordWithLeftovers` | `take-back.ts` |
- * | what is reported | `attemptDetails`, `conditionDetails`, `followedBy`, `graceEnd`, `missingNodesOf`, `verdictOf` | `attempt-report.ts`, `report.ts` |
+ * | what is reported | `attemptDetails`, `conditionDetails`, `nextActionsText`, `graceEnd`, `missingNodesOf`, `verdictOf` | `attempt-report.ts`, `report.ts` |
  * | what an attempt of before 0.1.0 is today | `actOf`, `keyOf`, `ladderOf`, `newNode` | `old-attempts.ts` |
  */
 import {
   beingActedUntil,
-  dueOf,
+  dueVerdictOf,
   hasFailedLaunch,
   withState,
   type DueFinding,
@@ -130,7 +130,7 @@ export function decide(observation: PoolObservation): PoolDecision {
 function complete(observation: PoolObservation, decided: GrantDecision): PoolDecision {
   const { granted, inFlight, blockingGuards } = decided;
   const { findings, poolRecord } = nextPoolState(observation, decided);
-  const isAnythingDue = observation.findings.some(each => dueOf(each) !== undefined);
+  const isAnythingDue = observation.findings.some(each => dueVerdictOf(each) !== undefined);
   return {
     findings,
     granted,

@@ -2,7 +2,7 @@
  * Reports each decision: one audit line, one metric and one Event. A verdict is reported when it changes. Its Event is
  * repeated every hour, since the API server forgets Events.
  */
-import { attemptDetails, conditionDetails, describeAct, followedBy } from './rule/attempt.ts';
+import { attemptDetails, conditionDetails, describeAct, nextActionsText } from './rule/attempt.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
 import { hasTrait, type NodeFinding, verdictOf } from './rule/finding.ts';
 import type { ObservedPool } from './observe.ts';
@@ -131,7 +131,7 @@ function wordingOf(verdict: ReportedVerdict): Wording {
     }
     case 'wouldRepair': {
       const { attempt, laterActions } = verdict;
-      const message = `in mode Enforce ${describeAct(attempt, true)}${followedBy(laterActions)}: ${verdict.message}`;
+      const message = `in mode Enforce ${describeAct(attempt, true)}${nextActionsText(laterActions)}: ${verdict.message}`;
       const event = { ...normal(EVENT_REASONS.nodeRepairObserved), message };
       return { reason: 'TolerationElapsed', event, code: `wouldRepair ${attempt.key}` };
     }

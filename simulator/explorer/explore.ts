@@ -1,4 +1,4 @@
-/** Backoff all schedules of a situation within the bounds, the simple ones first, and stops with the shortest that fails. */
+/** Tries all schedules of a situation within the bounds, the simple ones first, and stops with the shortest that fails. */
 import { differenceFrom, type EndState } from './end-state.ts';
 import type { Course, Moment } from './foresight.ts';
 import { sizeOf, type Followed } from './followed.ts';
@@ -62,7 +62,7 @@ export interface ExploreOptions {
 }
 
 /**
- * Backoff all schedules with fewer departures before those with more; of those that fail with equally many it answers the
+ * Tries all schedules with fewer departures before those with more; of those that fail with equally many it answers the
  * shortest.
  */
 export async function explore(

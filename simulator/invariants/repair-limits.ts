@@ -74,7 +74,7 @@ export const checkRepairLimits: MakeCheck = context => {
     // What is under way for longer than a termination has time for is stuck, and holds nobody else.
     // That a termination is a repair, the table alone knows.
     if (now() - time >= STUCK_AFTER || memoryOf(time) !== 'whole') return false;
-    // An instance that its Auto Scaling group does not replace stays, and takes no place.
+    // An instance that its Auto Scaling group does not replace stays, and takes no slot.
     if (call !== undefined) return wasDone(call);
     const claim = claimOf(node, mirror);
     return claim === undefined || claim.metadata.deletionTimestamp !== undefined;

@@ -326,7 +326,7 @@ function complainAboutAct(
         }
       }
       const others = [...underWay(poolName)].filter(uid => uid !== node.metadata.uid).length;
-      // It keeps its place from the first action on.
+      // It keeps its slot from the first action on.
       if (isClimbing || answer.budget === undefined || others < answer.budget) return undefined;
       return `${others} repairs are under way in its pool, ${answer.budget} may be`;
     }

@@ -106,6 +106,24 @@ describe('a docstring', () => {
   });
 });
 
+/** Names of Helm, Kubernetes and Powertools. */
+const NAMES_OF_OTHERS = ['kubeVersion', 'logMetrics', 'podFailurePolicy', 'ruleName'];
+
+describe('a name between backticks', () => {
+  it('stands in the code, too', () => {
+    const code = sources.map(file =>
+      rawCommentsOf(read(file)).reduce((text, each) => text.replace(each, ''), read(file)),
+    );
+    const known = new Set([...NAMES_OF_OTHERS, ...code.flatMap(text => text.match(/[A-Za-z_$][\w$]*/g) ?? [])]);
+    const unknown = comments.flatMap(({ file, text }) =>
+      [...text.matchAll(/`([a-z]+[A-Z]\w*)(?:\(\))?`/g)]
+        .filter(([, name = '']) => !known.has(name))
+        .map(([, name]) => `${file}: ${name}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
 describe('a reference such as (a)', () => {
   it('has a list with that letter in its file', () => {
     const unlisted = sources.flatMap(file => {

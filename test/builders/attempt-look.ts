@@ -1,5 +1,5 @@
 /** A look at a node with an attempt: what tests of attempts share. */
-import { dueOf, type PresentNode } from '../../functions/repair/rule/finding.ts';
+import { dueVerdictOf, type PresentNode } from '../../functions/repair/rule/finding.ts';
 import { keyOf } from '../../functions/repair/rule/ladder.ts';
 import type { Attempt } from '../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../functions/repair/node-record.ts';
@@ -26,7 +26,7 @@ export function look(attempt: Attempt, { node = NODE, more, ...given }: AttemptL
 
 /** What is to be done next, by its key. */
 export function nextOf(finding: PresentNode): string | undefined {
-  const due = dueOf(finding);
+  const due = dueVerdictOf(finding);
   return due && keyOf(due.action);
 }
 

@@ -7,7 +7,7 @@ import type { Cancellation } from './decision.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOfMonitor, isOver, isBefore } from './faults.ts';
 import { endOf, endOfUnknown, hasNoEndKeepingCordon, keepsCordon, remember } from './history.ts';
 import type { EndMessage, DrainedNode, Observation, DrainObservation, DrainConfiguration } from './observation.ts';
-import { isRequest, endingBy, isAskedByRepair, isForceful, openRequests } from './phase.ts';
+import { isRequest, endingPhase, isAskedByRepair, isForceful, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
 import type { ActiveDrain, Cordon, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../request-record.ts';
@@ -74,7 +74,7 @@ function withoutEnded(
   if (active === undefined) return { kept, ending: [...waiting, ...running] };
   // The drain itself ends, and answers those that it ran for.
   if (running.length > 0 && running.length === active.requests.length)
-    return { kept: { ...kept, active: { ...active, phase: endingBy(active, outcome, now) } }, ending: waiting };
+    return { kept: { ...kept, active: { ...active, phase: endingPhase(active, outcome, now) } }, ending: waiting };
   return {
     kept: { ...kept, active: withoutRequests(active, running, configuration) },
     ending: [...waiting, ...running],

@@ -21,7 +21,7 @@ export type RequestDecision =
       readonly record: DrainRecord;
       readonly request: DrainRequest;
       readonly position: 'next' | 'joins' | 'follows';
-      /** Ends of requests that gave up their place for this one. */
+      /** Ends of requests that this one replaces. */
       readonly replacedEnds: readonly FinishedDrain[];
     };
 

@@ -8,7 +8,7 @@ import type { EndPlan } from './decision.ts';
 import { hasNoEndKeepingCordon, remember, withUncordonedMark } from './history.ts';
 import { hasStaleCordonMark, uncordonedMarkOf } from './node-annotations.ts';
 import type { DrainedNode, DrainObservation } from './observation.ts';
-import { endingBy, recordedResource } from './phase.ts';
+import { endingPhase, recordedResource } from './phase.ts';
 import type { ActiveDrain, DrainRecord, EndingPhase } from '../record.ts';
 import type { DrainOutcome } from '../request-record.ts';
 import { isDue, type EpochMs } from '../../../shared/domain/time.ts';
@@ -21,7 +21,7 @@ export function withEnding(
   before: ActiveDrain,
   outcome: DrainOutcome,
 ): { readonly record: DrainRecord; readonly active: ActiveDrain; readonly ending: EndingPhase } {
-  const ending = endingBy(before, outcome, now);
+  const ending = endingPhase(before, outcome, now);
   const active = { ...before, phase: ending };
   const requests = record.requests.filter(({ id }) => !active.requests.some(request => request.id === id));
   // Before the Node is changed, which may be refused until somebody else has cordoned it.

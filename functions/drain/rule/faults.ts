@@ -94,5 +94,7 @@ export const endsSince = (recoveries: readonly Recovery[], timestamps: Timestamp
   recoveries.filter(recovery => !isBefore(recovery.said, timestamps)).map(({ fault }) => fault);
 
 /** Faults that ended, by recoveries that were surely said after the event. */
-export const endsAfter = (recoveries: readonly Recovery[], timestamps: Timestamps | undefined): readonly NodeFault[] =>
-  recoveries.filter(recovery => isBefore(timestamps, recovery.said)).map(({ fault }) => fault);
+export const endedFaults = (
+  recoveries: readonly Recovery[],
+  timestamps: Timestamps | undefined,
+): readonly NodeFault[] => recoveries.filter(recovery => isBefore(timestamps, recovery.said)).map(({ fault }) => fault);

@@ -8,7 +8,7 @@ import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../.
 import { isBefore, isSameCheck } from './faults.ts';
 import type { DrainedNode } from './observation.ts';
 import { FULL } from './pods.ts';
-import { bytesOf, newestOf, toStoredAnswer } from './record-size.ts';
+import { bytesOf, newestEntries, toStoredAnswer } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
 import type { AnsweredRequest, FinishedDrain } from '../request-record.ts';
 
@@ -98,7 +98,7 @@ export function remember(record: DrainRecord, ended: readonly FinishedDrain[], n
 
 function withFitting(record: DrainRecord, node: NodeMarks): DrainRecord {
   const { finished, answered = [], ...fields } = record;
-  const newest = newestOf(finished, WHOLE_ENDS);
+  const newest = newestEntries(finished, WHOLE_ENDS);
   const older = finished.slice(0, finished.length - newest.length);
   const stillNeeded = older.length === 0 ? older : inBounds(withoutRepeats(older, newest, node));
   const kept = new Set(stillNeeded.map(({ id }) => id));
@@ -138,7 +138,7 @@ function inBounds(stillNeeded: readonly FinishedDrain[]): readonly FinishedDrain
       fitting.slice(at + 1).some(other => isSameCheck(one.fault, other.fault)),
     );
     const one = fitting[index];
-    if (one === undefined) return newestOf(fitting, { count: fitting.length, maxBytes: MAX_STANDING_BYTES });
+    if (one === undefined) return newestEntries(fitting, { count: fitting.length, maxBytes: MAX_STANDING_BYTES });
     const partner = fitting.findIndex((other, at) => at > index && isSameCheck(one.fault, other.fault));
     fitting = fitting.flatMap((end, at) => {
       if (at === index) return [];
@@ -154,7 +154,7 @@ function fittingIds(ids: readonly AnsweredRequest[], node: NodeMarks): readonly 
     ids.filter(({ id }) => isNamedOnNode(id, node)),
     ids.filter(({ id }) => !isNamedOnNode(id, node)),
   ];
-  const fitting = new Set(newestOf([...others, ...listed].map(toStoredAnswer), ANSWERED_IDS).map(([id]) => id));
+  const fitting = new Set(newestEntries([...others, ...listed].map(toStoredAnswer), ANSWERED_IDS).map(([id]) => id));
   return ids.filter(({ id }) => fitting.has(id));
 }
 

@@ -17,7 +17,7 @@ import {
   type DurationMs,
 } from '../../../shared/domain/time.ts';
 import {
-  endsAfter,
+  endedFaults,
   endsSince,
   faultOf,
   isAbout,
@@ -29,7 +29,7 @@ import {
 } from './faults.ts';
 import { keepsCordon, REMEMBERED_FOR } from './history.ts';
 import type { DueRecovery, Observation, DrainObservation, DrainedNode, RequestMessage } from './observation.ts';
-import { newestOf } from './record-size.ts';
+import { newestEntries } from './record-size.ts';
 import type { DrainRecord } from '../record.ts';
 import type {
   DrainOutcome,
@@ -76,7 +76,7 @@ function withRecovery(
   const { needed, free } = splitByNeed(others, record);
   return {
     ...record,
-    recoveries: newestOf([...free, ...needed, { fault, said: timestamps, time: now }], MAX_RECOVERIES),
+    recoveries: newestEntries([...free, ...needed, { fault, said: timestamps, time: now }], MAX_RECOVERIES),
   };
 }
 
@@ -194,7 +194,7 @@ function fromBeforeQuarantineEnd(
 
 function fromBeforeRecovery({ recoveries = [] }: DrainRecord, { event, said }: DrainRequest): string | undefined {
   const fault = faultOf(event);
-  if (!isOver(fault, endsAfter(recoveries, said))) return undefined;
+  if (!isOver(fault, endedFaults(recoveries, said))) return undefined;
   const last = recoveries.findLast(recovery => isAbout(recovery.fault, fault) && isBefore(said, recovery.said));
   if (last === undefined) return undefined;
   return `this event is from before the one that says that the fault is over, which came at ${toTimestamp(last.time)}`;

@@ -26,7 +26,7 @@ export const openRequests = ({ active }: Pick<DrainRecord, 'active'>): readonly 
   active === undefined || isEnding(active) ? [] : active.requests;
 
 /** The phase of a drain whose end is decided now. */
-export const endingBy = (active: InPhase, outcome: DrainOutcome, time: EpochMs): EndingPhase => ({
+export const endingPhase = (active: InPhase, outcome: DrainOutcome, time: EpochMs): EndingPhase => ({
   kind: 'ending',
   outcome: { ...outcome, time },
   over: [],
@@ -56,7 +56,7 @@ export const isRequest = (incoming: { readonly kind: string } | undefined): inco
   incoming !== undefined && 'request' in incoming;
 
 /** The requests of the drain under way, else of the next one, without one that is about to end. */
-export function askedIn({
+export function remainingRequests({
   record: { active, requests },
   incoming,
 }: Pick<DrainObservation, 'record' | 'incoming'>): readonly DrainRequest[] {

@@ -5,7 +5,7 @@ import type { AnsweredRequest, DrainOutcome, DrainStatus } from '../request-reco
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /** The newest entries of a list that ends with the newest: as many as allowed, while their JSON stays within the bytes. */
-export function newestOf<Entry>(
+export function newestEntries<Entry>(
   all: readonly Entry[],
   { count, maxBytes }: { readonly count: number; readonly maxBytes: number },
 ): readonly Entry[] {
@@ -58,9 +58,9 @@ const SPARED: readonly ((record: CutRecord) => CutRecord)[] = [
   record => withActive(record, active => ({ ...active, warned: active.warned.slice(-MAX_PODS) })),
   // What a request that is repeated is answered with.
   record => ({ ...record, finished: record.finished.map(each => ({ ...each, message: '' })) }),
-  ({ answered = [], ...record }) => ({ ...record, answered: newestOf(answered, FEW_IDS) }),
+  ({ answered = [], ...record }) => ({ ...record, answered: newestEntries(answered, FEW_IDS) }),
   ({ recoveries = [], ...record }) => ({ ...record, recoveries: recoveries.slice(-1) }),
-  record => ({ ...record, finished: newestOf(record.finished, FEW_ENDS) }),
+  record => ({ ...record, finished: newestEntries(record.finished, FEW_ENDS) }),
 ];
 
 function withoutReported<Part extends Reporting>(part: Part): Omit<Part, 'reported'> {

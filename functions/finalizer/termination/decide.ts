@@ -15,7 +15,7 @@
  * | who calls the hooks | `ownerByNode` | `hook-owner.ts` |
  * | which hooks are called, and what is next for each | `nextAtPoint`, `nextForHook`, `afterAnswer`, `nextTimeout`, `unawaitedNews` | `hooks.ts` |
  * | what came of a hook | `progressOf`, `lastMessageOf` | `hooks.ts`, `report.ts` |
- * | whose the instance is | `ownershipOf`, `sharingWith`, `precedesDestructiveCall` | `hooks.ts`, `instance-sharing.ts`, `instance.ts`, `report.ts` |
+ * | whose the instance is | `ownershipOf`, `instanceSharing`, `precedesDestructiveCall` | `hooks.ts`, `instance-sharing.ts`, `instance.ts`, `report.ts` |
  * | in which of several terminations it ends | `endingClaim` | `observe.ts` |
  * | how it ends | `nextForInstance`, `afterRefusedCall`, `needsAnswer` | `instance.ts`, `missing-instance.ts` |
  * | when it was launched | `launchTimeOf` | `instance.ts`, `state-writer.ts` |

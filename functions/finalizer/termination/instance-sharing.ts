@@ -13,7 +13,7 @@ import type { ClaimCache } from './claim-cache.ts';
 import {
   type InstanceSharing,
   precedesDestructiveCall,
-  sharingWith,
+  instanceSharing,
   UNSHARED,
   withoutMismatched,
 } from './rule/instance.ts';
@@ -98,7 +98,7 @@ async function sharingOf(
   if (providerID === undefined || !isEnding) return UNSHARED;
   const claims = await claimsOfInstance(deps, providerID, { reading: { ifNotServed: 'throw' }, pool });
   const others = claims.filter(other => other.metadata.uid !== claim.metadata.uid);
-  return sharingWith(claim, others);
+  return instanceSharing(claim, others);
 }
 
 interface KnownNodes {

@@ -4,7 +4,7 @@ import { OWNER } from '../common/context.ts';
 import { OWN_BLOCKS } from '../common/settings.ts';
 import type { PolicyStatusDeps } from './context.ts';
 import type { PolicyFacts } from './rule/policy-facts.ts';
-import { inForceOf, type PoolCounts, selectedBy } from './settings.ts';
+import { inForceOf, type PoolCounts, selectedPools } from './settings.ts';
 import { warningsOf } from './settings-faults.ts';
 import { loadConfig } from '../../../shared/cluster/configuration.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
@@ -59,7 +59,7 @@ export function observedPolicy(
   { gateOpen, policySet, pools, templates }: ClusterFacts,
 ): ObservedPolicy {
   const { object, fault } = policy;
-  const selected = selectedBy(object, policySet, pools);
+  const selected = selectedPools(object, policySet, pools);
   return {
     ...policy,
     generation: object.metadata.generation,

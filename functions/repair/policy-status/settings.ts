@@ -25,7 +25,7 @@ export function inForceOf(object: KubernetesObject, { policies }: PolicySet): Po
 }
 
 /** The pools that the policy selects. */
-export function selectedBy(
+export function selectedPools(
   policy: KubernetesObject,
   policySet: PolicySet,
   pools: readonly PoolCounts[],

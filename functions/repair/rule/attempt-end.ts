@@ -35,7 +35,7 @@ export function describe(attempt: Attempt): string {
 }
 
 /** Explains why a termination does not end, by the finalizers of its NodeClaim and of its Node. */
-export function stuckBy(ofClaim: readonly string[], ofNode: readonly string[]): string {
+export function stuckReason(ofClaim: readonly string[], ofNode: readonly string[]): string {
   const finalizerOnKind = (kind: string) => (finalizer: string) => `${finalizer} on the ${kind}`;
   const finalizers = [...ofClaim.map(finalizerOnKind('NodeClaim')), ...ofNode.map(finalizerOnKind('Node'))];
   return finalizers.length === 0 ? 'no finalizer holds it' : `held by finalizer ${finalizers.join(', ')}`;

@@ -12,10 +12,10 @@ import {
   replacementOf,
   withoutAttempt,
 } from './attempt.ts';
-import { againAt } from './next-action.ts';
+import { retryText } from './next-action.ts';
 import { judgeByLadder } from './own-verdict.ts';
 import { allActionsOf, isBeforeReboot } from './ladder.ts';
-import { dueOf, type GoneNode, type Finding, findingOf, withState, findingUnderWay } from './finding.ts';
+import { dueVerdictOf, type GoneNode, type Finding, findingOf, withState, findingUnderWay } from './finding.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { replacementStatusOf } from './replacement.ts';
@@ -31,7 +31,7 @@ import {
   judgeRecoveredEarly,
   judgeWithoutAttempt,
   stopAndJudge,
-  stuckBy,
+  stuckReason,
 } from './attempt-end.ts';
 import { isStillUnhealthy } from './onset.ts';
 import { judgeReplacing } from './replacing.ts';
@@ -66,7 +66,7 @@ export function judgeAttempt(facts: NodeFacts, storedAttempt: Attempt): Finding 
   const waits = retryTime(facts, attempt);
   if (waits !== undefined) {
     const why = record.refusals?.[attempt.key]?.message ?? '';
-    const message = `${why}; ${againAt(waits)}`;
+    const message = `${why}; ${retryText(waits)}`;
     // Others may have its slot meanwhile.
     return findingOf(record, { kind: 'retry', node, message }, waits, { attemptState: 'ended' });
   }
@@ -124,7 +124,7 @@ function judgeUnfinished(facts: NodeFacts, attempt: Attempt): Finding {
   const replaced = judgeReplacedAgain(factsAfter, attempt);
   if (replaced !== undefined) return replaced;
   const finding = judgeByLadder(factsAfter, isEnforced(facts) ? attempt : undefined);
-  return dueOf(finding)?.unfinished === undefined ? { ...finding, attemptState: 'failed' } : finding;
+  return dueVerdictOf(finding)?.unfinished === undefined ? { ...finding, attemptState: 'failed' } : finding;
 }
 
 /**
@@ -173,7 +173,7 @@ function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Fi
       : undefined;
     return findingUnderWay(record, verdict, time, hasUselessLeftovers);
   }
-  const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckBy(claim?.finalizers ?? [], node.finalizers ?? [])}; it holds no other repair any more`;
+  const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckReason(claim?.finalizers ?? [], node.finalizers ?? [])}; it holds no other repair any more`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, message };
   return findingOf(record, verdict, addDuration(now, FOLLOW_CHECK), { hasUselessLeftovers });
 }
@@ -247,7 +247,7 @@ function judgeWithoutNextAction(facts: NodeFacts, attempt: Attempt): Finding | u
 function judgeRebootNext(facts: NodeFacts, attempt: Attempt): Finding {
   const { record } = facts;
   const finding = judgeByLadder(facts);
-  const due = dueOf(finding);
+  const due = dueVerdictOf(finding);
   if (due?.action.type === 'Reboot' || finding.verdict?.kind === 'retry') return judgeNext(facts, finding);
   // The node stays cordoned only for its reboot.
   if (due === undefined) return callOffAndJudge(facts, attempt);
@@ -294,7 +294,7 @@ export function judgeGone(
   const check = addDuration(now, FOLLOW_CHECK);
   if (!isDue(now, attempt.until))
     return gone(record, undefined, earliest(attempt.until, check), { attemptState: 'unawaited', unreported });
-  const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckBy(claim.finalizers, [])}`;
+  const message = `its termination was begun at ${toTimestamp(attempt.time)}, its Node is gone, and it is not over: ${stuckReason(claim.finalizers, [])}`;
   const named = { name: claim.name, uid: claim.uid };
   const verdict: Verdict = { kind: 'stuckWithoutNode', node, attempt, claim: named, message };
   return gone(record, verdict, check, { unreported });

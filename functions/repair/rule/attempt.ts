@@ -260,7 +260,7 @@ export function describeFound(attempt: Attempt, found: FoundReplacement, later: 
   const is = `its replacement of before, NodeClaim ${replacementOf(attempt)?.name ?? ''}, is found again`;
   return found === 'inUse'
     ? `${is}, and in use`
-    : `${is}, and has time until ${toTimestamp(attempt.until)}${followedBy(later)}`;
+    : `${is}, and has time until ${toTimestamp(attempt.until)}${nextActionsText(later)}`;
 }
 
 /** Says how much time a termination leaves to the pods of the node. */
@@ -341,7 +341,7 @@ export function attemptDetails(attempt: Attempt): JsonObject {
 }
 
 /** The end of a message: which actions come next. */
-export const followedBy = (later: readonly LadderAction[]): string =>
+export const nextActionsText = (later: readonly LadderAction[]): string =>
   later.length === 0 ? '' : `; after it, while the node is unhealthy: ${later.map(({ type }) => type).join(', ')}`;
 
 /** The name of a condition among the terminations, e.g. `Ready=False`. */

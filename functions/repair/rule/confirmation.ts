@@ -2,7 +2,7 @@
  * Blockers of one node that the guards let through: EC2 has not confirmed the fault, or it is not known who else is at
  * work. Pure.
  */
-import { dueOf } from './finding.ts';
+import { dueVerdictOf } from './finding.ts';
 import type { GuardInputs } from './guard-inputs.ts';
 import { createGuards } from './guards.ts';
 import type { JudgedPool } from './node-verdict.ts';
@@ -32,7 +32,7 @@ export function nodesToConfirm(
   guardInputs: GuardInputs | undefined,
 ): readonly NodeToConfirm[] {
   const asking = presentNodes.flatMap((finding): NodeToConfirm[] => {
-    const check = dueOf(finding)?.entryPolicy.confirm;
+    const check = dueVerdictOf(finding)?.entryPolicy.confirm;
     return check === undefined ? [] : [{ node: finding.node, check }];
   });
   if (guardInputs === undefined || asking.length === 0) return [];

@@ -33,7 +33,7 @@ export type AttemptState =
   /** There was no attempt, or the verdict alone says how it stands. */
   | 'none'
   | 'hasTime'
-  /** The action has ended: the attempt holds its place only for the next one, if that may begin at once. */
+  /** The action has ended: the attempt holds its slot only for the next one, if that may begin at once. */
   | 'ended'
   /** The attempt goes on, and no longer counts against the limits. */
   | 'unawaited'
@@ -95,7 +95,7 @@ export const isDueFinding = (finding: NodeFinding): finding is DueFinding =>
   finding.kind === 'present' && finding.verdict?.kind === 'due';
 
 /** The verdict of a node that is due for an action; undefined: it is not. */
-export const dueOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueVerdict | undefined =>
+export const dueVerdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): DueVerdict | undefined =>
   verdict?.kind === 'due' ? verdict : undefined;
 
 export const hasTrait = (verdict: NodeFinding['verdict'], trait: VerdictTrait): boolean =>
@@ -163,12 +163,12 @@ export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): ReportedVe
 
 /**
  * UIDs of nodes with an attempt under way, of nodes on which a run that may still be at work set out to act, and of
- * nodes that keep their place for the action that follows now.
+ * nodes that keep their slot for the action that follows now.
  */
 export function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
   const counted = findings.filter(
     finding =>
-      finding.state === 'inFlight' || beingActedUntil(finding, state, now) !== undefined || keepsPlace(finding, state),
+      finding.state === 'inFlight' || beingActedUntil(finding, state, now) !== undefined || keepsSlot(finding, state),
   );
   return new Set(counted.map(({ node }) => node.uid));
 }
@@ -185,9 +185,9 @@ export function beingActedUntil(
   return isDue(now, runEnds) ? undefined : runEnds;
 }
 
-/** Whether the node keeps the place that it has: it is due for its next action. One that gave its place up asks for one again. */
-const keepsPlace = (finding: NodeFinding, { inFlight }: Pick<PoolRecord, 'inFlight'>): boolean =>
-  finding.attemptState === 'ended' && dueOf(finding) !== undefined && finding.node.uid in inFlight;
+/** Whether the node keeps the slot that it has: it is due for its next action. One that gave its slot up asks for one again. */
+const keepsSlot = (finding: NodeFinding, { inFlight }: Pick<PoolRecord, 'inFlight'>): boolean =>
+  finding.attemptState === 'ended' && dueVerdictOf(finding) !== undefined && finding.node.uid in inFlight;
 
 /**
  * The time at which a run of ours set out to act on the node; undefined: none did. A slot that another controller's

@@ -52,7 +52,7 @@ export function ladderOf(
 /**
  * The actions of a ladder that are possible at a node: without a NodeClaim of a NodePool there is nothing to replace.
  */
-export function possibleOf(ladder: readonly LadderAction[], claim?: NodeClaimView): readonly PossibleAction[] {
+export function possibleActions(ladder: readonly LadderAction[], claim?: NodeClaimView): readonly PossibleAction[] {
   const pool = claim?.labels[NODE_POOL_LABEL];
   const launch = claim && pool !== undefined ? { claim: { name: claim.name, uid: claim.uid }, pool } : undefined;
   return ladder.flatMap((action): PossibleAction[] => {

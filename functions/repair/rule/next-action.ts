@@ -42,7 +42,7 @@ export function judgeDue(
   const { now, launchPause } = context;
   const { dueCondition, ladder, claim } = own;
   const { incident, acts, refusals } = record;
-  const taken = incident?.taken ?? takenBefore(record, dueCondition.conditionType, ladder, now);
+  const taken = incident?.taken ?? actionsTakenBefore(record, dueCondition.conditionType, ladder, now);
   const { skippedLaunches } = incident ?? {};
   const basis = context.basisOf(claim);
   const requested = ladder.findIndex(each => keyOf(each) === record.leftovers?.requested?.key);
@@ -83,11 +83,11 @@ export function judgeDue(
       return findingOf(begun, { ...own, node, action: earlier?.action ?? named, laterActions, unfinished: same });
     }
     case 'refused': {
-      const message = `${own.message}; refused: ${next.message}; ${againAt(next.until)}`;
+      const message = `${own.message}; refused: ${next.message}; ${retryText(next.until)}`;
       return findingOf(record, { kind: 'retry', node, message }, next.until);
     }
     case 'unavailable': {
-      const message = `${own.message}; no replacement can be launched: ${againAt(next.until)}`;
+      const message = `${own.message}; no replacement can be launched: ${retryText(next.until)}`;
       const verdict = { kind: 'blockedByNode', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
       return findingOf(record, verdict, next.until);
     }
@@ -127,7 +127,7 @@ function allowanceReturns(action: LadderAction, acts: readonly Act[], now: Epoch
  * Actions that count as taken when an incident begins. If the last incident was of the same condition type and is less
  * than a day old, the ladder resumes at its last action. That is passed over while it has no attempt left.
  */
-export function takenBefore(
+export function actionsTakenBefore(
   { lastIncident: last }: Pick<NodeRecord, 'lastIncident'>,
   type: string,
   ladder: readonly LadderAction[],
@@ -272,10 +272,10 @@ export function refusedUntil(
   return isDue(now, until) ? undefined : { until, refusal };
 }
 
-export const againAt = (until: EpochMs): string => `it is tried again at ${toTimestamp(until)}`;
+export const retryText = (until: EpochMs): string => `it is tried again at ${toTimestamp(until)}`;
 
 /**
- * Rewords the end of a message (`againAt`) if the time that it names is over at `now`. Later tries are not reported, so
+ * Rewords the end of a message (`retryText`) if the time that it names is over at `now`. Later tries are not reported, so
  * the message keeps the time of an earlier one.
  */
 export function withPastTense(message: string, now: EpochMs): string {

@@ -5,7 +5,7 @@
  */
 import { isRebootUnderWay, newNode, replacementOf } from './attempt.ts';
 import { judgeAttempt, judgeGone } from './attempt-verdict.ts';
-import { dueOf, type Finding, type NodeFinding, type PresentNode, withState } from './finding.ts';
+import { dueVerdictOf, type Finding, type NodeFinding, type PresentNode, withState } from './finding.ts';
 import { nextEpisodes } from './flapping.ts';
 import { endOf, HEALTHY_FOR, type HealthNow, incidentAt, readableSettings } from './incident.ts';
 import { isRebootTried, keyOf } from './ladder.ts';
@@ -101,7 +101,7 @@ export type NextRead =
 /** The next facts to read; undefined: all is read. */
 export function nextRead(facts: PoolFacts, { presentNodes }: JudgedPool): NextRead | undefined {
   const { pool, poolSettings, dueFacts, existsByUid } = facts;
-  if (dueFacts === undefined && presentNodes.some(finding => dueOf(finding) !== undefined)) {
+  if (dueFacts === undefined && presentNodes.some(finding => dueVerdictOf(finding) !== undefined)) {
     const { freeze, zoneOutage } = readableSettings(poolSettings.repair) ?? {};
     const counting = [freeze, zoneOutage, poolSettings.repair.limits];
     return { kind: 'dueFacts', countsCluster: pool === undefined || counting.some(each => each !== undefined) };
@@ -246,7 +246,7 @@ function withExpiries(
   const isDeadlineOver = annotation !== undefined && attempt?.action !== 'Terminate';
   // A run that died has left this behind, and no action that is due now would use it.
   const isAbandoned = isUnused || isMaintenanceOver || isDeadlineOver;
-  const isActDue = dueOf(finding) !== undefined && repair.mode === 'Enforce';
+  const isActDue = dueVerdictOf(finding) !== undefined && repair.mode === 'Enforce';
   const judged = {
     ...finding,
     hasUselessLeftovers: finding.hasUselessLeftovers || isUnmarkDue || (isAbandoned && !isActDue),

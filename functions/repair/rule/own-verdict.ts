@@ -6,7 +6,7 @@
 import { type Finding, findingOf } from './finding.ts';
 import { cumulativeDueTime } from './flapping.ts';
 import { isRecordNeeded, readableSettings } from './incident.ts';
-import { ladderOf, possibleOf } from './ladder.ts';
+import { ladderOf, possibleActions } from './ladder.ts';
 import { judgeDue } from './next-action.ts';
 import {
   clockSkewsOf,
@@ -86,7 +86,7 @@ export function judgeHealth(node: JudgedNode, context: HealthContext): Health {
   const unhealthy = unhealthyConditions(node, settings, context);
   const [some] = unhealthy;
   if (some === undefined) return { kind: 'healthy', unhealthy };
-  const timed = unhealthy.flatMap(timedOf).toSorted((a, b) => a.dueTime - b.dueTime);
+  const timed = unhealthy.flatMap(dueTimesOf).toSorted((a, b) => a.dueTime - b.dueTime);
   const [soonest] = timed;
   const deciding = decidingOf(timed, context.now);
   if (deciding === undefined || soonest === undefined) {
@@ -126,7 +126,7 @@ interface Timed {
   readonly dueTime: EpochMs;
 }
 
-function timedOf(entry: UnhealthyCondition): readonly Timed[] {
+function dueTimesOf(entry: UnhealthyCondition): readonly Timed[] {
   const { repairCondition, onset } = entry;
   if (onset === undefined) return [];
   const { start, seenTime } = onset;
@@ -214,7 +214,7 @@ export function decideNode({ now, node, owner, repair, health, externalRequest }
   }
   const { priority = 0, toleration } = entry.repairCondition;
   const entryPolicy: EntryPolicy = { priority, toleration, ...termsOf(settings, entry) };
-  const ladder = possibleOf(ladderOf(entryPolicy, claim?.terminationGracePeriod), claim);
+  const ladder = possibleActions(ladderOf(entryPolicy, claim?.terminationGracePeriod), claim);
   return { kind: 'due', dueCondition, claim, severity: unhealthy.length, entryPolicy, ladder, dueSince, message };
 }
 

@@ -5,7 +5,7 @@
 import type { AttemptOf, Replacement } from '../attempt-record.ts';
 import { type OwnDueVerdict, LAUNCH_CHECK } from './verdict.ts';
 import type { NodeFacts } from './pool-facts.ts';
-import { againAt, refusedUntil } from './next-action.ts';
+import { retryText, refusedUntil } from './next-action.ts';
 import { judgeByLadder } from './own-verdict.ts';
 import { type Finding, findingOf, findingUnderWay } from './finding.ts';
 import { isWanted, judgeWithoutAttempt, judgeRecovered } from './attempt-end.ts';
@@ -98,7 +98,7 @@ function judgeReadyReplacement(
     return findingOf(record, verdict, addDuration(now, LAUNCH_CHECK), { attemptState: 'ended' });
   }
   const { until } = waits;
-  const message = `${own.message}; the termination was refused: ${againAt(until)}`;
+  const message = `${own.message}; the termination was refused: ${retryText(until)}`;
   return findingOf(record, { kind: 'retry', node, message }, until, { attemptState: 'ended' });
 }
 

@@ -87,7 +87,7 @@ const wakeUpOf = (kind: string, name: string, apiVersion: string): Message => ({
 const LIMITS_WAKE_UP = wakeUpOf('Round', 'concurrent-repairs', 'curfew.dev/v1alpha1');
 const GPU_WAKE_UP = wakeUpOf('NodePool', 'gpu', 'karpenter.sh/v1');
 
-/** n1 was due a minute before g1, and has the place. */
+/** n1 was due a minute before g1, and has the slot. */
 const N1_FIRST: readonly Earlier[] = [...seen('n1'), ...GPU_SEEN, wait(TOLERATION + 2)];
 const g1Later = ready('False', addDuration(START, minutes(1)));
 const limited = { ...BASE, objects: [...twoPools(SICK, g1Later), policy(CLUSTER_LIMIT)] };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide, isCustomDrain, podCriteriaOf } from '../../../functions/drain/decide.ts';
 import type { DrainObservation, FoundResource } from '../../../functions/drain/rule/observation.ts';
-import { endingBy, isWaiting, recordedResource, openPhaseOf } from '../../../functions/drain/rule/phase.ts';
+import { endingPhase, isWaiting, recordedResource, openPhaseOf } from '../../../functions/drain/rule/phase.ts';
 import { NO_DRAIN_LIMITS, type DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import {
@@ -261,7 +261,7 @@ describe('a drain under way', () => {
   it('stands, while its end is on its way, where it stood when that was decided', () => {
     const outcome = { status: 'Succeeded', reason: 'Drained', message: '', left: [] } as const;
     const waiting = active({ phase: { kind: 'waiting', since: NOW, takesSlot: false } });
-    const ending = { phase: endingBy(waiting, outcome, NOW) };
+    const ending = { phase: endingPhase(waiting, outcome, NOW) };
     expect(ending.phase).toEqual({
       kind: 'ending',
       outcome: { ...outcome, time: NOW },
@@ -272,7 +272,7 @@ describe('a drain under way', () => {
     expect([isWaiting(ending), isWaiting(drain)]).toEqual([true, false]);
     const custom = active({ phase: { kind: 'custom', resource: RESOURCE } });
     expect([recordedResource(custom), recordedResource(waiting)]).toEqual([RESOURCE, undefined]);
-    expect(recordedResource({ phase: endingBy(custom, outcome, NOW) })).toEqual(RESOURCE);
+    expect(recordedResource({ phase: endingPhase(custom, outcome, NOW) })).toEqual(RESOURCE);
   });
 
   it('answers a recovery that somebody asks about, also where it ends nothing', () => {

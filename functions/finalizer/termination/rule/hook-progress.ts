@@ -10,7 +10,7 @@ import type { HookProgress, HookProgressIn, HookResource, TerminationRecord } fr
 export type ResourceAnswer = HookAnswer & { readonly resource?: HookResource };
 
 /** Reason why nothing waits for the hook; undefined: the termination does. */
-export const unawaitedOf = (progress: HookProgress | undefined): HookProgressIn<'intended'>['unawaited'] =>
+export const reasonNotAwaited = (progress: HookProgress | undefined): HookProgressIn<'intended'>['unawaited'] =>
   progress === undefined || progress.phase === 'timedOut' ? undefined : progress.unawaited;
 
 /** Message of the last failure of the hook. */
@@ -70,7 +70,7 @@ export function withCalls(value: TerminationRecord, calls: TerminationRecord): T
 /** The progress after the answer to a call that was just made, or to a look at its custom resource. */
 export function afterAnswer(progress: HookProgress, answer: ResourceAnswer, now: EpochMs): HookProgress {
   const { firstInvokedTime, attempts, failureReport, lateLookTime } = progress;
-  const unawaited = unawaitedOf(progress);
+  const unawaited = reasonNotAwaited(progress);
   const resource = answer.resource ?? resourceOf(progress);
   const calls = {
     firstInvokedTime,
@@ -126,7 +126,7 @@ export const nextTimeout = (
   hooks
     .map(hook => {
       const own = progressOf(progress, hook.name);
-      const isAwaited = own !== undefined && unawaitedOf(own) === undefined && AWAITED_PHASES.has(own.phase);
+      const isAwaited = own !== undefined && reasonNotAwaited(own) === undefined && AWAITED_PHASES.has(own.phase);
       return isAwaited ? hookTimeoutTime(hook, own) : undefined;
     })
     .reduce(earliest, undefined);

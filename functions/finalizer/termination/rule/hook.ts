@@ -20,10 +20,10 @@ import {
   type EpochMs,
 } from '../../../../shared/domain/time.ts';
 import type { HookProgress, HookProgressIn, HookResource } from '../record.ts';
-import { hookTimeoutTime, isFirstCallUnknown, isLookedAtLate, unawaitedOf } from './hook-progress.ts';
+import { hookTimeoutTime, isFirstCallUnknown, isLookedAtLate, reasonNotAwaited } from './hook-progress.ts';
 import { nextLook } from './turn.ts';
 
-export type UnawaitedReason = NonNullable<ReturnType<typeof unawaitedOf>>;
+export type UnawaitedReason = NonNullable<ReturnType<typeof reasonNotAwaited>>;
 
 /** The progress of a hook that has begun and is not over. */
 type OpenProgress = HookProgressIn<'pending' | 'failed' | 'timedOut'>;
@@ -81,7 +81,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
   const { now, hook, progress, isOwn } = observation;
   if (progress === undefined) return recordCall(observation);
   // Called when nothing waited for it. One that was only noted down then may not have been.
-  if (unawaitedOf(progress) !== undefined && progress.phase !== 'intended') return DONE;
+  if (reasonNotAwaited(progress) !== undefined && progress.phase !== 'intended') return DONE;
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return DONE;
   // A run that ended may not have called it: whether it ran out of time is asked once it was called for certain.
   if (progress.phase === 'intended') {
@@ -131,7 +131,7 @@ const RESOURCE_LOOKS = { least: seconds(8), most: minutes(1) };
 /** The call that is noted down now. The time of a hook counts from the first call that was made. */
 function recordCall({ now, mode, progress: before }: HookObservation): HookEffect {
   const unawaited = mode === 'awaited' ? undefined : mode;
-  const isSameMode = unawaitedOf(before) === unawaited;
+  const isSameMode = reasonNotAwaited(before) === unawaited;
   const isFirst = before === undefined || isFirstCallUnknown(before) || !isSameMode;
   const progress: HookProgressIn<'intended'> = {
     phase: 'intended',
@@ -186,7 +186,7 @@ const MAX_CALLS = 2;
 function nextForUnawaited(observation: HookObservation, mode: UnawaitedReason): HookEffect {
   const { now, hook, progress, isOwn } = observation;
   // What a run noted down that ended may not have been called: its key is the same when it is called again.
-  const unawaited = unawaitedOf(progress);
+  const unawaited = reasonNotAwaited(progress);
   if (progress === undefined || (progress.phase === 'intended' && unawaited === undefined)) {
     return recordCall(observation);
   }
@@ -215,7 +215,7 @@ function nextForUnawaited(observation: HookObservation, mode: UnawaitedReason): 
 /** Time for which this hook may still delay a forced end. */
 function timeLeft({ now, hook, hooks }: HookObservation, own: HookProgress): DurationMs {
   const others = Object.entries(hooks).filter(
-    ([other, progress]) => unawaitedOf(progress) === 'forced' && other !== hook.name,
+    ([other, progress]) => reasonNotAwaited(progress) === 'forced' && other !== hook.name,
   );
   const spent = others.reduce(
     (sum, [, { firstInvokedTime, lastSeenTime }]) =>

@@ -6,7 +6,7 @@
 import type { HookPoint, TerminationHook } from '../../../../shared/domain/termination.ts';
 import type { HookProgress, TerminationRecord } from '../record.ts';
 import type { HookObservation, UnawaitedReason } from './hook.ts';
-import { lastMessageOf, progressOf, unawaitedOf } from './hook-progress.ts';
+import { lastMessageOf, progressOf, reasonNotAwaited } from './hook-progress.ts';
 import type { InstanceOwnership } from './instance.ts';
 
 /**
@@ -83,7 +83,7 @@ export function nextAtPoint(observation: HookPointObservation): HookPointEffect 
 function isHookDone({ record, isForced }: HookPointObservation, { name, at }: TerminationHook): boolean {
   const progress = progressOf(record.hooks, name);
   // One that came to the policy later is called, too, although its point was told of.
-  if (progress !== undefined && unawaitedOf(progress) !== undefined)
+  if (progress !== undefined && reasonNotAwaited(progress) !== undefined)
     return progress.phase !== 'intended' && record.reportedHookPoints?.includes(at) === true;
   if (isForced) return progress !== undefined && progress.phase !== 'intended';
   return progress?.phase === 'succeeded' || progress?.phase === 'passed';
@@ -106,7 +106,7 @@ export function unawaitedNews(
   if (reportedHookPoints.includes(point)) return undefined;
   const unawaited = hooks.flatMap(({ name }) => {
     const own = progressOf(progress, name);
-    const how = unawaitedOf(own);
+    const how = reasonNotAwaited(own);
     return own === undefined || how === undefined ? [] : [{ name, how, progress: own }];
   });
   if (unawaited.length === 0) return undefined;

@@ -45,7 +45,7 @@ export interface InstanceSharing {
 export const UNSHARED: InstanceSharing = { sharedWith: [], endedWith: undefined };
 
 /** The sharing of an instance with others. @param others that have the instance of the NodeClaim, too */
-export function sharingWith(claim: KubernetesObject, others: readonly KubernetesObject[]): InstanceSharing {
+export function instanceSharing(claim: KubernetesObject, others: readonly KubernetesObject[]): InstanceSharing {
   const sharedWith = others.filter(other => isLive(claim) || isLive(other)).map(({ metadata }) => metadata.name);
   const ender = endingClaim([claim, ...others]);
   const isOther = ender !== undefined && ender.metadata.uid !== claim.metadata.uid;

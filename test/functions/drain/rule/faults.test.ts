@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { endsAfter, endsSince, isAbout, isOver, isBefore } from '../../../../functions/drain/rule/faults.ts';
+import { endedFaults, endsSince, isAbout, isOver, isBefore } from '../../../../functions/drain/rule/faults.ts';
 import { addDuration, minutes, type EpochMs } from '../../../../shared/domain/time.ts';
 import { NOW } from '../observations.ts';
 import type { NodeFault, Timestamps } from '../../../../functions/drain/request-record.ts';
@@ -160,8 +160,8 @@ describe('what was said', () => {
     const entities = (ends: readonly NodeFault[]): readonly string[] => ends.flatMap(end => end.entities);
     const event = { createdTime: at(2) };
     expect(entities(endsSince(recoveries, event))).toEqual(['2', '3']);
-    expect(entities(endsAfter(recoveries, event))).toEqual(['3']);
+    expect(entities(endedFaults(recoveries, event))).toEqual(['3']);
     expect(entities(endsSince(recoveries, undefined))).toEqual(['1', '2', '3']);
-    expect(entities(endsAfter(recoveries, undefined))).toEqual([]);
+    expect(entities(endedFaults(recoveries, undefined))).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import {
   requestOnNode,
   toHealthEvent,
 } from '../../../../functions/drain/rule/node-annotations.ts';
-import { endingBy } from '../../../../functions/drain/rule/phase.ts';
+import { endingPhase } from '../../../../functions/drain/rule/phase.ts';
 import { REPAIR_SOURCE } from '../../../../shared/domain/source.ts';
 import { active, NOW, observation, prepared, request } from '../observations.ts';
 
@@ -86,7 +86,7 @@ describe('the request on a Node', () => {
     ['is taken back by another one', { requests: [asked] }, 'b', { kind: 'withdrawn', id: 'a' }],
     ['is known while it waits', { requests: [asked] }, 'a', undefined],
     ['is known while it is drained for', { active: active({ requests: [request('b'), asked] }) }, 'a', undefined],
-    ['ends as it was decided', { active: active({ requests: [asked], phase: endingBy(active(), OUTCOME, NOW) }) }, undefined, undefined], // prettier-ignore
+    ['ends as it was decided', { active: active({ requests: [asked], phase: endingPhase(active(), OUTCOME, NOW) }) }, undefined, undefined], // prettier-ignore
     ['has nothing to do with those of others', { requests: [request('c')] }, undefined, undefined],
     [
       'is a new one beside those of others',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answerOrTake, toFinished } from '../../../../functions/drain/rule/take-request.ts';
 import { remember } from '../../../../functions/drain/rule/history.ts';
-import { fittingJson, newestOf } from '../../../../functions/drain/rule/record-size.ts';
+import { fittingJson, newestEntries } from '../../../../functions/drain/rule/record-size.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
 import type { DrainOutcome } from '../../../../functions/drain/request-record.ts';
 import { DRAIN_CODEC } from '../../../../functions/drain/record.ts';
@@ -111,7 +111,7 @@ describe('the newest of a list', () => {
     [5, 7, ['cc']],
     [5, 3, []],
   ])('%i at most, in %i bytes of JSON: %j', (count, maxBytes, expected) => {
-    expect(newestOf(['aa', 'bb', 'cc'], { count, maxBytes })).toEqual(expected);
+    expect(newestEntries(['aa', 'bb', 'cc'], { count, maxBytes })).toEqual(expected);
   });
 });
 

@@ -4,7 +4,7 @@ import { newNode, podsUntil } from '../../../../functions/repair/rule/attempt.ts
 import { decide } from '../../../../functions/repair/decide.ts';
 import { judgeHealth } from '../../../../functions/repair/rule/own-verdict.ts';
 import { onsetsOf } from '../../../../functions/repair/rule/onset.ts';
-import { dueOf } from '../../../../functions/repair/rule/finding.ts';
+import { dueVerdictOf } from '../../../../functions/repair/rule/finding.ts';
 import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
@@ -58,7 +58,7 @@ export function curfew(cluster: Cluster, options: CurfewOptions = {}): readonly 
     return decision.granted.flatMap(({ attempt, finding }): Command[] => {
       const { claim, action } = attempt;
       if (claim === undefined) return [];
-      const own = dueOf(finding)?.entryPolicy.drainBound;
+      const own = dueVerdictOf(finding)?.entryPolicy.drainBound;
       const limit = claims.find(({ uid }) => uid === claim.uid)?.terminationGracePeriod;
       const bound = own === undefined || own === 'Inherit' || (limit !== undefined && limit < own) ? limit : own;
       const ofReboot = bound === undefined ? undefined : T + bound;

@@ -5,7 +5,7 @@ import {
   conditionDetails,
   describeAct,
   describeFound,
-  followedBy,
+  nextActionsText,
   graceEnd,
   isUnbounded,
   podsUntil,
@@ -101,8 +101,10 @@ describe('an act is described', () => {
 
   it('with the actions that come next', () => {
     const ladder = allActionsOf({ settings: someSettings({ actions: [REBOOT, FIX, TERMINATE] }) });
-    expect(followedBy(ladder.slice(1, 3))).toBe('; after it, while the node is unhealthy: CustomResource, Terminate');
-    expect(followedBy([])).toBe('');
+    expect(nextActionsText(ladder.slice(1, 3))).toBe(
+      '; after it, while the node is unhealthy: CustomResource, Terminate',
+    );
+    expect(nextActionsText([])).toBe('');
   });
 });
 

@@ -1,6 +1,6 @@
 /** A due node whose NodeClaim somebody else is deleting: a repair ends it sooner, or leaves it to end. */
 import { describe, expect, it } from 'vitest';
-import { dueOf } from '../../../../functions/repair/rule/finding.ts';
+import { dueVerdictOf } from '../../../../functions/repair/rule/finding.ts';
 import { at, NOW } from '../../../builders/pool.ts';
 import { aFinding, aPoolNode, claimOf, someRepairInForce } from '../../../builders/repair.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
@@ -35,6 +35,6 @@ describe('a due node whose NodeClaim is being deleted by somebody else', () => {
     ['it has no deadline', '1h', {}],
     ['its deadline is a later one', '1m', IN_TEN_MINUTES],
   ])('is terminated where %s', (_, terminationGracePeriod, claim) => {
-    expect(dueOf(look(terminationGracePeriod, claim))?.action.type).toBe('Terminate');
+    expect(dueVerdictOf(look(terminationGracePeriod, claim))?.action.type).toBe('Terminate');
   });
 });

@@ -1,6 +1,6 @@
 /** What is done in place: what is said of it, when it has helped, and what follows it. */
 import { describe, expect, it } from 'vitest';
-import { dueOf } from '../../../../functions/repair/rule/finding.ts';
+import { dueVerdictOf } from '../../../../functions/repair/rule/finding.ts';
 import type { ActionAnswer, Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { RepairInForce } from '../../../../functions/repair/rule/settings-in-force.ts';
@@ -22,7 +22,7 @@ describe('a request of which no run said whether it was made', () => {
     const repair = someRepairInForce(JSON.parse(JSON.stringify(block)) as never);
     const finding = look(attempt, { repair, more: refused(key, 3, 'another') });
     expect(finding.unreported).toEqual([]);
-    expect(dueOf(finding)).toMatchObject({ action: { type: action }, unfinished: { requestId: 'r1' } });
+    expect(dueVerdictOf(finding)).toMatchObject({ action: { type: action }, unfinished: { requestId: 'r1' } });
   });
 
   it('I7 has what it may have made taken back where it was refused since', () => {

@@ -5,7 +5,7 @@ import { isRebootUnderWay, newNode, withAcceptedAttempt } from '../../../../func
 import { actsOf, LAST_REBOOT_ANNOTATION, lastRebootText } from '../../../../functions/repair/rule/reboot-marks.ts';
 import { incidentAt } from '../../../../functions/repair/rule/incident.ts';
 import { isRebootTried, keyOf, ladderOf } from '../../../../functions/repair/rule/ladder.ts';
-import { nextAction, takenBefore } from '../../../../functions/repair/rule/next-action.ts';
+import { nextAction, actionsTakenBefore } from '../../../../functions/repair/rule/next-action.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { Act, NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';
@@ -122,7 +122,7 @@ describe('an incident of the same condition within a day', () => {
     ['begins at the first one where the list has no such action', before('Ready', 'Reboot||1', -60), REBOOT],
     ['begins at the first one where there was none', { lastIncident: undefined, acts: [] }, REBOOT],
   ])('%s', (_, record, expected) => {
-    expect(turn({ taken: takenBefore(record, 'Ready', THREE, at(0)), acts: record.acts })).toBe(expected);
+    expect(turn({ taken: actionsTakenBefore(record, 'Ready', THREE, at(0)), acts: record.acts })).toBe(expected);
   });
 });
 
@@ -226,7 +226,7 @@ it('property: I11 no action twice for one incident, and none beyond its allowanc
         if (step.kind === 'unhealthy') type = step.type;
         look();
         if (step.kind !== 'act' || type === undefined) continue;
-        const taken = record.incident?.taken ?? takenBefore(record, type, own, now);
+        const taken = record.incident?.taken ?? actionsTakenBefore(record, type, own, now);
         const { acts: done, refusals } = record;
         const next = nextAction({ ladder: own, taken, acts: done, refusals, basis: '' }, now);
         if (next.kind !== 'next') continue;
@@ -299,7 +299,7 @@ describe('a reboot whose pods have time', () => {
 
   it('comes with its drain again in the next incident, while it has an attempt left', () => {
     const next = (key: string, times: readonly number[]): string => {
-      const taken = takenBefore({ lastIncident: { type: 'Ready', key, time: at(0) } }, 'Ready', ladder, at(60));
+      const taken = actionsTakenBefore({ lastIncident: { type: 'Ready', key, time: at(0) } }, 'Ready', ladder, at(60));
       return turn({ ladder, taken, acts: acts(key, ...times) });
     };
     expect(next(reboot, [-30])).toBe(drain);
@@ -313,7 +313,12 @@ describe('a termination after its drain', () => {
   const own = ladder({ type: 'DrainThenTerminate', timeout: '10m' });
   const [drain, end] = own.map(keyOf) as [string, string];
   const next = (...times: readonly number[]): string => {
-    const taken = takenBefore({ lastIncident: { type: 'Ready', key: drain, time: at(-30) } }, 'Ready', own, at(0));
+    const taken = actionsTakenBefore(
+      { lastIncident: { type: 'Ready', key: drain, time: at(-30) } },
+      'Ready',
+      own,
+      at(0),
+    );
     return turn({ ladder: own, taken, acts: acts(drain, ...times) });
   };
 

@@ -6,11 +6,11 @@ import {
   isBeforeReboot,
   keyOf,
   ladderOf,
-  possibleOf,
+  possibleActions,
   terminationAfter,
 } from '../../../../functions/repair/rule/ladder.ts';
-import { dueOf, type PresentNode, verdictOf } from '../../../../functions/repair/rule/finding.ts';
-import { nextAction, refusedUntil, takenBefore } from '../../../../functions/repair/rule/next-action.ts';
+import { dueVerdictOf, type PresentNode, verdictOf } from '../../../../functions/repair/rule/finding.ts';
+import { nextAction, refusedUntil, actionsTakenBefore } from '../../../../functions/repair/rule/next-action.ts';
 import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
 import type { Act, NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { LadderAction } from '../../../../functions/repair/rule/verdict.ts';
@@ -142,7 +142,7 @@ describe('a due node gets', () => {
     ],
   ])('%s', (_, actions, record, given, action, rest) => {
     const finding = look(actions, record, given);
-    const due = dueOf(finding);
+    const due = dueVerdictOf(finding);
     expect(due && keyOf(due.action)).toBe(action);
     expect(due?.laterActions.map(keyOf)).toEqual(rest);
     expect(finding.record?.incident).toMatchObject({ type: 'Ready', taken: record.incident?.taken ?? [] });
@@ -153,7 +153,7 @@ describe('a due node gets', () => {
   it('in another incident what it had last in the one before, and that place is remembered', () => {
     const lastIncident = { type: 'Ready', key: FIX, time: at(-60) };
     const finding = look('reboot fix terminate', { lastIncident, acts: acts(FIX, -60) });
-    expect(dueOf(finding)?.action).toMatchObject({ type: 'CustomResource' });
+    expect(dueVerdictOf(finding)?.action).toMatchObject({ type: 'CustomResource' });
     expect(finding.record?.incident).toEqual({ type: 'Ready', taken: [REBOOT] });
   });
 
@@ -161,7 +161,7 @@ describe('a due node gets', () => {
     const time = at(-10);
     const terminate = anAttempt('n1', { phase: 'intended', time });
     const unfinished = (actions: string): Attempt | undefined =>
-      dueOf(look(actions, { attempt: terminate, number: 1 }))?.unfinished;
+      dueVerdictOf(look(actions, { attempt: terminate, number: 1 }))?.unfinished;
     const claims = { claim: { name: 'claim-n1', uid: 'uid-claim-n1' } };
     expect(unfinished('terminate')).toMatchObject({ number: 1, phase: 'intended', time, ...claims });
     expect(unfinished('reboot terminate')).toBeUndefined();
@@ -176,7 +176,7 @@ describe('a due node whose run ended before it could say what became of its requ
   ] as const)('%s', (_, action, key, next) => {
     const attempt = anAttempt('n1', { action, phase: 'intended', time: at(-10), key, requestId: 'r1' } as never);
     const refusals = { [REBOOT]: refused('request', -5) };
-    const due = dueOf(look('reboot fix drain', { attempt, number: 1, refusals }));
+    const due = dueVerdictOf(look('reboot fix drain', { attempt, number: 1, refusals }));
     expect(due?.action.type).toBe(next);
     expect(due?.unfinished?.key).toBe(next === 'Reboot' ? undefined : key);
   });
@@ -318,7 +318,7 @@ describe('the turn', () => {
 
   it('is no replacement where there is no NodeClaim of a NodePool to replace', () => {
     const next = (claim?: NodeClaimView) => {
-      const possible = possibleOf(ladder('replace terminate'), claim);
+      const possible = possibleActions(ladder('replace terminate'), claim);
       return nextAction({ ladder: possible, taken: [], acts: [], refusals: undefined, basis: '' }, NOW);
     };
     expect(next()).toMatchObject({ kind: 'next', action: { type: 'Terminate' } });
@@ -347,7 +347,12 @@ describe('the turn', () => {
   it('begins with nothing taken where the incident before left nothing that the list has', () => {
     const own = ladder('reboot terminate');
     const of = (type: string, key: string | undefined, time: number) =>
-      takenBefore({ lastIncident: { type, ...(key !== undefined && { key }), time: at(time) } }, 'Ready', own, NOW);
+      actionsTakenBefore(
+        { lastIncident: { type, ...(key !== undefined && { key }), time: at(time) } },
+        'Ready',
+        own,
+        NOW,
+      );
     expect(of('Disk', TERMINATE, -1)).toEqual([]);
     expect(of('Ready', undefined, -1)).toEqual([]);
     expect(of('Ready', FIX, -1)).toEqual([]);

@@ -1,6 +1,6 @@
 /** What becomes of `ReplaceThenTerminate` while its replacement is launched, and once that is ready. */
 import { describe, expect, it } from 'vitest';
-import { dueOf, type PresentNode } from '../../../../functions/repair/rule/finding.ts';
+import { dueVerdictOf, type PresentNode } from '../../../../functions/repair/rule/finding.ts';
 import type { AttemptOf, Replacement } from '../../../../functions/repair/attempt-record.ts';
 import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
 import type { RepairInForce } from '../../../../functions/repair/rule/settings-in-force.ts';
@@ -157,7 +157,9 @@ describe('once its replacement is open, the repair', () => {
     expect(opened?.attempt).toMatchObject({ replacement: { ...MADE, releasedTime: at(5) } });
     const finding = look({ ...RELEASED, record: unmarked }, 66);
     expect(finding.unreported).toEqual([]);
-    expect(dueOf(finding)).toMatchObject({ action: { type: 'Terminate', replacement: { ...MADE, node: 'new' } } });
+    expect(dueVerdictOf(finding)).toMatchObject({
+      action: { type: 'Terminate', replacement: { ...MADE, node: 'new' } },
+    });
   });
 
   it('does not blame its capacity where somebody has deleted it since', () => {
@@ -173,7 +175,7 @@ describe('once it is ready, the repair', () => {
     ['open', RELEASED],
   ])('terminates the node, whether the replacement is %s', (_, given) => {
     const finding = look(given);
-    expect(dueOf(finding)).toMatchObject({
+    expect(dueVerdictOf(finding)).toMatchObject({
       action: {
         type: 'Terminate',
         timeout: 3_600_000,
@@ -182,7 +184,7 @@ describe('once it is ready, the repair', () => {
       },
       laterActions: [],
     });
-    expect(dueOf(finding)?.unfinished).toBeUndefined();
+    expect(dueVerdictOf(finding)?.unfinished).toBeUndefined();
     expect(finding).toMatchObject({
       attemptState: 'ended',
       state: 'followed',
@@ -341,13 +343,13 @@ describe('a launch of which no run said how it ended', () => {
     const record = launching({ attempt: ASKED, leftovers: {} });
     const finding = look({ ...GONE, record });
     expect(finding.unreported).toEqual([]);
-    expect(dueOf(finding)).toMatchObject({ action: { type: 'Replace' }, unfinished: { number: 1 } });
+    expect(dueVerdictOf(finding)).toMatchObject({ action: { type: 'Replace' }, unfinished: { number: 1 } });
   });
 
   it('goes on with its replacement where the termination that follows was not carried out', () => {
     const terminate = anAttempt('n1', { phase: 'intended', key: KEY, time: NOW, replacement: MADE });
     const finding = look({ ...READY_RESERVED, record: launching({ attempt: terminate }) });
-    expect(dueOf(finding)).toMatchObject({
+    expect(dueVerdictOf(finding)).toMatchObject({
       action: { after: { type: 'Replace', key: KEY }, replacement: { name: NAME } },
     });
     expect(finding.record?.attempt).toMatchObject({ action: 'Replace', phase: 'accepted' });

@@ -1,6 +1,6 @@
 /** A termination while its Node is still there: what is said of it, when it is stuck, and what is seen where no run said how it ended. */
 import { describe, expect, it } from 'vitest';
-import { dueOf } from '../../../../functions/repair/rule/finding.ts';
+import { dueVerdictOf } from '../../../../functions/repair/rule/finding.ts';
 import type { RepairLeftovers } from '../../../../functions/repair/node-record.ts';
 import { ACTED, type AttemptLook, look, NODE, nextOf, refused, VETOED, WELL } from '../../../builders/attempt-look.ts';
 import { at } from '../../../builders/pool.ts';
@@ -134,7 +134,7 @@ describe('a termination of which no run said how it ended', () => {
     const repair = someRepairInForce({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' });
     const finding = look(alone, { ...given, repair });
     expect(finding.unreported).toEqual([]);
-    expect(dueOf(finding)).toMatchObject({ action: { type: 'Terminate' }, unfinished: { number: 1 } });
+    expect(dueVerdictOf(finding)).toMatchObject({ action: { type: 'Terminate' }, unfinished: { number: 1 } });
   });
 
   it('and that is refused holds nobody, its deadline standing, until it is tried again', () => {
@@ -146,7 +146,7 @@ describe('a termination of which no run said how it ended', () => {
       needsCleanUp: false,
       record: { attempt: { phase: 'intended' } },
     });
-    expect(dueOf(look(INTENDED, { more }, 7))?.unfinished).toMatchObject({ number: 1 });
+    expect(dueVerdictOf(look(INTENDED, { more }, 7))?.unfinished).toMatchObject({ number: 1 });
   });
 
   it.each<[string, AttemptLook]>([
@@ -168,14 +168,14 @@ describe('a termination of which no run said how it ended', () => {
   it('and that was refused on another basis is tried at once', () => {
     const basisOf = () => 'another';
     const finding = look(INTENDED, { more: refused(INTENDED.key, 3), basisOf });
-    expect(dueOf(finding)?.unfinished).toMatchObject({ number: 1 });
+    expect(dueVerdictOf(finding)?.unfinished).toMatchObject({ number: 1 });
     expect(finding).toMatchObject({ needsCleanUp: false, state: 'idle', unreported: [] });
   });
 
   it('gives way to another action where the list has another one by now', () => {
     const repair = someRepairInForce({ actions: [{ type: 'Reboot', timeout: '10m' }] });
     const finding = look(INTENDED, { repair });
-    expect(dueOf(finding)).toMatchObject({ action: { type: 'Reboot' }, unfinished: undefined });
+    expect(dueVerdictOf(finding)).toMatchObject({ action: { type: 'Reboot' }, unfinished: undefined });
     expect(finding).toMatchObject({ needsCleanUp: true, state: 'followed' });
   });
 });

@@ -4,7 +4,7 @@ import {
   endingClaim,
   nextForInstance,
   precedesDestructiveCall,
-  sharingWith,
+  instanceSharing,
   withoutMismatched,
 } from '../../../../../functions/finalizer/termination/rule/instance.ts';
 import type { KubernetesObject } from '../../../../../shared/domain/kubernetes-object.ts';
@@ -33,7 +33,7 @@ describe('an instance of several NodeClaims', () => {
     ['ends with it', deleted('a'), [deleted('b')], [], undefined],
     ['is its own alone', deleted('a'), [], [], undefined],
   ])('%s', (_, claim, others, sharedWith, endedWith) => {
-    expect(sharingWith(claim, others)).toEqual({ sharedWith, endedWith });
+    expect(instanceSharing(claim, others)).toEqual({ sharedWith, endedWith });
   });
 
   it.each<[string, readonly KubernetesObject[], string | undefined]>([
