@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   decide as decideObject,
+  isPastRelease,
   type ObservedEntry,
   type ObservedState,
   type ObjectObservation,
@@ -127,6 +128,14 @@ describe('an object of a FinalizerRule', () => {
     expect(decideObject(seen(fields)).kind).toBe(kind);
   });
 
+  it('whose finalizer was put back three times gets it again a minute after the third', () => {
+    const entry = { ...entryIn('finalizerAdded'), effort: { times: 3, lastTime: NOW } };
+    const object = living(false);
+    const until = addDuration(NOW, minutes(1));
+    expect(decideObject(seen({ object, entry }))).toEqual({ kind: 'watch', entry, until });
+    expect(decideObject(seen({ object, entry, now: until }))).toEqual({ kind: 'addFinalizer', object });
+  });
+
   it('is released once it is cleaned, or at a deadline whose rule says so', () => {
     const cleaned = entryIn('cleaned');
     expect(decideObject(seen({ entry: cleaned }))).toMatchObject({ kind: 'release', because: 'cleaned' });
@@ -159,12 +168,24 @@ describe('an object of a FinalizerRule', () => {
     // It has been asked about since, or was still in the queue of its rule at the deadline.
     expect(kindFor(entryIn('failed', { time: late }))).toBe('release');
     expect(kindFor(entryIn('finalizerAdded', { slotTime: inAMinute }))).toBe('release');
+    // It began to queue at the very deadline.
+    expect(kindFor(entryIn('finalizerAdded', { time: soon, slotTime: inAMinute }))).toBe('release');
+  });
+
+  it('that is not released at its deadline is looked at again when its call is due', () => {
+    const rule = { ...deadline, onDeadline: 'Release' as const };
+    const late = addDuration(soon, hours(1));
+    const until = addDuration(late, minutes(1));
+    const entry = entryIn('finalizerAdded', { time: late, slotTime: until });
+    expect(decideObject(seen({ rule, now: late, entry }))).toEqual({ kind: 'wait', entry, until, isOverdue: true });
   });
 
   it('is not released before a worker that is asked past the deadline could answer', () => {
     const rule = { ...deadline, onDeadline: 'Release' as const };
     const late = addDuration(soon, hours(1));
     const pending = entryIn('pending');
+    // One that is asked at the very deadline is not asked past it.
+    expect(decideObject(seen({ rule, now: soon, entry: entryIn('pending', { time: soon }) })).kind).toBe('release');
     // Its answer may wait in the inbox: Curfew was away.
     expect(decideObject(seen({ rule, now: soon, entry: pending })).kind).toBe('release');
     expect(decideObject(seen({ rule, now: late, entry: pending }))).toEqual({ kind: 'intend' });
@@ -270,6 +291,27 @@ describe('an object of a FinalizerRule', () => {
     const living = seen({ isFinalizerRuleTerminating: true, object: { hasFinalizer: true, deletionTime: undefined } });
     expect(decideObject(living)).toMatchObject({ kind: 'free' });
     expect(decideObject(seen({ isFinalizerRuleTerminating: true }))).toEqual({ kind: 'intend' });
+  });
+});
+
+describe('the deadline that releases an object', () => {
+  const { rule } = seen();
+  const releasing = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
+  const after = addDuration(NOW, minutes(6));
+  it.each<[string, Partial<ObjectObservation>, boolean]>([
+    ['is ahead a second before', { rule: releasing, now: addDuration(NOW, seconds(299)) }, false],
+    ['has passed from its time on', { rule: releasing, now: addDuration(NOW, minutes(5)) }, true],
+    ['never passes where the object is kept', { rule: { ...releasing, onDeadline: 'Keep' }, now: after }, false],
+    ['never passes where the rule names none', { rule: { ...releasing, deadline: undefined }, now: after }, false],
+    [
+      'has not begun while the object lives',
+      { rule: releasing, object: { hasFinalizer: true, deletionTime: undefined }, now: after },
+      false,
+    ],
+    ['does not count while the object is out of sight', { rule: releasing, object: 'outOfSight', now: after }, false],
+    ['does not count when the object is gone', { rule: releasing, object: undefined, now: after }, false],
+  ])('%s', (_, fields, isPast) => {
+    expect(isPastRelease(seen(fields))).toBe(isPast);
   });
 });
 
