@@ -249,7 +249,7 @@ const UNREADABLE =
  * `repair-events.ts` has what was said of them.
  */
 function repairOf(cluster: LifecycleCluster, explained: ExplainedNode): RepairExplanation {
-  const { pool: name, repair, kind, message, dueCondition, terms, rank, heldBy } = explained;
+  const { pool: name, repair, kind, message, dueCondition, terms, rank, blockedBy } = explained;
   const pool = name === undefined ? undefined : cluster.pools.get(name);
   const unread = unreadFor(pool, cluster.inForce.repair);
   const { source, mode } = repair;
@@ -259,16 +259,16 @@ function repairOf(cluster: LifecycleCluster, explained: ExplainedNode): RepairEx
     rank === undefined || rank.of === 1
       ? ''
       : `; number ${rank.order} of ${rank.of} nodes that are due, its score is ${rank.score}`;
-  const held = heldBy === undefined ? '' : `; held: ${heldBy}`;
+  const held = blockedBy === undefined ? '' : `; held: ${blockedBy}`;
   return {
-    kind: heldBy !== undefined ? 'blocked' : kind === 'unclaimed' ? 'ignore' : kind,
+    kind: blockedBy !== undefined ? 'blocked' : kind === 'unclaimed' ? 'ignore' : kind,
     message: `${withUnread(message, unread)}${flapping}${place}${held}${elsewhere(cluster, explained, unread)}`,
     dueTime,
     field,
     source,
     mode,
     observedBy: observedBy(pool, 'repair', cluster.policies),
-    heldBy: explained.obstacle ?? heldByMode(pool, 'repair', cluster.policies) ?? heldBy,
+    heldBy: explained.obstacle ?? heldByMode(pool, 'repair', cluster.policies) ?? blockedBy,
     does: terms && termsText(terms, explained),
     isForceful: terms?.drainBound === 0,
   };

@@ -34,7 +34,7 @@ import {
 export async function apply(context: DrainContext, decision: DrainDecision, observed: ObservedNode): Promise<Turn> {
   switch (decision.kind) {
     case 'idle':
-      if (decision.until === undefined) return observed.store.release();
+      if (decision.until === undefined) return observed.timedRecord.release();
       return save(observed, decision.record, decision.until);
     case 'tidy':
       return tidy(context, decision, observed);

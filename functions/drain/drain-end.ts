@@ -107,8 +107,8 @@ export async function tidy(
   observed: ObservedNode,
 ): Promise<Turn> {
   const { deps } = context;
-  const { object, store } = observed;
-  const loaded = await store.load();
+  const { object, timedRecord } = observed;
+  const loaded = await timedRecord.load();
   const isIdle =
     loaded.kind === 'none' ||
     (loaded.kind === 'known' && loaded.value.active === undefined && loaded.value.requests.length === 0);

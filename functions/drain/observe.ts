@@ -60,7 +60,7 @@ export interface TargetNode {
 
 interface ObservedObjects {
   readonly object: KubernetesObject;
-  readonly store: TimedRecord<DrainRecord>;
+  readonly timedRecord: TimedRecord<DrainRecord>;
   /** Changes of Node and custom resource that may be refused. */
   readonly backoff: Backoff;
   /** Time when the record's timer is due. */
@@ -104,7 +104,7 @@ export async function observe(
     isUnchanged: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
   });
   if (found.kind !== 'here') return found;
-  const { object, record: store, loaded } = found;
+  const { object, record: timedRecord, loaded } = found;
   if (isSentBefore(object, target)) return { kind: 'nothing' };
   const stored = loaded.kind === 'known' ? withoutRefusedRead(loaded.value) : NO_DRAINS;
   const node = toDrainedNode(object, stored);
@@ -112,7 +112,7 @@ export async function observe(
   const asked = incoming ?? requestOnNode(node, record);
   if (loaded.kind === 'none' && asked === undefined && !isLeftOver(node)) return { kind: 'nothing' };
   const armed = loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
-  const base = { object, store, backoff, armed, record, now: deps.clock.now(), node };
+  const base = { object, timedRecord, backoff, armed, record, now: deps.clock.now(), node };
   const isIdle = record.active === undefined && record.requests.length === 0 && asked === undefined;
   if (isIdle) return { kind: 'here', observation: { kind: 'idle', ...base, incoming: undefined } };
   return { kind: 'here', observation: await withSurroundings(deps, { ...base, incoming: asked }) };

@@ -17,7 +17,7 @@ export function save(
   const { refusals: stored, ...fields } = record;
   forgetPods(observed.backoff, stored, record.active === undefined || observed.kind === 'idle' ? [] : observed.pods);
   const refusals = observed.backoff.refusalsAfter(stored);
-  return observed.store.save({
+  return observed.timedRecord.save({
     subject: subjectOf(observed.object),
     value: { ...fields, ...(refusals !== undefined && { refusals }) },
     wakeTime,

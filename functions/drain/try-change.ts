@@ -77,7 +77,7 @@ export async function endUnchangedTurn(
   isForMessage = false,
 ): Promise<Turn> {
   if (!isRefused(changed)) return anotherTurn(`the Node ${changed?.kind === 'gone' ? 'is gone' : 'changed'}`);
-  const loaded = await observed.store.load();
+  const loaded = await observed.timedRecord.load();
   if (isForMessage || loaded.kind === 'newer') throw changed.redeliveryError ?? new RetryableError(changed.message);
   const { until, redeliveryError } = changed;
   // What an earlier record has left on the Node needs one for its refusal: otherwise nothing spaces the tries (I11).

@@ -83,9 +83,9 @@ async function act(
   if (granted.length === 0) return [];
   // If this pass dies while it acts, the next one goes on.
   const wakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
-  const { ramp, counts, oldAttempts, blockingGuards: heldBefore } = observed.poolRecord;
+  const { ramp, counts, oldAttempts, blockingGuards: guardsBefore } = observed.poolRecord;
   // The ramp begins with an act: until then, what had held stays with what holds now (I12).
-  const blockingGuards = [...new Set([...heldBefore, ...poolRecord.blockingGuards])];
+  const blockingGuards = [...new Set([...guardsBefore, ...poolRecord.blockingGuards])];
   await savePool(
     observed,
     { ...poolRecord, ramp, counts, oldAttempts, blockingGuards },

@@ -63,7 +63,7 @@ export interface ExplainedNode {
   /** Rank of the node among the due nodes of its pool; undefined: it is not due, or its turn is not looked at. */
   readonly rank: Rank | undefined;
   /** Message about what holds the node in its pool although it is due; undefined: nothing does. */
-  readonly heldBy: string | undefined;
+  readonly blockedBy: string | undefined;
   /** The mark of another controller that is at work on it. */
   readonly worker: string | undefined;
 }
@@ -96,7 +96,7 @@ export function explainNode(cluster: SeenCluster, node: NodeView, now: EpochMs):
     )?.name,
     ...(kind === 'due'
       ? inItsPool(cluster, node, { owners, pool, repair, now })
-      : { rank: undefined, heldBy: undefined }),
+      : { rank: undefined, blockedBy: undefined }),
     worker: otherWorkOn(node, owner.kind === 'claim' ? owner.claim : undefined, undefined, now)?.what,
   };
 }
@@ -171,7 +171,7 @@ function inItsPool(
   cluster: SeenCluster,
   node: NodeView,
   { owners, pool, repair, now }: RepairNow & { readonly owners: ReturnType<typeof indexOwners> },
-): Pick<ExplainedNode, 'rank' | 'heldBy'> {
+): Pick<ExplainedNode, 'rank' | 'blockedBy'> {
   const { nodes, claims, pools, activity } = cluster;
   const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
   const repairConditions = repairConditionsByPool(pools, cluster);
@@ -222,6 +222,6 @@ function inItsPool(
   const granted = decided.granted.find(({ finding }) => finding.node.uid === node.uid);
   return {
     rank: verdict?.kind === 'blockedByPool' ? verdict.rank : granted?.rank,
-    heldBy: verdict?.kind === 'blockedByNode' || verdict?.kind === 'blockedByPool' ? verdict.message : undefined,
+    blockedBy: verdict?.kind === 'blockedByNode' || verdict?.kind === 'blockedByPool' ? verdict.message : undefined,
   };
 }

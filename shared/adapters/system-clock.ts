@@ -1,4 +1,4 @@
-/** The machine's clock. The one place, with the transport's timers behind it, where real time enters. */
+/** The machine's clock, by which everything that is deployed tells the time. */
 import { toEpochMs } from '../domain/time.ts';
 import type { LimitClock } from '../ports/clock.ts';
 

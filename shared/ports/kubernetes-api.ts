@@ -62,11 +62,11 @@ export type DeleteOutcome =
 export type EvictOutcome =
   | { readonly kind: 'ok' }
   | { readonly kind: 'notFound' }
-  /** UID mismatch: another pod of that name. */
+  /** Another pod has that name by now, or the pod has changed since it was read. */
   | { readonly kind: 'conflict'; readonly message: string }
   /** A PodDisruptionBudget forbids it now (429), or an admission webhook wants to be asked again. */
   | { readonly kind: 'blocked'; readonly message: string; readonly retryAfterMs?: number }
-  /** More than one PodDisruptionBudget, or a broken one (500). */
+  /** More than one PodDisruptionBudget, or a broken one. */
   | { readonly kind: 'misconfigured'; readonly message: string };
 
 export type ObjectPatch =

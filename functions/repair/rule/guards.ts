@@ -4,7 +4,7 @@
  */
 import type { DueFinding } from './finding.ts';
 import type { GuardInputs } from './guard-inputs.ts';
-import { notHeldByRecovering } from './incident.ts';
+import { notBlockedByRecovering } from './incident.ts';
 import { isStopped } from './other-work.ts';
 import { vetoOf } from './vetoes.ts';
 import { BLOCKED_CHECK, type Blocker, type GuardBlocker } from './verdict.ts';
@@ -102,10 +102,10 @@ export function blockedByRecovering(
   now: EpochMs,
 ): { readonly incident: Incident; readonly blocker?: Blocker } {
   const incident = record?.incident ?? { type: dueCondition.conditionType, taken: [] };
-  const notHeld = notHeldByRecovering(incident, now);
-  const spent = notHeld.recovering?.totalMs ?? 0;
+  const unblocked = notBlockedByRecovering(incident, now);
+  const spent = unblocked.recovering?.totalMs ?? 0;
   const blocker = spent >= LONGEST_HELD_BY_RECOVERING ? undefined : guards.withRecovering(node, entryPolicy.toleration);
-  if (blocker === undefined) return { incident: notHeld };
+  if (blocker === undefined) return { incident: unblocked };
   const { totalMs = 0, since = now } = incident.recovering ?? {};
   const last = addDuration(now, toDurationMs(LONGEST_HELD_BY_RECOVERING - spent));
   return {

@@ -32,7 +32,7 @@ export function incidentAt(incident: Incident | undefined, health: HealthNow, no
 }
 
 /** The incident of a node that nodes which have just come back do not hold any more: the time for which they did is added up. */
-export function notHeldByRecovering(incident: Incident, now: EpochMs): Incident {
+export function notBlockedByRecovering(incident: Incident, now: EpochMs): Incident {
   const { recovering, ...otherFields } = incident;
   if (recovering?.since === undefined) return incident;
   return { ...otherFields, recovering: { totalMs: recovering.totalMs + (now - recovering.since) } };

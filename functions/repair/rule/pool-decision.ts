@@ -15,7 +15,7 @@ import {
   type RememberedFinding,
 } from './finding.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
-import { notHeldByRecovering } from './incident.ts';
+import { notBlockedByRecovering } from './incident.ts';
 import type { GuardInputs } from './guard-inputs.ts';
 import { unexpiredRamp, withoutUndoneGrants } from './ramp.ts';
 import { pauseAfterFailure, unexpiredPause } from './replacement.ts';
@@ -85,7 +85,7 @@ export function nextPoolState(
   const { inFlight, blockingGuards } = decided;
   const findings = decided.findings
     .map(each => (isLeftMarked(each) ? withState({ ...each, hasUselessLeftovers: true }) : each))
-    .map(each => withTimeHeld(each, now));
+    .map(each => withTimeBlocked(each, now));
   const window = terminationsKeptFor(repair);
   const since = (uid: string): EpochMs => (inFlight.has(uid) ? (poolRecord.inFlight[uid] ?? now) : now);
   const nextInFlight = Object.fromEntries([...inFlightOf(findings, poolRecord, now)].map(uid => [uid, since(uid)]));
@@ -139,11 +139,11 @@ function withFindings(
 }
 
 /** The finding, with the time in Settling added up unless nodes that have just come back hold the node in this pass, too. */
-function withTimeHeld(finding: NodeFinding, now: EpochMs): NodeFinding {
+function withTimeBlocked(finding: NodeFinding, now: EpochMs): NodeFinding {
   const { record, verdict } = finding;
-  const isHeld = verdict?.kind === 'blockedByPool' && verdict.blocker.kind === 'recovering';
-  if (isHeld || record?.incident === undefined) return finding;
-  return { ...finding, record: { ...record, incident: notHeldByRecovering(record.incident, now) } };
+  const isBlocked = verdict?.kind === 'blockedByPool' && verdict.blocker.kind === 'recovering';
+  if (isBlocked || record?.incident === undefined) return finding;
+  return { ...finding, record: { ...record, incident: notBlockedByRecovering(record.incident, now) } };
 }
 
 /** Whether a repair of the node is under way: an attempt whose time is over, after which nothing is left to try, is none. */
