@@ -1,8 +1,12 @@
 /** How far a drain is: what its deadline does, what counts as progress, and for how long it was held. */
 import { describe, expect, it } from 'vitest';
+import type { Observation } from '../../../../functions/drain/rule/observation.ts';
 import type { PodAct, PodPlan, PodWait } from '../../../../functions/drain/rule/pod-plan.ts';
 import {
+  deleteTimeOf,
+  laterDeletion,
   withCounts,
+  withSafetyNet,
   forcedEndTime,
   nextByDeadline,
   withTimeLeft,
@@ -14,8 +18,16 @@ import {
 } from '../../../../functions/drain/rule/progress.ts';
 import { NO_DRAIN_LIMITS, type KnownLimits, type DrainLimitsInForce } from '../../../../shared/domain/drain-limits.ts';
 import type { PodView } from '../../../../shared/domain/pod.ts';
-import { addDuration, hours, minutes, seconds, toDurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
-import { active, NOW, pod, request, RESOURCE } from '../observations.ts';
+import {
+  addDuration,
+  hours,
+  minutes,
+  seconds,
+  toDurationMs,
+  type DurationMs,
+  type EpochMs,
+} from '../../../../shared/domain/time.ts';
+import { active, configurationOf, NOW, observation, pod, request, RESOURCE } from '../observations.ts';
 
 const at = (count: number): EpochMs => addDuration(NOW, minutes(count));
 const limits: KnownLimits = { ...NO_DRAIN_LIMITS, deadline: minutes(30) };
@@ -99,7 +111,12 @@ describe('the deadline', () => {
       plan([{ ...remove(name), pod: { ...pod(name), ...more } }]);
     const stops = (more: Partial<PodView>) =>
       plan([], [{ ...wait('a', 'Terminating'), pod: { ...pod('a'), ...more } }]);
-    for (const going of [deletes('b', {}), deletes('b', old), stops({ ...old, deletionTime: goes })]) {
+    for (const going of [
+      deletes('b', {}),
+      deletes('b', old),
+      deletes('b', { creationTime: undefined }),
+      stops({ ...old, deletionTime: goes }),
+    ]) {
       expect(past(late, going, force)).toBeUndefined();
       expect(past(late, going)).toMatchObject({ reason: 'DeadlineExceeded' });
     }
@@ -113,6 +130,7 @@ describe('the deadline', () => {
     const end = addDuration(at(30), seconds(2));
     expect(nextByDeadline(active(), limits, at(29))).toBe(at(30));
     expect(nextByDeadline(active(), limits, at(30))).toBe(end);
+    expect(nextByDeadline(active(), limits, end)).toBe(addDuration(end, seconds(2)));
     expect(nextByDeadline(active(), NO_DRAIN_LIMITS, NOW)).toBe(at(240));
   });
 });
@@ -178,6 +196,67 @@ describe('a deletion that is overdue when its drain begins', () => {
   });
 });
 
+describe('the instant at which pods are deleted', () => {
+  it.each<[string, { told?: number; timeout: number; now: number }, number]>([
+    ['is the time-out after the request', { timeout: 60, now: 70 }, 60],
+    ['moves away with a longer time-out', { told: 50, timeout: 60, now: 55 }, 60],
+    ['moves away even where the longer time-out is over', { told: 50, timeout: 60, now: 70 }, 60],
+    ['comes nearer with a shorter time-out', { told: 120, timeout: 60, now: 30 }, 60],
+    ['leaves ten minutes where the shorter time-out is over', { told: 120, timeout: 60, now: 70 }, 80],
+    ['leaves that time-out if it is less', { told: 120, timeout: 5, now: 70 }, 75],
+    ['comes no later than the owners were told', { told: 72, timeout: 60, now: 70 }, 72],
+    ['stays where it is over itself', { told: 65, timeout: 60, now: 70 }, 65],
+  ])('%s', (_, { told, timeout, now }, expected) => {
+    const drain = active(told === undefined ? {} : { deleteTime: at(told) });
+    expect(deleteTimeOf(drain, minutes(timeout), at(now))).toBe(at(expected));
+  });
+});
+
+describe('a deletion of which the owner would be warned too late', () => {
+  const late = (name: string): PodAct => ({ ...warn(name), pod: { ...pod(name), creationTime: at(10) } });
+  const later = (acts: readonly PodAct[], timeout: DurationMs, now = at(20)): EpochMs | undefined =>
+    laterDeletion(plan(acts), active(), timeout, now);
+
+  it.each<[string, readonly PodAct[], DurationMs, DurationMs]>([
+    ['comes ten minutes later', [warn('a')], minutes(60), minutes(10)],
+    ['comes after the time-out if that is less', [warn('a')], minutes(5), minutes(5)],
+    ['comes ten seconds later for pods that are late themselves', [late('a'), late('b')], minutes(60), seconds(10)],
+    ['comes ten minutes later if only some are late', [late('a'), warn('b')], minutes(60), minutes(10)],
+  ])('%s', (_, acts, timeout, expected) => {
+    expect(later(acts, timeout)).toBe(addDuration(at(20), expected));
+  });
+
+  it('is none where the warning is in time, or the act another one', () => {
+    expect(later([warn('a')], minutes(60), addDuration(NOW, seconds(-1)))).toBeUndefined();
+    expect(later([evict('a'), remove('b')], minutes(60))).toBeUndefined();
+  });
+});
+
+describe('a drain is looked at again', () => {
+  const POLICY = configurationOf(`[[podDrainPolicies]]\nname = "a"\npodSelector = "app=x"\nmode = "Immediate"\n`);
+  const ofDevices = { active: active({ scope: { kind: 'entities', entities: ['A'] } }) };
+  const { now, node, record } = observation();
+  const deferred = { event: request('e1').event, since: at(-8) };
+
+  it.each<[string, Observation, EpochMs | undefined, EpochMs]>([
+    ['after five minutes', observation({ record: { active: active() } }), undefined, at(5)],
+    ['after five minutes without a configuration', observation({ configuration: undefined }), undefined, at(5)],
+    [
+      'after five minutes where nothing is asked',
+      { kind: 'idle', now, node, record, incoming: undefined },
+      undefined,
+      at(5),
+    ],
+    ['after a minute where pods are chosen by their labels', observation({ configuration: POLICY }), undefined, at(1)],
+    ['after a minute where pods are chosen by their devices', observation({ record: ofDevices }), undefined, at(1)],
+    ['at the instant that it waits for', observation(), at(4), at(4)],
+    ['before a later instant that it waits for', observation(), at(6), at(5)],
+    ['when a recovery has lasted', observation({ record: { deferredRecoveries: [deferred] } }), at(4), at(2)],
+  ])('%s', (_, observed, time, expected) => {
+    expect(withSafetyNet(observed, time)).toBe(expected);
+  });
+});
+
 describe('a drain that was held', () => {
   const record = { requests: [], finished: [] };
   const waiting = { ...request('e2'), time: at(-40) };
@@ -185,6 +264,11 @@ describe('a drain that was held', () => {
   it('is as it was where it was not', () => {
     const idle = { ...record, requests: [waiting] };
     expect(withoutPause(idle, NOW)).toBe(idle);
+  });
+
+  it('moves on what waits where no drain is under way', () => {
+    const held = { ...record, requests: [waiting], pausedSince: at(-30) };
+    expect(withoutPause(held, NOW)).toEqual({ ...record, requests: [{ ...waiting, time: at(-10) }] });
   });
 
   it('moves all its instants on by as long as that lasted, and warns anew', () => {

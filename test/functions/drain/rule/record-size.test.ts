@@ -120,3 +120,45 @@ it('a record that fits is written down as it is, and one that does not without w
   expect(JSON.parse(fittingJson(record))).toEqual(record);
   expect(JSON.parse(fittingJson({ ...record, reported: 'x'.repeat(400_000) }))).toEqual({ finished: [] });
 });
+
+it('a record of as many bytes as fit is written down as it is', () => {
+  const record = { reported: 'x'.repeat(393_187), finished: [] };
+  expect(fittingJson(record)).toHaveLength(393_216);
+  expect(fittingJson({ ...record, reported: `${record.reported}x` })).toBe('{"finished":[]}');
+});
+
+describe('a record that does not fit is written down', () => {
+  const MANY_UIDS = Array.from({ length: 12_000 }, (_, index) => `5abfcae9-d235-476f-baf7-${index + 100_000_000_000}`);
+  const FEW = { reported: '', warned: ['uid-a'], tried: ['uid-a'] };
+  const END = { status: 'Succeeded', reason: 'PodsLeft', message: '3000 pods are left' } as const;
+
+  it.each<[string, Parameters<typeof fittingJson>[0], unknown]>([
+    [
+      'without the pods that ended drains left',
+      { finished: [{ ...END, left: LONG_NAMES }] },
+      { finished: [{ ...END, left: [] }] },
+    ],
+    [
+      'without the pods that the end of the drain under way leaves',
+      { active: { ...FEW, end: { ...END, left: LONG_NAMES } }, finished: [] },
+      { active: { warned: ['uid-a'], tried: ['uid-a'], end: { ...END, left: [] } }, finished: [] },
+    ],
+    [
+      'with the last thousand of the pods that were tried, and all that were warned',
+      { active: { ...FEW, tried: MANY_UIDS }, finished: [] },
+      { active: { warned: ['uid-a'], tried: MANY_UIDS.slice(11_000) }, finished: [] },
+    ],
+    [
+      'with the last thousand of the pods that were warned, where none was tried',
+      { active: { warned: MANY_UIDS }, finished: [] },
+      { active: { warned: MANY_UIDS.slice(11_000) }, finished: [] },
+    ],
+    [
+      'without the messages of ended drains',
+      { finished: [{ ...END, message: 'x'.repeat(400_000), left: [] }] },
+      { finished: [{ ...END, message: '', left: [] }] },
+    ],
+  ])('%s', (_, record, expected) => {
+    expect(JSON.parse(fittingJson(record))).toEqual(expected);
+  });
+});
