@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planDrain, type DrainPlan } from '../../../../../functions/finalizer/termination/rule/drain-plan.ts';
+import {
+  isDrained,
+  planDrain,
+  type DrainPlan,
+} from '../../../../../functions/finalizer/termination/rule/drain-plan.ts';
 import { forcedGraceSeconds, isForced } from '../../../../../shared/domain/forced-deletion.ts';
 import type { PodView } from '../../../../../shared/domain/pod.ts';
 import { addDuration, minutes, seconds, toDurationMs, type EpochMs } from '../../../../../shared/domain/time.ts';
@@ -98,6 +102,11 @@ describe('a drain', () => {
     ]);
   });
 
+  it('passes over a protected pod that has finished', () => {
+    const finished = aPod('true', { name: 'finished', phase: 'Succeeded' });
+    expect(plan([finished])).toMatchObject({ steps: [], skippedPods: [{ because: 'Finished' }], isDrained: true });
+  });
+
   it('lets no pod that is forced hold up the next group', () => {
     const slow = aPod(undefined, { name: 'slow', terminationGracePeriod: seconds(600) });
     const critical = aPod(undefined, { name: 'critical', priorityClassName: 'system-cluster-critical' });
@@ -157,5 +166,38 @@ describe('a drain', () => {
         expect(granted).toBe(Math.max(1, -offset));
       }),
     );
+  });
+});
+
+describe('a drain is over', () => {
+  const going = aPod(undefined, { name: 'going', uid: 'going', deletionTime: after(-1) });
+  const started = aPod(undefined, { name: 'started', uid: 'started', deletionTime: after(1) });
+  const running = aPod(undefined, { name: 'running', uid: 'running' });
+  const isOver = (
+    pods: readonly PodView[],
+    answers: Readonly<Record<string, string>> = {},
+    isPastDeadline = true,
+  ): boolean => {
+    const wanted = plan(pods, { deadline: T });
+    const results = pods.flatMap(pod => {
+      const kind = answers[pod.uid];
+      return kind === undefined ? [] : [{ removal: { pod }, answer: { kind } }];
+    });
+    return isDrained(wanted, results, { isForced: isPastDeadline, now: T });
+  };
+
+  it.each<readonly [string, Parameters<typeof isOver>, boolean]>([
+    ['without pods', [[], {}, false], true],
+    ['not while a pod is left, before the deadline', [[going], {}, false], false],
+    ['past the deadline, once the grace of the last pod is over', [[going]], true],
+    ['not while a pod has grace left', [[going, started]], false],
+    ['not while a pod was not asked to go', [[running]], false],
+    ['where the deletion of the last pod was refused', [[running], { running: 'refused' }], true],
+    ['where the last pod was not found', [[running], { running: 'noSuchPod' }], true],
+    ['where another pod has its name', [[running], { running: 'replaced' }], true],
+    ['not where a pod was just deleted', [[going], { going: 'deleted' }], false],
+    ['not where one of several was just deleted', [[going, running], { going: 'refused', running: 'deleted' }], false],
+  ])('%s', (_, given, expected) => {
+    expect(isOver(...given)).toBe(expected);
   });
 });

@@ -3,11 +3,13 @@ import {
   afterAnswer,
   hookTimeoutTime,
   nextTimeout,
+  reasonNotAwaited,
   withAnswers,
+  withCalls,
   withLaterCalls,
   type ResourceAnswer,
 } from '../../../../../functions/finalizer/termination/rule/hook-progress.ts';
-import type { HookProgress } from '../../../../../functions/finalizer/termination/record.ts';
+import type { HookProgress, TerminationRecord } from '../../../../../functions/finalizer/termination/record.ts';
 import type { TerminationHook } from '../../../../../shared/domain/termination.ts';
 import { addDuration, minutes, toEpochMs } from '../../../../../shared/domain/time.ts';
 
@@ -127,5 +129,62 @@ describe('calls that two records of one instance know', () => {
     ],
   ])('keep %s', (_, hooks, noted, kept) => {
     expect(withLaterCalls(hooks, noted)).toEqual(kept);
+  });
+});
+
+describe('what an answer leaves as it was', () => {
+  const known = {
+    lateLookTime: toEpochMs(7),
+    failureReport: { message: '429', time: toEpochMs(5) },
+    unawaited: 'once',
+  } as const;
+  const calls = { firstInvokedTime: toEpochMs(0), lastSeenTime: NOW, attempts: 1 };
+
+  it('is the late look, the report, and that nobody waits', () => {
+    expect(afterAnswer({ ...called, ...known, phase: 'pending' }, { kind: 'succeeded' }, NOW)).toStrictEqual({
+      ...calls,
+      ...known,
+      phase: 'succeeded',
+    });
+    expect(afterAnswer(called, { kind: 'pending' }, NOW)).toStrictEqual({ ...calls, phase: 'pending' });
+  });
+
+  it('is the message of the last failure, while the worker is at it again', () => {
+    const failed: HookProgress = { ...called, phase: 'failed', message: 'no space' };
+    const after = (before: HookProgress, answer: ResourceAnswer) =>
+      withAnswers({ backup: before }, new Map([['backup', answer]]), NOW)['backup'];
+    expect(after(failed, { kind: 'pending' })).toStrictEqual({ ...calls, phase: 'pending', message: 'no space' });
+    expect(after(called, { kind: 'pending' })).toStrictEqual({ ...calls, phase: 'pending' });
+    expect(after(failed, { kind: 'succeeded' })).toStrictEqual({ ...calls, phase: 'succeeded' });
+  });
+
+  it('is for nobody to wait for, and for the termination once its time is over', () => {
+    expect(reasonNotAwaited(undefined)).toBeUndefined();
+    expect(reasonNotAwaited({ ...called, unawaited: 'once' })).toBe('once');
+    expect(reasonNotAwaited({ ...called, phase: 'timedOut', unawaited: 'once' } as HookProgress)).toBeUndefined();
+  });
+});
+
+describe('a record with the calls of another one', () => {
+  const record = (fields: Partial<TerminationRecord>): TerminationRecord =>
+    ({ hooks: {}, ...fields }) as TerminationRecord;
+
+  it('has the points that either has reported, once each, and its own key before the other', () => {
+    const own = record({ reportedHookPoints: ['before-drain'], hookKeyUid: 'own' });
+    const other = record({ reportedHookPoints: ['before-drain', 'before-terminate'], hookKeyUid: 'other' });
+    expect(withCalls(own, other)).toStrictEqual({
+      hooks: {},
+      reportedHookPoints: ['before-drain', 'before-terminate'],
+      hookKeyUid: 'own',
+    });
+    expect(withCalls(record({}), other)).toStrictEqual({
+      hooks: {},
+      reportedHookPoints: ['before-drain', 'before-terminate'],
+      hookKeyUid: 'other',
+    });
+  });
+
+  it('has neither where none has', () => {
+    expect(withCalls(record({}), record({}))).toStrictEqual({ hooks: {} });
   });
 });

@@ -98,26 +98,27 @@ describe('a termination whose NodePool or policies cannot be read', () => {
   const LIVING = { ...claim(), metadata: living };
   const OF_A_MINUTE = claim({}, { terminationGracePeriod: '1m' });
 
-  it.each<[string, ReturnType<typeof next>, ReturnType<typeof next>]>([
-    ['is tried again at first', next(seconds(299)), 'tryAgain'],
-    ['waits as for a block that cannot be read once that has lasted', next(minutes(5)), 'await'],
-    ['is tried again before the deadline of its NodeClaim', next(seconds(59), { object: OF_A_MINUTE }), 'tryAgain'],
-    ['waits as for such a block at the deadline of its NodeClaim', next(minutes(1), { object: OF_A_MINUTE }), 'await'],
-    ['is tried again while a kind is not served', next(minutes(5), { isOutOfSight: true }), 'tryAgain'],
-    ['is tried again while it lives', next(minutes(5), { object: LIVING }), 'tryAgain'],
-    ['is tried again where nothing is ours', next(minutes(5), { object: claim({ finalizers: [] }) }), 'tryAgain'],
+  it.each<[string, Parameters<typeof next>, ReturnType<typeof next>]>([
+    ['is tried again at first', [seconds(299)], 'tryAgain'],
+    ['waits as for a block that cannot be read once that has lasted', [minutes(5)], 'await'],
+    ['is tried again before the deadline of its NodeClaim', [seconds(59), { object: OF_A_MINUTE }], 'tryAgain'],
+    ['waits as for such a block at the deadline of its NodeClaim', [minutes(1), { object: OF_A_MINUTE }], 'await'],
+    ['is tried again where a Node says so', [minutes(1), { object: { ...OF_A_MINUTE, kind: 'Node' } }], 'tryAgain'],
+    ['is tried again while a kind is not served', [minutes(5), { isOutOfSight: true }], 'tryAgain'],
+    ['is tried again while it lives', [minutes(5), { object: LIVING }], 'tryAgain'],
+    ['is tried again where nothing is ours', [minutes(5), { object: claim({ finalizers: [] }) }], 'tryAgain'],
     [
       'waits where its Node alone is ours',
-      next(minutes(5), { object: claim({ finalizers: [] }), nodes: [claim()] }),
+      [minutes(5), { object: claim({ finalizers: [] }), nodes: [claim()] }],
       'await',
     ],
-    ['is tried again once it has begun', next(minutes(5), { isUnderWay: true }), 'tryAgain'],
+    ['is tried again once it has begun', [minutes(5), { isUnderWay: true }], 'tryAgain'],
     [
       'goes on at the deadline of its record, whatever is not served',
-      next(minutes(5), { isUnderWay: true, deadline: addDuration(DELETION, minutes(5)), isOutOfSight: true }),
+      [minutes(5), { isUnderWay: true, deadline: addDuration(DELETION, minutes(5)), isOutOfSight: true }],
       'goOn',
     ],
-  ])('%s', (_, found, expected) => {
-    expect(found).toBe(expected);
+  ])('%s', (_, given, expected) => {
+    expect(next(...given)).toBe(expected);
   });
 });

@@ -44,6 +44,13 @@ describe('an attachment of a volume', () => {
   ])('%s', (_, expected, given) => {
     expect(attachmentsOf([node('n1')], [given])).toEqual(expected);
   });
+
+  it('counts where nobody can read the time of the Node', () => {
+    const given = attachment({ nodeName: 'n1', source: ofVolume }, '2024-11-01T08:59:59Z');
+    const n1 = node('n1');
+    const begun = { ...n1, metadata: { ...n1.metadata, creationTimestamp: 'yesterday' } };
+    expect(attachmentsOf([begun], [given])).toEqual(COUNTS);
+  });
 });
 
 describe('a pod', () => {
