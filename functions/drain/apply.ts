@@ -38,8 +38,8 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
       return save(observed, decision.record, decision.until);
     case 'tidy':
       return tidy(context, decision, observed);
-    case 'hide': {
-      const shown = await tryShow(context, observed, 'nothing', '');
+    case 'correctConditions': {
+      const shown = await tryShow(context, observed, decision.shown, decision.message);
       return shown === undefined || isRefused(shown) ? endUnchangedTurn(observed, shown) : PROGRESSED;
     }
     case 'disownCordon': {
@@ -76,7 +76,8 @@ export async function apply(context: DrainContext, decision: DrainDecision, obse
 }
 
 /** Decisions about an idle node, or about any. */
-type OfAnyNode = 'idle' | 'tidy' | 'hide' | 'disownCordon' | 'deleteLeft' | 'deferRecovery' | 'cancel' | 'note';
+type OfAnyNode =
+  'idle' | 'tidy' | 'correctConditions' | 'disownCordon' | 'deleteLeft' | 'deferRecovery' | 'cancel' | 'note';
 
 /** Carries out what was decided of a request, or of the drain under way. */
 async function applyToDrain(

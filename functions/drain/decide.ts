@@ -59,7 +59,7 @@ import {
 } from './rule/progress.ts';
 import { decideQueued } from './rule/queue.ts';
 import type { ActiveDrain } from './record.ts';
-import type { DrainOutcome } from './request-record.ts';
+import type { DrainOutcome, FinishedDrain } from './request-record.ts';
 
 /** Decides one thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(observed: Observation): DrainDecision {
@@ -280,7 +280,7 @@ function decideIdle(observation: Observation): DrainDecision {
   const isCordonLeftOver = node.unschedulable && node.quarantine === undefined;
   if (isCordonLeftOver && mayUncordon(observation)) return { kind: 'tidy', status: 'Cancelled', uncordon: true };
   if (node.shownDrain === 'inProgress' || (node.shownDrain === 'drained' && !node.unschedulable))
-    return { kind: 'hide' };
+    return correctedConditions(observation);
   if (hasStaleCordonMark(node)) return { kind: 'disownCordon' };
   return observation.record.leftResources === undefined ? decideNothingUnderWay(observation) : { kind: 'deleteLeft' };
 }
@@ -299,8 +299,22 @@ function noteUncordon<Seen extends Observation>(observed: Seen): Seen {
 }
 
 function toTidy(observation: Observation): DrainDecision {
-  const last = observation.record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
-  return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon: mayUncordon(observation) };
+  const status = lastEnd(observation)?.status ?? 'Cancelled';
+  return { kind: 'tidy', status, uncordon: mayUncordon(observation) };
+}
+
+const lastEnd = ({ record }: Pick<Observation, 'record'>): FinishedDrain | undefined =>
+  record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
+
+/** A run that was overtaken shows a drain under way on a node that another run has drained. */
+function correctedConditions(observation: Observation): DrainDecision {
+  const last = lastEnd(observation);
+  const isDrained = observation.node.unschedulable && last?.status === 'Succeeded';
+  return {
+    kind: 'correctConditions',
+    shown: isDrained ? 'drained' : 'nothing',
+    message: isDrained ? last.message : '',
+  };
 }
 
 /** Whether the node is to be uncordoned: the cordon is ours, and no ended drain keeps it. */

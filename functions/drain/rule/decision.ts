@@ -70,8 +70,8 @@ export type DrainDecision =
   | { readonly kind: 'idle'; readonly record: DrainRecord; readonly until: EpochMs | undefined }
   /** A run that was overtaken left marks of an ended drain on the Node: they are taken off (I7). */
   | { readonly kind: 'tidy'; readonly status: DrainStatus; readonly uncordon: boolean }
-  /** The Node's conditions about a drain are not true any more, and come off. */
-  | { readonly kind: 'hide' }
+  /** The Node's conditions about a drain are not true any more: those of the last end stand in their place, if it still holds. */
+  | { readonly kind: 'correctConditions'; readonly shown: 'drained' | 'nothing'; readonly message: string }
   /** Somebody has uncordoned the node after its drain: the next cordon is not ours (I7). */
   | { readonly kind: 'disownCordon' }
   /** Custom resources of ended drains are left. */

@@ -23,8 +23,12 @@ import {
 describe('a node that nothing is drained on', () => {
   it.each([
     ['is at rest', {}, { kind: 'idle' }],
-    ['shows no drain under way', { shownDrain: 'inProgress' }, { kind: 'hide' }],
-    ['shows no ended drain once it is open', { shownDrain: 'drained' }, { kind: 'hide' }],
+    ['shows no drain under way', { shownDrain: 'inProgress' }, { kind: 'correctConditions', shown: 'nothing' }],
+    [
+      'shows no ended drain once it is open',
+      { shownDrain: 'drained' },
+      { kind: 'correctConditions', shown: 'nothing' },
+    ],
     ['shows its ended drain while it is cordoned', { shownDrain: 'drained', unschedulable: true }, { kind: 'idle' }],
     [
       'is noted as opened before anything else',
@@ -44,6 +48,17 @@ describe('a node that nothing is drained on', () => {
     ],
   ] as const)('%s', (_, node, expected) => {
     expect(decide(observation({ node }))).toMatchObject(expected);
+  });
+
+  it.each([
+    ['shows its end again', 'Succeeded', {}, 'drained'],
+    ['shows nothing where it failed', 'Failed', {}, 'nothing'],
+    ['shows nothing once it is open', 'Succeeded', { unschedulable: false, cordonMark: undefined }, 'nothing'],
+  ] as const)('and on which an overtaken run shows a drain that has ended %s', (_, status, more, shown) => {
+    const node = { cordonMark: 'e1', unschedulable: true, shownDrain: 'inProgress', ...more } as const;
+    const record = { finished: [finished('e1', { status, message: '2 pods were drained' })] };
+    const message = shown === 'drained' ? '2 pods were drained' : '';
+    expect(decide(observation({ node, record }))).toEqual({ kind: 'correctConditions', shown, message });
   });
 
   it.each([
