@@ -55,8 +55,10 @@ async function runMemory({ quick, progress }: BenchContext): Promise<BenchOutcom
     const whole = await measure(rounds, true);
     progress.say('memory: forwarder');
     const withPods = { ...size, firstPool: size.nodes / 20, pods: size.nodes * PODS_PER_NODE };
+    const forwarder = join(folder, 'forwarder.mjs');
+    await bundle(FORWARDER_PROCESS, forwarder);
     const followed: Followed[] = [];
-    for (let round = 0; round < rounds; round += 1) followed.push(await measureForwarder(folder, withPods));
+    for (let round = 0; round < rounds; round += 1) followed.push(await measureForwarder(forwarder, withPods));
     const cluster = `forwarder with ${size.nodes} nodes and ${withPods.pods} pods`;
     const what = `pass over ${size.nodes} nodes of ${size.nodeBytes / 1000} kB`;
     return {
@@ -88,9 +90,7 @@ async function runMemory({ quick, progress }: BenchContext): Promise<BenchOutcom
 }
 
 /** Starts the forwarder beside a large cluster, until it has published all that it has seen. */
-async function measureForwarder(folder: string, size: ClusterSize): Promise<Followed> {
-  const program = join(folder, 'forwarder.mjs');
-  await bundle(FORWARDER_PROCESS, program);
+async function measureForwarder(program: string, size: ClusterSize): Promise<Followed> {
   await using cluster = await startLargeCluster(size);
   await using bus = await startAcceptingBus();
   await using forwarder = startMeasuredProcess(program, { nodeFlags: FORWARDER_FLAGS, env: FORWARDER_ENV });

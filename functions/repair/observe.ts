@@ -222,9 +222,8 @@ async function withReplacements(
   const isUnknown = (uid: string): boolean =>
     !own.has(uid) && stored.get(uid)?.value.leftovers?.replacement === undefined;
   const cluster = replaced.some(isUnknown) ? await listNodes(deps) : [];
-  const existing = new Set(cluster.map(({ metadata }) => metadata.uid));
-  const existsElsewhere = (uid: string): boolean => existing.has(uid);
-  return withShownReplacements(stored, claims, { pool, nodes, existsElsewhere, mayLaunch });
+  const inCluster = new Set(cluster.map(({ metadata }) => metadata.uid));
+  return withShownReplacements(stored, claims, { pool, nodes, existsElsewhere: uid => inCluster.has(uid), mayLaunch });
 }
 
 /** Completes the records of nodes by attempts that the pool's record still has, and by answers about attempts under way. */

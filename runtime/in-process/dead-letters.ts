@@ -1,4 +1,4 @@
-/** `DeadLetters` in this process: whoever buries gets the message with the texts that SQS would keep. */
+/** `DeadLetters` in this process. `bury` gets the message with the texts that SQS would keep. */
 import { acceptableText, MAX_EXPLANATION_CHARS } from '../../shared/adapters/sqs/message-text.ts';
 import type { DeadLetters } from '../../shared/ports/dead-letters.ts';
 import type { BuriedMessage } from '../system-parts.ts';
