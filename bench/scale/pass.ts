@@ -1,17 +1,16 @@
 /** What one pass over a pool reads: counted, not timed, so in this process, with its reads over HTTP as in production. */
+import { startPoolCluster } from './cluster.ts';
+import { POOL } from './objects.ts';
+import { repairPorts } from '../measure/repair-ports.ts';
 import { decide } from '../../functions/repair/decide.ts';
-import { decideNode } from '../../functions/repair/rule/own-verdict.ts';
-import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';
+import { decideNode, judgeNode } from '../../functions/repair/node/decide.ts';
+import { createPasses, FOR_POOL } from '../../functions/repair/pass-queue.ts';
 import { runPass } from '../../functions/repair/reconcile.ts';
-import { FOR_POOL, createPasses } from '../../functions/repair/pass-queue.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import { repairPorts } from '../measure/repair-ports.ts';
-import { startPoolCluster } from './cluster.ts';
-import { POOL } from './objects.ts';
 
 export interface PassReads {
   readonly nodes: number;

@@ -42,7 +42,7 @@ import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 export interface RepairExplanation {
   /**
-   * As the rule of repair decides it (`functions/repair/rule/own-verdict.ts`), `blocked` also by what a whole pool allows; `underWay` and `stuck` as
+   * As the rule of repair decides it (`functions/repair/node/decide.ts`), `blocked` also by what a whole pool allows; `underWay` and `stuck` as
    * Curfew has said it.
    */
   readonly kind: string;

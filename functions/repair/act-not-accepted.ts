@@ -9,7 +9,7 @@ import {
   type NotedRefusal,
   noteRefusedAct,
   type RefusedAct,
-} from './rule/after-act.ts';
+} from './node/rule/after-act.ts';
 import { takeBack, type TakenBack } from './take-back.ts';
 import { getNodeClaimView } from '../../shared/cluster/lists.ts';
 import { messageOf } from '../../shared/errors.ts';

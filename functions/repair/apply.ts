@@ -6,17 +6,17 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { carryOut } from './carry-out.ts';
-import { type NodeFinding, recordsToWrite, withState } from './rule/finding.ts';
-import { type NodeRecord, nodeSchema } from './node-record.ts';
+import { type NodeFinding, recordsToWrite, withState } from './node/rule/finding.ts';
+import { type NodeRecord, nodeSchema } from './node/record.ts';
 import type { ObservedPool } from './observe.ts';
 import type { PassDeps, ActResult, IntendedAct } from './context.ts';
 import { type PoolRecord, poolSchema } from './pool-record.ts';
 import { poolSubject } from './pass-queue.ts';
 import { planResource, withPlanned } from './actions/custom-resource.ts';
-import { afterAct } from './rule/after-act.ts';
+import { afterAct } from './node/rule/after-act.ts';
 import { PASS_SPACING } from './decide.ts';
 import { type GrantedRepair, isWorthKeeping, poolAfter, type PoolDecision } from './rule/pool-decision.ts';
-import { allActionsOf, isBeforeReboot } from './rule/ladder.ts';
+import { allActionsOf, isBeforeReboot } from './node/rule/ladder.ts';
 import { giveBack } from './reservation-record.ts';
 import type { OpenReservations } from './reservations.ts';
 import { afterActNotAccepted, type ActChange } from './act-not-accepted.ts';

@@ -10,12 +10,12 @@ import {
   graceEnd,
   isUnbounded,
   type FoundReplacement,
-} from './rule/attempt.ts';
+} from './node/rule/attempt.ts';
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
-import type { Attempt } from './attempt-record.ts';
+import type { Attempt } from './node/attempt-record.ts';
 import type { End } from './actions/replace.ts';
 import { aboutClaim, decidedBy, metricOf, originOf, OUTCOME_UNKNOWN, rankDetails, warning } from './report.ts';
-import type { NodeName } from './rule/verdict.ts';
+import type { NodeName } from './node/rule/verdict.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { ObservedPool } from './observe.ts';
 import { poolDimension } from './record.ts';

@@ -1,15 +1,15 @@
 /** The context of a pass, and the outcome of an act. Types only. */
 import type { RepairDeps } from './common/context.ts';
+import type { decide } from './decide.ts';
 import type { MadeObjects } from './actions/action.ts';
 import type { PlannedResource } from './actions/custom-resource.ts';
-import type { FoundReplacement } from './rule/attempt.ts';
-import type { GrantedRepair } from './rule/pool-decision.ts';
+import type { Attempt } from './node/attempt-record.ts';
+import type { decideNode } from './node/decide.ts';
+import type { judgeNode } from './node/decide.ts';
+import type { NodeRecord } from './node/record.ts';
+import type { FoundReplacement } from './node/rule/attempt.ts';
 import type { PassRequest } from './rule/pass-requests.ts';
-import type { decide } from './decide.ts';
-import type { decideNode } from './rule/own-verdict.ts';
-import type { judgeNode } from './rule/node-verdict.ts';
-import type { Attempt } from './attempt-record.ts';
-import type { NodeRecord } from './node-record.ts';
+import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalCause } from '../../shared/domain/refusal.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';

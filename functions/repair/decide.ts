@@ -1,27 +1,20 @@
 /**
  * The rule of repair for a whole pool: which of its due nodes are repaired now, by rank, as far as guards, budgets,
- * limits and the ramp allow. It also says what the record of the pool keeps. Pure.
+ * limits and the ramp allow. It also says what the record of the pool keeps. What is found of each node is
+ * `functions/repair/node/decide.ts`. Pure.
  *
  * | question | function | asked by |
  * |---|---|---|
  * | what becomes of the pool now, and when its next pass is | `decide`, `spacingAfter` | `explained-node.ts`, `reconcile.ts` |
- * | what is found of each node, and what that asks to read | `guardInputsOf`, `judgePool`, `nextRead`, `nodesToConfirm` | `explained-node.ts`, `reconcile.ts` |
- * | what is found of one node | `decideNode`, `judgeNode`, `newNodeOf`, `otherWorkOn` | `explained-node.ts`, `reconcile.ts` |
- * | whether a node is unhealthy | `judgeHealth`, `mayNeedRepair` | `carry-out.ts`, `explained-node.ts`, `wake-ups.ts` |
- * | which pool a node is of | `nodesWithoutClaim`, `ownsNode`, `poolOf` | `explained-node.ts`, `observe.ts`, `policy-status/observe.ts`, `wake-ups.ts` |
- * | by which settings | `readableSettings` | `explained-node.ts`, `observe.ts`, `common/settings.ts` |
- * | who else asks for the node, or holds it | `externalRequestsFor` | `observe.ts` |
+ * | what is found of its nodes | `judgePool` | `explained-node.ts`, `reconcile.ts` |
+ * | what that asks to read | `nextRead`, `nodesToConfirm` | `reconcile.ts` |
+ * | what guards count | `guardInputsOf` | `explained-node.ts`, `reconcile.ts` |
+ * | which pool a node is of | `poolOf` | `explained-node.ts`, `policy-status/observe.ts`, `wake-ups.ts` |
+ * | which of the listed nodes are of the pool | `nodesWithoutClaim`, `ownsNode` | `observe.ts` |
  * | what several requests for a pass ask together | `mergeRequests` | `pass-queue.ts` |
  * | how many repairs zone and cluster allow | `createConcurrencyLimits` | `reservations.ts` |
- * | whether the act is still wanted | `judgeSecondLook` | `carry-out.ts` |
- * | what it writes on Node and NodeClaim | `annotationOf`, `lastRebootText`, `replacementOf` | `actions/reboot.ts`, `actions/terminate.ts`, `old-attempts.ts` |
- * | which NodeClaim replaces another | `launchCapacityFault`, `launchCapacityOf`, `replacementClaim` | `actions/replace.ts`, `explained-node.ts` |
- * | what follows the act | `afterAct`, `afterRefusedAct`, `noteRefusedAct` | `act-not-accepted.ts`, `apply.ts` |
- * | what the records keep | `allActionsOf`, `poolAfter`, `recordsToWrite` | `apply.ts` |
- * | when the live objects say what came of an act | `judgeTime` | `inquiry.ts` |
- * | what is taken back | `afterTakeBack`, `leftoversToTakeBack`, `recordWithLeftovers` | `take-back.ts` |
- * | what is reported | `attemptDetails`, `conditionDetails`, `nextActionsText`, `graceEnd`, `missingNodesOf`, `verdictOf` | `attempt-report.ts`, `report.ts` |
- * | what an attempt of before 0.1.0 is today | `actOf`, `keyOf`, `ladderOf`, `newNode` | `old-attempts.ts` |
+ * | what the record of the pool keeps | `poolAfter` | `apply.ts` |
+ * | how many terminated nodes are missing | `missingNodesOf` | `report.ts` |
  */
 import {
   beingActedUntil,
@@ -34,7 +27,7 @@ import {
   type NodeFinding,
   type PresentNode,
   type RememberedFinding,
-} from './rule/finding.ts';
+} from './node/rule/finding.ts';
 import {
   type GrantedRepair,
   nextPoolState,
@@ -43,7 +36,7 @@ import {
   type PoolObservation,
   terminationsKeptFor,
 } from './rule/pool-decision.ts';
-import { pauseExpires } from './rule/replacement.ts';
+import { pauseExpires } from './node/rule/replacement.ts';
 import {
   withoutAct,
   withoutCalledOffAttempt,
@@ -51,13 +44,13 @@ import {
   failureOf,
   newNode,
   withoutAttempt,
-} from './rule/attempt.ts';
+} from './node/rule/attempt.ts';
 import { createSlots } from './rule/concurrency-limits.ts';
 import { futilityBlocker } from './rule/futility.ts';
 import { confirmationBlocker, otherWorkBlocker } from './rule/confirmation.ts';
 import type { GuardInputs } from './rule/guard-inputs.ts';
 import { blockedByRecovering, createGuards, type Guards } from './rule/guards.ts';
-import { isBeforeReboot, keyOf } from './rule/ladder.ts';
+import { isBeforeReboot, keyOf } from './node/rule/ladder.ts';
 import {
   advanceRamp,
   nextRamp,
@@ -67,9 +60,9 @@ import {
   countUndoneGrants,
   withoutUndoneGrants,
 } from './rule/ramp.ts';
-import type { Incident } from './node-record.ts';
+import type { Incident } from './node/record.ts';
 import type { PoolRecord } from './pool-record.ts';
-import { type Blocker, FOLLOW_CHECK, type Rank, type Verdict } from './rule/verdict.ts';
+import { type Blocker, FOLLOW_CHECK, type Rank, type Verdict } from './node/rule/verdict.ts';
 import {
   addDuration,
   type DurationMs,

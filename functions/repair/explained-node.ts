@@ -2,25 +2,25 @@
  * The decision on a node for the command line. It comes from the same rules that a pass applies, without what only the
  * table of Curfew knows.
  */
-import type { DueCondition } from './attempt-record.ts';
-import { CONFIRMED } from './rule/confirmation.ts';
+import { repairConditionsByPool, repairInForce, type SettingsSources } from './common/settings.ts';
 import { decide } from './decide.ts';
-import { decideNode, judgeHealth, withoutDueClause } from './rule/own-verdict.ts';
-import { judgeNode, judgePool } from './rule/node-verdict.ts';
-import { poolOf } from './rule/pool-members.ts';
-import { guardInputsOf } from './rule/guard-inputs.ts';
+import { type DueCondition } from './node/attempt-record.ts';
+import { decideNode, judgeHealth, judgeNode, withoutDueClause } from './node/decide.ts';
+import type { NodeRecord } from './node/record.ts';
+import { readableSettings } from './node/rule/incident.ts';
+import { otherWorkOn } from './node/rule/other-work.ts';
+import { newNodeOf } from './node/rule/reboot-marks.ts';
+import { launchCapacityFault, launchCapacityOf } from './node/rule/replacement.ts';
+import type { RepairInForce } from './node/rule/settings-in-force.ts';
+import type { OwnVerdict, Rank } from './node/rule/verdict.ts';
+import { readRequests } from './pass-queue.ts';
 import { type LaunchPause, NEW_POOL } from './pool-record.ts';
 import { POOL_CODEC, poolRecordId } from './record.ts';
-import { launchCapacityFault, launchCapacityOf } from './rule/replacement.ts';
-import type { NodeRecord } from './node-record.ts';
-import { newNodeOf } from './rule/reboot-marks.ts';
-import { otherWorkOn } from './rule/other-work.ts';
-import { readableSettings } from './rule/incident.ts';
+import { CONFIRMED } from './rule/confirmation.ts';
+import { guardInputsOf } from './rule/guard-inputs.ts';
+import { judgePool } from './rule/judged-pool.ts';
 import type { Activity, PoolFacts } from './rule/pool-facts.ts';
-import type { OwnVerdict, Rank } from './rule/verdict.ts';
-import type { RepairInForce } from './rule/settings-in-force.ts';
-import { repairInForce, type SettingsSources, repairConditionsByPool } from './common/settings.ts';
-import { readRequests } from './pass-queue.ts';
+import { poolOf } from './rule/pool-members.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { NODE_POOL_LABEL, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, ownerOf } from '../../shared/domain/node-owner.ts';

@@ -2,12 +2,12 @@
  * Asks custom resources and EC2 about attempts under way, where neither Node nor NodeClaim shows the outcome. What cannot be learned of one
  * attempt holds nothing else: its time goes on, and an Event says so.
  */
-import { judgeTime } from './rule/attempt.ts';
+import { judgeTime } from './node/rule/attempt.ts';
 import type { PassDeps } from './context.ts';
 import { findMade, remediationAnswer } from './actions/custom-resource.ts';
 import type { StoredNode } from './record.ts';
-import type { ActionAnswer } from './attempt-record.ts';
-import type { NodeRecord } from './node-record.ts';
+import type { ActionAnswer } from './node/attempt-record.ts';
+import type { NodeRecord } from './node/record.ts';
 import { askForEnd } from './actions/terminate.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { aboutNode, type NodeView } from '../../shared/domain/node.ts';

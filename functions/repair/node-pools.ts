@@ -1,6 +1,6 @@
 /** Finds the pool of a node that is gone, or that belongs to another pool by now. */
 import type { StoredNode } from './record.ts';
-import type { NodeRecord } from './node-record.ts';
+import type { NodeRecord } from './node/record.ts';
 import type { PassRequests } from './rule/pass-requests.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { getNode } from '../../shared/cluster/lists.ts';

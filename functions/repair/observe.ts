@@ -1,26 +1,26 @@
 /**
  * Reads all that a pass needs: the record and the settings of the pool, its nodes with their records, and what only due
- * nodes need. All reads are live. What is found of the nodes says what to read next (`rule/node-verdict.ts`).
+ * nodes need. All reads are live. What is found of the nodes says what to read next (`rule/judged-pool.ts`).
  */
-import { moveOldAttempts, type MovedAttempts } from './old-attempts.ts';
-import type { DecisionOrigin, PassDeps } from './context.ts';
-import { readableSettings } from './rule/incident.ts';
-import { withAnswers } from './inquiry.ts';
-import type { Replacement } from './attempt-record.ts';
-import type { ClusterNodes, DueFacts, PoolFacts } from './rule/pool-facts.ts';
-import type { PassRequests } from './rule/pass-requests.ts';
-import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
-import { withShownReplacements } from './rule/earlier-replacement.ts';
-import { externalRequestsFor } from './rule/other-work.ts';
-import type { NextRead } from './rule/node-verdict.ts';
-import { nodesWithoutClaim, ownsNode } from './rule/pool-members.ts';
-import type { NodeToConfirm } from './rule/confirmation.ts';
-import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';
-import { NEW_POOL, type PoolRecord } from './pool-record.ts';
-import type { NodeRecord } from './node-record.ts';
-import { openReservations, type OpenReservations } from './reservations.ts';
-import { basisFor, loadPoolSettings, type PoolSettings } from './pool-settings.ts';
 import { repairConditionsByPool, repairConditionsUnder } from './common/settings.ts';
+import type { DecisionOrigin, PassDeps } from './context.ts';
+import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
+import type { Replacement } from './node/attempt-record.ts';
+import { withAnswers } from './inquiry.ts';
+import type { NodeRecord } from './node/record.ts';
+import { withShownReplacements } from './node/rule/earlier-replacement.ts';
+import { readableSettings } from './node/rule/incident.ts';
+import { externalRequestsFor } from './node/rule/other-work.ts';
+import { type MovedAttempts, moveOldAttempts } from './old-attempts.ts';
+import { NEW_POOL, type PoolRecord } from './pool-record.ts';
+import { basisFor, loadPoolSettings, type PoolSettings } from './pool-settings.ts';
+import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';
+import { type OpenReservations, openReservations } from './reservations.ts';
+import type { NodeToConfirm } from './rule/confirmation.ts';
+import type { NextRead } from './rule/judged-pool.ts';
+import type { PassRequests } from './rule/pass-requests.ts';
+import type { ClusterNodes, DueFacts, PoolFacts } from './rule/pool-facts.ts';
+import { nodesWithoutClaim, ownsNode } from './rule/pool-members.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNodeClaimView, getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';

@@ -1,11 +1,11 @@
 /** Moves attempts that an earlier version kept in the record of a pool into the records of its nodes. */
-import { actOf, annotationOf, newNode } from './rule/attempt.ts';
-import { keyOf, ladderOf } from './rule/ladder.ts';
+import { actOf, annotationOf, newNode } from './node/rule/attempt.ts';
+import { keyOf, ladderOf } from './node/rule/ladder.ts';
 import { readAttempt, type StoredNode } from './record.ts';
 import type { OldAttempt } from './stored-versions.ts';
 import type { PoolRecord } from './pool-record.ts';
-import type { NodeRecord } from './node-record.ts';
-import type { LadderAction } from './rule/verdict.ts';
+import type { NodeRecord } from './node/record.ts';
+import type { LadderAction } from './node/rule/verdict.ts';
 import { toJson } from '../../shared/domain/json.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';

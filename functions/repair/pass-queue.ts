@@ -7,7 +7,7 @@ import { PASS_SPACING } from './decide.ts';
 import { OWNER } from './common/context.ts';
 import { POOL_CODEC, poolRecordId } from './record.ts';
 import { NEW_POOL, type PoolRecord } from './pool-record.ts';
-import { answer } from './attempt-record.ts';
+import { answer } from './node/attempt-record.ts';
 import { mergeRequests, type PassRequest, type PassRequests } from './rule/pass-requests.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';

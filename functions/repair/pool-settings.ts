@@ -1,7 +1,7 @@
 /** Reads the settings in force for a pool. A pass reads them at its beginning, and again before its acts. */
 import type { PassDeps } from './context.ts';
 import { OWNER } from './common/context.ts';
-import type { RepairInForce } from './rule/settings-in-force.ts';
+import type { RepairInForce } from './node/rule/settings-in-force.ts';
 import { OWN_BLOCKS, repairInForce } from './common/settings.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
@@ -14,7 +14,7 @@ import type { PodView } from '../../shared/domain/pod.ts';
 import { isProtected } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { basisOf } from '../../shared/lifecycle/refusals.ts';
-import { LAST_REBOOT_ANNOTATION } from './rule/reboot-marks.ts';
+import { LAST_REBOOT_ANNOTATION } from './node/rule/reboot-marks.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 

@@ -4,15 +4,15 @@
  */
 import { apply } from './apply.ts';
 import type { PassDeps, ReplaceableRules } from './context.ts';
-import { guardInputsOf } from './rule/guard-inputs.ts';
-import { type JudgedPool, judgePool, nextRead, judgeNode } from './rule/node-verdict.ts';
 import { decide, PASS_SPACING, spacingAfter } from './decide.ts';
-import { decideNode } from './rule/own-verdict.ts';
-import { nodesToConfirm } from './rule/confirmation.ts';
-import { observe, observeLimits, type ObservedPool, readMore } from './observe.ts';
+import { decideNode, judgeNode } from './node/decide.ts';
+import { observe, type ObservedPool, observeLimits, readMore } from './observe.ts';
 import { eventSubjectOf, poolSubject, readRequests, wouldPassAct } from './pass-queue.ts';
 import { NEW_POOL } from './pool-record.ts';
 import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, poolText } from './record.ts';
+import { nodesToConfirm } from './rule/confirmation.ts';
+import { guardInputsOf } from './rule/guard-inputs.ts';
+import { type JudgedPool, judgePool, nextRead } from './rule/judged-pool.ts';
 import { fewAtATime, inParallel, oneByOne } from '../../shared/cluster/in-parallel.ts';
 import { OUT_OF_SIGHT_CHECK } from '../../shared/cluster/out-of-sight.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';

@@ -1,10 +1,10 @@
 /**
- * Storage of the records of a pool (`pool-record.ts`) and of a node (`node-record.ts`): ids and stored names. Those of
+ * Storage of the records of a pool (`pool-record.ts`) and of a node (`node/record.ts`): ids and stored names. Those of
  * earlier versions are read in `stored-versions.ts`. Only passes write them.
  */
 import { OWNER } from './common/context.ts';
-import { type Attempt, attempt } from './attempt-record.ts';
-import { type NodeRecord, nodeSchema } from './node-record.ts';
+import { type Attempt, attempt } from './node/attempt-record.ts';
+import { type NodeRecord, nodeSchema } from './node/record.ts';
 import { type PoolRecord, poolSchema } from './pool-record.ts';
 import { upgradeNode, upgradePool } from './stored-versions.ts';
 import { fieldsOf, isJsonObject, toJson } from '../../shared/domain/json.ts';
@@ -35,7 +35,7 @@ export const poolRecordId = (name: string | undefined): string => (name === unde
 
 /**
  * Names that the stored form keeps although the code has left them: own name → stored name, for each part. An attempt
- * differs in more than names (`attemptStored`). Reports are stored as codes: `REPORT_CODES` in `rule/verdict.ts`.
+ * differs in more than names (`attemptStored`). Reports are stored as codes: `REPORT_CODES` in `node/rule/verdict.ts`.
  */
 export const STORED_NAMES = {
   pool: { oldAttempts: 'carried', blockingGuards: 'held' },

@@ -2,15 +2,21 @@
  * Reports each decision: one audit line, one metric and one Event. A verdict is reported when it changes. Its Event is
  * repeated every hour, since the API server forgets Events.
  */
-import { attemptDetails, conditionDetails, describeAct, nextActionsText } from './rule/attempt.ts';
+import { attemptDetails, conditionDetails, describeAct, nextActionsText } from './node/rule/attempt.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
-import { hasTrait, type NodeFinding, verdictOf } from './rule/finding.ts';
+import { hasTrait, type NodeFinding, verdictOf } from './node/rule/finding.ts';
 import type { ObservedPool } from './observe.ts';
-import type { DueCondition } from './attempt-record.ts';
+import type { DueCondition } from './node/attempt-record.ts';
 import { poolDimension } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { missingNodesOf } from './rule/missing-nodes.ts';
-import { type GuardSetting, type NodeName, type Rank, REPORT_CODES, type ReportedVerdict } from './rule/verdict.ts';
+import {
+  type GuardSetting,
+  type NodeName,
+  type Rank,
+  REPORT_CODES,
+  type ReportedVerdict,
+} from './node/rule/verdict.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { aboutNode } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';

@@ -2,8 +2,8 @@
  * The records of earlier versions: of a pool as versions 1 to 4 stored it, with the attempts at its nodes, and of a node
  * as versions 1 and 2 did.
  */
-import { actionType, answer, dueCondition, named } from './attempt-record.ts';
-import { madeResource } from './node-record.ts';
+import { actionType, answer, dueCondition, named } from './node/attempt-record.ts';
+import { madeResource } from './node/record.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { storedName } from '../../shared/custom-resource/stored-name.ts';

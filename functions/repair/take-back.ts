@@ -13,15 +13,15 @@ import {
   type RecordToCleanUp,
   recordWithLeftovers,
   withoutTakenBack,
-} from './rule/leftovers.ts';
+} from './node/rule/leftovers.ts';
 import { reportCarriedOut, reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './actions/reboot.ts';
-import type { NodeRecord, RepairLeftovers } from './node-record.ts';
+import type { NodeRecord, RepairLeftovers } from './node/record.ts';
 import { endReplacement } from './actions/replace.ts';
 import { takeBackAnnotation } from './actions/terminate.ts';
-import type { NodeName } from './rule/verdict.ts';
-import type { UnreportedOutcome, NodeFinding } from './rule/finding.ts';
+import type { NodeName } from './node/rule/verdict.ts';
+import type { UnreportedOutcome, NodeFinding } from './node/rule/finding.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { createBackoff, isRefused, joinRefusals, type RefusedChange } from '../../shared/lifecycle/refusals.ts';

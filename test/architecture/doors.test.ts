@@ -12,8 +12,8 @@ const concerns = sources
   .filter(concern => sources.some(file => file.startsWith(`${concern}/rule/`)));
 
 /** Files that read, write or wait. What `explain.ts` exports is for others, outside of the functions. */
-const isShell = (concern: string, file: string): boolean =>
-  file.startsWith('functions/') && !file.endsWith('/explain.ts') && !isOfRule(concern, file);
+const isShell = (file: string): boolean =>
+  file.startsWith('functions/') && !file.endsWith('/explain.ts') && !concerns.some(concern => isOfRule(concern, file));
 const isOfRule = (concern: string, file: string): boolean =>
   file === `${concern}/decide.ts` || file.startsWith(`${concern}/rule/`);
 
@@ -57,7 +57,7 @@ it('finds the concerns whose rule has more files than one', () => {
 describe.each(concerns)('the table of %s', concern => {
   const rows = rowsOf(`${concern}/decide.ts`);
   const shells = sources
-    .filter(file => isShell(concern, file))
+    .filter(file => isShell(file))
     .map(file => ({ file: relative(concern, file), asked: askedBy(concern, file) }))
     .filter(({ asked }) => asked.length > 0);
 

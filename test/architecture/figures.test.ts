@@ -28,9 +28,9 @@ const COUNTED: readonly (readonly [name: string, files: RegExp])[] = [
 ];
 const sumOf = (files: readonly string[]): number => files.reduce((sum, file) => sum + linesOf(file), 0);
 /** Files of its own concern that a node condition enters (ADR 0050). */
-const MAX_FILES = 34;
+const MAX_FILES = 36;
 /** The same of the whole product. */
-const MAX_FILES_IN_ALL = 80;
+const MAX_FILES_IN_ALL = 82;
 
 describe('what a reader must read', () => {
   it.each(sources.filter(file => /^functions\/.*\/(route|reconcile)\.ts$/.test(file)))('%s is short', file => {
@@ -96,11 +96,10 @@ const toOpen = (heading: string): readonly string[] =>
     [...files.matchAll(/`([\w/-]+\.ts)`/g)].map(([, file]) => `${folder}/${file}`),
   );
 /**
- * Of one path, those in common included. The longest is that of a repair: four on the way to a function, and eleven of the
- * concern, where each has one thought: the messages, what asks for a pass, what passes are, one pass, what it reads, the
- * nodes, one node by itself, the pool, the intents, the acts, the termination.
+ * Of one path, those in common included. The longest is that of a drain: four on the way to a function, the loop of one
+ * object, and nine of the concern.
  */
-const MAX_TO_OPEN = 15;
+const MAX_TO_OPEN = 14;
 
 describe('the whole path with the real adapters', () => {
   it.each(WHOLE_PATHS)('$heading', async ({ heading, most, follow }) => {

@@ -103,7 +103,7 @@ const PRIMITIVES: readonly Primitive[] = [
   {
     name: 'what follows from the judgement of a node',
     does: /\bneedsCleanUp: (?!boolean)|\bstate: '(?:idle|followed|inFlight)'/,
-    home: 'functions/repair/rule/finding.ts',
+    home: 'functions/repair/node/rule/finding.ts',
   },
   { name: 'one run at a time', does: /\bunderWay: turn\.requests\b/, home: 'shared/lifecycle/coalesce.ts' },
   { name: 'the last good settings', does: /\b(const|function) lastGood\b/, home: 'shared/cluster/last-good.ts' },

@@ -1,8 +1,8 @@
 /** A look at a node with an attempt: what tests of attempts share. */
-import { dueVerdictOf, type PresentNode } from '../../functions/repair/rule/finding.ts';
-import { keyOf } from '../../functions/repair/rule/ladder.ts';
-import type { Attempt } from '../../functions/repair/attempt-record.ts';
-import type { NodeRecord } from '../../functions/repair/node-record.ts';
+import { dueVerdictOf, type PresentNode } from '../../functions/repair/node/rule/finding.ts';
+import { keyOf } from '../../functions/repair/node/rule/ladder.ts';
+import type { Attempt } from '../../functions/repair/node/attempt-record.ts';
+import type { NodeRecord } from '../../functions/repair/node/record.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { Refusal } from '../../shared/domain/refusal.ts';
 import { at, NOW, remembered } from './pool.ts';

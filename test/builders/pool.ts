@@ -1,9 +1,9 @@
 /** What tests of a whole pool share: the time of its pass, its actions, a block that holds nobody, its objects. */
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { RepairInForce } from '../../functions/repair/rule/settings-in-force.ts';
+import type { RepairInForce } from '../../functions/repair/node/rule/settings-in-force.ts';
 import { addDuration, type EpochMs, minutes, toDurationMs } from '../../shared/domain/time.ts';
-import { newNode } from '../../functions/repair/rule/attempt.ts';
-import type { NodeRecord } from '../../functions/repair/node-record.ts';
+import { newNode } from '../../functions/repair/node/rule/attempt.ts';
+import type { NodeRecord } from '../../functions/repair/node/record.ts';
 import { someRepairInForce, T } from './repair.ts';
 
 /** When nodes of `aPoolNode` are due. */

@@ -1,27 +1,26 @@
 /** Builders for repair tests: good defaults, override what matters. */
+import { decide } from '../../functions/repair/decide.ts';
+import type { Attempt } from '../../functions/repair/node/attempt-record.ts';
+import { type HealthContext, judgeHealth, judgeNode } from '../../functions/repair/node/decide.ts';
+import type { NodeRecord } from '../../functions/repair/node/record.ts';
+import { judgeGone } from '../../functions/repair/node/rule/attempt-verdict.ts';
+import { type NodeFinding, type PresentNode, verdictOf } from '../../functions/repair/node/rule/finding.ts';
+import { readableSettings } from '../../functions/repair/node/rule/incident.ts';
+import type { JudgeContext } from '../../functions/repair/node/rule/node-facts.ts';
+import type { UnhealthyCondition } from '../../functions/repair/node/rule/onset.ts';
+import type { RepairInForce } from '../../functions/repair/node/rule/settings-in-force.ts';
+import { NEW_POOL, type PoolRecord } from '../../functions/repair/pool-record.ts';
+import type { ConcurrencyLimits } from '../../functions/repair/rule/concurrency-limits.ts';
+import { guardInputsOf } from '../../functions/repair/rule/guard-inputs.ts';
+import type { PoolDecision } from '../../functions/repair/rule/pool-decision.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners } from '../../shared/domain/node-owner.ts';
 import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
-import { type RepairSettings, repairConditionsOf } from '../../shared/domain/repair-policy.ts';
+import { repairConditionsOf, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, hours, minutes, parseTimestamp } from '../../shared/domain/time.ts';
-import { decide } from '../../functions/repair/decide.ts';
-import type { PoolDecision } from '../../functions/repair/rule/pool-decision.ts';
-import { judgeGone } from '../../functions/repair/rule/attempt-verdict.ts';
-import { type HealthContext, judgeHealth } from '../../functions/repair/rule/own-verdict.ts';
-import { type UnhealthyCondition } from '../../functions/repair/rule/onset.ts';
-import { readableSettings } from '../../functions/repair/rule/incident.ts';
-import { type NodeFinding, type PresentNode, verdictOf } from '../../functions/repair/rule/finding.ts';
-import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';
-import { guardInputsOf } from '../../functions/repair/rule/guard-inputs.ts';
-import type { Attempt } from '../../functions/repair/attempt-record.ts';
-import { NEW_POOL, type PoolRecord } from '../../functions/repair/pool-record.ts';
-import type { NodeRecord } from '../../functions/repair/node-record.ts';
-import type { ConcurrencyLimits } from '../../functions/repair/rule/concurrency-limits.ts';
-import type { JudgeContext } from '../../functions/repair/rule/pool-facts.ts';
-import type { RepairInForce } from '../../functions/repair/rule/settings-in-force.ts';
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
   const instant = parseTimestamp(text);

@@ -52,7 +52,7 @@ const STATED: readonly Stated[] = [
   {
     document: GLOSSARY,
     text: 'has called the node unhealthy for {} minutes',
-    constant: 'functions/repair/rule/incident.ts: HEALTHY_FOR',
+    constant: 'functions/repair/node/rule/incident.ts: HEALTHY_FOR',
   },
   { document: FORWARDER, text: 'come in pages of {}.', constant: `${FORWARDER_SETTINGS}: pageSize` },
   {

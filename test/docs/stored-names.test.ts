@@ -27,7 +27,7 @@ const RECORDS: Readonly<Record<string, string>> = {
 
 /** Files of the schemas that do not stand beside their codec. */
 const SCHEMAS: Readonly<Record<string, readonly string[]>> = {
-  'repair-node': ['functions/repair/node-record.ts', 'functions/repair/attempt-record.ts'],
+  'repair-node': ['functions/repair/node/record.ts', 'functions/repair/node/attempt-record.ts'],
   'repair-pool': ['functions/repair/pool-record.ts'],
   drain: ['functions/drain/request-record.ts'],
 };

@@ -1,5 +1,5 @@
 /** Mistakes in how a repair climbs its ladder of actions. */
-import type { Attempt } from '../../functions/repair/attempt-record.ts';
+import type { Attempt } from '../../functions/repair/node/attempt-record.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { isDue, toEpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';

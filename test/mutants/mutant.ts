@@ -1,26 +1,25 @@
 /** A mistake that somebody could make, as a change of what a function is given or of the rule that it follows. */
+import type { PropertyName } from './by-property.ts';
 import type { ReplaceableRules as RulesOfObjects } from '../../functions/finalizer/objects/context.ts';
 import { createReconciler as createFinalizer } from '../../functions/finalizer/route.ts';
 import type { ReplaceableRules as RulesOfTerminations } from '../../functions/finalizer/termination/context.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/termination/terminate.ts';
-import { decide } from '../../functions/repair/decide.ts';
-import { decideNode } from '../../functions/repair/rule/own-verdict.ts';
-import { judgeNode } from '../../functions/repair/rule/node-verdict.ts';
 import type { ReplaceableRules as RulesOfRepair } from '../../functions/repair/context.ts';
+import { decide } from '../../functions/repair/decide.ts';
+import { decideNode, judgeNode } from '../../functions/repair/node/decide.ts';
 import { createReconciler as createRepair } from '../../functions/repair/route.ts';
-import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
+import { type ReconcilerFactory, RECONCILERS } from '../../runtime/functions.ts';
 import type { ForwarderPorts } from '../../runtime/system-parts.ts';
-import type { InvariantName } from '../../simulator/invariants/invariant.ts';
-import type { Mutation } from '../../simulator/swarm/seed.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { PropertyName } from './by-property.ts';
 import type { ObjectsAnswer } from '../../shared/ports/read-answer.ts';
 import type { NewRecord, RecordStore } from '../../shared/ports/record-store.ts';
+import type { InvariantName } from '../../simulator/invariants/invariant.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 
 export interface Mutant {
   readonly name: string;

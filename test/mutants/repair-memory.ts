@@ -1,7 +1,7 @@
 /** Mistakes about who counts and holds, and about what guards remember. */
 import type { PoolDecision, PoolObservation } from '../../functions/repair/rule/pool-decision.ts';
-import { failureOf } from '../../functions/repair/rule/attempt.ts';
-import type { DueCondition } from '../../functions/repair/attempt-record.ts';
+import { failureOf } from '../../functions/repair/node/rule/attempt.ts';
+import type { DueCondition } from '../../functions/repair/node/attempt-record.ts';
 import type { PoolRecord } from '../../functions/repair/pool-record.ts';
 import { fieldsOf, objectIn } from '../../shared/domain/json.ts';
 import type { NodeCondition } from '../../shared/domain/node.ts';

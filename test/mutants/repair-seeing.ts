@@ -1,13 +1,13 @@
 /** The rules of repair, shown something else than what was seen. */
+import { withRepairRules } from './mutant.ts';
+import type { NodeRecord } from '../../functions/repair/node/record.ts';
+import type { RepairInForce } from '../../functions/repair/node/rule/settings-in-force.ts';
 import type { PoolObservation } from '../../functions/repair/rule/pool-decision.ts';
-import type { NodeRecord } from '../../functions/repair/node-record.ts';
-import type { RepairInForce } from '../../functions/repair/rule/settings-in-force.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
-import { withRepairRules } from './mutant.ts';
 
 interface Changes {
   readonly now?: (now: EpochMs) => EpochMs;

@@ -2,7 +2,7 @@
 import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { HEALTH_EVENT } from '../../shared/contract/names.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { dueVerdictOf } from '../../functions/repair/rule/finding.ts';
+import { dueVerdictOf } from '../../functions/repair/node/rule/finding.ts';
 import { type NodeView, RESERVED_TAINT } from '../../shared/domain/node.ts';
 import { addDuration, minutes } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';

@@ -1,8 +1,8 @@
 /** Input of an action of the ladder (`ActionContext`), and its outcome. */
-import type { AttemptOf, ActionType } from '../attempt-record.ts';
-import type { FoundReplacement } from '../rule/attempt.ts';
-import type { launchCapacityOf } from '../rule/replacement.ts';
-import type { Act, RepairLeftovers } from '../node-record.ts';
+import type { AttemptOf, ActionType } from '../node/attempt-record.ts';
+import type { FoundReplacement } from '../node/rule/attempt.ts';
+import type { launchCapacityOf } from '../node/rule/replacement.ts';
+import type { Act, RepairLeftovers } from '../node/record.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';

@@ -15,8 +15,8 @@ import {
   notYet,
 } from './action.ts';
 import type { GrantedRepair } from '../rule/pool-decision.ts';
-import type { ActionAnswer } from '../attempt-record.ts';
-import type { MadeResource, RepairLeftovers } from '../node-record.ts';
+import type { ActionAnswer } from '../node/attempt-record.ts';
+import type { MadeResource, RepairLeftovers } from '../node/record.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { deleteExactly } from '../../../shared/custom-resource/delete.ts';

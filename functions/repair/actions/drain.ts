@@ -4,7 +4,7 @@
  * ended.
  */
 import { type ActionContext, type ActionDeps, type ActionOutcome, ACTED } from './action.ts';
-import type { EndedDrain } from '../attempt-record.ts';
+import type { EndedDrain } from '../node/attempt-record.ts';
 import {
   DRAIN_MESSAGE_VERSION,
   drainCompletedSchema,

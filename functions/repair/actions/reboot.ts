@@ -14,8 +14,8 @@ import {
   notYet,
 } from './action.ts';
 import { cancelDrain, requestDrain } from './drain.ts';
-import { isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from '../rule/reboot-marks.ts';
-import type { Act } from '../node-record.ts';
+import { isMaintained, LAST_REBOOT_ANNOTATION, lastRebootText, MAINTENANCE } from '../node/rule/reboot-marks.ts';
+import type { Act } from '../node/record.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';

@@ -11,8 +11,8 @@ import {
   type ObjectChanged,
   ACTED,
 } from './action.ts';
-import { replacementClaim, launchCapacityFault, launchCapacityOf } from '../rule/replacement.ts';
-import type { Replacement } from '../attempt-record.ts';
+import { replacementClaim, launchCapacityFault, launchCapacityOf } from '../node/rule/replacement.ts';
+import type { Replacement } from '../node/attempt-record.ts';
 import { getNode, getNodeClaim } from '../../../shared/cluster/lists.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';

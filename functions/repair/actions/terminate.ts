@@ -12,9 +12,9 @@ import {
   ACTED,
 } from './action.ts';
 import { openReplacement } from './replace.ts';
-import { annotationOf, replacementOf } from '../rule/attempt.ts';
-import type { InstanceTermination } from '../attempt-record.ts';
-import type { RepairLeftovers } from '../node-record.ts';
+import { annotationOf, replacementOf } from '../node/rule/attempt.ts';
+import type { InstanceTermination } from '../node/attempt-record.ts';
+import type { RepairLeftovers } from '../node/record.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { endsBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
 import { addDuration, minutes, parseTimestamp } from '../../../shared/domain/time.ts';

@@ -7,8 +7,8 @@ import type {
   RepairLimitsInForce,
   RepairInForce,
   StatedLimits,
-} from '../rule/settings-in-force.ts';
-import { readableSettings } from '../rule/incident.ts';
+} from '../node/rule/settings-in-force.ts';
+import { readableSettings } from '../node/rule/incident.ts';
 import type { BlockGroup } from '../../../shared/cluster/kept-policies.ts';
 import type { Mode } from '../../../shared/contract/policy-schema.ts';
 import { parseRepairLimits } from '../../../shared/contract/repair-limits-schema.ts';

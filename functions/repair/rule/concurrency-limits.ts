@@ -2,10 +2,10 @@
  * Limits of repairs in flight at the same time: in a pool (`maxConcurrentRepairs`), in a zone and in the cluster
  * (`repairLimits`). Pure.
  */
-import type { DueFinding } from './finding.ts';
+import type { DueFinding } from '../node/rule/finding.ts';
 import type { GuardInputs } from './guard-inputs.ts';
-import { BLOCKED_CHECK, type Blocker } from './verdict.ts';
-import type { RepairLimitsInForce } from './settings-in-force.ts';
+import { BLOCKED_CHECK, type Blocker } from '../node/rule/verdict.ts';
+import type { RepairLimitsInForce } from '../node/rule/settings-in-force.ts';
 import { type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import { resolveNodeCount } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, seconds } from '../../../shared/domain/time.ts';

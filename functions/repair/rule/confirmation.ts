@@ -2,11 +2,11 @@
  * Blockers of one node that the guards let through: EC2 has not confirmed the fault, or it is not known who else is at
  * work. Pure.
  */
-import { dueVerdictOf } from './finding.ts';
 import type { GuardInputs } from './guard-inputs.ts';
 import { createGuards } from './guards.ts';
-import type { JudgedPool } from './node-verdict.ts';
-import type { Blocker, OwnDueVerdict } from './verdict.ts';
+import type { JudgedPool } from './judged-pool.ts';
+import { dueVerdictOf } from '../node/rule/finding.ts';
+import type { Blocker, OwnDueVerdict } from '../node/rule/verdict.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { Confirmation } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, minutes } from '../../../shared/domain/time.ts';

@@ -3,10 +3,10 @@
  * the pool's initialized nodes, rounded up. The smallest budget in force counts; one that cannot be read allows none.
  * Nodes that never were initialized are outside. Pure.
  */
-import { disruptionMarkOf, rebootMarkOf } from './other-work.ts';
+import { disruptionMarkOf, rebootMarkOf } from '../node/rule/other-work.ts';
 import type { Activity } from './pool-facts.ts';
-import { BLOCKED_CHECK, type Blocker } from './verdict.ts';
-import type { NodeFinding } from './finding.ts';
+import { BLOCKED_CHECK, type Blocker } from '../node/rule/verdict.ts';
+import type { NodeFinding } from '../node/rule/finding.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../../shared/domain/go-duration.ts';
 import { fieldsOf, objectIn } from '../../../shared/domain/json.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';

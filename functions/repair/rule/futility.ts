@@ -1,6 +1,6 @@
 /** Futility: stops replacing nodes when the new ones fail the same way. Pure. */
 import type { GuardInputs } from './guard-inputs.ts';
-import type { Blocker } from './verdict.ts';
+import type { Blocker } from '../node/rule/verdict.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, type EpochMs, isDue, toTimestamp } from '../../../shared/domain/time.ts';
 

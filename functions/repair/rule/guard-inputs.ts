@@ -1,14 +1,14 @@
 /** The facts that guards and budgets count, out of what a pass has read. Pure. */
 import { type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
-import { begunTime, inFlightOf } from './finding.ts';
-import { isMended, readableSettings } from './incident.ts';
+import type { JudgedPool } from './judged-pool.ts';
 import type { PoolFacts } from './pool-facts.ts';
-import type { JudgedPool } from './node-verdict.ts';
-import { isJustRebooted } from './reboot-marks.ts';
+import { begunTime, inFlightOf } from '../node/rule/finding.ts';
+import { isMended, readableSettings } from '../node/rule/incident.ts';
+import { isJustRebooted } from '../node/rule/reboot-marks.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { type RepairSettings, type RepairCondition, repairConditionsOf } from '../../../shared/domain/repair-policy.ts';
+import { type RepairCondition, repairConditionsOf, type RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 
 export interface GuardInputs {

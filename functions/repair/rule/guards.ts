@@ -2,13 +2,13 @@
  * Freeze, zone outage and threshold, which hold a due repair back (docs/node-repair.md, Guards). They are counted once
  * more with nodes that recovered minutes ago, so that an outage which ends node by node still holds. Pure.
  */
-import type { DueFinding } from './finding.ts';
+import type { DueFinding } from '../node/rule/finding.ts';
 import type { GuardInputs } from './guard-inputs.ts';
-import { notBlockedByRecovering } from './incident.ts';
-import { isStopped } from './other-work.ts';
-import { vetoOf } from './vetoes.ts';
-import { BLOCKED_CHECK, type Blocker, type GuardBlocker } from './verdict.ts';
-import type { Incident } from '../node-record.ts';
+import { notBlockedByRecovering } from '../node/rule/incident.ts';
+import { isStopped } from '../node/rule/other-work.ts';
+import { vetoOf } from '../node/rule/vetoes.ts';
+import { BLOCKED_CHECK, type Blocker, type GuardBlocker } from '../node/rule/verdict.ts';
+import type { Incident } from '../node/record.ts';
 import { isReserved, type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import {
   isOutage,

@@ -1,5 +1,6 @@
 /** Requests for a pass, and what those of one pass come to together. Pure. */
-import type { EndedDrain } from '../attempt-record.ts';
+import type { EndedDrain } from '../node/attempt-record.ts';
+import type { NodeEvents } from '../node/rule/node-facts.ts';
 import { type EpochMs, toEpochMs } from '../../../shared/domain/time.ts';
 
 /** Request for a pass. */
@@ -17,16 +18,7 @@ export type PassRequest =
   | { readonly kind: 'drainEnd'; readonly uid: string; readonly end: EndedDrain };
 
 /** Requests that a pass is to answer. */
-export interface PassRequests {
-  /** Time at which the forwarder saw the change of a node that this pass is for, by UID. */
-  readonly observedTimes: ReadonlyMap<string, EpochMs>;
-  /**
-   * Time at which the forwarder saw the latest of these changes, for every node; undefined: the pass is not for changes
-   * alone.
-   */
-  readonly changesTime: EpochMs | undefined;
-  /** End of a drain that a repair had requested, by UID of the node. */
-  readonly drainEnds: ReadonlyMap<string, EndedDrain>;
+export interface PassRequests extends NodeEvents {
   /** UIDs of the nodes that the requests name. */
   readonly uids: ReadonlySet<string>;
   /** The settings may have changed since the previous pass. */

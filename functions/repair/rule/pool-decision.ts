@@ -2,10 +2,10 @@
  * The decision of a pass for its pool: what it is made of, and what the record of the pool keeps of it, as decided and once
  * more after the acts. Pure.
  */
-import type { Attempt } from '../attempt-record.ts';
-import type { NodeRecord } from '../node-record.ts';
+import type { Attempt } from '../node/attempt-record.ts';
+import type { NodeRecord } from '../node/record.ts';
 import type { PoolRecord } from '../pool-record.ts';
-import { replacementOf, terminationOf } from './attempt.ts';
+import { replacementOf, terminationOf } from '../node/rule/attempt.ts';
 import {
   withState,
   hasFailedLaunch,
@@ -13,14 +13,14 @@ import {
   inFlightOf,
   type NodeFinding,
   type RememberedFinding,
-} from './finding.ts';
+} from '../node/rule/finding.ts';
 import type { ConcurrencyLimits } from './concurrency-limits.ts';
-import { notBlockedByRecovering } from './incident.ts';
+import { notBlockedByRecovering } from '../node/rule/incident.ts';
 import type { GuardInputs } from './guard-inputs.ts';
 import { unexpiredRamp, withoutUndoneGrants } from './ramp.ts';
-import { pauseAfterFailure, unexpiredPause } from './replacement.ts';
-import { type ActionAttempt, type Rank } from './verdict.ts';
-import type { RepairInForce } from './settings-in-force.ts';
+import { pauseAfterFailure, unexpiredPause } from '../node/rule/replacement.ts';
+import type { ActionAttempt, Rank } from '../node/rule/verdict.ts';
+import type { RepairInForce } from '../node/rule/settings-in-force.ts';
 import type { RefusalCause } from '../../../shared/domain/refusal.ts';
 import { addDuration, type DurationMs, type EpochMs, hours, isDue, toDurationMs } from '../../../shared/domain/time.ts';
 

@@ -2,8 +2,8 @@
  * The ramp: after a freeze, a zone outage or a threshold, a pool begins its repairs slowly: 1, 2, 4 … a minute. Pure.
  */
 import type { PoolRecord, Ramp } from '../pool-record.ts';
-import type { Blocker } from './verdict.ts';
-import { begunTime, type NodeFinding } from './finding.ts';
+import type { Blocker } from '../node/rule/verdict.ts';
+import { begunTime, type NodeFinding } from '../node/rule/finding.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
 import { addDuration, type EpochMs, hours, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 

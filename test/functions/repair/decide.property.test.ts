@@ -1,10 +1,10 @@
 /** What holds of every pass, whatever the pool looks like. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { newNode } from '../../../functions/repair/rule/attempt.ts';
-import { verdictOf } from '../../../functions/repair/rule/finding.ts';
+import { newNode } from '../../../functions/repair/node/rule/attempt.ts';
+import { verdictOf } from '../../../functions/repair/node/rule/finding.ts';
 import { NEW_POOL, type PoolRecord } from '../../../functions/repair/pool-record.ts';
-import type { NodeRecord } from '../../../functions/repair/node-record.ts';
+import type { NodeRecord } from '../../../functions/repair/node/record.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, minutes, toDurationMs } from '../../../shared/domain/time.ts';
 import {

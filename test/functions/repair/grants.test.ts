@@ -1,8 +1,8 @@
 /** Which due nodes of a pool get their repair now, what holds the others, and what is written of each. */
 import { describe, expect, it } from 'vitest';
-import type { Attempt } from '../../../functions/repair/attempt-record.ts';
+import type { Attempt } from '../../../functions/repair/node/attempt-record.ts';
 import { NEW_POOL } from '../../../functions/repair/pool-record.ts';
-import type { NodeRecord } from '../../../functions/repair/node-record.ts';
+import type { NodeRecord } from '../../../functions/repair/node/record.ts';
 import { type ConcurrencyLimits, createConcurrencyLimits } from '../../../functions/repair/rule/concurrency-limits.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';

@@ -1,11 +1,10 @@
 /** How often a pass judges a node: once, and again only where what it reads for due nodes alone says something of it. */
 import { expect, it } from 'vitest';
-import { decide } from '../../../functions/repair/decide.ts';
-import { decideNode } from '../../../functions/repair/rule/own-verdict.ts';
-import { judgeNode } from '../../../functions/repair/rule/node-verdict.ts';
-import { minutes } from '../../../shared/domain/time.ts';
 import { deployedIdentity } from '../../fakes/deployed-identity.ts';
 import { createRepairWorld, seedPool } from '../../fakes/repair-world.ts';
+import { decide } from '../../../functions/repair/decide.ts';
+import { decideNode, judgeNode } from '../../../functions/repair/node/decide.ts';
+import { minutes } from '../../../shared/domain/time.ts';
 
 /** n1 is due, n2 and n3 are unhealthy and not due. */
 function unhealthyWorld() {

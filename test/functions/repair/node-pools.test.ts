@@ -1,7 +1,7 @@
 /** Which pool has a node that is remembered, and is not among those of its own any more. */
 import { describe, expect, it } from 'vitest';
 import { readMissing } from '../../../functions/repair/node-pools.ts';
-import { newNode } from '../../../functions/repair/rule/attempt.ts';
+import { newNode } from '../../../functions/repair/node/rule/attempt.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { createCluster } from '../../../simulator/world.ts';
 import { NOW } from '../../builders/pool.ts';

@@ -1,9 +1,9 @@
 /** What earlier versions stored goes on as it would have: nothing is repeated, and nothing is forgotten. */
 import { describe, expect, it } from 'vitest';
-import { newNode } from '../../../functions/repair/rule/attempt.ts';
+import { newNode } from '../../../functions/repair/node/rule/attempt.ts';
 import { mergeOldAttempt, isNothingLeft } from '../../../functions/repair/old-attempts.ts';
-import { keyOf, ladderOf } from '../../../functions/repair/rule/ladder.ts';
-import { nextAction } from '../../../functions/repair/rule/next-action.ts';
+import { keyOf, ladderOf } from '../../../functions/repair/node/rule/ladder.ts';
+import { nextAction } from '../../../functions/repair/node/rule/next-action.ts';
 import { NODE_CODEC, POOL_CODEC } from '../../../functions/repair/record.ts';
 import type { OldAttempt } from '../../../functions/repair/stored-versions.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sortByRank } from '../../../functions/repair/decide.ts';
-import type { DueFinding } from '../../../functions/repair/rule/finding.ts';
+import type { DueFinding } from '../../../functions/repair/node/rule/finding.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { aNode, at } from '../../builders/repair.ts';
 

@@ -1,16 +1,7 @@
 /** Random clusters, and what Curfew does there: one pass of each pool at the same instant, with the records of having seen each condition begin. */
 import fc from 'fast-check';
-import { newNode, podsUntil } from '../../../../functions/repair/rule/attempt.ts';
-import { decide } from '../../../../functions/repair/decide.ts';
-import { judgeHealth } from '../../../../functions/repair/rule/own-verdict.ts';
-import { onsetsOf } from '../../../../functions/repair/rule/onset.ts';
-import { dueVerdictOf } from '../../../../functions/repair/rule/finding.ts';
-import { keyOf } from '../../../../functions/repair/rule/ladder.ts';
-import type { NodeRecord } from '../../../../functions/repair/node-record.ts';
-import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
-import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';
-import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
-import { addDuration, minutes, toDurationMs, toTimestamp } from '../../../../shared/domain/time.ts';
+import type { Budget, Cluster, Command } from './model.ts';
+import { type Policy, REBOOT, repairConditionsFor } from './policies.ts';
 import {
   aCondition,
   aDecision,
@@ -20,8 +11,17 @@ import {
   someSettings,
   T,
 } from '../../../builders/repair.ts';
-import type { Budget, Cluster, Command } from './model.ts';
-import { type Policy, REBOOT, repairConditionsFor } from './policies.ts';
+import { decide } from '../../../../functions/repair/decide.ts';
+import { judgeHealth } from '../../../../functions/repair/node/decide.ts';
+import type { NodeRecord } from '../../../../functions/repair/node/record.ts';
+import { newNode, podsUntil } from '../../../../functions/repair/node/rule/attempt.ts';
+import { dueVerdictOf } from '../../../../functions/repair/node/rule/finding.ts';
+import { keyOf } from '../../../../functions/repair/node/rule/ladder.ts';
+import { onsetsOf } from '../../../../functions/repair/node/rule/onset.ts';
+import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
+import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';
+import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
+import { addDuration, minutes, toDurationMs, toTimestamp } from '../../../../shared/domain/time.ts';
 
 const POOL = 'karpenter.sh/nodepool';
 const DEADLINE = 'karpenter.sh/nodeclaim-termination-timestamp';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { budgetBlocker, createConcurrencyLimits } from '../../../../functions/repair/rule/concurrency-limits.ts';
-import type { StatedLimits } from '../../../../functions/repair/rule/settings-in-force.ts';
+import type { StatedLimits } from '../../../../functions/repair/node/rule/settings-in-force.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { addDuration, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { aPoolNode, T } from '../../../builders/repair.ts';

@@ -1,7 +1,7 @@
 /** How many nodes of a NodePool a budget lets be disrupted at once, and what is said where it lets no more. */
 import { describe, expect, it } from 'vitest';
 import { disruptionBudgetOf } from '../../../../functions/repair/rule/disruption-budget.ts';
-import type { NodeFinding } from '../../../../functions/repair/rule/finding.ts';
+import type { NodeFinding } from '../../../../functions/repair/node/rule/finding.ts';
 import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';

@@ -1,17 +1,5 @@
 /** What the guards of a pool count, whose pool a node is in, and which nodes EC2 is asked about. */
 import { describe, expect, it } from 'vitest';
-import { judgeNode, judgePool } from '../../../../functions/repair/rule/node-verdict.ts';
-import { poolOf } from '../../../../functions/repair/rule/pool-members.ts';
-import { nodesToConfirm } from '../../../../functions/repair/rule/confirmation.ts';
-import { type GuardInputs, guardInputsOf } from '../../../../functions/repair/rule/guard-inputs.ts';
-import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
-import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { findingOf, type PresentNode, withState } from '../../../../functions/repair/rule/finding.ts';
-import { NEW_POOL } from '../../../../functions/repair/pool-record.ts';
-import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
-import type { NodeView } from '../../../../shared/domain/node.ts';
-import { repairConditionsOf } from '../../../../shared/domain/repair-policy.ts';
-import { addDuration, minutes, toIsoText } from '../../../../shared/domain/time.ts';
 import { someFacts } from '../../../builders/pool-facts.ts';
 import { aNodePool, NOW } from '../../../builders/pool.ts';
 import {
@@ -23,6 +11,19 @@ import {
   someRepairInForce,
   someSettings,
 } from '../../../builders/repair.ts';
+import { judgeNode } from '../../../../functions/repair/node/decide.ts';
+import { newNode } from '../../../../functions/repair/node/rule/attempt.ts';
+import { findingOf, type PresentNode, withState } from '../../../../functions/repair/node/rule/finding.ts';
+import { NEW_POOL } from '../../../../functions/repair/pool-record.ts';
+import { nodesToConfirm } from '../../../../functions/repair/rule/confirmation.ts';
+import { type GuardInputs, guardInputsOf } from '../../../../functions/repair/rule/guard-inputs.ts';
+import { judgePool } from '../../../../functions/repair/rule/judged-pool.ts';
+import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
+import { poolOf } from '../../../../functions/repair/rule/pool-members.ts';
+import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import type { NodeView } from '../../../../shared/domain/node.ts';
+import { repairConditionsOf } from '../../../../shared/domain/repair-policy.ts';
+import { addDuration, minutes, toIsoText } from '../../../../shared/domain/time.ts';
 
 const NODE = aPoolNode('n1');
 const TWIN = { ...aPoolNode('n2'), providerID: NODE.providerID };

@@ -1,9 +1,9 @@
 /** What holds a due repair back although the node itself may be repaired. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LAST_REBOOT_ANNOTATION } from '../../../../functions/repair/rule/reboot-marks.ts';
-import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { verdictOf } from '../../../../functions/repair/rule/finding.ts';
+import { LAST_REBOOT_ANNOTATION } from '../../../../functions/repair/node/rule/reboot-marks.ts';
+import { newNode } from '../../../../functions/repair/node/rule/attempt.ts';
+import { verdictOf } from '../../../../functions/repair/node/rule/finding.ts';
 import { NEW_POOL } from '../../../../functions/repair/pool-record.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';

@@ -5,9 +5,9 @@ import {
   inFlightOf,
   type NodeFinding,
   type PresentNode,
-} from '../../../../functions/repair/rule/finding.ts';
+} from '../../../../functions/repair/node/rule/finding.ts';
 import { countUndoneGrants } from '../../../../functions/repair/rule/ramp.ts';
-import type { Attempt } from '../../../../functions/repair/attempt-record.ts';
+import type { Attempt } from '../../../../functions/repair/node/attempt-record.ts';
 import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/pool-record.ts';
 import { at, NOW, remembered } from '../../../builders/pool.ts';
 import { aFinding, anAttempt, aPoolNode } from '../../../builders/repair.ts';

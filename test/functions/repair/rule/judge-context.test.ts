@@ -1,11 +1,13 @@
 /** The facts of the pool by which each of its nodes is judged. */
 import { expect, it } from 'vitest';
-import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { judgeNode, judgePool } from '../../../../functions/repair/rule/node-verdict.ts';
-import type { JudgeContext, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
-import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { someFacts } from '../../../builders/pool-facts.ts';
 import { aPoolNode, someRepairInForce } from '../../../builders/repair.ts';
+import { judgeNode } from '../../../../functions/repair/node/decide.ts';
+import { newNode } from '../../../../functions/repair/node/rule/attempt.ts';
+import type { JudgeContext } from '../../../../functions/repair/node/rule/node-facts.ts';
+import { judgePool } from '../../../../functions/repair/rule/judged-pool.ts';
+import type { PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
+import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 
 const NODE = aPoolNode('n1');
 const NODE_POOL: KubernetesObject = {

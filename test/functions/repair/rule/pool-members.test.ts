@@ -1,6 +1,6 @@
 /** Which nodes are of a pool, and of which of them a NodeClaim of another pool may tell. */
 import { describe, expect, it } from 'vitest';
-import { newNode } from '../../../../functions/repair/rule/attempt.ts';
+import { newNode } from '../../../../functions/repair/node/rule/attempt.ts';
 import { nodesWithoutClaim, ownsNode } from '../../../../functions/repair/rule/pool-members.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { aPoolNode, claimOf } from '../../../builders/repair.ts';

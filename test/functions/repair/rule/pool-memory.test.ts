@@ -1,7 +1,7 @@
 /** What a pool remembers while repair is off: behind a closed gate, under a block that cannot be read, in mode Observe. */
 import { describe, expect, it } from 'vitest';
 import { NEW_POOL, type PoolRecord } from '../../../../functions/repair/pool-record.ts';
-import type { RepairInForce } from '../../../../functions/repair/rule/settings-in-force.ts';
+import type { RepairInForce } from '../../../../functions/repair/node/rule/settings-in-force.ts';
 import type { EpochMs } from '../../../../shared/domain/time.ts';
 import { at, NOW, open, remembered } from '../../../builders/pool.ts';
 import { aCondition, aDecision, anAttempt, aPoolOf, claimOf, verdictsOf } from '../../../builders/repair.ts';

@@ -1,10 +1,5 @@
 /** What a pass reads on for, and which nodes it judges anew by that. */
 import { describe, expect, it } from 'vitest';
-import { newNode } from '../../../../functions/repair/rule/attempt.ts';
-import { type JudgedPool, judgePool, nextRead, judgeNode } from '../../../../functions/repair/rule/node-verdict.ts';
-import type { PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
-import type { NodeView } from '../../../../shared/domain/node.ts';
-import { repairConditionsOf } from '../../../../shared/domain/repair-policy.ts';
 import { someFacts } from '../../../builders/pool-facts.ts';
 import { NOW, remembered } from '../../../builders/pool.ts';
 import {
@@ -17,6 +12,12 @@ import {
   someSettings,
   T,
 } from '../../../builders/repair.ts';
+import { judgeNode } from '../../../../functions/repair/node/decide.ts';
+import { newNode } from '../../../../functions/repair/node/rule/attempt.ts';
+import { type JudgedPool, judgePool, nextRead } from '../../../../functions/repair/rule/judged-pool.ts';
+import type { PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
+import type { NodeView } from '../../../../shared/domain/node.ts';
+import { repairConditionsOf } from '../../../../shared/domain/repair-policy.ts';
 
 const due = aPoolNode('due');
 const tolerated = aPoolNode('tolerated', aCondition('Ready', 'False', NOW));

@@ -1,7 +1,7 @@
 /** What is said of a node that nobody confirms to be unhealthy, or that others may be at work on. */
 import { expect, it } from 'vitest';
 import { confirmationBlocker, otherWorkBlocker } from '../../../../functions/repair/rule/confirmation.ts';
-import type { OwnDueVerdict } from '../../../../functions/repair/rule/verdict.ts';
+import type { OwnDueVerdict } from '../../../../functions/repair/node/rule/verdict.ts';
 import { addDuration, minutes } from '../../../../shared/domain/time.ts';
 import { T } from '../../../builders/repair.ts';
 
