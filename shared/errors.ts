@@ -63,7 +63,7 @@ export class TerminalError extends Error {
 
 /**
  * One error for all that failed, whose message tells of each. A bug comes first, for only that rings; then what may pass, for only that is
- * tried again. What has a class of its own, such as a kind out of sight, keeps it where all of them have it.
+ * tried again. What has a class of its own, such as a kind that is not served, keeps it where all of them have it.
  *
  * @returns undefined where nothing failed
  */

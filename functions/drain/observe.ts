@@ -4,7 +4,7 @@ import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPolicySets } from '../../shared/cluster/kept-policies.ts';
 import { loadPool } from '../../shared/cluster/known-pool.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
-import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { notServedText } from '../../shared/cluster/not-served.ts';
 import { findNodeClaims, loadCluster } from '../../shared/cluster/owner.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -37,7 +37,7 @@ import type {
   IdleObservation,
   DrainConfiguration,
   PoliciesInForce,
-  PoliciesOutOfSight,
+  PoliciesNotServed,
   PoolDrains,
   WaitingDrain,
 } from './rule/observation.ts';
@@ -165,7 +165,7 @@ async function drainsAround(
   active: ActiveDrain,
 ): Promise<PoolDrains> {
   const drains = await readPoolDrains(deps, node, pool);
-  if (inForce.kind === 'outOfSight' || !mustWait(inForce.limits, active.requests)) return drains;
+  if (inForce.kind === 'notServed' || !mustWait(inForce.limits, active.requests)) return drains;
   const { maxConcurrent } = inForce.limits;
   const self = { uid: node.uid, since: sinceOf(active) };
   const isOlder = (drain: WaitingDrain): boolean => goesBefore(drain, self);
@@ -181,8 +181,8 @@ interface PoolMember {
 }
 
 /** Reads what is in force for the node. */
-const loadInForce = (deps: DrainDeps, member: PoolMember): Promise<PoliciesInForce | PoliciesOutOfSight> =>
-  loadPolicies(deps, member).catch((error: unknown) => ({ kind: 'outOfSight', message: textOutOfSight(error) }));
+const loadInForce = (deps: DrainDeps, member: PoolMember): Promise<PoliciesInForce | PoliciesNotServed> =>
+  loadPolicies(deps, member).catch((error: unknown) => ({ kind: 'notServed', message: notServedText(error) }));
 
 /** Reads what the NodePool and the policies say. @throws {KindNotServed} where a kind is not served that may say something */
 async function loadPolicies(deps: DrainDeps, { view, pool, pods, now }: PoolMember): Promise<PoliciesInForce> {

@@ -29,7 +29,7 @@ export function tryChange<Outcome>(
   return backoff.try({ key, stored: record.refusals, restsOn, report }, call);
 }
 
-/** The settings that a refused change rests on. Policies out of sight count as none: in a cluster that has none, the refusal stays the same one. */
+/** The settings that a refused change rests on. Policies that are not served count as none: in a cluster that has none, the refusal stays the same one. */
 export function settingsOf({ inForce, configuration }: DrainObservation): readonly unknown[] {
   const { mode, limits } = inForce.kind === 'known' ? inForce : { mode: 'Enforce', limits: NO_DRAIN_LIMITS };
   return [mode, limits, configuration?.settings];

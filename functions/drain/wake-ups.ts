@@ -138,7 +138,7 @@ export async function wakeNext(
   deps: Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>,
   { inForce, node }: Pick<DrainObservation, 'inForce' | 'node'>,
 ): Promise<void> {
-  if (inForce.kind === 'outOfSight' || inForce.limits.kind === 'unreadable') return;
+  if (inForce.kind === 'notServed' || inForce.limits.kind === 'unreadable') return;
   const { maxConcurrent } = inForce.limits;
   if (maxConcurrent === undefined) return;
   const pool = node.labels[KARPENTER.nodePoolLabel];

@@ -1,6 +1,6 @@
 /** Terminations and FinalizerRules: finds the object that a message is about. */
 import { OWNER, type FinalizerDeps } from './common/context.ts';
-import { createPauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { createPauseIfNotServed } from '../../shared/cluster/not-served.ts';
 import { changedOnly, isRepublished, type ClusterEvent } from '../../shared/contract/cluster-event.ts';
 import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
@@ -48,7 +48,7 @@ export function createReconciler(
   const context: RouteContext = {
     deps,
     reporter,
-    pauseOutOfSight: createPauseOutOfSight({ clock: deps.clock, reporter }),
+    pauseIfNotServed: createPauseIfNotServed({ clock: deps.clock, reporter }),
     claimCache: createClaimCache(),
     settings: settingsRounds(deps),
     terminationRounds: terminationRounds(deps),

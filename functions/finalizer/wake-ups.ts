@@ -23,7 +23,7 @@ import { effectiveTermination, TERMINATION_BLOCK, type EffectiveTermination } fr
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-/** Objects out of sight count as none: they look again by their own timers. */
+/** Objects that are not served count as none: they look again by their own timers. */
 const NONE_IF_NOT_SERVED = { ifNotServed: 'empty' } as const;
 
 /** Rounds after changes of settings; their scopes are NodePools. */

@@ -43,7 +43,7 @@ import {
 const REPORTED_TOGETHER_WITHIN = seconds(1);
 /** Most objects that one run records Events about; the others have a run of their own. */
 export const MAX_OBJECTS_PER_RUN = 25;
-/** Time between looks at a node with annotated pods and nothing due, so that none is ever out of sight (I5). */
+/** Time between looks at a node with annotated pods and nothing due, so that none is ever forgotten (I5). */
 export const IDLE_CHECK = hours(24);
 
 export interface GracePeriodObservation {

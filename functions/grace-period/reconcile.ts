@@ -2,7 +2,7 @@
  * Grace periods: look at a node and its pods, decide, act. One record per node holds the timer and the announced keys; the annotations on the
  * Node say themselves whose they are.
  */
-import type { PauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import type { PauseIfNotServed } from '../../shared/cluster/not-served.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
 import { nodeSubject } from '../../shared/domain/node.ts';
@@ -24,12 +24,12 @@ export const REPLACEABLE_RULES: ReplaceableRules = { decide };
 export interface ReconcileContext extends ReplaceableRules {
   readonly deps: GracePeriodDeps;
   readonly reporter: Reporter;
-  readonly pauseOutOfSight: PauseOutOfSight;
+  readonly pauseIfNotServed: PauseIfNotServed;
 }
 
 /** Looks at a Node and acts until nothing is left to do. */
 export async function reconcileNode(context: ReconcileContext, first: TargetNode, wakeUp?: UsedWakeUp): Promise<void> {
-  const { deps, reporter, pauseOutOfSight } = context;
+  const { deps, reporter, pauseIfNotServed } = context;
   const run: GracePeriodContext = {
     deps,
     reporter,
@@ -69,7 +69,7 @@ export async function reconcileNode(context: ReconcileContext, first: TargetNode
     decide: observed => context.decide(observed.observation),
     apply: (decision, observed) => apply(run, decision, observed),
   };
-  await pauseOutOfSight(() => settle(concern), {
+  await pauseIfNotServed(() => settle(concern), {
     openedRecord: () => opened?.record,
     // The Node is there: it is read before anything that may not be served.
     firstState,

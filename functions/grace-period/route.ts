@@ -1,6 +1,6 @@
 /** Grace periods: which node a message is about. */
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
-import { createPauseOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { createPauseIfNotServed } from '../../shared/cluster/not-served.ts';
 import { isRepublished, leavesAlone } from '../../shared/contract/cluster-event.ts';
 import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
@@ -27,7 +27,7 @@ export function createReconciler(deps: GracePeriodDeps, rules: Partial<Replaceab
     deps,
     reporter,
     settings: settingsRounds(deps),
-    pauseOutOfSight: createPauseOutOfSight({ clock: deps.clock, reporter }),
+    pauseIfNotServed: createPauseIfNotServed({ clock: deps.clock, reporter }),
     ...REPLACEABLE_RULES,
     ...rules,
   };

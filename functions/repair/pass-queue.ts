@@ -14,11 +14,11 @@ import * as z from '../../shared/contract/zod.ts';
 import { readJson } from '../../shared/domain/json.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
-import { createReportOutOfSight, OUT_OF_SIGHT_CHECK, textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { createReportNotServed, NOT_SERVED_CHECK, notServedText } from '../../shared/cluster/not-served.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
-import { definitionNameOf } from '../../shared/custom-resource/out-of-sight.ts';
+import { definitionNameOf } from '../../shared/custom-resource/not-served.ts';
 import type { ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import { createCoalescer, ROUND_KIND, type RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
 import type { RoundRequest } from '../../shared/lifecycle/next-round.ts';
@@ -69,7 +69,7 @@ export function createPasses(
   deps: Omit<PassDeps, 'requestPass'>,
   run: (deps: PassDeps, pool: string | undefined, requests: readonly RoundRequest[]) => Promise<RoundAnswer>,
 ): Passes {
-  const reportOutOfSight = createReportOutOfSight(deps);
+  const reportNotServed = createReportNotServed(deps);
   /**
    * Runs a pass. If a kind that it needs is not served, the same requests run again in a minute: their messages are already
    * acknowledged.
@@ -79,9 +79,8 @@ export function createPasses(
       return await run({ ...deps, requestPass }, pool, requests);
     } catch (error) {
       if (!(error instanceof KindNotServed)) throw error;
-      if (await wouldPassAct(deps, pool))
-        await reportOutOfSight(eventSubjectOf(pool, error.type), textOutOfSight(error));
-      return { retryAfter: OUT_OF_SIGHT_CHECK };
+      if (await wouldPassAct(deps, pool)) await reportNotServed(eventSubjectOf(pool, error.type), notServedText(error));
+      return { retryAfter: NOT_SERVED_CHECK };
     }
   };
   const coalescerOf = (pool: string | undefined) =>

@@ -14,7 +14,7 @@ import { nodesToConfirm } from './rule/confirmation.ts';
 import { guardInputsOf } from './rule/guard-inputs.ts';
 import { type JudgedPool, judgePool, nextRead } from './rule/judged-pool.ts';
 import { fewAtATime, inParallel, oneByOne } from '../../shared/cluster/in-parallel.ts';
-import { OUT_OF_SIGHT_CHECK } from '../../shared/cluster/out-of-sight.ts';
+import { NOT_SERVED_CHECK } from '../../shared/cluster/not-served.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
 import { durationBetween, type DurationMs } from '../../shared/domain/time.ts';
@@ -128,7 +128,7 @@ async function waitToRead(deps: PassDeps, pool: string | undefined, error: Error
     reportOf: () => reportAll,
     isRequest: false,
   });
-  return { retryAfter: OUT_OF_SIGHT_CHECK };
+  return { retryAfter: NOT_SERVED_CHECK };
 }
 
 /** The nodes that are in flight or followed. */

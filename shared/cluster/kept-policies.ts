@@ -114,7 +114,7 @@ export async function keepPolicy(
   wakeUp?: UsedWakeUp,
 ): Promise<void> {
   const objects = await listPolicies(deps).catch((error: unknown) => {
-    // Out of sight, it may be there: what is kept of it stays.
+    // Not served, it may be there: what is kept of it stays.
     if (error instanceof KindNotServed) return undefined;
     throw error;
   });

@@ -5,8 +5,8 @@ import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { inOtherVersion } from './follow.ts';
 import { objectOf, KindNotServed } from '../ports/read-answer.ts';
 
-/** `unseen`: its kind is served in no version, so that nobody can tell whether it is there. */
-export type DeletionAnswer = 'done' | 'unseen';
+/** `notServed`: its kind is served in no version, so that nobody can tell whether it is there. */
+export type DeletionAnswer = 'done' | 'notServed';
 
 /**
  * Deletes it. Done when it is being deleted, is gone, or another one has its name. One whose version is not served is not gone.
@@ -18,15 +18,15 @@ export async function deleteExactly(kubernetes: Api, ref: ObjectRef, uid: string
   if (answer === 'found') return 'done';
   const other = await inOtherVersion(kubernetes, ref);
   const last = other === undefined ? answer : await deleteAs(kubernetes, other, uid);
-  return last === 'unseen' ? last : 'done';
+  return last === 'notServed' ? last : 'done';
 }
 
 type Api = Pick<KubernetesApi, 'get' | 'delete' | 'versionsOf'>;
 
-async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<'found' | 'notFound' | 'unseen'> {
+async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<'found' | 'notFound' | 'notServed'> {
   const options = { preconditions: { uid }, propagationPolicy: 'Background' } as const;
-  const outcome = await kubernetes.delete(ref, options).catch(unlessOutOfSight);
-  if (outcome === undefined) return 'unseen';
+  const outcome = await kubernetes.delete(ref, options).catch(unlessNotServed);
+  if (outcome === undefined) return 'notServed';
   if (outcome.kind !== 'conflict') return outcome.kind === 'ok' ? 'found' : 'notFound';
   const object = objectOf(await kubernetes.get(ref), { ifNotServed: 'throw' });
   if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp !== undefined) return 'found';
@@ -35,6 +35,6 @@ async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<'
 }
 
 /** Looks for it in another version. */
-function unlessOutOfSight(error: unknown): undefined {
+function unlessNotServed(error: unknown): undefined {
   if (!(error instanceof KindNotServed)) throw error;
 }

@@ -26,8 +26,8 @@ export type ObjectsAnswer = { readonly kind: 'there'; readonly objects: readonly
 /** Choice of a reader for a kind that is not served. */
 export interface IfNotServed {
   /**
-   * `empty`: there is none, for nobody can have made such an object, or nothing that could be hurt depends on it. `throw`: there may be one out
-   * of sight, and the reader cannot go on without it.
+   * `empty`: there is none, for nobody can have made such an object, or nothing that could be hurt depends on it. `throw`: there may be
+   * one, and the reader cannot go on without it.
    */
   readonly ifNotServed: 'empty' | 'throw';
 }

@@ -3,7 +3,7 @@ import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
 import { dig, nameOf, textOf } from './reading.ts';
-import { isOutOfSight, pluralOf } from './served-versions.ts';
+import { isNotServed, pluralOf } from './served-versions.ts';
 
 export const checkFinalizerRuleEnd: MakeCheck = context => {
   const { mirror, now, quietSince, lastDenial, violate } = context;
@@ -14,7 +14,7 @@ export const checkFinalizerRuleEnd: MakeCheck = context => {
       const quiet = quietSince();
       if (quiet === undefined) return free.clear();
       for (const [uid, rule] of mirror.all('finalizerrules')) {
-        const isJudged = rule.metadata.deletionTimestamp !== undefined && !isOutOfSight(rule, context.objects);
+        const isJudged = rule.metadata.deletionTimestamp !== undefined && !isNotServed(rule, context.objects);
         const held = isJudged ? heldBy(rule, context) : undefined;
         if (held === undefined || held.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) {
           free.delete(uid);

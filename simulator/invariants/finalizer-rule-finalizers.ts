@@ -8,7 +8,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { CLUSTER_NAME } from '../scenario/scenario.ts';
 import { rulesWith } from './finalizers.ts';
-import { isOutOfSight, pluralOf } from './served-versions.ts';
+import { isNotServed, pluralOf } from './served-versions.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall } from './invariant.ts';
 import { dig, fieldsOf, listOf, nameOf, textOf } from './reading.ts';
 import { lastRecordWrite } from './run-journal.ts';
@@ -115,7 +115,7 @@ function keptObjects({ mirror, objects, failsCleanup }: CheckContext): readonly 
     const resource = pluralOf(rule, objects);
     const isAsked = dig(rule, 'spec', 'cleanup', 'event') !== undefined;
     if (resource === undefined || failsCleanup(rule.metadata.name) || isRefused(rule)) return [];
-    if (isOutOfSight(rule, objects)) return [];
+    if (isNotServed(rule, objects)) return [];
     const kept = objects(`${resource}.${textOf(dig(rule, 'spec', 'group')) ?? ''}`).filter(
       ({ metadata }) =>
         metadata.deletionTimestamp !== undefined &&

@@ -14,7 +14,7 @@ export const pluralOf = (rule: KubernetesObject, objects: CheckContext['objects'
   textOf(dig(definitionOf(rule, objects), 'spec', 'names', 'plural')) ?? textOf(dig(rule, 'status', 'resource'));
 
 /** Their definition serves other versions only, or none: nobody can do anything about them by this rule. */
-export function isOutOfSight(rule: KubernetesObject, objects: CheckContext['objects']): boolean {
+export function isNotServed(rule: KubernetesObject, objects: CheckContext['objects']): boolean {
   const definition = definitionOf(rule, objects);
   const served = listOf(dig(definition, 'spec', 'versions')).filter(each => dig(each, 'served') === true);
   return definition !== undefined && !served.some(each => dig(each, 'name') === dig(rule, 'spec', 'version'));

@@ -34,7 +34,6 @@ const COINED = [
   'round',
   'scope',
   'settle',
-  'sight',
   'slot',
   'sweep',
   'tick',
@@ -47,7 +46,7 @@ const COINED = [
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const PRODUCT = sources.filter(file => /^(functions|shared|forwarder|runtime|packages\/curfew-cdk\/src)\//.test(file));
 
-/** `createPauseOutOfSight` ▶ create, pause, out, of, sight. */
+/** `createPauseIfNotServed` ▶ create, pause, if, not, served. */
 const wordsOf = (name: string): readonly string[] =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -33,7 +33,7 @@ describe('docs/observability.md', () => {
       const written = [...source.matchAll(/decision: '(\w+)'/g)].map(([, decision = '']) => decision);
       expect(written.length).toBeGreaterThan(1);
       expect(sorted(written).filter(decision => !known.some(row => row.decision === decision))).toEqual([]);
-      // What is wrong with a policy, and what is out of sight, is said by one function for all.
+      // What is wrong with a policy, and what is not served, is said by one function for all.
       const inCode = source + sourceOf('shared/policies') + sourceOf('shared/cluster');
       expect(known.filter(row => !inCode.includes(`'${row.decision}'`))).toEqual([]);
       const words = new Set((source + sourceOf('shared')).match(/\w+/g));

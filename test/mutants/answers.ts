@@ -1,6 +1,6 @@
 /** Mistakes about what an answer of the API server says, and about how much one failure holds. */
 import { KNOWN_POOLS } from '../../shared/contract/table.ts';
-import { textOutOfSight } from '../../shared/cluster/out-of-sight.ts';
+import { notServedText } from '../../shared/cluster/not-served.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';
 import { messageOf, RetryableError } from '../../shared/errors.ts';
@@ -70,37 +70,37 @@ const ONE_FAILURE = 'one-failure-holds-one-thing.yaml';
 export const ANSWER_MUTANTS: readonly Mutant[] = [
   {
     name: 'not-served-closes-a-termination',
-    mistake: 'takes a NodeClaim that is out of sight for one that is gone, and closes its termination',
+    mistake: 'takes a NodeClaim that is not served for one that is gone, and closes its termination',
     breaks: ['I6'],
-    scenario: `${NOT_SERVED}#node-claims-out-of-sight`,
+    scenario: `${NOT_SERVED}#node-claims-not-served`,
     mutation: withoutNotServed('finalizer', 'NodeClaim'),
   },
   {
     name: 'not-served-releases-a-node',
-    mistake: 'takes a Node whose NodeClaim is out of sight for one that has none',
+    mistake: 'takes a Node whose NodeClaim is not served for one that has none',
     breaks: ['I1', 'I2', 'I6'],
-    scenario: `${NOT_SERVED}#a-node-whose-node-claim-is-out-of-sight`,
+    scenario: `${NOT_SERVED}#a-node-whose-node-claim-is-not-served`,
     mutation: withoutNotServed('finalizer', 'NodeClaim'),
   },
   {
     name: 'not-served-enforces',
-    mistake: 'takes policies that are out of sight for no policies, whose mode is Enforce',
+    mistake: 'takes policies that are not served for no policies, whose mode is Enforce',
     breaks: ['I6'],
-    scenario: `${NOT_SERVED}#policies-out-of-sight`,
+    scenario: `${NOT_SERVED}#policies-not-served`,
     mutation: withoutNotServed('drain', 'NodeLifecyclePolicy'),
   },
   {
     name: 'not-served-sends-messages-back',
     mistake: 'sends a message back that cannot be judged while policies are not served: a later one overtakes it',
     breaks: ['I7'],
-    scenario: `${NOT_SERVED}#news-of-a-node-while-policies-are-out-of-sight`,
+    scenario: `${NOT_SERVED}#news-of-a-node-while-policies-are-not-served`,
     mutation: withPolicyListFailing('drain'),
   },
   {
     name: 'not-served-lets-time-outs-run-on',
     mistake: 'counts the time for which nothing could be judged as time that a pod had to end',
     breaks: ['I8'],
-    scenario: `${NOT_SERVED}#time-outs-stand-still-while-policies-are-out-of-sight`,
+    scenario: `${NOT_SERVED}#time-outs-stand-still-while-policies-are-not-served`,
     mutation: withRecords('drain', records => ({
       put: (record, version) => records.put({ ...record, state: omit(record.state, 'heldSince') }, version),
     })),
@@ -109,17 +109,17 @@ export const ANSWER_MUTANTS: readonly Mutant[] = [
     name: 'not-served-forgets-a-deletion',
     mistake: 'remembers nothing of a NodeClaim that is deleted while policies are not served',
     breaks: ['I5'],
-    scenario: `${NOT_SERVED}#a-node-claim-deleted-while-policies-are-out-of-sight`,
+    scenario: `${NOT_SERVED}#a-node-claim-deleted-while-policies-are-not-served`,
     mutation: withoutFirstRecord('finalizer'),
   },
   {
     name: 'not-served-write-finds-nothing',
     mistake: 'takes a patch that answers 404 for the kind for one of an object that is gone',
     breaks: ['I5', 'I9'],
-    scenario: `${NOT_SERVED}#a-write-to-a-kind-that-is-out-of-sight`,
+    scenario: `${NOT_SERVED}#a-write-to-a-kind-that-is-not-served`,
     mutation: withKubernetes('finalizer', api => ({
       async patch(ref, patch, options) {
-        const answer = await api.patch(ref, patch, options).catch(textOutOfSight);
+        const answer = await api.patch(ref, patch, options).catch(notServedText);
         return typeof answer === 'string' ? { kind: 'notFound' } : answer;
       },
     })),

@@ -125,10 +125,10 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
-    name: 'protection-forgets-what-is-out-of-sight',
+    name: 'protection-forgets-what-is-not-served',
     mistake: 'remembers nothing of a node that could not be judged while the policies were not served',
     breaks: ['I5'],
-    scenario: 'kinds-not-served.yaml#protection-begun-while-policies-are-out-of-sight',
+    scenario: 'kinds-not-served.yaml#protection-begun-while-policies-are-not-served',
     mutation: withoutFirstRecord('grace-period'),
   },
   {

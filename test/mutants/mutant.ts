@@ -103,20 +103,20 @@ export function withRecords(name: FunctionName, change: (records: RecordStore) =
 /** The function that keeps no record of what it had none of, while the last list that it asked for is of a kind that is not served. */
 export function withoutFirstRecord(name: FunctionName): Mutation {
   return withPorts(name, ({ kubernetes, records }) => {
-    let isOutOfSight = false;
+    let isNotServed = false;
     return {
       kubernetes: {
         ...methodsOf(kubernetes),
         async list(type, query, options) {
           const answer = await kubernetes.list(type, query, options);
-          isOutOfSight = answer.kind === 'notServed';
+          isNotServed = answer.kind === 'notServed';
           return answer;
         },
       },
       records: {
         get: key => records.get(key),
         put: async (record, version) =>
-          isOutOfSight && version === 0 ? { kind: 'lostRace' } : await records.put(record, version),
+          isNotServed && version === 0 ? { kind: 'lostRace' } : await records.put(record, version),
         delete: (key, version) => records.delete(key, version),
       },
     };

@@ -32,7 +32,7 @@ describe('several failures', () => {
     expect(joinFailures([slow, notAllowed])).toMatchObject({ permission: 'cannot patch resource "nodes"' });
   });
 
-  it('are out of sight where all of them are, and may pass where another one may', () => {
+  it('are not served where all of them are, and may pass where another one may', () => {
     const hidden = new KindNotServed({ group: 'karpenter.sh', version: 'v1', resource: 'nodepools' });
     expect(joinFailures([hidden, hidden])).toBe(hidden);
     const failure = joinFailures([hidden, slow]);

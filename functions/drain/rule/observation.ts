@@ -32,8 +32,8 @@ export interface PoliciesInForce {
 }
 
 /** A kind is not served that may say something of the node: nobody knows what is in force. */
-export interface PoliciesOutOfSight {
-  readonly kind: 'outOfSight';
+export interface PoliciesNotServed {
+  readonly kind: 'notServed';
   readonly message: string;
 }
 
@@ -162,7 +162,7 @@ export interface DrainObservation extends NodeObservation {
   readonly configuration: DrainConfiguration | undefined;
   /** Greatest age of an event for which a drain begins. */
   readonly maxEventAge: DurationMs;
-  readonly inForce: PoliciesInForce | PoliciesOutOfSight;
+  readonly inForce: PoliciesInForce | PoliciesNotServed;
   /** The other nodes of the pool, read while the drain waits in the queue. */
   readonly poolDrains: PoolDrains | undefined;
   /** All pods on the node. */

@@ -44,7 +44,7 @@ export function readyToGoOn(observation: DrainObservation, active: ActiveDrain):
  */
 function readyIfKnown(observation: DrainObservation): ReadyObservation | PauseDecision {
   const { configuration, inForce } = observation;
-  if (inForce.kind === 'outOfSight') return { kind: 'pause', reason: 'KindNotServed', message: inForce.message };
+  if (inForce.kind === 'notServed') return { kind: 'pause', reason: 'KindNotServed', message: inForce.message };
   if (configuration === undefined) return NO_CONFIGURATION;
   return { ...observation, configuration, inForce };
 }

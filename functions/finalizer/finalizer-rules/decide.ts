@@ -54,9 +54,9 @@ export function decide({
   return { kind: cleanUp.hasOwnFinalizer ? 'keep' : 'addFinalizer', cleanUp };
 }
 
-/** Objects that carry the finalizer of a FinalizerRule. `outOfSight`: its kind is not served in the version that the FinalizerRule names. */
+/** Objects that carry the finalizer of a FinalizerRule. `notServed`: its kind is not served in the version that the FinalizerRule names. */
 export type ObjectsWithFinalizer =
-  | { readonly kind: 'none' | 'outOfSight' }
+  | { readonly kind: 'none' | 'notServed' }
   | { readonly kind: 'some'; readonly objects: readonly KubernetesObject[] }
   /** The objects could not be listed. */
   | { readonly kind: 'unavailable'; readonly message: string; readonly isForbidden: boolean };
@@ -82,7 +82,7 @@ export interface WaitReason {
 }
 
 /**
- * Decides whether a FinalizerRule that is being deleted goes: when no object carries its finalizer, in sight or out of it. That is looked at once a
+ * Decides whether a FinalizerRule that is being deleted goes: when no object carries its finalizer, be it served or not. That is looked at once a
  * minute.
  */
 export function decideRelease(observation: ReleaseObservation): ReleaseDecision {
@@ -109,7 +109,7 @@ function reasonOf({ objectsWithFinalizer, rule }: ReleaseObservation, settled: E
         reason: 'Released',
         message: `no object carries ${finalizerName}; the rule goes at ${toTimestamp(settled)}, for somebody may have read it before its deletion`,
       };
-    case 'outOfSight':
+    case 'notServed':
       return {
         status: 'False',
         reason: 'NotServed',

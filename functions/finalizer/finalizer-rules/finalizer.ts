@@ -67,7 +67,7 @@ async function findObjectsWithFinalizer(deps: Deps, inForce: FinalizerRuleInForc
   );
   if (listed.kind === 'unavailable')
     return { kind: 'unavailable', message: messageOf(listed.error), isForbidden: isForbidden(listed.error) };
-  if (listed.objects === 'outOfSight') return { kind: 'outOfSight' };
+  if (listed.objects === 'notServed') return { kind: 'notServed' };
   const objects = listed.objects.filter(object => carriesFinalizer(object, inForce));
   return objects.length === 0 ? { kind: 'none' } : { kind: 'some', objects };
 }

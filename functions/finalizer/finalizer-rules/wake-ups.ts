@@ -10,7 +10,7 @@ import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/policies/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { cleanUpOf, type FinalizerRuleInForce } from './decide.ts';
-import { isOutOfSight } from '../../../shared/custom-resource/out-of-sight.ts';
+import { isNotServed } from '../../../shared/custom-resource/not-served.ts';
 import { carriesFinalizer, loadFinalizerRules, acceptanceOf } from './finalizer-rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
@@ -34,17 +34,17 @@ async function affectedByFinalizerRules(deps: Deps, scopes: Scopes): Promise<rea
     if (rule === undefined) continue;
     const found = await listFinalizerRuleObjects(deps, rule);
     // The forwarder says when they can be seen again, each by itself.
-    if (found === 'outOfSight') continue;
+    if (found === 'notServed') continue;
     subjects.push(...found.filter(object => isAffected(object, rule)).map(object => toSubject(object, rule.rule.kind)));
   }
   return subjects;
 }
 
-/** All objects of the kind, without their specs; none while the kind is not watched. `outOfSight`: there may be some out of sight. */
+/** All objects of the kind, without their specs; none while the kind is not watched. `notServed`: there may be some. */
 export async function listFinalizerRuleObjects(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
   { type, rule }: FinalizerRuleInForce,
-): Promise<readonly KubernetesObject[] | 'outOfSight'> {
+): Promise<readonly KubernetesObject[] | 'notServed'> {
   if (type === undefined) return [];
   const project = ({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject => ({
     apiVersion,
@@ -53,7 +53,7 @@ export async function listFinalizerRuleObjects(
   });
   const answer = await kubernetes.list(type, {}, { project });
   if (answer.kind === 'there') return answer.objects;
-  return (await isOutOfSight({ kubernetes }, rule, type)) ? 'outOfSight' : [];
+  return (await isNotServed({ kubernetes }, rule, type)) ? 'notServed' : [];
 }
 
 /**

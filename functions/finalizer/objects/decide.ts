@@ -50,8 +50,8 @@ export interface ObjectObservation<
   readonly rule: FinalizerRule;
   /** The FinalizerRule itself is being deleted: living objects are set free. */
   readonly isFinalizerRuleTerminating: boolean;
-  /** The object; undefined: it is gone. `outOfSight`: its kind is defined, and not served in the version that the FinalizerRule names. */
-  readonly object: State | 'outOfSight' | undefined;
+  /** The object; undefined: it is gone. `notServed`: its kind is defined, and not served in the version that the FinalizerRule names. */
+  readonly object: State | 'notServed' | undefined;
   readonly entry: Entry | undefined;
   /** Whether this run noted the intended call down. */
   readonly isOwnIntent: boolean;
@@ -81,7 +81,7 @@ export type ObjectDecision<Entry extends ObservedEntry = ObservedEntry, State ex
 export const LEDGER_CHECK = hours(24);
 /** Time after which a worker that has not answered is asked again, with the same key. */
 const WORKER_RETRY_AFTER = minutes(10);
-/** Time between looks for an object that waits for its clean-up while it is out of sight. */
+/** Time between looks for an object that waits for its clean-up while it is not served. */
 const UNSEEN_OBJECT_CHECK = minutes(5);
 
 /** Time after which somebody should look where there is no deadline, as at a termination. */
@@ -103,7 +103,7 @@ export function decide<Entry extends ObservedEntry, State extends ObservedState>
     entry: watched,
     until: addDuration(now, period),
   });
-  if (object === 'outOfSight') {
+  if (object === 'notServed') {
     if (entry === undefined) return { kind: 'ignore' };
     return watch(entry, isUnderWay(entry) ? UNSEEN_OBJECT_CHECK : LEDGER_CHECK);
   }
@@ -151,7 +151,7 @@ const releaseTime = (entry: ObservedEntry | undefined, deadline: EpochMs): Epoch
 
 /** Whether the deadline that releases the object has passed. */
 export function isPastRelease({ now, rule, object }: ObjectObservation): boolean {
-  if (rule.onDeadline === 'Keep' || object === 'outOfSight' || object?.deletionTime === undefined) return false;
+  if (rule.onDeadline === 'Keep' || object === 'notServed' || object?.deletionTime === undefined) return false;
   const deadline = deadlineOf(rule, object.deletionTime);
   return deadline !== undefined && isDue(now, deadline);
 }

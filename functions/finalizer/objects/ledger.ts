@@ -28,7 +28,7 @@ export const TAKE_OVER_AFTER = toDurationMs(RUN_ENDS_WITHIN + seconds(20));
 /** The entry as it stands, under the FinalizerRule that is in force, without a time in its queue. */
 export function nextEntry({ inForce, observation, entry }: ObservedObject): LedgerEntry {
   const { object } = observation;
-  const isHere = object !== undefined && object !== 'outOfSight';
+  const isHere = object !== undefined && object !== 'notServed';
   const deletionTime = isHere ? object.deletionTime : entry?.deletionTime;
   const fields = {
     rule: inForce.object.metadata.name,

@@ -10,7 +10,7 @@ import {
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ObjectObservation, ObservedState } from './decide.ts';
-import { seenIn } from '../../../shared/custom-resource/out-of-sight.ts';
+import { seenIn } from '../../../shared/custom-resource/not-served.ts';
 import type { LedgerEntry } from './record.ts';
 import type { FinalizerRuleInForce } from '../finalizer-rules/decide.ts';
 import { carriesFinalizer } from '../finalizer-rules/finalizer-rule-set.ts';
@@ -63,8 +63,8 @@ export async function observe(
   const served = isOther || isMissing ? await kubernetes.resolve(rule) : undefined;
   if (served !== undefined && served.resource !== type.resource)
     return observe({ kubernetes, clock }, { ...sought, type: served });
-  const found = isOther ? 'outOfSight' : await seenIn({ kubernetes }, answer, rule);
-  const object = found !== 'outOfSight' && found?.metadata.uid === subject.uid ? found : undefined;
+  const found = isOther ? 'notServed' : await seenIn({ kubernetes }, answer, rule);
+  const object = found !== 'notServed' && found?.metadata.uid === subject.uid ? found : undefined;
   const state = object && {
     live: object,
     hasFinalizer: carriesFinalizer(object, inForce),
@@ -75,7 +75,7 @@ export async function observe(
     now: clock.now(),
     rule,
     isFinalizerRuleTerminating: inForce.object.metadata.deletionTimestamp !== undefined,
-    object: found === 'outOfSight' ? found : state,
+    object: found === 'notServed' ? found : state,
     entry,
     isOwnIntent: entry !== undefined && ownAttempt === entry.attempts,
     addsFinalizer: inForce.addsFinalizer && (inForce.hasOwnFinalizer || isOwnFinalizerRefused),

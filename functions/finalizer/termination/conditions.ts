@@ -77,7 +77,7 @@ async function writeConditions(
     // Read again: the steps have changed it, and others may have since.
     const answer = await orUnavailable(deps.kubernetes.get(ref));
     if (answer.kind === 'unavailable') return reportUnwritten(context, seen, shown, answer);
-    // Out of sight there is nobody to show it to.
+    // If it is not served, there is nobody to show it to.
     const object = answer.kind === 'there' ? answer.object : undefined;
     if (object?.metadata.uid !== uid) return;
     const written = await orUnavailable(

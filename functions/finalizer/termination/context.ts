@@ -7,7 +7,7 @@ import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Step, StepOutcome } from './steps.ts';
 import { contendedError } from '../../../shared/errors.ts';
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
-import type { PauseOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
+import type { PauseIfNotServed } from '../../../shared/cluster/not-served.ts';
 import type { ClaimCache } from './claim-cache.ts';
 import type { decide } from './decide.ts';
 import type { HookOwner } from './rule/hooks.ts';
@@ -25,7 +25,7 @@ export interface ReplaceableRules {
 
 /** Context of runs about terminations. */
 export interface TerminationContext extends FinalizerContext, ReplaceableRules {
-  readonly pauseOutOfSight: PauseOutOfSight;
+  readonly pauseIfNotServed: PauseIfNotServed;
   readonly claimCache: ClaimCache;
 }
 

@@ -175,7 +175,7 @@ function settingsWhileUnread(
     ...unread,
     isUnderWay: stored !== undefined && hasBegun(stored),
     deadline: stored?.deadline?.time,
-    isOutOfSight: error instanceof KindNotServed,
+    isNotServed: error instanceof KindNotServed,
   });
   if (next === 'goOn') return undefined;
   if (next === 'tryAgain') throw error;

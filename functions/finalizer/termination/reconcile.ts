@@ -87,7 +87,7 @@ export async function reconcileTarget(
       (decision.kind === 'terminate' || decision.kind === 'force' ? await awaitClaim(context, observed) : undefined) ??
       apply({ ...context, run }, decision, observed),
   };
-  await context.pauseOutOfSight(() => settle(concern), {
+  await context.pauseIfNotServed(() => settle(concern), {
     openedRecord: () => opened?.record,
     firstState: (message, reportedTime) => opened?.object && awaitedFirst(opened.object, { message, reportedTime }),
     isRequest: answers.size > 0,

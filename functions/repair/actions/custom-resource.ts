@@ -26,7 +26,7 @@ import {
   renderRepairObject,
 } from '../../../shared/custom-resource/drain-template.ts';
 import { findInAnyVersion, type Mark, uidWithMark } from '../../../shared/custom-resource/follow.ts';
-import { isOutOfSight } from '../../../shared/custom-resource/out-of-sight.ts';
+import { isNotServed } from '../../../shared/custom-resource/not-served.ts';
 import { describedBy, type DescribedResource, makeResource } from '../../../shared/custom-resource/request.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { textOrEmpty } from '../../../shared/domain/json.ts';
@@ -148,7 +148,7 @@ const SUCCEEDED = 'Succeeded';
 
 /**
  * The answer `failed` if the remediator gave up; undefined: it did not say so. After `Succeeded=True` the attempt goes
- * on until the node is well. Nothing is known of a resource that somebody removed, or that is out of sight.
+ * on until the node is well. Nothing is known of a resource that somebody removed, or that is not served.
  */
 export async function remediationAnswer(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
@@ -196,7 +196,7 @@ type Api = Pick<ActionDeps, 'kubernetes'>;
  * Deletes exactly the resources that this repair made, recorded or not. Each is deleted by its UID; one that is gone
  * already is no error.
  *
- * @throws {RetryableError} if one may be there out of sight (I6)
+ * @throws {RetryableError} if one may be there whose kind is not served (I6)
  */
 export async function deleteRemediations(
   deps: Api,
@@ -212,14 +212,14 @@ export async function deleteRemediations(
   }
   for (const each of made) {
     const answer = await deleteExactly(deps.kubernetes, refOf(each), each.uid);
-    if (answer === 'unseen') await throwIfDefined(deps, each);
+    if (answer === 'notServed') await throwIfDefined(deps, each);
   }
 }
 
 /** Throws if the kind is defined but not served. Without its definition, all objects of the kind are gone. */
 async function throwIfDefined(deps: Api, name: Omit<MadeResource, 'uid'>): Promise<void> {
   const { type } = refOf(name);
-  if (await isOutOfSight(deps, type, type)) throw new RetryableError(notServed(type), { reason: NOT_PASSING });
+  if (await isNotServed(deps, type, type)) throw new RetryableError(notServed(type), { reason: NOT_PASSING });
 }
 
 type Described = Pick<Context, 'attempt' | 'node' | 'claim' | 'pool' | 'pods' | 'message' | 'deps'>;

@@ -8,7 +8,7 @@ import type {
   DrainConfiguration,
   EndMessage,
   PoliciesInForce,
-  PoliciesOutOfSight,
+  PoliciesNotServed,
   ReadyObservation,
   RequestMessage,
 } from '../../../functions/drain/rule/observation.ts';
@@ -145,7 +145,7 @@ export function observation(
   given: Partial<Omit<DrainObservation, 'kind' | 'record' | 'node' | 'inForce'>> & {
     readonly record?: Partial<DrainRecord>;
     readonly node?: Partial<DrainedNode>;
-    readonly inForce?: Partial<PoliciesInForce> | PoliciesOutOfSight;
+    readonly inForce?: Partial<PoliciesInForce> | PoliciesNotServed;
   } = {},
 ): DrainObservation {
   return {
@@ -158,7 +158,7 @@ export function observation(
     poolDrains: undefined,
     resource: { kind: 'notAsked' },
     ...given,
-    inForce: given.inForce?.kind === 'outOfSight' ? given.inForce : { ...NO_POLICIES, ...given.inForce },
+    inForce: given.inForce?.kind === 'notServed' ? given.inForce : { ...NO_POLICIES, ...given.inForce },
     record: { ...NO_DRAINS, ...given.record },
     node: { ...NODE, ...given.node },
   };
@@ -168,7 +168,7 @@ export function observation(
 export function readyObservation(given: Parameters<typeof observation>[0] = {}): ReadyObservation {
   const seen = observation(given);
   const { configuration, inForce } = seen;
-  if (configuration === undefined || inForce.kind === 'outOfSight') throw new Error('the drain pauses');
+  if (configuration === undefined || inForce.kind === 'notServed') throw new Error('the drain pauses');
   return { ...seen, configuration, inForce };
 }
 

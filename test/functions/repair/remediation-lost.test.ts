@@ -250,10 +250,10 @@ const setServed = (world: World, served: boolean): void => {
 };
 
 /** The node gets well while the kind is not served, and the run that meets that first ends at the call. */
-async function unseenStory(crash?: Crash, setOutOfSight = (world: World) => setServed(world, false)) {
+async function unseenStory(crash?: Crash, setNotServed = (world: World) => setServed(world, false)) {
   const world = dueWorld();
   await world.look('n1');
-  setOutOfSight(world);
+  setNotServed(world);
   world.setCondition('n1', 'NetworkUnavailable', 'False');
   world.advance(minutes(1));
   const calls = await world.look('n1', crash);

@@ -43,7 +43,7 @@ export interface UnreadableSettingsObservation {
   /** The deadline in its record. */
   readonly deadline: EpochMs | undefined;
   /** The settings cannot be read because a kind is not served. */
-  readonly isOutOfSight: boolean;
+  readonly isNotServed: boolean;
 }
 
 /**
@@ -57,12 +57,12 @@ export function whileSettingsUnreadable({
   nodes,
   isUnderWay,
   deadline,
-  isOutOfSight,
+  isNotServed,
 }: UnreadableSettingsObservation): 'goOn' | 'await' | 'tryAgain' {
   if (isUnderWay && deadline !== undefined && isDue(now, deadline)) return 'goOn';
   const deletion = deletionTimeOf(object);
   const isOurs = [object, ...nodes].some(isManaged);
-  if (isOutOfSight || isUnderWay || deletion === undefined || !isOurs) return 'tryAgain';
+  if (isNotServed || isUnderWay || deletion === undefined || !isOurs) return 'tryAgain';
   const gracePeriod = object.kind === 'NodeClaim' ? readNodeClaim(object).terminationGracePeriod : undefined;
   const isForced = gracePeriod !== undefined && isDue(now, addDuration(deletion, gracePeriod));
   const isLasting = isDue(now, addDuration(deletion, TRANSIENT_FAILURE));

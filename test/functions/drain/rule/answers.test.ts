@@ -211,8 +211,8 @@ describe('what holds a drain', () => {
     message:
       'no key of a valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain',
   };
-  const NOT_SERVED = { kind: 'outOfSight', message: 'NodeClaims are not served' } as const;
-  const outOfSight = { kind: 'pause', reason: 'KindNotServed', message: 'NodeClaims are not served' };
+  const NOT_SERVED = { kind: 'notServed', message: 'NodeClaims are not served' } as const;
+  const kindNotServed = { kind: 'pause', reason: 'KindNotServed', message: 'NodeClaims are not served' };
   const observed = { kind: 'pause', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
   const unreadable = { kind: 'pause', reason: 'UnreadableLimits', message: 'block limits' };
   const limits = { kind: 'unreadable', message: 'block limits' } as const;
@@ -230,7 +230,7 @@ describe('what holds a drain', () => {
 
   it.each<[string, Given, unknown]>([
     ['nothing', {}, undefined],
-    ['a kind that is not served', { inForce: NOT_SERVED, configuration: undefined }, outOfSight],
+    ['a kind that is not served', { inForce: NOT_SERVED, configuration: undefined }, kindNotServed],
     ['no configuration', { configuration: undefined, inForce: { mode: 'Observe' } }, none],
     ['the mode', { inForce: { mode: 'Observe', unreadable: 'policy p' } }, observed],
     ['a policy that cannot be read', { inForce: { unreadable: 'policy p', limits } }, policy],
@@ -253,7 +253,7 @@ describe('what holds a drain', () => {
 
   it.each<[string, Given, unknown, unknown]>([
     ['nothing', { inForce: { unreadable: 'policy p' } }, undefined, undefined],
-    ['a kind that is not served', { inForce: NOT_SERVED }, outOfSight, outOfSight],
+    ['a kind that is not served', { inForce: NOT_SERVED }, kindNotServed, kindNotServed],
     ['no configuration', { configuration: undefined }, none, none],
     ['the mode', { inForce: { mode: 'Observe' } }, undefined, observed],
     ['limits that cannot be read', { inForce: { limits } }, undefined, unreadable],

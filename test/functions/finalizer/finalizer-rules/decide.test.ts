@@ -130,7 +130,7 @@ describe('a FinalizerRule that is being deleted', () => {
     ],
     [
       'its objects are out of sight',
-      { objectsWithFinalizer: { kind: 'outOfSight' }, isUnwatched: true },
+      { objectsWithFinalizer: { kind: 'notServed' }, isUnwatched: true },
       'False',
       'NotServed',
       'ManagedDatabase is not served in version v1: its objects are out of sight',

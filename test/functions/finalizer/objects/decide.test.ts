@@ -252,7 +252,7 @@ describe('an object of a FinalizerRule', () => {
     });
   });
 
-  it('that is out of sight counts as nothing: its entry is kept, and looked for again', () => {
+  it('that is not served counts as nothing: its entry is kept, and looked for again', () => {
     const phases = ['finalizerAdded', 'intended', 'pending', 'failed', 'cleaned', 'orphaned'] as const;
     const { rule } = seen();
     for (const phase of phases) {
@@ -263,17 +263,17 @@ describe('an object of a FinalizerRule', () => {
       const forced = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
       // One that waits for its call is under way.
       const queued = { ...entry, slotTime: NOW };
-      expect(decideObject(seen({ object: 'outOfSight', entry: queued }))).toMatchObject({
+      expect(decideObject(seen({ object: 'notServed', entry: queued }))).toMatchObject({
         kind: 'watch',
         until: addDuration(NOW, phase === 'orphaned' ? hours(24) : minutes(5)),
       });
-      expect(decideObject(seen({ object: 'outOfSight', entry }))).toMatchObject({ kind: 'watch', until });
+      expect(decideObject(seen({ object: 'notServed', entry }))).toMatchObject({ kind: 'watch', until });
       expect(
-        decideObject(seen({ object: 'outOfSight', entry, isFinalizerRuleTerminating: true, now: late, rule: forced }))
+        decideObject(seen({ object: 'notServed', entry, isFinalizerRuleTerminating: true, now: late, rule: forced }))
           .kind,
       ).toBe('watch');
     }
-    expect(decideObject(seen({ object: 'outOfSight', entry: undefined }))).toEqual({ kind: 'ignore' });
+    expect(decideObject(seen({ object: 'notServed', entry: undefined }))).toEqual({ kind: 'ignore' });
   });
 
   it('waits no longer than its deadline, and says when that has passed', () => {
@@ -308,7 +308,7 @@ describe('the deadline that releases an object', () => {
       { rule: releasing, object: { hasFinalizer: true, deletionTime: undefined }, now: after },
       false,
     ],
-    ['does not count while the object is out of sight', { rule: releasing, object: 'outOfSight', now: after }, false],
+    ['does not count while the object is not served', { rule: releasing, object: 'notServed', now: after }, false],
     ['does not count when the object is gone', { rule: releasing, object: undefined, now: after }, false],
   ])('%s', (_, fields, isPast) => {
     expect(isPastRelease(seen(fields))).toBe(isPast);

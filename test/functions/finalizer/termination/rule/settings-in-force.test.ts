@@ -91,7 +91,7 @@ describe('a termination whose NodePool or policies cannot be read', () => {
       nodes: [],
       isUnderWay: false,
       deadline: undefined,
-      isOutOfSight: false,
+      isNotServed: false,
       ...fields,
     });
   const { deletionTimestamp: _, ...living } = claim().metadata;
@@ -104,7 +104,7 @@ describe('a termination whose NodePool or policies cannot be read', () => {
     ['is tried again before the deadline of its NodeClaim', [seconds(59), { object: OF_A_MINUTE }], 'tryAgain'],
     ['waits as for such a block at the deadline of its NodeClaim', [minutes(1), { object: OF_A_MINUTE }], 'await'],
     ['is tried again where a Node says so', [minutes(1), { object: { ...OF_A_MINUTE, kind: 'Node' } }], 'tryAgain'],
-    ['is tried again while a kind is not served', [minutes(5), { isOutOfSight: true }], 'tryAgain'],
+    ['is tried again while a kind is not served', [minutes(5), { isNotServed: true }], 'tryAgain'],
     ['is tried again while it lives', [minutes(5), { object: LIVING }], 'tryAgain'],
     ['is tried again where nothing is ours', [minutes(5), { object: claim({ finalizers: [] }) }], 'tryAgain'],
     [
@@ -115,7 +115,7 @@ describe('a termination whose NodePool or policies cannot be read', () => {
     ['is tried again once it has begun', [minutes(5), { isUnderWay: true }], 'tryAgain'],
     [
       'goes on at the deadline of its record, whatever is not served',
-      [minutes(5), { isUnderWay: true, deadline: addDuration(DELETION, minutes(5)), isOutOfSight: true }],
+      [minutes(5), { isUnderWay: true, deadline: addDuration(DELETION, minutes(5)), isNotServed: true }],
       'goOn',
     ],
   ])('%s', (_, given, expected) => {

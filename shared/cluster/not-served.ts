@@ -11,15 +11,15 @@ import { KindNotServed } from '../ports/read-answer.ts';
 import type { Reporter } from '../lifecycle/reporter.ts';
 import type { TimedRecord } from '../lifecycle/timed-record.ts';
 
-/** A subject that is out of sight is looked at again after this long. */
-export const OUT_OF_SIGHT_CHECK = minutes(1);
+/** A subject of which a kind is not served is looked at again after this long. */
+export const NOT_SERVED_CHECK = minutes(1);
 
-export interface OutOfSightDeps {
+export interface NotServedDeps {
   readonly clock: Clock;
   readonly reporter: Reporter;
 }
 
-export interface OutOfSightSubject<Value> {
+export interface NotServedSubject<Value> {
   /** The record that the work has opened. */
   readonly openedRecord: () => TimedRecord<Value> | undefined;
   /** The record to write if there is none yet; undefined: nobody knows whether there is such a subject. */
@@ -29,23 +29,23 @@ export interface OutOfSightSubject<Value> {
 }
 
 /** Does the work, or pauses its subject by its record. */
-export type PauseOutOfSight = <Value>(work: () => Promise<void>, unseen: OutOfSightSubject<Value>) => Promise<void>;
+export type PauseIfNotServed = <Value>(work: () => Promise<void>, subject: NotServedSubject<Value>) => Promise<void>;
 
 /** Says that a kind is not served. Throws any other error. */
-export function textOutOfSight(error: unknown): string {
+export function notServedText(error: unknown): string {
   if (!(error instanceof KindNotServed)) throw error;
   const what = error.type.group === CURFEW_GROUP ? `${error.message}: Curfew is not installed` : error.message;
   return `${what}; nothing is done meanwhile, and it is looked at again every minute`;
 }
 
-/** Reports that a subject is out of sight, where it is time to. */
-export type ReportOutOfSight = (subject: Subject, text: string) => Promise<void>;
+/** Reports that a kind is not served, where it is time to. */
+export type ReportNotServed = (subject: Subject, text: string) => Promise<void>;
 
 /**
  * Remembers in this process what was reported, until it is due again. A new process repeats it, which counts up the
  * same Event.
  */
-export function createReportOutOfSight({ clock, reporter }: OutOfSightDeps): ReportOutOfSight {
+export function createReportNotServed({ clock, reporter }: NotServedDeps): ReportNotServed {
   const reportTimes = new Map<string, EpochMs>();
   return async (subject, text) => {
     const now = clock.now();
@@ -64,14 +64,14 @@ export function createReportOutOfSight({ clock, reporter }: OutOfSightDeps): Rep
 }
 
 /** Arms the subject's record for the next look, and says why. Throws what is another error, and for a request the same again. */
-export function createPauseOutOfSight(deps: OutOfSightDeps): PauseOutOfSight {
+export function createPauseIfNotServed(deps: NotServedDeps): PauseIfNotServed {
   const { clock } = deps;
-  const report = createReportOutOfSight(deps);
+  const report = createReportNotServed(deps);
   return async (work, { openedRecord, firstState, isRequest = false }) => {
     try {
       return await work();
     } catch (error) {
-      const text = textOutOfSight(error);
+      const text = notServedText(error);
       const record = openedRecord();
       const loaded = await record?.load();
       if (loaded?.kind === 'newer') return;
@@ -80,7 +80,7 @@ export function createPauseOutOfSight(deps: OutOfSightDeps): PauseOutOfSight {
         loaded?.kind === 'known' ? { subject: loaded.stored.subject, value: loaded.value } : firstState(text, now);
       if (record === undefined || known === undefined) throw error;
       const { subject, value } = known;
-      const wanted = addDuration(now, OUT_OF_SIGHT_CHECK);
+      const wanted = addDuration(now, NOT_SERVED_CHECK);
       const armed = loaded?.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
       const wakeTime = earliest(wanted, whileAhead(now, armed));
       await report(subject, text);

@@ -1,5 +1,5 @@
 /**
- * Objects that are there but out of sight: their definition does not serve the version that a rule or record names, but another one, or none. An API
+ * Objects that are there but not served: their definition does not serve the version that a rule or record names, but another one, or none. An API
  * server answers as if they were gone. Nothing of them counts as gone until it can be seen (I1, I6).
  */
 import { RESOURCES } from '../contract/resources.ts';
@@ -13,7 +13,7 @@ type Deps = Pick<FunctionDeps, 'kubernetes'>;
 export const definitionNameOf = ({ resource, group }: GroupResource): string => `${resource}.${group}`;
 
 /** Asked when nothing is served in that version: whether objects may be there, in another version or in one that is not served. */
-export async function isOutOfSight(
+export async function isNotServed(
   { kubernetes }: Deps,
   what: GroupKind | GroupResource,
   { resource }: Pick<ResourceType, 'resource'>,
@@ -29,7 +29,7 @@ export async function seenIn(
   deps: Deps,
   answer: ObjectAnswer,
   kind: GroupKind,
-): Promise<KubernetesObject | 'outOfSight' | undefined> {
-  if (answer.kind === 'notServed') return (await isOutOfSight(deps, kind, answer.type)) ? 'outOfSight' : undefined;
+): Promise<KubernetesObject | 'notServed' | undefined> {
+  if (answer.kind === 'notServed') return (await isNotServed(deps, kind, answer.type)) ? 'notServed' : undefined;
   return answer.kind === 'there' ? answer.object : undefined;
 }

@@ -1,6 +1,6 @@
 import { getHeapStatistics, queryObjects } from 'node:v8';
 import { expect, it } from 'vitest';
-import { createPauseOutOfSight } from '../../../shared/cluster/out-of-sight.ts';
+import { createPauseIfNotServed } from '../../../shared/cluster/not-served.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { addDuration, minutes, seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
@@ -19,7 +19,7 @@ const noRecord: TimedRecord<unknown> = {
 function start() {
   let now = toEpochMs(0);
   let said = 0;
-  const pause = createPauseOutOfSight({
+  const pause = createPauseIfNotServed({
     clock: { now: () => now, sleep: async () => undefined },
     reporter: { report: async () => void (said += 1) },
   });
@@ -39,7 +39,7 @@ function start() {
   };
 }
 
-it('what is still out of sight is said again after an hour', async () => {
+it('what is still not served is said again after an hour', async () => {
   const { look, pass, said } = start();
   await look('u1');
   pass(minutes(59));
