@@ -22,7 +22,7 @@ import { toEntry } from './cluster-event.ts';
 import { keepGoing } from './keep-going.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
-import type { QueuedChange } from './queue-slots.ts';
+import type { QueuedChange } from './queue-entries.ts';
 import { keyOf, type ChangeQueue } from './queue.ts';
 import { linkAbort, orAborted } from './inactivity.ts';
 import type { ObjectChange } from './tracker.ts';

@@ -1,9 +1,9 @@
 /**
- * Changes that wait for the bus: at most one slot per object and detail-type. So an outage of the bus costs memory by the number of objects,
- * never by the number of events. The latest state of an object wins. `queue-slots.ts` keeps the slots; who has to wait, waits here.
+ * Changes that wait for the bus: at most one entry per object and detail-type. So an outage of the bus costs memory by the number of objects,
+ * never by the number of events. The latest state of an object wins. `queue-entries.ts` keeps the entries; who has to wait, waits here.
  *
  * - Q1 nothing is lost: an offered change is published, or merged into a newer one of the same object that is.
- * - Q2 the bound holds: an offer for an object without a slot waits for room. The watch that offers it stops reading, and what
+ * - Q2 the bound holds: an offer for an object without an entry waits for room. The watch that offers it stops reading, and what
  *   it misses meanwhile comes with its resume or relist.
  * - Q3 an object is in at most one batch at a time.
  */
@@ -15,7 +15,7 @@ import type { MetricName } from './metric-names.ts';
 import type { PublishInterval } from './publish-interval.ts';
 import {
   availabilityOf,
-  createSlots,
+  createQueueEntries,
   giveBackChange,
   liftFloorOf,
   putChange,
@@ -23,12 +23,12 @@ import {
   takeChanges,
   type Availability,
   type QueuedChange,
-} from './queue-slots.ts';
+} from './queue-entries.ts';
 import type { WatchedResource } from './resources.ts';
 import { keyOfChange, type ObjectChange, type Tracker } from './tracker.ts';
 import type { ObjectConsumer } from './watch.ts';
 
-/** A queued change; `key` names its slot. */
+/** A queued change; `key` names its entry. */
 export const keyOf = ({ change }: QueuedChange): string => keyOfChange(change);
 
 export interface ChangeQueue {
@@ -54,12 +54,12 @@ export interface ChangeQueue {
 }
 
 /**
- * @param objectsMax slots; an offer for one more waits (Q2)
+ * @param objectsMax entries; an offer for one more waits (Q2)
  * @param publishInterval without it no change waits for the one before
  */
 export function createChangeQueue(objectsMax: number, publishInterval?: PublishInterval): ChangeQueue {
-  const slots = createSlots(publishInterval);
-  const { byKey } = slots;
+  const entries = createQueueEntries(publishInterval);
+  const { byKey } = entries;
   const room = createGate();
   const arrival = createGate();
   const empty = createGate();
@@ -68,23 +68,23 @@ export function createChangeQueue(objectsMax: number, publishInterval?: PublishI
       signal.throwIfAborted();
       const key = keyOfChange(change);
       while (!byKey.has(key) && byKey.size >= objectsMax) await room.opened(signal);
-      const { outcome, isSooner } = putChange(slots, change);
+      const { outcome, isSooner } = putChange(entries, change);
       // The publisher that waits for the earliest change need not look again for a later one.
       if (isSooner) arrival.open();
       return outcome;
     },
-    take: (limit, now) => takeChanges(slots, limit, now),
+    take: (limit, now) => takeChanges(entries, limit, now),
     published(key, now) {
-      if (!settleChange(slots, key, now)) return;
+      if (!settleChange(entries, key, now)) return;
       room.open();
       if (byKey.size === 0) empty.open();
     },
-    giveBack: (key, notBefore) => giveBackChange(slots, key, notBefore),
+    giveBack: (key, notBefore) => giveBackChange(entries, key, notBefore),
     dropInterval() {
-      liftFloorOf(slots);
+      liftFloorOf(entries);
       arrival.open();
     },
-    availability: now => availabilityOf(slots, now),
+    availability: now => availabilityOf(entries, now),
     offered: signal => arrival.opened(signal),
     async emptied(signal) {
       while (byKey.size > 0) await empty.opened(signal);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { merge } from '../../forwarder/queue-slots.ts';
+import { merge } from '../../forwarder/queue-entries.ts';
 import { createChangeQueue, type ChangeQueue } from '../../forwarder/queue.ts';
 import type { ObjectChange } from '../../forwarder/tracker.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';

@@ -38,7 +38,7 @@ export const DRAIN_REQUEST_MUTANTS: readonly Mutant[] = [
     mutation: withPolicies({ limits: NO_DRAIN_LIMITS }),
   },
   {
-    name: 'drain-takes-a-place-that-others-took',
+    name: 'drain-takes-a-slot-that-others-took',
     mistake: 'counts those that wait and not those that are drained',
     breaks: ['I3'],
     scenario: 'drain-limits.yaml#drain-limits-one-after-the-other',

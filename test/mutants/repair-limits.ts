@@ -61,8 +61,8 @@ export const REPAIR_LIMITS_MUTANTS: readonly Mutant[] = [
     mutation: countingOnly(() => false),
   },
   {
-    name: 'repair-place-for-good',
-    mistake: 'never gives a place back: a node that a reboot has mended still counts',
+    name: 'repair-slot-for-good',
+    mistake: 'never gives a slot back: a node that a reboot has mended still counts',
     breaks: ['I5'],
     scenario: 'repair-in-flight-in-place.yaml#repair-in-flight-reboot-that-helps',
     mutation: withRepairRules(rules => ({

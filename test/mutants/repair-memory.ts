@@ -197,7 +197,7 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'stuck-holds-for-good',
-    mistake: 'lets a termination that never ends hold the place of the others',
+    mistake: 'lets a termination that never ends hold the slot of the others',
     breaks: ['I5'],
     scenario: 'repair-in-flight.yaml#repair-concurrent-stuck',
     mutation: withRepairRules(rules => ({

@@ -8,7 +8,7 @@ import { BEGINS_WITHOUT_A_SECOND_LOOK } from '../mutants/drain-requests.ts';
 const TIMEOUT_MS = 60_000;
 
 it(
-  'finds a Curfew that takes a place without looking whether another node has in between',
+  'finds a Curfew that takes a slot without looking whether another node has in between',
   async () => {
     const [situation] = DRAIN_LIMITS_SITUATIONS;
     invariant(situation !== undefined, 'there is a situation');

@@ -157,10 +157,10 @@ async function intend(context: ObjectRunContext, observed: ObservedObject): Prom
   const { deps, reserveCallTime } = context;
   const { entry, observation, inForce } = observed;
   const { now } = observation;
-  const isCallDue = entry !== undefined && entry.phase !== 'cleaned' && entry.slotTime !== undefined;
+  const isCallDue = entry !== undefined && entry.phase !== 'cleaned' && entry.callTime !== undefined;
   const callTime = await reserveCall(deps, inForce, observed.subject.uid ?? '', { isCallDue, now, reserveCallTime });
   if (isAhead(now, callTime)) {
-    const next = { ...nextEntry(observed), slotTime: callTime };
+    const next = { ...nextEntry(observed), callTime };
     // One that queues again has queued since then.
     const isFirst = next.phase === 'finalizerAdded' && !isCallDue;
     return saveEntry(observed, { ...next, ...(isFirst && { time: now }) }, callTime);

@@ -20,18 +20,18 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 
-/** The object's entry in the ledger. `slotTime`: when its call may be made, by the queue of the FinalizerRule; `effort`: the finalizer was put back. */
+/** The object's entry in the ledger. `callTime`: when its call may be made, by the queue of the FinalizerRule; `effort`: the finalizer was put back. */
 export type ObservedEntry = { readonly effort?: Effort } &
-  /** With a `slotTime`: the object has queued since `time`. */
+  /** With a `callTime`: the object has queued since `time`. */
   (
-    | { readonly phase: 'finalizerAdded'; readonly time: EpochMs; readonly slotTime?: EpochMs }
+    | { readonly phase: 'finalizerAdded'; readonly time: EpochMs; readonly callTime?: EpochMs }
     /** A call was noted down then, or a worker has been at it since then. */
     | { readonly phase: 'intended' | 'pending'; readonly time: EpochMs }
     | {
         readonly phase: 'failed' | 'orphaned';
         readonly time: EpochMs;
         readonly attempts: number;
-        readonly slotTime?: EpochMs;
+        readonly callTime?: EpochMs;
         readonly unreported?: true;
       }
     | { readonly phase: 'cleaned' }
@@ -88,7 +88,7 @@ const UNSEEN_OBJECT_CHECK = minutes(5);
 const OVERDUE_WITHOUT_DEADLINE = hours(24);
 
 const isUnderWay = (entry: ObservedEntry): boolean =>
-  entry.phase === 'finalizerAdded' ? entry.slotTime !== undefined : entry.phase !== 'orphaned';
+  entry.phase === 'finalizerAdded' ? entry.callTime !== undefined : entry.phase !== 'orphaned';
 
 /**
  * Decides about an object. The finalizer goes after the clean-up has succeeded, at the deadline of a FinalizerRule with `onDeadline: Release`, or
@@ -185,13 +185,13 @@ function nextCallTime(
 ): EpochMs | undefined {
   switch (entry.phase) {
     case 'finalizerAdded':
-      return entry.slotTime;
+      return entry.callTime;
     case 'intended':
       return addDuration(entry.time, RUN_ENDS_WITHIN);
     case 'pending':
       return addDuration(entry.time, WORKER_RETRY_AFTER);
     case 'failed':
     case 'orphaned':
-      return entry.slotTime ?? addDuration(entry.time, retryWait(entry.attempts, longestBackoff));
+      return entry.callTime ?? addDuration(entry.time, retryWait(entry.attempts, longestBackoff));
   }
 }

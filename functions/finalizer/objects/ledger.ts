@@ -42,7 +42,7 @@ export function nextEntry({ inForce, observation, entry }: ObservedObject): Ledg
 
 function withoutCallTime(entry: LedgerEntry): LedgerEntry {
   if (entry.phase === 'cleaned') return entry;
-  const { slotTime: _, ...rest } = entry;
+  const { callTime: _, ...rest } = entry;
   return rest;
 }
 

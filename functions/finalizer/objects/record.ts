@@ -8,7 +8,7 @@ import { effortSchema, instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { fieldsOf, isJsonObject } from '../../../shared/domain/json.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
-import { checkedCodec, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, renamed, storedUnder, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { refusalsSchema } from '../../../shared/lifecycle/refusals.ts';
 
 const common = {
@@ -17,7 +17,7 @@ const common = {
   attempts: z.int().check(z.minimum(0)),
   /** Time of the deletion that phase and attempts belong to: a restored etcd may bring the object back, to be deleted once more. */
   deletionTime: z.exactOptional(instant),
-  /** Time when the phase changed last; of `finalizerAdded` with a `slotTime`: when the object began to queue. */
+  /** Time when the phase changed last; of `finalizerAdded` with a `callTime`: when the object began to queue. */
   time: instant,
   /** Message of the last failure: of the clean-up, or of a change that was refused. */
   message: z.exactOptional(z.string()),
@@ -33,24 +33,24 @@ const common = {
   withoutRule: z.exactOptional(z.object({ saidTime: instant, deleting: z.boolean() })),
 };
 /** Time when the next call may be made, by the FinalizerRule's queue. */
-const slotTime = z.exactOptional(instant);
+const callTime = z.exactOptional(instant);
 
 const entrySchema = z.discriminatedUnion('phase', [
   /** The object lives, or queues for its first call. */
-  z.object({ ...common, phase: z.literal('finalizerAdded'), slotTime }),
+  z.object({ ...common, phase: z.literal('finalizerAdded'), callTime }),
   /** A call is noted down. */
-  z.object({ ...common, phase: z.literal('intended'), slotTime }),
+  z.object({ ...common, phase: z.literal('intended'), callTime }),
   /** A worker is at it. */
-  z.object({ ...common, phase: z.literal('pending'), slotTime }),
+  z.object({ ...common, phase: z.literal('pending'), callTime }),
   /** The clean-up is tried again. */
-  z.object({ ...common, phase: z.literal('failed'), slotTime }),
+  z.object({ ...common, phase: z.literal('failed'), callTime }),
   /** The finalizer may go. */
   z.object({ ...common, phase: z.literal('cleaned') }),
   /** The object went without a clean-up, as `message` says. `unreported`: the report follows. */
   z.object({
     ...common,
     phase: z.literal('orphaned'),
-    slotTime,
+    callTime,
     unreported: z.exactOptional(z.literal(true)),
   }),
 ]);
@@ -83,24 +83,34 @@ export function entriesOf({
 export const storedPhaseOf = (phase: string): string => (phase === 'finalizerAdded' ? 'held' : phase);
 const ownPhaseOf = (phase: string): string => (phase === 'held' ? 'finalizerAdded' : phase);
 
+/** Names of the fields of an entry, and those that they are stored under. */
+const STORED_NAMES = { callTime: 'slotTime' };
+const TO_STORED = new Map(Object.entries(STORED_NAMES));
+const TO_OWN = new Map([...TO_STORED].map(([own, stored]) => [stored, own]));
+
 const CODEC = storedUnder({ otherEntries: 'others' }, checkedCodec(OWNER, schema, 2));
 
 export const LEDGER_CODEC: RecordCodec<LedgerRecord> = {
   ...CODEC,
-  parse: state => CODEC.parse(withPhases(state, ownPhaseOf)),
-  toState: value => withPhases(CODEC.toState(value), storedPhaseOf),
+  storedNames: { ...CODEC.storedNames, ...STORED_NAMES },
+  parse: state => CODEC.parse(withEntries(state, entry => renamed(withPhase(entry, ownPhaseOf), TO_OWN))),
+  toState: value => withEntries(CODEC.toState(value), entry => renamed(withPhase(entry, storedPhaseOf), TO_STORED)),
 };
 
-/** The stored state with other phases, in each of its entries. */
-function withPhases(state: JsonObject, phaseOf: (phase: string) => string): JsonObject {
-  const { phase, others } = fieldsOf(state);
+/** The stored state with each of its entries changed. */
+function withEntries(state: JsonObject, change: (entry: JsonObject) => JsonObject): JsonObject {
+  const { others } = fieldsOf(state);
   return {
-    ...state,
-    ...(typeof phase === 'string' && { phase: phaseOf(phase) }),
+    ...change(state),
     ...(isJsonObject(others) && {
       others: Object.fromEntries(
-        Object.entries(others).map(([name, entry]) => [name, isJsonObject(entry) ? withPhases(entry, phaseOf) : entry]),
+        Object.entries(others).map(([name, entry]) => [name, isJsonObject(entry) ? change(entry) : entry]),
       ),
     }),
   };
+}
+
+function withPhase(entry: JsonObject, phaseOf: (phase: string) => string): JsonObject {
+  const { phase } = fieldsOf(entry);
+  return { ...entry, ...(typeof phase === 'string' && { phase: phaseOf(phase) }) };
 }

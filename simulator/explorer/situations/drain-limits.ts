@@ -73,7 +73,7 @@ export const DRAIN_LIMITS_SITUATIONS: readonly Situation[] = [
   },
   {
     ...BASE,
-    name: 'a place comes free when the node that waits for it looks',
+    name: 'a slot comes free when the node that waits for it looks',
     objects: WITH_PODS,
     earlier: N1_FIRST,
     messages: { A: podGoes('n1'), B: wakeUpOfNode('drain', 'n2') },
@@ -81,7 +81,7 @@ export const DRAIN_LIMITS_SITUATIONS: readonly Situation[] = [
   },
   {
     ...BASE,
-    name: 'a person opens the node that waits when its place comes free',
+    name: 'a person opens the node that waits when its slot comes free',
     isLong: true,
     objects: WITH_PODS,
     earlier: N1_FIRST,

@@ -95,14 +95,14 @@ const limited = { ...BASE, objects: [...twoPools(SICK, g1Later), policy(CLUSTER_
 export const REPAIR_LIMITS_SITUATIONS: readonly Situation[] = [
   {
     ...BASE,
-    name: 'nodes of two pools are due at once, and the cluster has one place',
+    name: 'nodes of two pools are due at once, and the cluster has one slot',
     objects: [...twoPools(), policy(CLUSTER_LIMIT)],
     earlier: [...seen('n1'), ...GPU_SEEN, unattended(TOLERATION)],
     messages: { A: wakeUp('n1'), B: wakeUp('g1') },
   },
   {
     ...BASE,
-    name: 'nodes of two pools are due at once, and their zone has one place',
+    name: 'nodes of two pools are due at once, and their zone has one slot',
     isLong: true,
     objects: [...twoPools(), policy(ZONE_LIMIT)],
     earlier: [...seen('n1'), ...GPU_SEEN, unattended(TOLERATION)],
@@ -119,21 +119,21 @@ export const REPAIR_LIMITS_SITUATIONS: readonly Situation[] = [
   },
   {
     ...limited,
-    name: 'a place comes free when the pool that waits for it looks',
+    name: 'a slot comes free when the pool that waits for it looks',
     earlier: N1_FIRST,
     messages: { A: nodeEvent('n1', 'Deleted'), B: GPU_WAKE_UP },
     changes: [removed('node n1 deleted', nodeRef('n1'), 'A')],
   },
   {
     ...limited,
-    name: 'a place comes free when those who wait are woken',
+    name: 'a slot comes free when those who wait are woken',
     earlier: N1_FIRST,
     messages: { A: nodeEvent('n1', 'Deleted'), B: LIMITS_WAKE_UP },
     changes: [removed('node n1 deleted', nodeRef('n1'), 'A')],
   },
   {
     ...limited,
-    name: 'the node that waits for a place recovers when one comes free',
+    name: 'the node that waits for a slot recovers when one comes free',
     earlier: N1_FIRST,
     messages: { A: nodeEvent('n1', 'Deleted'), B: GPU_EVENT },
     changes: [
@@ -143,7 +143,7 @@ export const REPAIR_LIMITS_SITUATIONS: readonly Situation[] = [
   },
   {
     ...limited,
-    name: 'a run was ended in the middle of a repair that has the only place',
+    name: 'a run was ended in the middle of a repair that has the only slot',
     earlier: [
       ...seen('n1'),
       ...GPU_SEEN,

@@ -58,13 +58,13 @@ describe('of the nodes that are due', () => {
     ['both are repaired where nothing holds them', [N1, N2], { repair: open() }, ['repair n1', 'repair n2']],
     ['none is while the gate is closed', [N1], { repair: open({}, { gateOpen: false }) }, ['ignore n1']],
     [
-      'one goes on in its own place of a full pool',
+      'one goes on in its own slot of a full pool',
       [N1, N2],
       { ...IN_PLACE, repair: open({ actions: [REBOOT, TERMINATE], maxConcurrentRepairs: 1 }) },
       ['blocked n2 ConcurrencyBudget', 'repair n1'],
     ],
     [
-      'a second one finds the place that one goes on in taken once',
+      'a second one finds the slot that one goes on in taken once',
       [N1, N2],
       { ...IN_PLACE, repair: open({ actions: [REBOOT, TERMINATE], maxConcurrentRepairs: 2 }) },
       ['repair n1', 'repair n2'],
@@ -129,7 +129,7 @@ describe('of the nodes that are due', () => {
       ['blocked n3 RampUp', 'repair n1', 'repair n2'],
     ],
     [
-      'one that a ramp holds takes no place in the cluster',
+      'one that a ramp holds takes no slot in the cluster',
       aPoolOf(3, 3),
       { repair: open(), poolRecord: ONE_LEFT, concurrencyLimits: () => createConcurrencyLimits(TWO_AT_ONCE, [], NOW) },
       ['blocked n2 RampUp', 'blocked n3 RampUp', 'repair n1'],
@@ -141,7 +141,7 @@ describe('of the nodes that are due', () => {
       ['wouldRepair n1', 'wouldRepair n2', 'wouldRepair n3'],
     ],
     [
-      'those that are only observed share the places of the pool',
+      'those that are only observed share the slots of the pool',
       [N1, N2],
       { repair: open({ maxConcurrentRepairs: 1 }, OBSERVE) },
       ['blocked n2 ConcurrencyBudget', 'wouldRepair n1'],
@@ -155,7 +155,7 @@ describe('of the nodes that are due', () => {
     expect(findings.filter(({ verdict }) => verdict?.kind === 'wouldRepair')).toHaveLength(101);
   });
 
-  it('a repair that is only observed takes no place, and is looked at again', () => {
+  it('a repair that is only observed takes no slot, and is looked at again', () => {
     const { findings, granted, poolRecord } = aDecision([N1], {
       repair: open({ actions: [REBOOT, TERMINATE] }, OBSERVE),
     });
@@ -181,7 +181,7 @@ describe('of the nodes that are due', () => {
     ]);
   });
 
-  it('one that gets its repair takes a place, with what follows', () => {
+  it('one that gets its repair takes a slot, with what follows', () => {
     const { findings, granted, poolRecord, wakeTime } = aDecision([N1], {
       repair: open({ actions: [REBOOT, TERMINATE] }),
     });
@@ -195,7 +195,7 @@ describe('of the nodes that are due', () => {
     expect(wakeTime).toBe(at(5));
   });
 
-  it('one that goes on keeps the time of its place', () => {
+  it('one that goes on keeps the time of its slot', () => {
     const decision = aDecision([N1], { ...IN_PLACE, repair: open({ actions: [REBOOT, TERMINATE] }) });
     expect(decision.poolRecord.inFlight).toEqual({ 'uid-n1': at(-10) });
   });
@@ -235,7 +235,7 @@ describe('replacements that were asked for', () => {
   });
 });
 
-describe('the place of a repair whose action has no time left', () => {
+describe('the slot of a repair whose action has no time left', () => {
   const inFlightOf = (world: Partial<PoolWorld>): readonly string[] =>
     Object.keys(aDecision([N1, N2], world).poolRecord.inFlight);
   const open1 = { actions: [REBOOT, TERMINATE], maxConcurrentRepairs: 1 };

@@ -1,4 +1,4 @@
-/** Places in zone and cluster, with runs that die at each step: never one too many, and none is lost. */
+/** Slots in zone and cluster, with runs that die at each step: never one too many, and none is lost. */
 import { describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
@@ -65,7 +65,7 @@ function end(world: RepairWorld, name: string): void {
   );
 }
 
-describe('a place in the cluster', () => {
+describe('a slot in the cluster', () => {
   it('is taken, waited for, and given on, until all had it', async () => {
     const world = aWorld();
     for (const name of ['n1', 'g1', 'n2']) await world.look(name);
@@ -251,7 +251,7 @@ describe('a place in the cluster', () => {
       expect(reservedIn(world)).toEqual([world.node('n1').metadata.uid]);
     });
 
-    it('is kept for a pass that has reserved it and not yet written its own record, where the places are compared', async () => {
+    it('is kept for a pass that has reserved it and not yet written its own record, where the slots are compared', async () => {
       const world = aWorld();
       const basis = basisOf(world);
       const state = { schemaVersion: 1, basis, reservations: [], waiting: [], freed: [], checkTime: world.now() };

@@ -1,4 +1,4 @@
-/** I3 of `repairLimits`: who is under way takes a place, as long as the table says that it is a repair. */
+/** I3 of `repairLimits`: who is under way takes a slot, as long as the table says that it is a repair. */
 import { describe, expect, it } from 'vitest';
 import { checkRepairLimits } from '../../../simulator/invariants/repair-limits.ts';
 import { toldRepair, UNHEALTHY } from '../../builders/told-repair.ts';

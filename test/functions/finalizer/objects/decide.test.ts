@@ -79,7 +79,7 @@ describe('an object of a FinalizerRule', () => {
   const going = (hasFinalizer: boolean): ObservedState => ({ hasFinalizer, deletionTime: NOW });
   const entryIn = (
     phase: ObservedEntry['phase'],
-    more: { readonly time?: EpochMs; readonly slotTime?: EpochMs; readonly unreported?: true } = {},
+    more: { readonly time?: EpochMs; readonly callTime?: EpochMs; readonly unreported?: true } = {},
   ): ObservedEntry => ({
     phase,
     attempts: 1,
@@ -114,8 +114,8 @@ describe('an object of a FinalizerRule', () => {
     ['goes, cleaned and released', { object: going(false), entry: entryIn('cleaned') }, 'close'],
     ['goes, and nobody has called yet', {}, 'intend'],
     ['goes, and is not in the ledger', { entry: undefined }, 'intend'],
-    ['goes, and waits for its time', { entry: entryIn('finalizerAdded', { slotTime: soon }) }, 'wait'],
-    ['goes, and its time has come', { entry: entryIn('finalizerAdded', { slotTime: NOW }) }, 'intend'],
+    ['goes, and waits for its time', { entry: entryIn('finalizerAdded', { callTime: soon }) }, 'wait'],
+    ['goes, and its time has come', { entry: entryIn('finalizerAdded', { callTime: NOW }) }, 'intend'],
     ['goes, and failed', { entry: entryIn('failed') }, 'wait'],
     [
       'goes, and is asked for by another run, whatever this one did before',
@@ -160,23 +160,23 @@ describe('an object of a FinalizerRule', () => {
     // Nobody was asked, or the next call was due before.
     expect(kindFor(undefined)).toBe('intend');
     expect(kindFor(entryIn('finalizerAdded'))).toBe('intend');
-    expect(kindFor(entryIn('finalizerAdded', { slotTime: NOW }))).toBe('intend');
+    expect(kindFor(entryIn('finalizerAdded', { callTime: NOW }))).toBe('intend');
     expect(kindFor(entryIn('failed', { time: addDuration(NOW, seconds(-5)) }))).toBe('intend');
     // It began to queue after the deadline, or its call is under way.
-    expect(kindFor(entryIn('finalizerAdded', { time: late, slotTime: inAMinute }))).toBe('wait');
+    expect(kindFor(entryIn('finalizerAdded', { time: late, callTime: inAMinute }))).toBe('wait');
     expect(kindFor(entryIn('intended', { time: late }))).toBe('wait');
     // It has been asked about since, or was still in the queue of its rule at the deadline.
     expect(kindFor(entryIn('failed', { time: late }))).toBe('release');
-    expect(kindFor(entryIn('finalizerAdded', { slotTime: inAMinute }))).toBe('release');
+    expect(kindFor(entryIn('finalizerAdded', { callTime: inAMinute }))).toBe('release');
     // It began to queue at the very deadline.
-    expect(kindFor(entryIn('finalizerAdded', { time: soon, slotTime: inAMinute }))).toBe('release');
+    expect(kindFor(entryIn('finalizerAdded', { time: soon, callTime: inAMinute }))).toBe('release');
   });
 
   it('that is not released at its deadline is looked at again when its call is due', () => {
     const rule = { ...deadline, onDeadline: 'Release' as const };
     const late = addDuration(soon, hours(1));
     const until = addDuration(late, minutes(1));
-    const entry = entryIn('finalizerAdded', { time: late, slotTime: until });
+    const entry = entryIn('finalizerAdded', { time: late, callTime: until });
     expect(decideObject(seen({ rule, now: late, entry }))).toEqual({ kind: 'wait', entry, until, isOverdue: true });
   });
 
@@ -262,7 +262,7 @@ describe('an object of a FinalizerRule', () => {
       const late = addDuration(NOW, hours(1));
       const forced = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
       // One that waits for its call is under way.
-      const queued = { ...entry, slotTime: NOW };
+      const queued = { ...entry, callTime: NOW };
       expect(decideObject(seen({ object: 'notServed', entry: queued }))).toMatchObject({
         kind: 'watch',
         until: addDuration(NOW, phase === 'orphaned' ? hours(24) : minutes(5)),

@@ -103,7 +103,7 @@ it('a node that an action has mended a moment ago counts as acted upon; one that
   expect([mendedBy('CustomResource|fix.yaml|1'), mendedBy()]).toEqual([true, false]);
 });
 
-it('a node that somebody else has mended came back by itself, though it took a place', () => {
+it('a node that somebody else has mended came back by itself, though it took a slot', () => {
   const poolRecord = { ...NEW_POOL, inFlight: { [LONE.uid]: NOW } };
   const isActedUpon = (otherWorkTime?: typeof NOW) => {
     const finding = {

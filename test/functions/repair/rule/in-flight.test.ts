@@ -27,14 +27,14 @@ describe('a node', () => {
     ['does not count once that run must be over', FOUND, begunAt(-1), false],
     ['does not count where nothing is left that a run could do', EXHAUSTED, begunAt(-0.5), false],
     ['does not count once it is gone', GONE, begunAt(-0.5), false],
-    ["does not count by a place that is another controller's", others(-0.5), begunAt(-0.5), false],
+    ["does not count by a slot that is another controller's", others(-0.5), begunAt(-0.5), false],
     ['does not count by one that is older than the work of another', others(-0.4), begunAt(-0.5), false],
-    ['counts by a place that a run took after another had begun', others(-0.6), begunAt(-0.5), true],
+    ['counts by a slot that a run took after another had begun', others(-0.6), begunAt(-0.5), true],
   ])('%s', (_, finding, state, expected) => {
     expect([...inFlightOf([finding], state, NOW)]).toEqual(expected ? ['uid-n1'] : []);
   });
 
-  it('is known to be acted upon since its place was taken', () => {
+  it('is known to be acted upon since its slot was taken', () => {
     expect(begunTime(FOUND, begunAt(-7))).toBe(at(-7));
     expect(begunTime(FOUND, NEW_POOL)).toBeUndefined();
   });

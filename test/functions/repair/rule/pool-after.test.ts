@@ -308,8 +308,8 @@ describe('after its acts', () => {
     });
   });
 
-  describe('the place of a node', () => {
-    const place = { ...begun(0), ramp: { step: 2, stepTime: NOW, granted: 3 } };
+  describe('the slot of a node', () => {
+    const slot = { ...begun(0), ramp: { step: 2, stepTime: NOW, granted: 3 } };
     it.each<[string, boolean, number, Act['outcome'], ReturnType<typeof found>]>([
       ['stays once its act is accepted', true, 3, ACCEPTED, found()],
       ['stays where nobody knows', true, 3, { kind: 'unknown' }, found()],
@@ -324,9 +324,9 @@ describe('after its acts', () => {
         found({ attempt: anAttempt('n1', { time: at(-5) }) }, { claims: [claimOf(N1, { deletionTime: at(-5) })] }),
       ],
     ])('%s', (_, stays, granted, outcome, finding) => {
-      const after = poolAfter(place, [act(outcome)], [finding, idle], NOW);
+      const after = poolAfter(slot, [act(outcome)], [finding, idle], NOW);
       expect(after.inFlight).toEqual(stays ? { 'uid-n1': NOW } : {});
-      expect(after.ramp).toEqual({ ...place.ramp, granted });
+      expect(after.ramp).toEqual({ ...slot.ramp, granted });
     });
 
     it('is kept where another one was refused, and no ramp begins by that', () => {

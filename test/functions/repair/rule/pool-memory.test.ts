@@ -40,7 +40,7 @@ describe.each(ALL)('while %s', (_, repair) => {
     expect(pass(repair, remember({ ramp }), at(24 * 60)).poolRecord).not.toHaveProperty('ramp');
   });
 
-  it('a node keeps its place while a run may be at work on it', () => {
+  it('a node keeps its slot while a run may be at work on it', () => {
     const state = remember({ inFlight: { 'uid-n1': at(-0.9) } });
     expect(pass(repair, state).poolRecord.inFlight).toEqual({ 'uid-n1': at(-0.9) });
     expect(pass(repair, state, at(0.1)).poolRecord.inFlight).toEqual({});

@@ -131,7 +131,7 @@ describe('a reboot under way', () => {
   const until = addDuration(NOW, minutes(10));
   const reboot = anAttempt('n1', { action: 'Reboot', key: 'Reboot||600000', bootID: 'boot-1', until });
 
-  it('has its time, then the next action follows in the same place of the budget', () => {
+  it('has its time, then the next action follows in the same slot of the budget', () => {
     const one = someRepairInForce({ ...OPEN, actions, maxConcurrentRepairs: 1 });
     const early = after(reboot, { repair: one, now: toEpochMs(until - 1) });
     expect(early).toMatchObject({ granted: [], wakeTime: until });
@@ -220,7 +220,7 @@ describe('a termination', () => {
   const termination = anAttempt('n1', { until: addDuration(NOW, hours(1)) });
   const going = claimOf(NODE, { deletionTime: NOW, annotations: { [ANNOTATION]: toTimestamp(NOW) } });
 
-  it('holds its place until its Node is gone, and nobody any more once it is stuck', () => {
+  it('keeps its slot until its Node is gone, and blocks nobody once it is stuck', () => {
     const early = after(termination, { claims: [going], now: addDuration(NOW, minutes(59)) });
     expect(verdictsOf(early)).toEqual(['finishing n1']);
     expect(Object.keys(early.poolRecord.inFlight)).toEqual(['uid-n1']);

@@ -1,4 +1,4 @@
-/** The one record of the places in zone and cluster: whom it counts, and who may write it. */
+/** The one record of the slots in zone and cluster: whom it counts, and who may write it. */
 import { describe, expect, it } from 'vitest';
 import type { Reservation } from '../../../functions/repair/reservation-record.ts';
 import { openReservations, type OpenReservations } from '../../../functions/repair/reservations.ts';
@@ -20,9 +20,9 @@ import {
   ours,
   SUBJECT,
   type World,
-} from '../../builders/places.ts';
+} from '../../builders/slots.ts';
 
-describe('a place is', () => {
+describe('a slot is', () => {
   it.each<[string, (world: World) => Promise<unknown>, 'free' | 'full' | 'newer']>([
     ['free where nothing was reserved and nothing is in flight', async () => {}, 'free'],
     ['taken by a run of another pool that may still be at work', world => world.shared([of('g1', 'gpu', -59)]), 'full'],
@@ -158,7 +158,7 @@ describe('reserving', () => {
     expect(world.stored()).toEqual([of('g1', 'gpu', -600, 'a'), of('x1', undefined, -600)]);
   });
 
-  it('reads the records of other pools only where the run that took their places is over', async () => {
+  it('reads the records of other pools only where the run that took their slots is over', async () => {
     const read: string[] = [];
     const countedBy = async (second: number): Promise<readonly string[]> => {
       const world = aWorld();
@@ -186,7 +186,7 @@ describe('reserving', () => {
     expect((await world.record())?.state['reservations']).toMatchObject([{ uid: 'uid-x1' }]);
   });
 
-  it('I3 is refused where the places are taken, and what has a place keeps it', async () => {
+  it('I3 is refused where the slots are taken, and what has a slot keeps it', async () => {
     const world = aWorld();
     await world.shared([of('g1', 'gpu', 0, 'a')]);
     const reserved = await opened(world);
@@ -198,9 +198,9 @@ describe('reserving', () => {
   });
 
   it.each<[string, (world: World) => Promise<unknown>, boolean, readonly Reservation[] | undefined]>([
-    ['the last place is gone', world => world.shared([of('g1', 'gpu', 0), of('x1', undefined, 0)]), false, undefined],
+    ['the last slot is gone', world => world.shared([of('g1', 'gpu', 0), of('x1', undefined, 0)]), false, undefined],
     [
-      'a place is left',
+      'a slot is left',
       world => world.shared([of('g1', 'gpu', 0)]),
       true,
       [of('g1', 'gpu', 0), of('n1', 'default', 0, 'a')],

@@ -1,5 +1,5 @@
 /**
- * The slots of the queue: one for each object and detail-type, in the order in which the objects first arrived. Nothing here waits.
+ * The entries of the queue: one for each object and detail-type, in the order in which the objects first arrived. Nothing here waits.
  *
  *   put ─▶ waiting ─take─▶ inFlight ─settle─▶ (gone)
  *             ▲               │
@@ -19,91 +19,94 @@ export interface QueuedChange {
 export type Availability =
   { readonly kind: 'now' } | { readonly kind: 'at'; readonly time: EpochMs } | { readonly kind: 'empty' };
 
-interface Slot {
+interface QueueEntry {
   waiting: ObjectChange | undefined;
   inFlight: ObjectChange | undefined;
   attempts: number;
   notBefore: EpochMs | undefined;
   /**
-   * Time at which the waiting change may be taken; undefined: at once. It is kept here, because all slots are looked
+   * Time at which the waiting change may be taken; undefined: at once. It is kept here, because all entries are looked
    * through at each turn.
    */
   takenFrom: EpochMs | undefined;
 }
 
-export interface Slots {
-  readonly byKey: Map<string, Slot>;
+export interface QueueEntries {
+  readonly byKey: Map<string, QueueEntry>;
   /** Without it no change has to wait for the one before. */
   interval: PublishInterval | undefined;
 }
 
-export const createSlots = (interval: PublishInterval | undefined): Slots => ({ byKey: new Map(), interval });
+export const createQueueEntries = (interval: PublishInterval | undefined): QueueEntries => ({
+  byKey: new Map(),
+  interval,
+});
 
 /** Answers what became of the change, and whether something may be taken sooner than before. */
 export function putChange(
-  slots: Slots,
+  entries: QueueEntries,
   change: ObjectChange,
 ): { readonly outcome: 'queued' | 'merged'; readonly isSooner: boolean } {
   const key = keyOfChange(change);
-  const slot = slots.byKey.get(key);
-  if (slot === undefined) {
-    addSlot(slots, key, change);
+  const entry = entries.byKey.get(key);
+  if (entry === undefined) {
+    addEntry(entries, key, change);
     return { outcome: 'queued', isSooner: true };
   }
-  const { waiting } = slot;
-  const before = waiting && slot.takenFrom;
-  slot.waiting = waiting === undefined ? change : merge(waiting, change);
-  schedule(slots, key, slot);
-  const after = slot.takenFrom;
+  const { waiting } = entry;
+  const before = waiting && entry.takenFrom;
+  entry.waiting = waiting === undefined ? change : merge(waiting, change);
+  schedule(entries, key, entry);
+  const after = entry.takenFrom;
   const isSooner = before === undefined || after === undefined || after < before;
   return { outcome: waiting === undefined ? 'queued' : 'merged', isSooner };
 }
 
 /** Up to `limit` changes, oldest first. */
-export function takeChanges({ byKey }: Slots, limit: number, now: EpochMs): readonly QueuedChange[] {
+export function takeChanges({ byKey }: QueueEntries, limit: number, now: EpochMs): readonly QueuedChange[] {
   const taken: QueuedChange[] = [];
-  for (const slot of byKey.values()) {
+  for (const entry of byKey.values()) {
     if (taken.length >= limit) break;
-    if (slot.waiting === undefined || slot.inFlight !== undefined || (slot.takenFrom ?? now) > now) continue;
-    slot.inFlight = slot.waiting;
-    slot.waiting = undefined;
-    taken.push({ change: slot.inFlight, attempts: slot.attempts });
+    if (entry.waiting === undefined || entry.inFlight !== undefined || (entry.takenFrom ?? now) > now) continue;
+    entry.inFlight = entry.waiting;
+    entry.waiting = undefined;
+    taken.push({ change: entry.inFlight, attempts: entry.attempts });
   }
   return taken;
 }
 
 /** The change in flight is done with. Answers whether there was one. */
-export function settleChange(slots: Slots, key: string, now: EpochMs): boolean {
-  const slot = slots.byKey.get(key);
-  if (slot?.inFlight === undefined) return false;
-  slots.interval?.spend(key, slot.inFlight, now);
-  slots.byKey.delete(key);
+export function settleChange(entries: QueueEntries, key: string, now: EpochMs): boolean {
+  const entry = entries.byKey.get(key);
+  if (entry?.inFlight === undefined) return false;
+  entries.interval?.spend(key, entry.inFlight, now);
+  entries.byKey.delete(key);
   // What arrived meanwhile is a new arrival: it goes to the end.
-  if (slot.waiting !== undefined) addSlot(slots, key, slot.waiting);
+  if (entry.waiting !== undefined) addEntry(entries, key, entry.waiting);
   return true;
 }
 
 /** Puts the change in flight back: in its place, or, with `notBefore`, at the end. */
-export function giveBackChange(slots: Slots, key: string, notBefore: EpochMs | undefined): void {
-  const slot = slots.byKey.get(key);
-  if (slot?.inFlight === undefined) return;
-  slot.waiting = slot.waiting === undefined ? slot.inFlight : merge(slot.inFlight, slot.waiting);
-  slot.inFlight = undefined;
-  slot.attempts += 1;
-  slot.notBefore = notBefore;
-  schedule(slots, key, slot);
+export function giveBackChange(entries: QueueEntries, key: string, notBefore: EpochMs | undefined): void {
+  const entry = entries.byKey.get(key);
+  if (entry?.inFlight === undefined) return;
+  entry.waiting = entry.waiting === undefined ? entry.inFlight : merge(entry.inFlight, entry.waiting);
+  entry.inFlight = undefined;
+  entry.attempts += 1;
+  entry.notBefore = notBefore;
+  schedule(entries, key, entry);
   if (notBefore === undefined) return;
-  slots.byKey.delete(key);
-  slots.byKey.set(key, slot);
+  entries.byKey.delete(key);
+  entries.byKey.set(key, entry);
 }
 
 /** From now on no change waits for the interval. */
-export function liftFloorOf(slots: Slots): void {
-  slots.interval = undefined;
-  for (const [key, slot] of slots.byKey) schedule(slots, key, slot);
+export function liftFloorOf(entries: QueueEntries): void {
+  entries.interval = undefined;
+  for (const [key, entry] of entries.byKey) schedule(entries, key, entry);
 }
 
-export function availabilityOf({ byKey }: Slots, now: EpochMs): Availability {
+export function availabilityOf({ byKey }: QueueEntries, now: EpochMs): Availability {
   let next: EpochMs | undefined;
   for (const { waiting, inFlight, takenFrom } of byKey.values()) {
     if (waiting === undefined || inFlight !== undefined) continue;
@@ -113,17 +116,17 @@ export function availabilityOf({ byKey }: Slots, now: EpochMs): Availability {
   return next === undefined ? { kind: 'empty' } : { kind: 'at', time: next };
 }
 
-function addSlot(slots: Slots, key: string, waiting: ObjectChange): void {
-  const slot: Slot = { waiting, inFlight: undefined, attempts: 0, notBefore: undefined, takenFrom: undefined };
-  slots.byKey.set(key, slot);
-  schedule(slots, key, slot);
+function addEntry(entries: QueueEntries, key: string, waiting: ObjectChange): void {
+  const entry: QueueEntry = { waiting, inFlight: undefined, attempts: 0, notBefore: undefined, takenFrom: undefined };
+  entries.byKey.set(key, entry);
+  schedule(entries, key, entry);
 }
 
 /** To be called when the waiting change, its delay or the interval of its object has changed. */
-function schedule({ interval }: Slots, key: string, slot: Slot): void {
-  const { waiting, notBefore } = slot;
+function schedule({ interval }: QueueEntries, key: string, entry: QueueEntry): void {
+  const { waiting, notBefore } = entry;
   const allowed = waiting === undefined ? undefined : interval?.earliest(key, waiting);
-  slot.takenFrom = notBefore === undefined || (allowed !== undefined && allowed > notBefore) ? allowed : notBefore;
+  entry.takenFrom = notBefore === undefined || (allowed !== undefined && allowed > notBefore) ? allowed : notBefore;
 }
 
 const CONDITIONS = 'conditions';

@@ -1,4 +1,4 @@
-/** A place in zone and cluster that is given back, or is nobody's any more, and what earlier versions had reserved. */
+/** A slot in zone and cluster that is given back, or is nobody's any more, and what earlier versions had reserved. */
 import { describe, expect, it } from 'vitest';
 import {
   checkReservations,
@@ -9,10 +9,10 @@ import {
 } from '../../../functions/repair/reservation-record.ts';
 import { openReservations } from '../../../functions/repair/reservations.ts';
 import { addDuration, hours } from '../../../shared/domain/time.ts';
-import { aWorld, BASIS, ID, NODES, NOW, of, opened, ours, SUBJECT, type World } from '../../builders/places.ts';
+import { aWorld, BASIS, ID, NODES, NOW, of, opened, ours, SUBJECT, type World } from '../../builders/slots.ts';
 
 describe('what is given back', () => {
-  it('ends the record with the last place, and is no write where nothing changes', async () => {
+  it('ends the record with the last slot, and is no write where nothing changes', async () => {
     const world = aWorld();
     await world.shared([of('n1', 'default', 0, 'a')]);
     const reserved = await opened(world);
@@ -46,7 +46,7 @@ describe('what is given back', () => {
     expect(world.stored()).toEqual([of('g1', 'gpu', 0), of('n2', 'default', -300, 'b')]);
   });
 
-  it('without limits are the places of the pool that it does not have in flight', async () => {
+  it('without limits are the slots of the pool that it does not have in flight', async () => {
     const world = aWorld();
     await world.shared([of('g1', 'gpu', -600), of('n1', 'default', -600), of('n2', 'default', 0)]);
     await giveBack(world.deps, 'default', { inFlight: { 'uid-n1': NOW } });
@@ -74,7 +74,7 @@ describe('what is given back', () => {
   });
 });
 
-describe('once an hour, a place', () => {
+describe('once an hour, a slot', () => {
   it.each<[string, boolean, Reservation, (world: World) => Promise<unknown>]>([
     ['stays while its pool has it in flight', true, of('g1', 'gpu', -6000), world => world.pool('gpu', 'g1')],
     ['stays while the run that took it may be at work', true, of('g1', 'gpu', -59), async () => {}],
@@ -102,7 +102,7 @@ describe('once an hour, a place', () => {
   });
 });
 
-it('a wake-up is about the places by kind and name', () => {
+it('a wake-up is about the slots by kind and name', () => {
   expect(isReservations(SUBJECT)).toBe(true);
   expect(isReservations({ ...SUBJECT, name: 'default' })).toBe(false);
   expect(isReservations({ ...SUBJECT, kind: 'NodePool' })).toBe(false);

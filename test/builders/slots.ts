@@ -1,4 +1,4 @@
-/** The record of the places in zone and cluster, with the records of pools, for tests that ask it without a pass. */
+/** The record of the slots in zone and cluster, with the records of pools, for tests that ask it without a pass. */
 import { type Reservation, RESERVATIONS_CODEC } from '../../functions/repair/reservation-record.ts';
 import { openReservations, type OpenReservations } from '../../functions/repair/reservations.ts';
 import { POOL_CODEC, poolRecordId } from '../../functions/repair/record.ts';
