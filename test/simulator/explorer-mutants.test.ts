@@ -1,6 +1,8 @@
 /** The explorer can find what it looks for: mistakes that show only when two runs meet, each by the shortest schedule. */
 import { describe, expect, it } from 'vitest';
 import { RECONCILERS } from '../../runtime/functions.ts';
+import { createReconciler as createDrainReconciler } from '../../functions/drain/route.ts';
+import { decide } from '../../functions/drain/decide.ts';
 import { explore, SMALL_BOUNDS } from '../../simulator/explorer/explore.ts';
 import { EXPLORER_MUTANTS, mutated } from '../mutants/explorer.ts';
 import { describeFailure } from '../../simulator/explorer/print.ts';
@@ -75,6 +77,22 @@ describe('the explorer finds a Curfew that', () => {
     },
     TIMEOUT_MS,
   );
+
+  it('takes the condition of an end off a node when it overtook another run', { timeout: TIMEOUT_MS }, async () => {
+    const situation = situationOf('drain', 'the last two pods go one after the other');
+    const { failure } = await explore(situation, SMALL_BOUNDS, {
+      reconcilers: {
+        drain: deps =>
+          createDrainReconciler(deps, {
+            decide(observation) {
+              const decision = decide(observation);
+              return decision.kind === 'correctConditions' ? { ...decision, shown: 'nothing' } : decision;
+            },
+          }),
+      },
+    });
+    expect(failure?.reasons.join('\n')).toMatch(/^ *- nodes.*"type":"Drained"/m);
+  });
 
   it('has any of the mistakes that there are', () => {
     expect(new Set(FOUND.map(([mutant]) => mutant))).toEqual(new Set(EXPLORER_MUTANTS.map(({ name }) => name)));

@@ -37,6 +37,11 @@ const nodeEvent = (change: 'Modified' | 'Deleted' = 'Modified'): Message =>
     hints: { nodeName: 'n1' },
   });
 
+const OTHER_POD: KubernetesManifest = {
+  ...PROTECTED,
+  metadata: { ...PROTECTED.metadata, name: 'api', uid: 'uid-api' },
+};
+
 /** An eviction that a run made, and died or was overtaken before it could count it. */
 const INEXACT = ['finished.drained', 'finished.message'];
 export const BASE = { concern: 'drain', start: START, inexact: INEXACT, caches: ['configuration'] } as const;
@@ -82,6 +87,14 @@ export const DRAIN_SITUATIONS: readonly Situation[] = [
       patched('node n1 uncordoned', nodeRef('n1'), { spec: { unschedulable: null } }, 'A'),
       removed('pod web deleted', podRef('web'), 'B'),
     ],
+  },
+  {
+    ...BASE,
+    name: 'the last two pods go one after the other',
+    objects: [PROD, CONFIG, node('n1'), PROTECTED, OTHER_POD],
+    earlier: [{ kind: 'message', message: ASKED }],
+    messages: { A: podEvent('drain', 'Deleted'), B: wakeUpOfNode('drain', 'n1') },
+    changes: [removed('pod web deleted', podRef('web'), 'A'), removed('pod api deleted', podRef('api'), 'B')],
   },
   {
     ...BASE,
