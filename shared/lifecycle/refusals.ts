@@ -85,7 +85,7 @@ export interface RefusableChange {
   readonly restsOn: readonly unknown[];
   /** At this time the change is tried at once. */
   readonly deadline?: EpochMs | undefined;
-  /** Refusals that may pass within minutes are reported at once, too. */
+  /** Refusals that may pass within minutes are reported at once, too, but for a 404: what was listed may just have gone. */
   readonly isReportedAtOnce?: boolean | undefined;
   /** The most bytes of the message that are kept, for a subject with hundreds of changes. */
   readonly maxBytes?: number | undefined;
@@ -148,7 +148,7 @@ export function createBackoff(clock: Pick<Clock, 'now'>): Backoff {
     refusalsAfter,
     forget: key => void ownRefusals.set(key, undefined),
     async try(change, call) {
-      const { key, stored, restsOn, deadline, isReportedAtOnce, maxBytes, report } = change;
+      const { key, stored, restsOn, deadline, maxBytes, report } = change;
       const refused = waiting(change);
       if (refused !== undefined) return refused;
       const earlierRefusal = known(change);
@@ -170,6 +170,7 @@ export function createBackoff(clock: Pick<Clock, 'now'>): Backoff {
         if (cause === undefined || !(error instanceof Error)) throw error;
         const message = keptText(error.message, maxBytes);
         const why = { cause, message, basis: basisOf(restsOn), now };
+        const isReportedAtOnce = change.isReportedAtOnce === true && !mayBeGone(error);
         const { refusal, reportKind } = noteRefusal(refusalsAfter(stored), key, why, report && { isReportedAtOnce });
         const isKept = refusal === earlierRefusal;
         // Reported before it is recorded: a run that dies in between reports it again (I9).
@@ -186,6 +187,8 @@ export function createBackoff(clock: Pick<Clock, 'now'>): Backoff {
     },
   };
 }
+
+const mayBeGone = (error: Error): boolean => error instanceof RetryableError && error.reason === 'NotFound';
 
 /** The message, cut. Verb and kind that are not allowed are never cut off, since changes that wait for the same ones are tried together. */
 function keptText(message: string, maxBytes: number | undefined): string {

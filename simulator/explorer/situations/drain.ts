@@ -3,8 +3,8 @@ import type { JsonObject, KubernetesManifest } from '../../../shared/domain/kube
 import { HEALTH_EVENT } from '../../../shared/contract/names.ts';
 import { clusterEvent, wakeUpOfNode } from '../messages.ts';
 import type { Message, Situation } from '../situation.ts';
-import { node, nodeRef, patched, podRef, PROD, removed, START } from './changes.ts';
-import { BUDGET, budgetEvent, budgetRef, POD, podEvent, PROTECTED } from './drained-pods.ts';
+import { node, nodeRef, patched, podRef, policy, policyRef, PROD, removed, START } from './changes.ts';
+import { BUDGET, budgetEvent, budgetRef, OTHER_POD, POD, podEvent, PROTECTED } from './drained-pods.ts';
 
 const config = (mode: string): KubernetesManifest => ({
   apiVersion: 'v1',
@@ -36,11 +36,6 @@ const nodeEvent = (change: 'Modified' | 'Deleted' = 'Modified'): Message =>
     change,
     hints: { nodeName: 'n1' },
   });
-
-const OTHER_POD: KubernetesManifest = {
-  ...PROTECTED,
-  metadata: { ...PROTECTED.metadata, name: 'api', uid: 'uid-api' },
-};
 
 /** An eviction that a run made, and died or was overtaken before it could count it. */
 const INEXACT = ['finished.drained', 'finished.message'];
@@ -95,6 +90,41 @@ export const DRAIN_SITUATIONS: readonly Situation[] = [
     earlier: [{ kind: 'message', message: ASKED }],
     messages: { A: podEvent('drain', 'Deleted'), B: wakeUpOfNode('drain', 'n1') },
     changes: [removed('pod web deleted', podRef('web'), 'A'), removed('pod api deleted', podRef('api'), 'B')],
+  },
+  {
+    ...BASE,
+    name: 'the fault is over when the last pod goes',
+    objects: [PROD, CONFIG, node('n1'), PROTECTED],
+    earlier: [{ kind: 'message', message: ASKED }],
+    messages: { A: podEvent('drain', 'Deleted'), B: RECOVERED },
+    changes: [removed('pod web deleted', podRef('web'), 'A')],
+  },
+  {
+    ...BASE,
+    name: 'another fault is reported when the last pod goes',
+    objects: [PROD, CONFIG, node('n1'), PROTECTED],
+    earlier: [{ kind: 'message', message: ASKED }],
+    messages: { A: podEvent('drain', 'Deleted'), B: healthEvent('other', { checkName: 'ThermalThrottle' }) },
+    changes: [removed('pod web deleted', podRef('web'), 'A')],
+  },
+  {
+    ...BASE,
+    name: 'the policy turns to Observe when the last pod goes',
+    objects: [PROD, CONFIG, policy({ mode: 'Enforce', drain: { maxConcurrent: 5 } }), node('n1'), PROTECTED],
+    earlier: [{ kind: 'message', message: ASKED }],
+    messages: { A: podEvent('drain', 'Deleted'), B: wakeUpOfNode('drain', 'n1') },
+    changes: [
+      removed('pod web deleted', podRef('web'), 'A'),
+      patched('the policy turns to Observe', policyRef('all'), { spec: { mode: 'Observe' } }, 'B'),
+    ],
+  },
+  {
+    ...BASE,
+    name: 'the drained node is opened by a person when the fault is over',
+    objects: [PROD, CONFIG, node('n1')],
+    earlier: [{ kind: 'message', message: ASKED }],
+    messages: { A: nodeEvent(), B: RECOVERED },
+    changes: [patched('node n1 uncordoned', nodeRef('n1'), { spec: { unschedulable: null } }, 'A')],
   },
   {
     ...BASE,

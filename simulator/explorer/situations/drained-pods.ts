@@ -17,6 +17,11 @@ export const PROTECTED: KubernetesManifest = {
   ...POD,
   metadata: { ...POD.metadata, annotations: { 'karpenter.sh/do-not-disrupt': 'true' } },
 };
+/** Another one beside it. */
+export const OTHER_POD: KubernetesManifest = {
+  ...PROTECTED,
+  metadata: { ...PROTECTED.metadata, name: 'api', uid: 'uid-api' },
+};
 export const BUDGET: KubernetesManifest = {
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',

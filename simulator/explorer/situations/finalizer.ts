@@ -20,7 +20,7 @@ import {
   START,
   unattended,
 } from './changes.ts';
-import { BUDGET, budgetEvent, budgetRef, POD, podEvent, PROTECTED } from './drained-pods.ts';
+import { BUDGET, budgetEvent, budgetRef, OTHER_POD, POD, podEvent, PROTECTED } from './drained-pods.ts';
 
 const FINALIZER = 'example.com/custom';
 const MARK = { 'curfew.dev/termination-finalizer': FINALIZER };
@@ -172,6 +172,46 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
     objects: [PROD, POLICY, held(nodeClaim('n1'), true), held(node('n1'), true), POD],
     messages: { A: claimEvent('finalizer', 'n1'), B: podEvent('finalizer', 'Deleted') },
     changes: [removed('pod web deleted', podRef('web'), 'B')],
+  },
+  {
+    ...BASE,
+    name: 'the last two pods of a node that is terminated go one after the other',
+    objects: [PROD, POLICY, held(nodeClaim('n1'), true), held(node('n1'), true), PROTECTED, OTHER_POD],
+    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }],
+    messages: { A: podEvent('finalizer', 'Deleted'), B: nodeEvent() },
+    changes: [removed('pod web deleted', podRef('web'), 'A'), removed('pod api deleted', podRef('api'), 'B')],
+  },
+  {
+    ...BASE,
+    name: 'the last pod goes when the deadline comes',
+    objects: [
+      PROD,
+      policy({ termination: { ...TERMINATION, terminationGracePeriod: '1m' } }),
+      held(nodeClaim('n1'), true),
+      held(node('n1'), true),
+      PROTECTED,
+    ],
+    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }, unattended(1)],
+    messages: { A: claimWakeUp, B: podEvent('finalizer', 'Deleted') },
+    changes: [removed('pod web deleted', podRef('web'), 'B')],
+  },
+  {
+    ...BASE,
+    name: 'the deadline is shortened while a protected pod is waited for',
+    objects: [PROD, POLICY, held(nodeClaim('n1'), true), held(node('n1'), true), PROTECTED],
+    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }, unattended(2)],
+    messages: { A: claimWakeUp, B: POLICY_EVENT },
+    changes: [termination('the policy gets a deadline', { ...TERMINATION, terminationGracePeriod: '1m' }, 'B')],
+    aftermath: minutes(20),
+  },
+  {
+    ...BASE,
+    name: 'a hook is taken out of its policy when its deadline comes',
+    objects: [policy({ termination: { ...TERMINATION, hooks: [HOOK] } }), held(nodeClaim('n1'), true)],
+    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }, unattended(5)],
+    messages: { A: claimWakeUp, B: POLICY_EVENT },
+    changes: [termination('the hook is taken out', TERMINATION, 'B')],
+    aftermath: minutes(20),
   },
   {
     ...BASE,

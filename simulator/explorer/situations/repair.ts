@@ -76,6 +76,15 @@ export const REPAIR_SITUATIONS: readonly Situation[] = [
   },
   {
     ...BASE,
+    name: 'two nodes of one pool fall ill at once',
+    passing: ['NodeRepairScheduled'],
+    objects: cluster(REPAIR, WELL, WELL),
+    messages: { A: nodeEvent('n1'), B: nodeEvent('n2') },
+    changes: [conditions('n1', SICK, 'A'), conditions('n2', SICK, 'B')],
+    aftermath: LONG,
+  },
+  {
+    ...BASE,
     name: 'one wake-up comes twice when a repair is due',
     objects: ONE_SICK,
     earlier: [...seen('n1'), unattended(TOLERATION)],

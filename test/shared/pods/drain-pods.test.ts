@@ -29,7 +29,7 @@ const podOf = (name: string, labels: Record<string, string> = {}) =>
   } as never);
 
 /** A node with pods that its owner looks at again and again. `answers` are the API server's. */
-function emptiedNode(answers: (name: string) => Answer, kind: PodRemoval['kind'] = 'evict') {
+function emptiedNode(answers: (name: string) => Answer, kind: PodRemoval['kind'] = 'evict', isLast = false) {
   const clock = createManualClock();
   const calls: { readonly name: string; readonly time: DurationMs }[] = [];
   const said: {
@@ -75,6 +75,7 @@ function emptiedNode(answers: (name: string) => Answer, kind: PodRemoval['kind']
           backoff,
           refusals,
           restsOn: [],
+          isLast,
           describe: () => ({ decision: 'evict', message: 'evicted' }),
           report: async ({ pod }, text, isRepeated) =>
             void said.push({ name: pod.name, text, isRepeated, time: time() }),
@@ -148,6 +149,23 @@ describe.each(['evict', 'delete'] as const)('a pod whose %s is refused', kind =>
       expect.stringContaining(NO_SUCH_POD) as string,
     ]);
     expect((await node.look(['web-0'])).texts).toEqual([`default/web-0: ${NO_SUCH_POD}`]);
+  });
+});
+
+describe('the last deletion of a pod, at the deadline of its node', () => {
+  const look = async (answer: Answer): Promise<number> => {
+    const node = emptiedNode(() => answer, 'delete', true);
+    await node.look(['web-0']);
+    return node.said.length;
+  };
+
+  it('is said to fail at once, since nobody waits for another try', async () => {
+    expect(await look(BROKEN)).toBe(1);
+    expect(await look(DENIED)).toBe(1);
+  });
+
+  it('is not said to fail for a pod that has just gone', async () => {
+    expect(await look({ kind: 'notFound' })).toBe(0);
   });
 });
 

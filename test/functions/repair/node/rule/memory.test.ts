@@ -19,7 +19,7 @@ describe('an attempt to replace', () => {
       time: NOW,
       until: at(15),
       replacement: { name },
-    } as Partial<Attempt>);
+    });
   const repair = someRepairInForce({
     actions: [{ type: 'ReplaceThenTerminate', timeout: '15m' }, { type: 'Terminate' }],
   });
