@@ -13,7 +13,7 @@ import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createSystem } from '../../runtime/system.ts';
 import type { EnvironmentPorts, System, WaitingInInbox } from '../../runtime/system-parts.ts';
 import { createCloud, type Cloud } from '../cloud.ts';
-import { HEALTH_EVENT } from '../../shared/contract/names.ts';
+import { HEALTH_EVENT, HOOK_ANSWERED } from '../../shared/contract/names.ts';
 import { PERMISSIONS, permissionsOnFinalizerRuleKind, type Permissions } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
@@ -23,9 +23,12 @@ import { createInvariantWatcher, type InvariantWatcher } from '../invariants/wat
 import { createVirtualTime, Standstill, type VirtualTime } from '../virtual-time.ts';
 import type { ExploredCluster } from './explored-cluster.ts';
 import { createGate, type Gate } from './gate.ts';
-import { CLUSTER, TICK_MESSAGE } from './messages.ts';
+import { TICK_MESSAGE } from './messages.ts';
+import { CLUSTER_NAME } from '../scenario/scenario.ts';
 import type { Message, Reconcilers } from './situation.ts';
 
+/** Events of monitors and workers, which the checks of the invariants follow. */
+const FROM_OTHERS: readonly string[] = [HEALTH_EVENT, HOOK_ANSWERED];
 const CURFEW_USER = 'curfew:';
 /** The sweep looks a little further ahead than a minute. */
 const SWEEP_AHEAD = seconds(90);
@@ -115,7 +118,7 @@ export class ExploredWorld {
     this.#stops.push(() => observer.stop());
     const { watcher } = this;
     this.system = createSystem({
-      cluster: CLUSTER,
+      cluster: CLUSTER_NAME,
       scheduler: this.time,
       kubernetes: by => createInProcessKubernetesApi(core, `${CURFEW_USER}${by}`),
       watch: NO_FORWARDER,
@@ -224,8 +227,9 @@ export class ExploredWorld {
   send({ to, body }: Message): string | undefined {
     const text = body(this.time.now());
     const envelope: unknown = JSON.parse(text);
-    if (dig(envelope, 'detail-type') === HEALTH_EVENT) {
-      const event = { detailType: HEALTH_EVENT, detail: dig(envelope, 'detail') };
+    const detailType = textOf(dig(envelope, 'detail-type')) ?? '';
+    if (FROM_OTHERS.includes(detailType)) {
+      const event = { detailType, detail: dig(envelope, 'detail') };
       this.#see({ kind: 'busEvent', time: this.time.now(), event });
     }
     this.system.send(to, text);

@@ -1,11 +1,10 @@
 /** The messages of situations, as they stand in an inbox. */
 import { toBusEntry, type KindWatch } from '../../shared/contract/cluster-event.ts';
-import { SOURCES, TICK, type FunctionName } from '../../shared/contract/names.ts';
+import { HOOK_ANSWERED, SOURCES, TICK, type FunctionName } from '../../shared/contract/names.ts';
 import { toWakeUpEnvelope } from '../../shared/contract/wake-up.ts';
 import { toIsoText } from '../../shared/domain/time.ts';
+import { CLUSTER_NAME } from '../scenario/scenario.ts';
 import type { Message } from './situation.ts';
-
-export const CLUSTER = 'explored';
 
 /** What the forwarder says of an object. */
 export interface Told {
@@ -29,7 +28,7 @@ export function clusterEvent(to: FunctionName, told: Told): Message {
     body(now) {
       const { source, detailType, detail } = toBusEntry({
         schemaVersion: 1,
-        cluster: CLUSTER,
+        cluster: CLUSTER_NAME,
         change,
         subject,
         resourceVersion: `told-${subject.uid}-${change}`,
@@ -44,6 +43,19 @@ export function clusterEvent(to: FunctionName, told: Told): Message {
     },
   };
 }
+
+/** A worker's answer to a hook or a clean-up. */
+export const workerAnswers = (key: string, result: 'succeed' | 'fail'): Message => ({
+  name: `answer ${result} to ${key}`,
+  to: 'finalizer',
+  body: () =>
+    JSON.stringify({
+      id: `bus-${key}-${result}`,
+      source: 'curfew.worker',
+      'detail-type': HOOK_ANSWERED,
+      detail: { cluster: CLUSTER_NAME, key, result },
+    }),
+});
 
 /** What the forwarder says of the NodeClaim of a node. */
 export function claimEvent(to: FunctionName, nodeName: string, change: Told['change'] = 'Modified'): Message {

@@ -4,12 +4,13 @@ import { CUSTOM_RESOURCE_CHANGED } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import type { KubernetesManifest, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, seconds, toIsoText, toTimestamp } from '../../../shared/domain/time.ts';
-import { CLUSTER, clusterEvent, type Told } from '../messages.ts';
+import { addDuration, minutes, seconds, toIsoText, toTimestamp } from '../../../shared/domain/time.ts';
+import { CLUSTER_NAME } from '../../scenario/scenario.ts';
+import { clusterEvent, type Told, workerAnswers } from '../messages.ts';
 import { unlessRefused } from '../../actors/actor.ts';
 import { WORLD } from '../explored-cluster.ts';
-import type { Change, Message, Situation } from '../situation.ts';
-import { patched, PROD, START } from './changes.ts';
+import type { Change, Earlier, Message, Situation } from '../situation.ts';
+import { patched, PROD, START, unattended } from './changes.ts';
 
 const GROUP = 'database.example.com';
 const DEFINITION: KubernetesManifest = {
@@ -32,7 +33,7 @@ const DEFINITION: KubernetesManifest = {
   },
 };
 const CLEAN_UP = `${GROUP}/cleanup`;
-const RULE: KubernetesManifest = {
+const RULE = {
   apiVersion: 'curfew.dev/v1alpha1',
   kind: 'FinalizerRule',
   metadata: { name: 'databases', uid: 'uid-rule' },
@@ -43,12 +44,12 @@ const RULE: KubernetesManifest = {
     finalizerName: CLEAN_UP,
     cleanup: { event: { detailType: 'DropDatabase' } },
   },
-};
-const HELD_RULE: KubernetesManifest = {
+} satisfies KubernetesManifest;
+const HELD_RULE = {
   ...RULE,
   metadata: { ...RULE.metadata, finalizers: ['curfew.dev/finalizer-rule'] },
-};
-const WATCHED_RULE: KubernetesManifest = { ...HELD_RULE, status: { resource: 'databases' } };
+} satisfies KubernetesManifest;
+const WATCHED_RULE = { ...HELD_RULE, status: { resource: 'databases' } } satisfies KubernetesManifest;
 const ruleRef: ObjectRef = { type: RESOURCES.FinalizerRule, name: 'databases' };
 const DATABASE: KubernetesManifest = {
   apiVersion: `${GROUP}/v1`,
@@ -68,7 +69,7 @@ const databaseEvent = (change: 'Added' | 'Modified' | 'Deleted'): Message => ({
     const { source, detailType, detail } = toBusEntry(
       {
         schemaVersion: 1,
-        cluster: CLUSTER,
+        cluster: CLUSTER_NAME,
         change,
         subject: { ...DATABASE_SUBJECT, uid: 'uid-orders' },
         resourceVersion: change,
@@ -122,6 +123,23 @@ const LABELLED: Change = {
     ),
 };
 
+const HELD_DATABASE: KubernetesManifest = {
+  ...DATABASE,
+  metadata: { ...DATABASE.metadata, finalizers: [CLEAN_UP] },
+};
+/** The object is deleted, and its clean-up was asked for. */
+const CLEANED_UP: readonly Earlier[] = [
+  { kind: 'message', message: databaseEvent('Added') },
+  {
+    kind: 'change',
+    change: {
+      name: 'Database orders deleted',
+      apply: core => void core.delete(databaseRef, { user: WORLD }),
+    },
+  },
+  { kind: 'message', message: databaseEvent('Modified') },
+];
+
 const BASE = { concern: 'finalizer', start: START } as const;
 
 export const FINALIZER_RULE_SITUATIONS: readonly Situation[] = [
@@ -158,24 +176,39 @@ export const FINALIZER_RULE_SITUATIONS: readonly Situation[] = [
   },
   {
     ...BASE,
-    name: 'the finalizer of a rule is taken off while the clean-up is called',
+    name: 'a worker answers when the deadline of its rule comes',
     objects: [
       PROD,
       DEFINITION,
-      WATCHED_RULE,
-      { ...DATABASE, metadata: { ...DATABASE.metadata, finalizers: [CLEAN_UP] } },
+      { ...WATCHED_RULE, spec: { ...RULE.spec, deadline: '10m', onDeadline: 'Release' } },
+      HELD_DATABASE,
     ],
-    earlier: [
-      { kind: 'message', message: databaseEvent('Added') },
+    earlier: [...CLEANED_UP, unattended(10)],
+    messages: { A: DATABASE_WAKE_UP, B: workerAnswers('uid-orders/databases', 'succeed') },
+    // A call that was reserved and not made, since its run died or was overtaken, counts as one under way for a minute.
+    inexact: ['running.uid-orders'],
+    aftermath: minutes(20),
+  },
+  {
+    ...BASE,
+    name: 'a worker answers while its rule ends',
+    objects: [PROD, DEFINITION, WATCHED_RULE, HELD_DATABASE],
+    earlier: CLEANED_UP,
+    messages: { A: RULE_ENDS, B: workerAnswers('uid-orders/databases', 'succeed') },
+    changes: [
       {
-        kind: 'change',
-        change: {
-          name: 'Database orders deleted',
-          apply: core => void core.delete(databaseRef, { user: 'world' }),
-        },
+        name: 'FinalizerRule databases deleted',
+        apply: core => void unlessRefused(() => core.delete(ruleRef, { user: WORLD })),
+        tells: 'A',
       },
-      { kind: 'message', message: databaseEvent('Modified') },
     ],
+    aftermath: minutes(20),
+  },
+  {
+    ...BASE,
+    name: 'the finalizer of a rule is taken off while the clean-up is called',
+    objects: [PROD, DEFINITION, WATCHED_RULE, HELD_DATABASE],
+    earlier: CLEANED_UP,
     messages: { A: databaseEvent('Deleted'), B: DATABASE_WAKE_UP },
     changes: [patched('the finalizer is taken off', databaseRef, { metadata: { finalizers: null } }, 'A')],
   },

@@ -3,7 +3,7 @@ import type { JsonObject, KubernetesManifest } from '../../../shared/domain/kube
 import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import { minutes, toTimestamp } from '../../../shared/domain/time.ts';
 import { unlessRefused } from '../../actors/actor.ts';
-import { claimEvent, clusterEvent } from '../messages.ts';
+import { claimEvent, clusterEvent, workerAnswers } from '../messages.ts';
 import type { Change, Message, Situation } from '../situation.ts';
 import { WORLD } from '../explored-cluster.ts';
 import {
@@ -202,6 +202,25 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
     earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }, unattended(2)],
     messages: { A: claimWakeUp, B: POLICY_EVENT },
     changes: [termination('the policy gets a deadline', { ...TERMINATION, terminationGracePeriod: '1m' }, 'B')],
+    aftermath: minutes(20),
+  },
+  {
+    ...BASE,
+    name: 'a worker answers when the deadline of its hook comes',
+    objects: [policy({ termination: { ...TERMINATION, hooks: [HOOK] } }), held(nodeClaim('n1'), true)],
+    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }, unattended(5)],
+    messages: { A: claimWakeUp, B: workerAnswers('uid-claim-n1/deregister', 'succeed') },
+    aftermath: minutes(20),
+  },
+  {
+    ...BASE,
+    name: 'a worker fails and then succeeds',
+    objects: [policy({ termination: { ...TERMINATION, hooks: [HOOK] } }), held(nodeClaim('n1'), true)],
+    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }],
+    messages: {
+      A: workerAnswers('uid-claim-n1/deregister', 'fail'),
+      B: workerAnswers('uid-claim-n1/deregister', 'succeed'),
+    },
     aftermath: minutes(20),
   },
   {
