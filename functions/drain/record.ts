@@ -37,6 +37,7 @@ const custom = z.extend(storedName, {
   kind: z.string(),
   /** UID of the custom resource; undefined until it was created or adopted. */
   uid: z.exactOptional(z.string()),
+  /** Time from which its time-out counts: that of its creation, moved on by each pause of the drain. */
   createdTime: instant,
   /** Times that it was created again because somebody had removed it. */
   recreated: z.number(),

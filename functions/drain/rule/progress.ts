@@ -23,7 +23,7 @@ import { sinceOf } from './node-annotations.ts';
 import type { Observation } from './observation.ts';
 import { recordedResource, openPhaseOf } from './phase.ts';
 import { hasComeLate, type PodPlan } from './pod-plan.ts';
-import type { ActiveDrain, DrainRecord } from '../record.ts';
+import type { ActiveDrain, CustomProgress, DrainPhase, DrainRecord } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
 /** Time after the deadline in which the last pods go: by force they have one second of grace, and Kubernetes writes whole seconds. */
@@ -172,7 +172,21 @@ export function withoutPause(record: DrainRecord, now: EpochMs): DrainRecord {
   const phase = openPhaseOf(active);
   const since = latest(pausedSince, phase.kind === 'waiting' ? phase.since : active.startTime);
   const pausedFor = toDurationMs(active.pausedFor + Math.max(0, now - since));
-  return { ...fields, requests, active: { ...active, requests: active.requests.map(later), warned: [], pausedFor } };
+  const postponed = { phase: postponedPhase(active.phase, pausedSince, now), requests: active.requests.map(later) };
+  return { ...fields, requests, active: { ...active, ...postponed, warned: [], pausedFor } };
+}
+
+/** Moves the time-outs of a custom resource on: that of the drain, and that of its heartbeat. */
+function postponedPhase(phase: DrainPhase, pausedSince: EpochMs, now: EpochMs): DrainPhase {
+  if (phase.kind !== 'custom') return phase;
+  const { resource } = phase;
+  const { createdTime, seen } = resource;
+  const postponed: CustomProgress = {
+    ...resource,
+    createdTime: postponedTime(createdTime, pausedSince, now),
+    ...(seen && { seen: { ...seen, since: postponedTime(seen.since, pausedSince, now) } }),
+  };
+  return { ...phase, resource: postponed };
 }
 
 /** Moves an instant on by the time for which the drain was paused. Older records do not say since when: then it is now. */

@@ -271,6 +271,18 @@ describe('a drain that was held', () => {
     expect(withoutPause(held, NOW)).toEqual({ ...record, requests: [{ ...waiting, time: at(-10) }] });
   });
 
+  it.each<[string, number, number, number]>([
+    ['before it', -60, -45, -30],
+    ['in the middle of it', -20, -10, 0],
+  ])('moves on the time-outs of a custom resource that was made %s', (_, created, seen, expected) => {
+    const resource = { ...RESOURCE, createdTime: at(created), seen: { resourceVersion: '1', since: at(seen) } };
+    const held = { ...record, active: active({ phase: { kind: 'custom', resource } }), pausedSince: at(-30) };
+    const phase = withoutPause(held, NOW).active?.phase;
+    expect(phase).toMatchObject({
+      resource: { createdTime: at(expected), seen: { since: at(expected === 0 ? 0 : seen + 30) } },
+    });
+  });
+
   it('moves all its instants on by as long as that lasted, and warns anew', () => {
     const drain = active({ startTime: at(-50), requests: [{ ...request('e1'), time: at(-50) }], warned: ['uid-a'] });
     const held = { ...record, requests: [waiting, request('e3')], active: drain, pausedSince: at(-30), reported: 'x' };
