@@ -24,6 +24,7 @@ import {
   earlyEndOf,
   quarantineEndOf,
   UNCORDONED,
+  waitingEndOf,
   withLateEnds,
 } from './rule/cancellation.ts';
 import { decideCustomDrain } from './rule/custom-drain.ts';
@@ -95,6 +96,8 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   const { now, node, record } = observation;
   const { phase } = active;
   if (phase.kind === 'ending') {
+    const calledOff = waitingEndOf(observation, active, phase);
+    if (calledOff !== undefined) return { kind: 'cancel', ...calledOff };
     return { kind: 'close', active, ending: phase, plan: endPlanOf(observation, active, phase) };
   }
   const released = quarantineEndOf(observation, active);

@@ -7,9 +7,10 @@ import type { Cancellation } from './decision.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOfMonitor, isOver, isBefore } from './faults.ts';
 import { endOf, endOfUnknown, hasNoEndKeepingCordon, keepsCordon, remember } from './history.ts';
 import type { EndMessage, DrainedNode, Observation, DrainObservation, DrainConfiguration } from './observation.ts';
+import { uncordonedMarkOf } from './node-annotations.ts';
 import { isRequest, endingPhase, isAskedByRepair, isForceful, openRequests } from './phase.ts';
 import { covers, FULL, scopeOfAll, type DrainScope } from './pods.ts';
-import type { ActiveDrain, Cordon, DrainRecord } from '../record.ts';
+import type { ActiveDrain, Cordon, DrainRecord, EndingPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain, Recovery } from '../request-record.ts';
 
 /** Requests and drains that a message ends. */
@@ -176,15 +177,28 @@ export function quarantineEndOf(
   return { record: next, because: outcome.message, answers, releasesNode: false, answersMessage: false };
 }
 
+/**
+ * Ends the requests that wait, if somebody uncordons the node while the end of the drain before them is carried out; undefined: there is no such
+ * end. Such an end leaves the cordon alone, but where the drain was cancelled or its fault is over: only our mark tells then.
+ */
+export function waitingEndOf(
+  { record, node, now }: DrainObservation,
+  { id, cordon }: ActiveDrain,
+  { outcome, over }: EndingPhase,
+): Cancellation | undefined {
+  const { requests } = record;
+  if (requests.length === 0 || node.unschedulable || cordon === undefined || cordon.by === 'none') return undefined;
+  const mayBeOpenedByUs = outcome.status === 'Cancelled' || over.length > 0;
+  if (mayBeOpenedByUs && uncordonedMarkOf(node) !== id) return undefined;
+  const uncordoned = uncordonedOutcome(cordon);
+  const answers = requests.map(request => toFinished(request, uncordoned, { now, scope: FULL, drained: 0 }));
+  const next = remember({ ...record, requests: [] }, answers, node);
+  return { record: next, because: uncordoned.message, answers, releasesNode: false, answersMessage: false };
+}
+
 /** The early end of a drain whose cordon or quarantine was taken back; undefined: it goes on. */
 export function earlyEndOf({ id, cordon, requests }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
   if (cordon === undefined) return undefined;
-  const cancelled = (reason: string, message: string): DrainOutcome => ({
-    status: 'Cancelled',
-    reason,
-    message,
-    left: [],
-  });
   const isForQuarantine = cordon.quarantined && requests.some(({ event }) => isOfMonitor(event));
   if (isForQuarantine && node.quarantine === undefined) {
     if (!node.isReleased) return cancelled('UnQuarantined', 'the quarantine is over');
@@ -192,9 +206,19 @@ export function earlyEndOf({ id, cordon, requests }: ActiveDrain, node: DrainedN
   }
   if (cordon.by === 'none' || (node.unschedulable && node.uncordonedMark !== id && !isOfOthers(cordon, node)))
     return undefined;
-  // A cordon that the drain found may be that of the repair which asked for it.
-  return cancelled(UNCORDONED, cordon.by === 'own' ? 'somebody uncordoned the node' : 'the node was uncordoned');
+  return uncordonedOutcome(cordon);
 }
+
+const cancelled = (reason: string, message: string): DrainOutcome => ({
+  status: 'Cancelled',
+  reason,
+  message,
+  left: [],
+});
+
+/** A cordon that the drain found may be that of the repair which asked for it. */
+const uncordonedOutcome = ({ by }: Cordon): DrainOutcome =>
+  cancelled(UNCORDONED, by === 'own' ? 'somebody uncordoned the node' : 'the node was uncordoned');
 
 /** Whether the cordon is not the one that the drain made: none of its marks is left. The record may be older than the end of the drain. */
 const isOfOthers = ({ by }: Cordon, { cordonMark, underWay }: DrainedNode): boolean =>

@@ -462,6 +462,29 @@ describe('what calls a drain off', () => {
     expect(on({ kind: 'withdrawn', id: 'e9' }).kind).not.toBe('cancel');
   });
 
+  describe('that somebody sends by uncordoning the node while the end of a drain is carried out', () => {
+    const waiting = request('e2');
+    const seen = (status: DrainOutcome['status'], by: 'own' | 'other' | 'none', uncordonedMark?: string): unknown => {
+      const cordon = { quarantined: false, by };
+      const drain = active({ cordon, phase: ending({ status, reason: 'R', message: 'm', left: [] }) });
+      const node = { ...prepared(drain), unschedulable: false, cordonMark: undefined, uncordonedMark };
+      const record = { active: drain, requests: [waiting], ...(uncordonedMark !== undefined && { uncordonedMark }) };
+      const decision = decide(observation({ record, node }));
+      return decision.kind === 'cancel' ? decision.answers.map(({ id, reason }) => `${id} ${reason}`) : decision.kind;
+    };
+
+    it.each([
+      ['with our mark', 'Succeeded', 'own', 'e1', ['e2 Uncordoned']],
+      ['without it', 'Succeeded', 'own', undefined, ['e2 Uncordoned']],
+      ['that others have cordoned', 'Failed', 'other', undefined, ['e2 Uncordoned']],
+      ['of a drain that was cancelled, with our mark', 'Cancelled', 'own', 'e1', ['e2 Uncordoned']],
+      ['that the end of a cancelled drain may have opened', 'Cancelled', 'own', undefined, 'close'],
+      ['that was never cordoned', 'Succeeded', 'none', undefined, 'close'],
+    ] as const)('a node %s', (_, status, by, mark, expected) => {
+      expect(seen(status, by, mark)).toEqual(expected);
+    });
+  });
+
   describe('takes with it what only the request asked for', () => {
     const forced = { drainOverrides: { force: true, skip: false } };
     const after = (
