@@ -140,9 +140,11 @@ export function cordonFor(active: ActiveDrain, node: DrainedNode): Cordon {
   const { cordon, id } = active;
   const { quarantine, unschedulable, cordonMark } = node;
   const isOwn = needsOwnCordon(active, node);
-  if (cordon !== undefined) return isOwn ? { ...cordon, by: 'own' } : cordon;
+  const isQuarantined = quarantine !== undefined;
+  // The quarantine may begin after the drain: its end ends the requests of monitors all the same.
+  if (cordon !== undefined) return { quarantined: cordon.quarantined || isQuarantined, by: isOwn ? 'own' : cordon.by };
   const isOthers = unschedulable && cordonMark !== id && !isOwn;
-  return { quarantined: quarantine !== undefined, by: isOthers ? 'other' : 'own' };
+  return { quarantined: isQuarantined, by: isOthers ? 'other' : 'own' };
 }
 
 /** Whether somebody has uncordoned the node since a drain or a repair of ours cordoned it. */
@@ -164,7 +166,8 @@ const needsOwnCordon = ({ requests }: ActiveDrain, { isCordonedByRepair, cordonM
 
 export function isPrepared({ node }: DrainObservation, active: ActiveDrain, showDraining: boolean): boolean {
   if (active.cordon === undefined || !node.isWatched || node.underWay !== describeUnderWay(active)) return false;
-  if (cordonFor(active, node).by !== active.cordon.by) return false;
+  const { by, quarantined } = cordonFor(active, node);
+  if (by !== active.cordon.by || quarantined !== active.cordon.quarantined) return false;
   const state = node.labels[STATE_LABEL];
   return !showDraining || state === DRAIN_STATES.draining || state === REMEDIATING;
 }

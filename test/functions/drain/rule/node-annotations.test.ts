@@ -145,6 +145,14 @@ describe('a Node is prepared', () => {
     ['not without the label', active(), { labels: {} }, true, false],
     ['without the label where nothing is shown', active(), { labels: {} }, false, true],
     ['not while nobody watches it', active(), { isWatched: false }, true, false],
+    ['not before its quarantine is known', active(), { quarantine: ['h1'] }, true, false],
+    [
+      'while it is quarantined',
+      active({ cordon: { quarantined: true, by: 'own' } }),
+      { quarantine: ['h1'] },
+      true,
+      true,
+    ],
     ['not by what another drain wrote', active(), { underWay: '{"id":"e0"}' }, true, false],
     ['not before its cordon is known', uncordoned, {}, true, false],
     ['not by the cordon of a repair that takes it back', active({ cordon: { quarantined: false, by: 'other' } }), { isCordonedByRepair: true, cordonMark: undefined }, true, false], // prettier-ignore
