@@ -161,7 +161,7 @@ export async function deleteResource({ kubernetes }: Deps, active: OfCustomDrain
   return { kind: 'ok' };
 }
 
-/** Deletes the custom resources of these drains: one that must not be deleted holds no other. @throws what tells of all failures */
+/** Deletes the custom resources of these drains: one that must not be deleted stops no other. @throws what tells of all failures */
 export async function deleteResources(deps: Deps, drains: readonly OfCustomDrain[]): Promise<{ kind: 'ok' }> {
   await oneByOne(drains, async drain => void (await deleteResource(deps, drain)));
   return { kind: 'ok' };

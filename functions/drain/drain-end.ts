@@ -56,7 +56,7 @@ export async function close(
   const { deps } = context;
   const { ended, status, shown, uncordon } = plan;
   const answer = (): Promise<void> => publishAnswers(deps, nodeOf(observed), ended);
-  // A change that is refused holds up nobody who asked: repair goes on by the answer.
+  // A change that is refused delays nobody who asked: repair goes on by the answer.
   const endUnchanged = async (changed: UnmadeChange): Promise<Turn> => {
     if (ending.isAnswered || !isRefused(changed) || causeOf(changed.error) === 'passing')
       return endUnchangedTurn(observed, changed);

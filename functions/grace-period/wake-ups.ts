@@ -35,7 +35,7 @@ async function annotatedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subj
   const nodes = (await inParallel(pools.map(namesIn))).flat();
   const annotated: NodeName[] = [];
   for (const batch of batchesOf(nodes, READ_AT_ONCE)) {
-    // One record of many that cannot be read must not hold up all others: such a node is looked at, if need be for nothing.
+    // One record of many that cannot be read must not stop all others: such a node is looked at, if need be for nothing.
     const answers = await Promise.allSettled(batch.map(({ uid }) => deps.records.get(keyOf(uid))));
     if (answers.every(({ status }) => status === 'rejected')) throwFailures(answers);
     annotated.push(

@@ -84,7 +84,7 @@ async function act(
   // If this pass dies while it acts, the next one goes on.
   const wakeTime = addDuration(deps.clock.now(), RUN_ENDS_WITHIN);
   const { ramp, counts, oldAttempts, blockingGuards: guardsBefore } = observed.poolRecord;
-  // The ramp begins with an act: until then, what had held stays with what holds now (I12).
+  // The ramp begins with an act: until then, the guards that had blocked stay with those that block now (I12).
   const blockingGuards = [...new Set([...guardsBefore, ...poolRecord.blockingGuards])];
   await savePool(
     observed,

@@ -25,7 +25,7 @@ export interface ReplaceableRules {
 export type PassDeps = RepairDeps &
   ReplaceableRules & {
     readonly reporter: Reporter;
-    /** The number of held or running repairs has changed; `zero`: to or from zero. */
+    /** The number of blocked or running repairs has changed; `zero`: to or from zero. */
     readonly repairsChanged: (urgency: 'count' | 'zero') => Promise<void>;
     /** Asks for a pass of another pool. */
     readonly requestPass: (pool: string | undefined, request: PassRequest) => Promise<void>;

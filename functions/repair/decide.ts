@@ -217,7 +217,7 @@ const isLaunch = ({ verdict: { action, unfinished } }: DueFinding): boolean =>
 
 /**
  * Orders due nodes by their score: the dense rank of priority among those that are due, and one more for each half hour
- * that a node has been due, whatever held it. Nodes with equal scores are ordered by health, the less healthy first,
+ * that a node has been due, whatever blocked it. Nodes with equal scores are ordered by health, the less healthy first,
  * then by name. After a failed launch, a node ranks behind nodes with fewer launches: without capacity for its
  * replacement it would keep the slots of the pool.
  */
@@ -290,7 +290,7 @@ export function blockedNode(finding: DueFinding, blocker: Blocker, rank: Rank): 
     const opened = withoutCalledOffAttempt(withoutAct(record, record.attempt), record.attempt);
     return withState({ ...finding, record: opened, verdict, time, attemptState: 'failed' });
   }
-  // The annotation of an earlier attempt is taken back while the node is held.
+  // The annotation of an earlier attempt is taken back while the node is blocked.
   const hasUselessLeftovers = finding.hasUselessLeftovers || record?.leftovers?.annotation !== undefined;
   return withState({ ...finding, verdict, time, hasUselessLeftovers });
 }

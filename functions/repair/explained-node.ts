@@ -62,7 +62,7 @@ export interface ExplainedNode {
   readonly replacement: string | undefined;
   /** Rank of the node among the due nodes of its pool; undefined: it is not due, or its turn is not looked at. */
   readonly rank: Rank | undefined;
-  /** Message about what holds the node in its pool although it is due; undefined: nothing does. */
+  /** Message about what blocks the node in its pool although it is due; undefined: nothing does. */
   readonly blockedBy: string | undefined;
   /** The mark of another controller that is at work on it. */
   readonly worker: string | undefined;

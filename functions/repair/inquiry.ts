@@ -1,6 +1,6 @@
 /**
  * Asks custom resources and EC2 about attempts under way, where neither Node nor NodeClaim shows the outcome. What cannot be learned of one
- * attempt holds nothing else: its time goes on, and an Event says so.
+ * attempt stops nothing else: its time goes on, and an Event says so.
  */
 import { judgeTime } from './node/rule/attempt.ts';
 import type { PassDeps } from './context.ts';

@@ -48,7 +48,7 @@ export interface ObservedPool extends PoolFacts {
   readonly nodesElsewhere: readonly NodeElsewhere[];
 }
 
-/** Limits that can hold a due node, beside those that follow from Nodes and NodeClaims. */
+/** Limits that can block a due node, beside those that follow from Nodes and NodeClaims. */
 export interface ObservedLimits {
   readonly now: EpochMs;
   /** Reservations of other pools; undefined: no limit is in force, or none counts. */
@@ -319,7 +319,7 @@ async function loadClusterNodes(deps: Kubernetes, { policies, config }: PoolSett
 }
 
 /**
- * Reads who else asks for these nodes: requests of NVSentinel, and Leases of medik8s. A kind that cannot be read holds what
+ * Reads who else asks for these nodes: requests of NVSentinel, and Leases of medik8s. A kind that cannot be read blocks what
  * would begin, and nothing that has begun.
  */
 async function loadExternalRequests(
@@ -354,7 +354,7 @@ async function askEc2(
       const answer = providerID === undefined ? undefined : await instances.checkOf(providerID, check);
       answers.set(uid, answer ?? 'nothing');
     } catch (error) {
-      // Unknown holds this node alone (I6). Any other error is a mistake of ours.
+      // Unknown blocks this node alone (I6). Any other error is a mistake of ours.
       if (!(error instanceof RetryableError || error instanceof TerminalError)) throw error;
       answers.set(uid, `nothing (${messageOf(error)})`);
     }

@@ -36,7 +36,7 @@ export const poolSchema = z.object({
    * gone.
    */
   followed: z._default(z.list(z.string()), []),
-  /** Guards that held a due repair in the last pass that looked: `cluster`, `zone/<name>`, `threshold`. */
+  /** Guards that blocked a due repair in the last pass that looked: `cluster`, `zone/<name>`, `threshold`. */
   blockingGuards: z.list(z.string()),
   ramp: z.optional(ramp),
   /** Pause after a replacement that did not become ready. */

@@ -58,7 +58,7 @@ export async function runPass(
     concurrencyLimits,
   });
 
-  // What fails in one pool holds no other.
+  // What fails in one pool stops no other.
   const steps = [() => apply(deps, decision, observed, { now, reserved }), () => requestElsewhere(deps, observed)];
   await oneByOne(steps, step => step());
   return spacingAfter(durationBetween(startTime, deps.clock.now()), decision);

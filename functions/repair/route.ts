@@ -1,7 +1,7 @@
 /**
  * Repair: a message says which pool it is about, and a pass of the pool does everything for its nodes (`reconcile.ts`).
  * Reservations, statuses and settings have timers of their own. For a healthy node that nobody knows, no nodes are
- * listed, unless something is held or in flight in its pool.
+ * listed, unless something is blocked or in flight in its pool.
  */
 import { parseDrainCompleted } from './actions/drain.ts';
 import type { ReplaceableRules } from './context.ts';

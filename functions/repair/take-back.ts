@@ -44,7 +44,7 @@ export interface TakenBack {
   readonly failure?: { readonly error: unknown } | undefined;
 }
 
-/** Takes each leftover back by itself: a refused one does not hold the others. */
+/** Takes each leftover back by itself: a refused one does not stop the others. */
 export async function takeBack(
   deps: PassDeps,
   origin: DecisionOrigin,

@@ -179,7 +179,7 @@ async function poolsOfNode(deps: Deps, node: NodeView): Promise<readonly string[
 }
 
 /**
- * Asks for a pass if something is held or in flight in the pool: a node that came, went or recovered may let others go
+ * Asks for a pass if something is blocked or in flight in the pool: a node that came, went or recovered may let others go
  * on. One that is only published again lets nobody go on.
  */
 export async function requestPassIfBusy(deps: Deps, { pool, event }: ChangeContext): Promise<void> {

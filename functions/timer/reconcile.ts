@@ -22,7 +22,7 @@ const MAX_PAGES_PER_SHARD = 40;
 /** Time after which an entry that is still unreadable is parked once more. */
 const PARKED_AGAIN_AFTER = hours(7 * 24);
 
-/** Sweeps all shards. A failure holds nothing else: every shard, page and inbox gets its chance before the tick goes back to the queue. */
+/** Sweeps all shards. A failure stops nothing else: every shard, page and inbox gets its chance before the tick goes back to the queue. */
 export async function sweep(deps: TimerDeps): Promise<void> {
   const failures: unknown[] = [];
   const attempt = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => void failures.push(error));

@@ -13,7 +13,7 @@ export const RUN_ENDS_WITHIN = seconds(2 * FUNCTION_TIMEOUT_SECONDS);
 /** Longest time until a message that failed, or whose run died, is read again. */
 export const LONGEST_REDELIVERY = seconds(180);
 
-/** A wake-up that comes later than this was held up: messages may wait, too. */
+/** A wake-up that comes later than this was delayed: messages may wait, too. */
 const LATE_AFTER = minutes(1);
 
 /** Whether a look that was due at that time is late: what came meanwhile may still wait in the inbox. */

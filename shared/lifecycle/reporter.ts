@@ -1,6 +1,6 @@
 /**
  * Reports a decision: audit line, metric and Kubernetes Event out of one value. An effect is reported once it has happened. A refusal or a
- * hold is reported before it is recorded: a run that dies or loses its race in between reports it again.
+ * pause is reported before it is recorded: a run that dies or loses its race in between reports it again.
  */
 import type { FunctionName } from '../contract/names.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';

@@ -76,7 +76,7 @@ export const isEndedElsewhere = (
   { id }: Pick<ActiveDrain, 'id'>,
 ): boolean => endedDrainId !== id && armed !== undefined && !isDue(now, armed);
 
-/** Whether the Node carries marks of a drain that has ended. They hold a slot of the pool until they are removed. */
+/** Whether the Node carries marks of a drain that has ended. They keep a slot of the pool until they are removed. */
 export const isLeftOver = (node: DrainedNode): boolean =>
   node.underWay !== undefined ||
   node.isWatched ||

@@ -60,7 +60,7 @@ export function podDrainability(pod: PodView, criteria: PodCriteria, now: EpochM
   if (criteria.scope.kind === 'entities') {
     const use = usesEntity(pod, criteria.scope.entities);
     if (use.kind === 'unknown') return { kind: 'unknown', mode, message: use.message };
-    // Whatever its state, such a pod may still hold the device that is about to be reset.
+    // Whatever its state, such a pod may still use the device that is about to be reset.
     return use.kind === 'yes' ? { kind: 'counts', mode, until: undefined } : outOfScope('OtherEntity');
   }
   if (criteria.gpuPodsOnly && pod.annotations[DEVICES_ANNOTATION] === undefined) return outOfScope('NoDevices');

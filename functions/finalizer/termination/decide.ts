@@ -90,7 +90,7 @@ export function decide(observation: TerminationObservation): TerminationDecision
 
   if (objects.some(object => object.deletionTime !== undefined) && objects.some(hasOurFinalizer)) {
     const { deadline, badTimestamp } = resolveDeadline(observation);
-    // The brake holds what would begin, whatever settings there are for it.
+    // The brake stops what would begin, whatever settings there are for it.
     const goesOn = settings.isBraked && observation.isStartReported;
     if (settings.mode === 'Observe' && !goesOn) return { kind: 'wouldTerminate', deadline };
     const termination = { finalizerNames: names, badTimestamp };

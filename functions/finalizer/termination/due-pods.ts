@@ -1,6 +1,6 @@
 /**
  * Deletes pods that are due while a step before the drain is waited for. A pod goes at the deadline minus its own grace period, so that it is
- * gone in time: a hook that works for hours, or holds, must not cost it its grace. Until then pods stay, as the order of steps says.
+ * gone in time: a hook that works for hours, or never ends, must not cost it its grace. Until then pods stay, as the order of steps says.
  */
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';

@@ -36,7 +36,7 @@ const hookCalls = {
   /** The last Event of a call that failed. */
   failureReport: z.exactOptional(failureReportSchema),
 };
-/** The hook was called and nobody waits for it: `forced` at the end of the time, `once` where it could hold nothing. */
+/** The hook was called and nobody waits for it: `forced` at the end of the time, `once` where it could delay nothing. */
 const unawaited = z.exactOptional(z.enum(['forced', 'once']));
 /** The custom resource that stands for the call, as it was last seen. */
 const resource = z.exactOptional(z.extend(storedName, { uid: z.exactOptional(z.string()), seenVersion: z.string() }));
@@ -50,7 +50,7 @@ const hookProgress = z.discriminatedUnion('phase', [
   z.object({ phase: z.literal('succeeded'), ...hookCalls, unawaited, resource }),
   /** It is tried again where it is waited for. */
   z.object({ phase: z.literal('failed'), ...hookCalls, unawaited, resource, message: lastMessage }),
-  /** It holds or has forced the termination, which waited for it. */
+  /** It delays or has forced the termination, which waited for it. */
   z.object({ phase: z.literal('timedOut'), ...hookCalls, resource, message: lastMessage }),
   /** The termination went on without it. */
   z.object({ phase: z.literal('passed'), ...hookCalls, unawaited, resource, message: lastMessage }),
@@ -190,7 +190,7 @@ export interface TerminationRecord extends Omit<
   readonly reportState: ReportState;
 }
 export type CallAttempt = z.output<typeof attempt>;
-/** Settings that a termination holds on to; its deadline stands beside them. */
+/** Settings that a termination keeps; its deadline stands beside them. */
 export type KeptSettings = Pick<TerminationSettings, 'finalizerName' | 'scope' | 'hooks'>;
 export type HookProgress = z.output<typeof hookProgress>;
 /** The progress of a hook in this phase. */

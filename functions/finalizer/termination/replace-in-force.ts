@@ -18,7 +18,7 @@ import { orRejected } from '../../../shared/ports/read-answer.ts';
 /** Condition on a NodeClaim: Karpenter's finalizer is still on it although a policy says `builtin: Replace`. */
 const CONDITION = 'curfew.dev/ReplaceNotInForce';
 
-/** Reports it once on the NodeClaim, and takes that back when it is no longer so. A refusal by the API server holds nothing up here. */
+/** Reports it once on the NodeClaim, and takes that back when it is no longer so. A refusal by the API server delays nothing here. */
 export async function checkReplace(
   { deps, reporter }: { readonly deps: FinalizerDeps; readonly reporter: Reporter },
   { claim, termination, now }: ObservedTermination,

@@ -1,5 +1,5 @@
 /**
- * A termination that would begin while its settings cannot be read waits: a hook that holds it may stand there (I6). An Event says so at once
+ * A termination that would begin while its settings cannot be read waits: a hook that delays it may stand there (I6). An Event says so at once
  * and every hour, until they can be read or the deadline forces.
  */
 import type { FinalizerContext } from '../common/context.ts';

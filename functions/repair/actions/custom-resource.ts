@@ -168,7 +168,7 @@ export async function remediationAnswer(
 }
 
 /**
- * Tells the remediators of this repair that their time is over. What cannot be read holds nothing: `notAnnotated` says why it was left alone.
+ * Tells the remediators of this repair that their time is over. What cannot be read stops nothing: `notAnnotated` says why it was left alone.
  *
  * @throws {RetryableError | TerminalError} if the change is refused
  */

@@ -69,8 +69,8 @@ const incident = z.object({
   /** The action that still had time when the node was well again. It counts as not taken once the node is unhealthy again. */
   interrupted: z.optional(z.string()),
   /**
-   * Time in milliseconds for which nodes that had just come back have held the repair; `since`: the start of a hold
-   * that goes on.
+   * Time in milliseconds for which nodes that had just come back have blocked the repair; `since`: they
+   * do so now, since then.
    */
   recovering: z.optional(z.object({ totalMs: z.number(), since: z.optional(instant) })),
 });

@@ -1,6 +1,6 @@
 /**
- * Freeze, zone outage and threshold, which hold a due repair back (docs/node-repair.md, Guards). They are counted once
- * more with nodes that recovered minutes ago, so that an outage which ends node by node still holds. Pure.
+ * Freeze, zone outage and threshold, which block a due repair (docs/node-repair.md, Guards). They are counted once
+ * more with nodes that recovered minutes ago, so that an outage which ends node by node still blocks. Pure.
  */
 import type { DueFinding } from '../node/rule/finding.ts';
 import type { GuardInputs } from './guard-inputs.ts';
@@ -30,7 +30,7 @@ import {
 } from '../../../shared/domain/time.ts';
 
 /**
- * A node that is held by freeze or zone is looked at this often: nodes of other pools count, too, and their changes ask
+ * A node that is blocked by freeze or zone is looked at this often: nodes of other pools count, too, and their changes ask
  * for no pass of this pool.
  */
 const OUTAGE_CHECK = minutes(1);
@@ -92,10 +92,10 @@ export function createGuards(inputs: GuardInputs): Guards {
   }
 }
 
-/** The longest time for which nodes that have just recovered hold the repair of another node, in one incident. */
-const LONGEST_HELD_BY_RECOVERING = minutes(15);
+/** The longest time for which nodes that have just recovered block the repair of another node, in one incident. */
+const LONGEST_BLOCKED_BY_RECOVERING = minutes(15);
 
-/** Whether nodes that have just come back hold this one, and for how long they have done so in this incident. */
+/** Whether nodes that have just come back block this one, and for how long they have done so in this incident. */
 export function blockedByRecovering(
   { node, record, verdict: { dueCondition, entryPolicy } }: DueFinding,
   guards: Guards,
@@ -104,10 +104,11 @@ export function blockedByRecovering(
   const incident = record?.incident ?? { type: dueCondition.conditionType, taken: [] };
   const unblocked = notBlockedByRecovering(incident, now);
   const spent = unblocked.recovering?.totalMs ?? 0;
-  const blocker = spent >= LONGEST_HELD_BY_RECOVERING ? undefined : guards.withRecovering(node, entryPolicy.toleration);
+  const blocker =
+    spent >= LONGEST_BLOCKED_BY_RECOVERING ? undefined : guards.withRecovering(node, entryPolicy.toleration);
   if (blocker === undefined) return { incident: unblocked };
   const { totalMs = 0, since = now } = incident.recovering ?? {};
-  const last = addDuration(now, toDurationMs(LONGEST_HELD_BY_RECOVERING - spent));
+  const last = addDuration(now, toDurationMs(LONGEST_BLOCKED_BY_RECOVERING - spent));
   return {
     incident: { ...incident, recovering: { totalMs, since } },
     blocker: { ...blocker, until: earliest(blocker.until, last) },

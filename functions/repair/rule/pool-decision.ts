@@ -55,7 +55,7 @@ export interface PoolDecision {
   /** The record of the pool if all granted acts are accepted. */
   readonly poolRecord: PoolRecord;
   readonly wakeTime: EpochMs | undefined;
-  /** A freeze or a zone outage holds repairs: passes are a minute apart. */
+  /** A freeze or a zone outage blocks repairs: passes are a minute apart. */
   readonly isOutage: boolean;
 }
 
@@ -138,7 +138,7 @@ function withFindings(
   };
 }
 
-/** The finding, with the time in Settling added up unless nodes that have just come back hold the node in this pass, too. */
+/** The finding, with the time in Settling added up unless nodes that have just come back block the node in this pass, too. */
 function withTimeBlocked(finding: NodeFinding, now: EpochMs): NodeFinding {
   const { record, verdict } = finding;
   const isBlocked = verdict?.kind === 'blockedByPool' && verdict.blocker.kind === 'recovering';

@@ -12,7 +12,7 @@ const STEP = minutes(1);
 /** A ramp of which nobody made use for this long is over. */
 const KEPT_FOR = hours(24);
 
-/** The ramp of this pass; undefined: repairs are not slowed down. @param blockingGuards those that hold a due repair now */
+/** The ramp of this pass; undefined: repairs are not slowed down. @param blockingGuards those that block a due repair now */
 export function nextRamp(
   { ramp, blockingGuards: guardsBefore }: Pick<PoolRecord, 'ramp' | 'blockingGuards'>,
   { blockingGuards, isAnythingDue }: { readonly blockingGuards: readonly string[]; readonly isAnythingDue: boolean },

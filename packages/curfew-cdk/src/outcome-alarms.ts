@@ -12,8 +12,8 @@ import type { CountOutcome } from './outcome-metrics.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
 const ONE_HOUR = Duration.hours(1);
-/** A pool whose repairs are held is looked at every 5 minutes: a period has one look at least, also where one was late. */
-const HELD_PERIOD = Duration.minutes(10);
+/** A pool whose repairs are blocked is looked at every 5 minutes: a period has one look at least, also where one was late. */
+const BLOCKED_PERIOD = Duration.minutes(10);
 
 export interface OutcomeWatching {
   /** Its name is a dimension of every metric of the functions. */
@@ -59,8 +59,8 @@ export function watchOutcomes(alarms: Alarms, { cluster, count, terminationsPerH
     urgency: 'ticket',
   });
   alarms.add('RepairsHeld', {
-    metric: count('RepairsHeld', HELD_PERIOD, Stats.MAXIMUM),
-    evaluationPeriods: ONE_HOUR.toMinutes() / HELD_PERIOD.toMinutes(),
+    metric: count('RepairsHeld', BLOCKED_PERIOD, Stats.MAXIMUM),
+    evaluationPeriods: ONE_HOUR.toMinutes() / BLOCKED_PERIOD.toMinutes(),
     says: 'A guard has held the repair of nodes for an hour.',
     runbook: 'Repairs held',
     urgency: 'ticket',

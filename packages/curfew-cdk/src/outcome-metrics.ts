@@ -25,14 +25,14 @@ const { nodeChangeRefused, changeRefused, instanceTerminationFailed } = EVENT_RE
 /** The last one is that of an action of repair, which has no Event of this name. */
 export const REFUSALS = [nodeChangeRefused, changeRefused, instanceTerminationFailed, 'ActionRefused'] as const;
 
-/** Why a node is not repaired, where no guard holds it: somebody has exempted it, no action can be taken, or another metric counts it. */
+/** Why a node is not repaired, where no guard blocks it: somebody has exempted it, no action can be taken, or another metric counts it. */
 const NO_GUARD = ['DoNotRepair', 'NoNodeClaim', 'ActionRefused', 'ActionsExhausted'] as const;
 
 /** By the name of their metric. */
 export const OUTCOMES = {
   /** Repairs that end a node. */
   TerminatingRepairs: { of: ['repair'], pattern: `{ $.${REPAIR_METRICS.started} >= 1 && $.action = "Terminate" }` },
-  /** Nodes that a guard holds back. */
+  /** Nodes that a guard blocks. */
   RepairsHeld: {
     of: ['repair'],
     pattern: `{ $.${REPAIR_METRICS.held} >= 1 && ${NO_GUARD.map(reason => `$.reason != "${reason}"`).join(' && ')} }`,

@@ -110,7 +110,7 @@ describe('a request that needs no drain', () => {
     expect(answerOf(given, asked)).toBe('take');
   });
 
-  it('is not held by a list that cannot be read where one of those that wait needs none', () => {
+  it('is not paused by a list that cannot be read where one of those that wait needs none', () => {
     const requests = [request('e1'), request('e2', {}, 'AlreadyQuarantined')];
     const decision = decide(observation({ node: { quarantine: 'unreadable' }, record: { requests } }));
     expect(decision).toMatchObject({ kind: 'begin' });
@@ -208,7 +208,7 @@ describe('two requests', () => {
 describe('a drain that is asked for', () => {
   const record = { requests: [request('e1')] };
 
-  it('is held without a configuration, and in Observe', () => {
+  it('is paused without a configuration, and in Observe', () => {
     expect(decide(observation({ record, configuration: undefined }))).toMatchObject({
       kind: 'pause',
       reason: 'NoConfiguration',
@@ -219,12 +219,12 @@ describe('a drain that is asked for', () => {
     });
   });
 
-  it('counts from when it came, but not the time that it was held', () => {
+  it('counts from when it came, but not the time that it was paused', () => {
     const time = addDuration(NOW, minutes(-50));
     const waited = { requests: [{ ...request('e1'), time }] };
     expect(decide(observation({ record: waited }))).toMatchObject({ active: { requests: [{ time }] } });
-    const held = { ...waited, reported: 'ObserveMode' };
-    expect(decide(observation({ record: held }))).toMatchObject({ active: { requests: [{ time: NOW }] } });
+    const paused = { ...waited, reported: 'ObserveMode' };
+    expect(decide(observation({ record: paused }))).toMatchObject({ active: { requests: [{ time: NOW }] } });
   });
 
   it('is told before it is forgotten', () => {
@@ -271,7 +271,7 @@ describe('the drain under way', () => {
     ]);
   });
 
-  it('goes on in Observe, which holds what would begin: of those under way the one that waits for its turn', () => {
+  it('goes on in Observe, which pauses what would begin: of those under way the one that waits for its turn', () => {
     expect(step({ inForce: { mode: 'Observe' } })).toMatchObject({ kind: 'drain' });
     const waiting = active({ phase: { kind: 'waiting', since: NOW, takesSlot: false } });
     expect(step({ inForce: { mode: 'Observe' } }, waiting)).toMatchObject({ kind: 'pause', reason: 'ObserveMode' });
@@ -279,7 +279,7 @@ describe('the drain under way', () => {
     expect(step({ inForce: { mode: 'Observe' }, record: following })).toMatchObject({ kind: 'drain' });
   });
 
-  it('goes on when it is held no more: by as much later as it was held, and with new warnings', () => {
+  it('goes on when it is paused no more: by as much later as it was paused, and with new warnings', () => {
     const time = addDuration(NOW, minutes(-50));
     const late = { ...request('e2'), time: addDuration(NOW, minutes(-10)) };
     const drained = active({ requests: [{ ...request('e1'), time }, late], warned: ['a'] });
@@ -526,7 +526,7 @@ describe('what calls a drain off', () => {
     expect(on({ kind: 'cancelled', id: 'e1' }, recovered).kind).toBe('idle');
   });
 
-  it('takes our cordon back when nothing else holds the node', () => {
+  it('takes our cordon back when nothing else keeps the node closed', () => {
     const record = { finished: [finished('e1')] };
     const cordoned = { node: { cordonMark: 'e1', unschedulable: true }, record };
     expect(on({ kind: 'unQuarantined', id: 'h' }, cordoned)).toMatchObject({ releasesNode: true });
@@ -899,7 +899,7 @@ describe('whatever comes', () => {
     );
   });
 
-  it('nothing is begun while it is held, and nothing prepared or drained that has not begun', () => {
+  it('nothing is begun while it is paused, and nothing prepared or drained that has not begun', () => {
     fc.assert(
       fc.property(any, seen => {
         const { kind } = decide(seen);

@@ -35,7 +35,7 @@ function createWorld() {
   const reads = { record: 0, node: 0 };
   const decisions: string[] = [];
   const whileSaying: (() => Promise<unknown>)[] = [];
-  const whileHolding: (() => void)[] = [];
+  const whilePausing: (() => void)[] = [];
   const deps: Parameters<typeof createReconciler>[0] = {
     cluster: 'test',
     kubernetes: {
@@ -57,7 +57,7 @@ function createWorld() {
     events: { record: async () => void (await whileSaying.pop()?.()) },
     audit: {
       write: ({ decision }) => {
-        if (decision === 'hold') whileHolding.pop()?.();
+        if (decision === 'hold') whilePausing.pop()?.();
         decisions.push(decision);
       },
     },
@@ -70,8 +70,8 @@ function createWorld() {
     decisions,
     /** What is run while the next Event is recorded. */
     whileSaying,
-    /** What is run while it is said that a drain is held. */
-    whileHolding,
+    /** What is run while it is said that a drain is paused. */
+    whilePausing,
     /** What the run after this event reads. */
     async readsAfter(changed: readonly string[], resourceVersion = core.get(NODE).metadata.resourceVersion) {
       Object.assign(reads, { record: 0, node: 0 });
@@ -139,11 +139,11 @@ it('answers a request again whose answer the API server has forgotten, once, and
   expect(world.decisions.slice(world.decisions.indexOf('end'))).toEqual(['end', 'answer']);
 });
 
-it('says that a drain is held also when the run that set out to say it dies', async () => {
+it('says that a drain is paused also when the run that set out to say it dies', async () => {
   const world = createWorld();
   const config = { type: RESOURCES.ConfigMap, namespace: 'curfew', name: 'curfew-config' };
   world.core.patch(config, { type: 'merge', body: { data: { 'config.toml': '[featureGates]\nnodeRepair = true\n' } } });
-  world.whileHolding.push(() => {
+  world.whilePausing.push(() => {
     throw new Error('the run dies');
   });
   const request = { metadata: { annotations: { 'curfew.dev/drain-requested': 'm1' } } };

@@ -40,7 +40,7 @@ describe('what a pool allows', () => {
     ]);
   });
 
-  it('begins slowly after a hold, and gives back what a run that died had granted', () => {
+  it('begins slowly after a guard has ended, and gives back what a run that died had granted', () => {
     const nodes = aPoolOf(2, 2);
     const repair = someRepairInForce(OPEN);
     const first = aDecision(nodes, { repair, poolRecord: { ...NEW_POOL, blockingGuards: ['threshold'] } });

@@ -1,4 +1,4 @@
-/** Which due nodes of a pool get their repair now, what holds the others, and what is written of each. */
+/** Which due nodes of a pool get their repair now, what blocks the others, and what is written of each. */
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../../functions/repair/node/attempt-record.ts';
 import { NEW_POOL } from '../../../functions/repair/pool-record.ts';
@@ -55,7 +55,7 @@ const USED_UP = { ...NEW_POOL, ramp: { step: 1, stepTime: NOW, granted: 2 } };
 
 describe('of the nodes that are due', () => {
   it.each<[string, readonly NodeView[], Partial<PoolWorld>, readonly string[]]>([
-    ['both are repaired where nothing holds them', [N1, N2], { repair: open() }, ['repair n1', 'repair n2']],
+    ['both are repaired where nothing blocks them', [N1, N2], { repair: open() }, ['repair n1', 'repair n2']],
     ['none is while the gate is closed', [N1], { repair: open({}, { gateOpen: false }) }, ['ignore n1']],
     [
       'one goes on in its own slot of a full pool',
@@ -129,7 +129,7 @@ describe('of the nodes that are due', () => {
       ['blocked n3 RampUp', 'repair n1', 'repair n2'],
     ],
     [
-      'one that a ramp holds takes no slot in the cluster',
+      'one that a ramp blocks takes no slot in the cluster',
       aPoolOf(3, 3),
       { repair: open(), poolRecord: ONE_LEFT, concurrencyLimits: () => createConcurrencyLimits(TWO_AT_ONCE, [], NOW) },
       ['blocked n2 RampUp', 'blocked n3 RampUp', 'repair n1'],
@@ -244,7 +244,7 @@ describe('the slot of a repair whose action has no time left', () => {
     ['a guard', { ...IN_PLACE, repair: open({ ...open1, maxUnhealthy: 0 }) }],
     ['mode Observe', { ...IN_PLACE, repair: open(open1, OBSERVE) }],
     ['a closed gate', { ...IN_PLACE, repair: open(open1, { gateOpen: false }) }],
-  ])('is given up while %s holds what follows', (_, world) => {
+  ])('is given up while %s blocks what follows', (_, world) => {
     expect(inFlightOf(world)).toEqual([]);
   });
 
@@ -262,20 +262,20 @@ describe('the slot of a repair whose action has no time left', () => {
   });
 });
 
-describe('a node that is held', () => {
+describe('a node that is blocked', () => {
   const closed = open({ maxConcurrentRepairs: 0 });
   const annotation = { set: '2024-11-01T15:32:48Z', claim: { name: 'claim-n1', uid: 'uid-claim-n1' } };
-  const held = (more: Partial<NodeRecord>, repair = closed) =>
+  const blocked = (more: Partial<NodeRecord>, repair = closed) =>
     aDecision([N1], { repair, records: { 'uid-n1': remembered(more) } }).findings[0];
 
   it('has its annotation of before taken back, also beside an attempt, and nothing where there is none', () => {
-    expect(held({ leftovers: { annotation } })).toMatchObject({ needsCleanUp: true, state: 'idle' });
+    expect(blocked({ leftovers: { annotation } })).toMatchObject({ needsCleanUp: true, state: 'idle' });
     const after = open({ actions: [REBOOT, TERMINATE], maxUnhealthy: 0 });
-    expect(held({ leftovers: { annotation }, attempt: OVER, number: 1 }, after)).toMatchObject({
+    expect(blocked({ leftovers: { annotation }, attempt: OVER, number: 1 }, after)).toMatchObject({
       needsCleanUp: true,
       record: { attempt: OVER },
     });
-    expect(held({})).toMatchObject({ needsCleanUp: false, time: at(5) });
+    expect(blocked({})).toMatchObject({ needsCleanUp: false, time: at(5) });
   });
 
   it('is opened again meanwhile where it was drained for its reboot', () => {
@@ -288,7 +288,7 @@ describe('a node that is held', () => {
       until: at(5),
     });
     const repair = open({ actions: [REBOOT], terminationGracePeriod: '10m', maxUnhealthy: 0 });
-    const finding = held({ attempt: drain, number: 1, incident: { type: 'Ready', taken: [key] } }, repair);
+    const finding = blocked({ attempt: drain, number: 1, incident: { type: 'Ready', taken: [key] } }, repair);
     expect(finding).toMatchObject({
       needsCleanUp: true,
       state: 'followed',
@@ -298,9 +298,9 @@ describe('a node that is held', () => {
     expect(finding?.record?.attempt).toBeUndefined();
   });
 
-  it('keeps its attempt where that was no drain, and holds nobody', () => {
+  it('keeps its attempt where that was no drain, and blocks nobody', () => {
     const repair = open({ actions: [REBOOT, TERMINATE], maxUnhealthy: 0 });
-    expect(held({ attempt: OVER, number: 1 }, repair)).toMatchObject({
+    expect(blocked({ attempt: OVER, number: 1 }, repair)).toMatchObject({
       verdict: { kind: 'blockedByPool' },
       state: 'followed',
       needsCleanUp: false,
@@ -310,13 +310,13 @@ describe('a node that is held', () => {
 
   it('has the cordon of its reboot taken back as before', () => {
     const repair = open({ actions: [REBOOT, TERMINATE], maxUnhealthy: 0 });
-    expect(held({ attempt: OVER, number: 1, leftovers: { maintenance: true } }, repair)).toMatchObject({
+    expect(blocked({ attempt: OVER, number: 1, leftovers: { maintenance: true } }, repair)).toMatchObject({
       needsCleanUp: true,
     });
   });
 });
 
-describe('the time for which others that came back hold a node', () => {
+describe('the time for which others that came back block a node', () => {
   const back = aPoolNode('n2', aCondition('Ready', 'True', at(-1)));
   const well = ['n3', 'n4', 'n5'].map(name => aPoolNode(name, READY));
   const WAITED = (totalMs: number, since?: EpochMs) => ({ totalMs, ...(since !== undefined && { since }) });

@@ -12,9 +12,9 @@ function unhealthyWorld() {
   const world = createRepairWorld(deployedIdentity('repair'), {
     decideNode,
     decide,
-    judgeNode(context, node, held) {
+    judgeNode(context, node, blocked) {
       judged.push(node.name);
-      return judgeNode(context, node, held);
+      return judgeNode(context, node, blocked);
     },
   });
   seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5'], { defaultTolerationDuration: '10m', maxUnhealthy: '100%' });

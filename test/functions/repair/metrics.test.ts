@@ -26,13 +26,13 @@ it('counts an action by condition, pool and action', async () => {
   expect(lines).toContainEqual({ name: 'RepairsUnderWay', value: 1, ...pool });
 });
 
-it('counts what is held by pool and reason', async () => {
+it('counts what is blocked by pool and reason', async () => {
   const lines = await counted(['n1', 'n2']);
   expect(lines).toContainEqual({ name: 'RepairHeld', value: 2, nodePool: 'default', reason: 'UnhealthyThreshold' });
   expect(lines.map(({ name }) => name)).not.toContain('RepairStarted');
 });
 
-it('counts a node whose action EC2 refuses as held, like the record of its pool', async () => {
+it('counts a node whose action EC2 refuses as blocked, like the record of its pool', async () => {
   const world = createRepairWorld();
   const repair = { defaultTolerationDuration: '10m', actions: [{ type: 'Reboot', timeout: '30m' }] };
   seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5'], repair);

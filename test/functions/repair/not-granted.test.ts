@@ -18,7 +18,7 @@ function dueNode(more: Partial<NodeRecord> = {}, block: JsonObject = {}): DueFin
   return finding;
 }
 
-describe('a due node that the pool holds', () => {
+describe('a due node that the pool blocks', () => {
   it('says by what, and in which place, and is looked at when that may be over', () => {
     expect(blockedNode(dueNode(), BLOCKER, RANK)).toMatchObject({
       verdict: {
@@ -37,8 +37,8 @@ describe('a due node that the pool holds', () => {
 
   it('I7 gives back the deadline of an earlier attempt', () => {
     const annotation = { set: '2024-11-01T15:00:00Z', claim: { name: 'claim-n1', uid: 'uid-claim-n1' } };
-    const held = blockedNode(dueNode({ leftovers: { annotation } }), BLOCKER, RANK);
-    expect(held).toMatchObject({ needsCleanUp: true, record: { leftovers: { annotation } } });
+    const blocked = blockedNode(dueNode({ leftovers: { annotation } }), BLOCKER, RANK);
+    expect(blocked).toMatchObject({ needsCleanUp: true, record: { leftovers: { annotation } } });
     expect(blockedNode(dueNode({ leftovers: { maintenance: true } }), BLOCKER, RANK).needsCleanUp).toBe(false);
   });
 
@@ -46,19 +46,19 @@ describe('a due node that the pool holds', () => {
     const key = 'Drain before Reboot||600000';
     const attempt = anAttempt('n1', { action: 'Drain', key, time: at(-10), until: NOW, requestId: 'r1' });
     const record = { number: 1, attempt, incident: { type: 'Ready', taken: [key] } };
-    const held = blockedNode(
+    const blocked = blockedNode(
       dueNode(record, { terminationGracePeriod: '10m', actions: [REBOOT, TERMINATE] }),
       BLOCKER,
       RANK,
     );
-    expect(held).toMatchObject({
+    expect(blocked).toMatchObject({
       verdict: { kind: 'blockedByPool' },
       time: at(1),
       state: 'followed',
       needsCleanUp: true,
       record: { incident: { taken: [] }, leftovers: { drain: 'r1' } },
     });
-    expect(held.record?.attempt).toBeUndefined();
+    expect(blocked.record?.attempt).toBeUndefined();
   });
 });
 

@@ -1,4 +1,4 @@
-/** I12: a run that dies between any two calls does not take with it that a guard had held repairs. */
+/** I12: a run that dies between any two calls does not take with it that a guard had blocked repairs. */
 import { expect, it } from 'vitest';
 import { minutes } from '../../../shared/domain/time.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
@@ -7,7 +7,7 @@ import { type Crash, createRepairWorld, type RepairWorld, seedPool } from '../..
 const UNHEALTHY = ['n1', 'n2', 'n3'];
 const REPAIR = { policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }] };
 
-/** Three nodes of five are unhealthy, which the threshold held until now. */
+/** Three nodes of five are unhealthy, which the threshold blocked until now. */
 async function heldWorld(): Promise<RepairWorld> {
   const world = createRepairWorld();
   seedPool(world, [...UNHEALTHY, 'n4', 'n5'], REPAIR);

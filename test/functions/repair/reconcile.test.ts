@@ -214,7 +214,7 @@ describe('above the unhealthy threshold', () => {
   });
 });
 
-describe('a healthy node that is only published again, while a repair is held', () => {
+describe('a healthy node that is only published again, while a repair is blocked', () => {
   it('costs no pass', async () => {
     const world = sickWorld();
     world.setCondition('n2', 'NetworkUnavailable', 'True');

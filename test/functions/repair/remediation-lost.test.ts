@@ -185,8 +185,8 @@ it('I4: is made once, and told once that its time is over, wherever the run ende
   expect({ calls, wrong }).toEqual({ calls, wrong: [] });
 });
 
-/** What holds further repairs of the pool once the run has ended, and what ends that. */
-const HOLDS: readonly [what: string, hold: (world: World) => void, release: (world: World) => void][] = [
+/** What blocks further repairs of the pool once the run has ended, and what ends that. */
+const BLOCKS: readonly [what: string, block: (world: World) => void, release: (world: World) => void][] = [
   [
     'a guard',
     world => world.setCondition('n2', 'NetworkUnavailable', 'True'),
@@ -200,13 +200,13 @@ function setVeto(world: World, value: string | null): void {
   world.core.patch({ type: RESOURCES.Node, name: 'n1' }, { type: 'merge', body }, { user: 'somebody' });
 }
 
-it.each(HOLDS)(
-  'I4: is made once and stays, wherever the run ended, where %s holds the next look',
-  async (_, hold, release) => {
-    const held = async (crash: Crash | undefined) => {
+it.each(BLOCKS)(
+  'I4: is made once and stays, wherever the run ended, where %s blocks the next look',
+  async (_, block, release) => {
+    const blocked = async (crash: Crash | undefined) => {
       const world = dueWorld();
       const calls = await world.look('n1', crash);
-      hold(world);
+      block(world);
       world.advance(minutes(2));
       await world.look('n1');
       await sweepFor(world, [1, 1]);
@@ -216,12 +216,12 @@ it.each(HOLDS)(
       const verbs = world.writes.flatMap(({ ref, verb }) => (ref.type.resource === 'nodefixes' ? [verb] : []));
       return { calls, verbs };
     };
-    const { calls, verbs } = await held(undefined);
+    const { calls, verbs } = await blocked(undefined);
     expect(verbs).toEqual(['create']);
     const wrong: unknown[] = [];
     for (let call = 1; call <= calls; call++) {
       for (const side of ['before', 'after'] as const) {
-        const { verbs: after } = await held({ call, side });
+        const { verbs: after } = await blocked({ call, side });
         if (after.join() !== 'create') wrong.push({ call, side, verbs: after });
       }
     }

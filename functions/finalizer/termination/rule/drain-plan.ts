@@ -34,7 +34,7 @@ export interface DrainSituation {
 
 export type PodStep =
   | { readonly kind: 'evict'; readonly pod: PodView; readonly group: DrainGroup }
-  /** The pod is deleted because of the deadline. `overriddenProtection`: the one that would hold otherwise; the audit says so (I2). */
+  /** The pod is deleted because of the deadline. `overriddenProtection`: the one that would apply otherwise; the audit says so (I2). */
   | {
       readonly kind: 'delete';
       readonly pod: PodView;

@@ -22,7 +22,7 @@ export const resourceOf = (progress: HookProgress): HookResource | undefined =>
   'resource' in progress ? progress.resource : undefined;
 
 /**
- * The progress of all hooks after these answers. An answer that comes late counts as long as the hook is not over: it ends a hold, and it spares
+ * The progress of all hooks after these answers. An answer that comes late counts as long as the hook is not over: it ends the delay, and it spares
  * the next try. `pending` is a heartbeat.
  */
 export function withAnswers(

@@ -114,7 +114,7 @@ function nextForAwaited(observation: HookObservation): HookEffect {
   return { kind: 'wait', on, until: earliest(retryTime, timeout) };
 }
 
-/** Looks at the custom resource once more: it may be done since the last look, which spares what follows a time-out, and ends a hold. */
+/** Looks at the custom resource once more: it may be done since the last look, which spares what follows a time-out, and ends the delay. */
 function lateLook({ now, hook, isLookedAt }: HookObservation, progress: OpenProgress): HookEffect | undefined {
   const { target } = hook;
   const { resource, phase } = progress;
@@ -145,7 +145,7 @@ function recordCall({ now, mode, progress: before }: HookObservation): HookEffec
   return { kind: 'recordCall', progress };
 }
 
-/** Time between looks at a hook that holds a termination: its policy may have changed. */
+/** Time between looks at a hook that delays a termination: its policy may have changed. */
 const TIMED_OUT_CHECK = minutes(5);
 
 const TIMEOUT_EFFECTS: Readonly<Record<TerminationHook['onTimeout'], string>> = {
@@ -155,7 +155,7 @@ const TIMEOUT_EFFECTS: Readonly<Record<TerminationHook['onTimeout'], string>> = 
 };
 
 /**
- * The effect of a hook that ran out of time, also after a run that died before it forced, and when the policy of a hook that holds says so from
+ * The effect of a hook that ran out of time, also after a run that died before it forced, and when the policy of a hook that delays says so from
  * now on.
  */
 function outOfTime(now: EpochMs, { name, onTimeout }: TerminationHook, progress: OpenProgress): HookEffect {

@@ -1,6 +1,6 @@
 /**
  * Hooks that are called at one point of a termination, and whether anything waits for them. Under the deadline nothing does; while Karpenter's
- * finalizer is on the NodeClaim, Karpenter drains and ends the instance by itself, so only what comes after that can hold anything. Where no
+ * finalizer is on the NodeClaim, Karpenter drains and ends the instance by itself, so only what comes after that can delay anything. Where no
  * instance ends with the termination, nothing is called. Pure: no I/O, no clock.
  */
 import type { HookPoint, TerminationHook } from '../../../../shared/domain/termination.ts';

@@ -27,10 +27,10 @@ export function settingsInForce(
   }
   const kept = stored?.settings;
   if (kept === undefined || termination.kind === 'invalid') return kept;
-  // A hook that holds its termination waits for a person: one has taken its policy away.
-  const isHolding = (name: string): boolean =>
+  // A hook that delays its termination waits for a person: one has taken its policy away.
+  const isDelaying = (name: string): boolean =>
     Object.hasOwn(stored?.hooks ?? {}, name) && stored?.hooks[name]?.phase === 'timedOut';
-  return { ...kept, hooks: kept.hooks.filter(({ name }) => !isHolding(name)) };
+  return { ...kept, hooks: kept.hooks.filter(({ name }) => !isDelaying(name)) };
 }
 
 export interface UnreadableSettingsObservation {

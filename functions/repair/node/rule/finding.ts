@@ -33,7 +33,7 @@ export type AttemptState =
   /** There was no attempt, or the verdict alone says how it stands. */
   | 'none'
   | 'hasTime'
-  /** The action has ended: the attempt holds its slot only for the next one, if that may begin at once. */
+  /** The action has ended: the attempt keeps its slot only for the next one, if that may begin at once. */
   | 'ended'
   /** The attempt goes on, and no longer counts against the limits. */
   | 'unawaited'

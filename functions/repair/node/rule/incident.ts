@@ -31,7 +31,7 @@ export function incidentAt(incident: Incident | undefined, health: HealthNow, no
   return healthySince === undefined ? { ...incident, healthySince: now } : incident;
 }
 
-/** The incident of a node that nodes which have just come back do not hold any more: the time for which they did is added up. */
+/** The incident of a node that nodes which have just come back do not block any more: the time for which they did is added up. */
 export function notBlockedByRecovering(incident: Incident, now: EpochMs): Incident {
   const { recovering, ...otherFields } = incident;
   if (recovering?.since === undefined) return incident;

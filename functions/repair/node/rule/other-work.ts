@@ -38,7 +38,7 @@ const REBOOT_IN_FLIGHT_FOR = minutes(40);
 
 const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
 
-const AUTOSCALER_HOLDS_FOR = minutes(15);
+const AUTOSCALER_BLOCKS_FOR = minutes(15);
 
 /** An instance that somebody has stopped. */
 const SHUTDOWN_TAINT = 'node.cloudprovider.kubernetes.io/shutdown';
@@ -83,7 +83,7 @@ export function otherWorkOn(
   const removal = taintOf(node, AUTOSCALER_TAINT);
   const since = removal && Number(removal.value) * 1000;
   const isRead = since !== undefined && Number.isSafeInteger(since);
-  if (isRead && !isDue(now, addDuration(toEpochMs(since), AUTOSCALER_HOLDS_FOR)))
+  if (isRead && !isDue(now, addDuration(toEpochMs(since), AUTOSCALER_BLOCKS_FOR)))
     return other(`taint ${AUTOSCALER_TAINT}`);
   if (isTrueForOthers(node.conditions, 'MaintenanceInProgress')) return other('condition MaintenanceInProgress');
   return externalRequest === undefined ? undefined : other(externalRequest);

@@ -26,7 +26,7 @@ export interface StatedLimits extends RepairLimits {
   readonly source: string;
 }
 
-/** The limits on repairs that hold for one pool. */
+/** The limits on repairs that apply to one pool. */
 export interface RepairLimitsInForce {
   /**
    * The policies of the cluster that have limits, each with its generation. While this is the same as in the record of

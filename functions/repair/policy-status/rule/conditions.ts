@@ -56,7 +56,7 @@ function activeCondition({ fault, acceptedGeneration, gateOpen, inForce, selecte
   return { type: 'Active', status: 'True', reason: mode === 'Observe' ? 'Observing' : 'InForce', message: what };
 }
 
-/** The condition of a policy in mode `Observe` without any block, which holds what would begin. */
+/** The condition of a policy in mode `Observe` without any block, which stops what would begin. */
 const BRAKING: PolicyCondition = {
   type: 'Active',
   status: 'True',

@@ -203,7 +203,7 @@ describe('the drain that begins', () => {
   });
 });
 
-describe('what holds a drain', () => {
+describe('what pauses a drain', () => {
   const pauseIn = (ready: ReturnType<typeof readyToBegin>) => (ready.kind === 'pause' ? ready : undefined);
   const none = {
     kind: 'pause',

@@ -106,7 +106,7 @@ describe('a pod in a partial drain', () => {
     expect(partial({ annotations: devices({ devices: { 'example.com/nic': ['GPU-123'] } }) })).toMatchObject({ kind: 'outOfScope' }); // prettier-ignore
   });
 
-  it('counts whatever its state, because it may still hold the GPU', () => {
+  it('counts whatever its state, because it may still use the GPU', () => {
     const annotations = gpu('GPU-123');
     const old = at('2024-01-01T08:00:00Z');
     expect(partial({ annotations, deletionTime: old })).toMatchObject({ kind: 'counts' });

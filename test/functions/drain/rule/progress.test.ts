@@ -1,4 +1,4 @@
-/** How far a drain is: what its deadline does, what counts as progress, and for how long it was held. */
+/** How far a drain is: what its deadline does, what counts as progress, and for how long it was paused. */
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../../../functions/drain/rule/observation.ts';
 import type { PodAct, PodPlan, PodWait } from '../../../../functions/drain/rule/pod-plan.ts';
@@ -257,7 +257,7 @@ describe('a drain is looked at again', () => {
   });
 });
 
-describe('a drain that was held', () => {
+describe('a drain that was paused', () => {
   const record = { requests: [], finished: [] };
   const waiting = { ...request('e2'), time: at(-40) };
 
@@ -267,8 +267,8 @@ describe('a drain that was held', () => {
   });
 
   it('moves on what waits where no drain is under way', () => {
-    const held = { ...record, requests: [waiting], pausedSince: at(-30) };
-    expect(withoutPause(held, NOW)).toEqual({ ...record, requests: [{ ...waiting, time: at(-10) }] });
+    const paused = { ...record, requests: [waiting], pausedSince: at(-30) };
+    expect(withoutPause(paused, NOW)).toEqual({ ...record, requests: [{ ...waiting, time: at(-10) }] });
   });
 
   it.each<[string, number, number, number]>([
@@ -285,8 +285,14 @@ describe('a drain that was held', () => {
 
   it('moves all its instants on by as long as that lasted, and warns anew', () => {
     const drain = active({ startTime: at(-50), requests: [{ ...request('e1'), time: at(-50) }], warned: ['uid-a'] });
-    const held = { ...record, requests: [waiting, request('e3')], active: drain, pausedSince: at(-30), reported: 'x' };
-    expect(withoutPause(held, NOW)).toEqual({
+    const paused = {
+      ...record,
+      requests: [waiting, request('e3')],
+      active: drain,
+      pausedSince: at(-30),
+      reported: 'x',
+    };
+    expect(withoutPause(paused, NOW)).toEqual({
       ...record,
       requests: [
         { ...waiting, time: at(-10) },
@@ -301,7 +307,7 @@ describe('a drain that was held', () => {
     });
   });
 
-  it('was not held before it began, or before it had its turn to wait for', () => {
+  it('was not paused before it began, or before it had its turn to wait for', () => {
     const drain = active({ startTime: at(-10), pausedFor: minutes(1) });
     const since = (of: typeof drain): unknown =>
       withoutPause({ ...record, active: of, pausedSince: at(-30) }, NOW).active?.pausedFor;
@@ -312,8 +318,8 @@ describe('a drain that was held', () => {
 
   it('forgets what was said of it, where a record of before does not know since when', () => {
     const drain = active({ warned: ['uid-a'] });
-    const held = { ...record, requests: [waiting], active: drain, reported: 'x' };
-    expect(withoutPause(held, NOW)).toEqual({ ...record, requests: [{ ...waiting, time: NOW }], active: drain });
+    const paused = { ...record, requests: [waiting], active: drain, reported: 'x' };
+    expect(withoutPause(paused, NOW)).toEqual({ ...record, requests: [{ ...waiting, time: NOW }], active: drain });
     expect(withoutPause({ ...record, requests: [waiting], reported: 'x' }, NOW)).toEqual({
       ...record,
       requests: [{ ...waiting, time: NOW }],

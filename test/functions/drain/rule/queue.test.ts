@@ -55,7 +55,7 @@ describe('a turn', () => {
 
   it('begins when all marks have room, and is given back when they have not', () => {
     const marked = { ...self, takesSlot: true };
-    // Others that are older and wait do not hold it up: they look again when a slot is free.
+    // Others that are older and wait do not delay it: they look again when a slot is free.
     expect(queuePositionOf(marked, around({ drainingCount: 1, waiters: older(3) }), two, NOW)).toEqual({
       kind: 'begin',
     });
@@ -222,7 +222,7 @@ describe('a drain that waits for its turn', () => {
     });
   });
 
-  it('fails when it has waited as long as it may, the time that it was held not counted', () => {
+  it('fails when it has waited as long as it may, the time that it was paused not counted', () => {
     const late = active({ ...waiting, phase: { ...phase, since: addDuration(NOW, minutes(-30)) } });
     expect(on({}, late)).toEqual({
       kind: 'finish',

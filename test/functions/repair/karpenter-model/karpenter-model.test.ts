@@ -175,7 +175,7 @@ describe('what differs', () => {
     expect(claimed(curfew(told, { provided: PROFILE }))).toEqual(['Replace claim-n1']);
   });
 
-  it('outages of zones and of the cluster hold repairs, unless they are switched off', () => {
+  it('outages of zones and of the cluster block repairs, unless they are switched off', () => {
     const change = (node: NodeView): NodeView => ({
       ...node,
       labels: { ...node.labels, 'topology.kubernetes.io/zone': node.conditions[0] === UNHEALTHY ? 'a' : 'b' },

@@ -114,9 +114,9 @@ describe('the status of a policy', () => {
   });
 
   it.each<[string, Given]>([
-    ['a first repair is held', { object: policy(REPAIR, BEFORE), web: { repairs: { blocked: 1, repairing: 1 } } }],
+    ['a first repair is blocked', { object: policy(REPAIR, BEFORE), web: { repairs: { blocked: 1, repairing: 1 } } }],
     [
-      'none is held any more',
+      'none is blocked any more',
       { object: policy(REPAIR, written({ object: policy(REPAIR), web: { repairs: { blocked: 2, repairing: 1 } } })) },
     ],
     ['the last repair is over', { object: policy(REPAIR, BEFORE), web: { repairs: { blocked: 0, repairing: 0 } } }],
@@ -124,7 +124,7 @@ describe('the status of a policy', () => {
     ['the policy was edited', { object: policy(REPAIR, BEFORE, 4) }],
     ['only its own generation is another', { object: policy(REPAIR, { ...BEFORE, observedGeneration: 2 }) }],
     [
-      'there was none, although nothing is held',
+      'there was none, although nothing is blocked',
       { object: policy(REPAIR), web: { repairs: { blocked: 0, repairing: 0 } } },
     ],
   ])('is written at once when %s', (_, given) => {

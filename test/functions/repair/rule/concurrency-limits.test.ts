@@ -98,7 +98,7 @@ describe('how many may begin', () => {
   });
 });
 
-it('says which policy holds it, by what numbers, and that it looks again after half a minute', () => {
+it('says which policy blocks it, by what numbers, and that it looks again after half a minute', () => {
   const nodes = nodesIn('a', 4);
   const [first = nodeIn('a0'), second = nodeIn('a1')] = nodes;
   const limits = [{ maxConcurrentRepairsPerZone: { count: 1 } }, { maxConcurrentRepairsPerCluster: { percent: 0 } }];
@@ -138,7 +138,7 @@ it.each([
   });
 });
 
-it('property: never lets more through than every limit allows, and holds nothing that all of them allow', () => {
+it('property: never lets more through than every limit allows, and blocks nothing that all of them allow', () => {
   const zone = fc.constantFrom('a', 'b', undefined);
   const limit = fc.oneof(
     fc.record({ count: fc.integer({ min: 0, max: 6 }) }),

@@ -37,7 +37,7 @@ describe('futility', () => {
     expect(verdictsOf(aDecision(bornAt(born), { repair, poolRecord: state }))).toEqual(['repair n1']);
   });
 
-  it('holds a termination, and no action that leaves the node in place', () => {
+  it('blocks a termination, and no action that leaves the node in place', () => {
     const ladder = someRepairInForce({
       ...block,
       actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }],

@@ -196,7 +196,7 @@ describe('of a pass', () => {
     ]);
   });
 
-  it('EC2 is not asked about nodes that a guard holds: an outage asks nothing', () => {
+  it('EC2 is not asked about nodes that a guard blocks: an outage asks nothing', () => {
     expect(asked(facts([silent('a'), silent('b')], someRepairInForce({ ...CONFIRMS, maxUnhealthy: '0%' })))).toEqual(
       [],
     );

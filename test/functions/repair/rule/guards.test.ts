@@ -1,4 +1,4 @@
-/** What holds a due repair back although the node itself may be repaired. */
+/** What blocks a due repair although the node itself may be repaired. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LAST_REBOOT_ANNOTATION } from '../../../../functions/repair/node/rule/reboot-marks.ts';
@@ -200,7 +200,7 @@ describe('settling', () => {
     verdictsOf(aDecision([unhealthyNode('n1'), back, ...four], { repair, ...given }));
 
   it.each<[string, NodeView, string]>([
-    ['holds while another one has been back for less than five minutes', well('n2', 4.9), 'blocked n1 Settling'],
+    ['blocks while another one has been back for less than five minutes', well('n2', 4.9), 'blocked n1 Settling'],
     ['ends after five minutes', well('n2', 5), 'repair n1'],
     ['does not wait for a node that is new', well('n2', 1, { creationTime: before(NOW, 10.9) }), 'repair n1'],
     [
@@ -252,7 +252,7 @@ describe('settling', () => {
     expect(decision.wakeTime).toBe(addDuration(NOW, minutes(2)));
   });
 
-  it('holds a zone and the cluster, too, and says so with their numbers', () => {
+  it('blocks a zone and the cluster, too, and says so with their numbers', () => {
     const zone = (name: string, ago: number): NodeView =>
       well(name, ago, { labels: { [POOL]: 'default', [ZONE]: 'a' } });
     const nodes = [
@@ -275,7 +275,7 @@ describe('settling', () => {
     });
   });
 
-  it('holds one node for fifteen minutes at most in one incident, all times together', () => {
+  it('blocks one node for fifteen minutes at most in one incident, all times together', () => {
     const settling = (totalMs: number, since?: EpochMs) => ({
       'uid-n1': {
         ...newNode('n1', 'default'),
@@ -297,7 +297,7 @@ describe('settling', () => {
   });
 
   const states = fc.constantFrom('unhealthy', 'back', 'well');
-  it('property: holds nothing while nobody has come back, and begins nothing that would be above the line with those that have', () => {
+  it('property: blocks nothing while nobody has come back, and begins nothing that would be above the line with those that have', () => {
     fc.assert(
       fc.property(
         fc.array(states, { minLength: 1, maxLength: 15 }),
@@ -330,7 +330,7 @@ describe('settling', () => {
   });
 });
 
-describe('after a hold', () => {
+describe('after a guard has ended', () => {
   it.each([
     ['of the threshold', { blockingGuards: ['threshold'] }],
     ['of a zone', { blockingGuards: ['zone/a'] }],

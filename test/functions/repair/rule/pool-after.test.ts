@@ -128,7 +128,7 @@ describe('a pool counts as in flight', () => {
     expect([...inFlight]).toEqual(expected ? ['uid-n1'] : []);
   });
 
-  it('and follows beside them what holds nobody', () => {
+  it('and follows beside them what blocks nobody', () => {
     const over = (minutes: number) =>
       aDecision([N1, aPoolNode('n3', READY)], { repair: open(), ...terminating(minutes) });
     expect(over(59).poolRecord).toMatchObject({ inFlight: { 'uid-n1': NOW }, followed: [] });
@@ -136,7 +136,7 @@ describe('a pool counts as in flight', () => {
   });
 });
 
-it('a pool counts those that are held, and those whose repair is under way', () => {
+it('a pool counts those that are blocked, and those whose repair is under way', () => {
   const nodes = [N1, N2, aPoolNode('n3'), aPoolNode('n4', undefined, VETO), aPoolNode('n5', READY)];
   const { records } = terminating(5);
   const claims = nodes.map(node => claimOf(node, node === N1 ? { deletionTime: at(-5) } : {}));
@@ -181,22 +181,22 @@ describe('a pool is in an outage', () => {
   const zones = someRepairInForce({ freeze: 'Off', maxUnhealthy: '0%' });
   it.each<[string, boolean, readonly string[], Partial<PoolWorld>]>([
     [
-      'while freeze holds a node',
+      'while freeze blocks a node',
       true,
       ['cluster'],
       { nodes: [WELL, ...silent], repair: someRepairInForce({ maxUnhealthy: '100%', zoneOutage: 'Off' }) },
     ],
     [
-      'while a zone does, whatever holds the others',
+      'while a zone does, whatever blocks the others',
       true,
       ['threshold', 'zone/a'],
       { nodes: [...dark, ...others], repair: zones },
     ],
     ['not while its own threshold does', false, ['threshold'], { nodes: others, repair: zones }],
-    ['not while none is held', false, [], { nodes: [N1], repair: open() }],
-  ])('%s', (_, expected, held, given) => {
+    ['not while none is blocked', false, [], { nodes: [N1], repair: open() }],
+  ])('%s', (_, expected, blocked, given) => {
     const { isOutage, poolRecord } = aDecision(given.nodes ?? [], given);
-    expect(poolRecord.blockingGuards).toEqual(held);
+    expect(poolRecord.blockingGuards).toEqual(blocked);
     expect(isOutage).toBe(expected);
   });
 });
@@ -222,7 +222,7 @@ describe('I7 what a refused attempt has left', () => {
         attempt: anAttempt('n1', { time: at(-5) }),
       },
     ],
-    ['goes while the node is held', true, 'blockedByPool', { repair: open({ maxConcurrentRepairs: 0 }) }],
+    ['goes while the node is blocked', true, 'blockedByPool', { repair: open({ maxConcurrentRepairs: 0 }) }],
     ['goes while a person forbids the repair', true, 'vetoed', { nodes: [{ ...N1, ...VETO }] }],
     ['is nothing where nothing is ours', false, 'vetoed', { nodes: [{ ...N1, ...VETO }] }, {}],
   ])('%s', (_, expected, kind, given, more) => {
@@ -373,7 +373,7 @@ describe('after its acts', () => {
     });
   });
 
-  it('those that are followed and repaired are counted anew, and those that are held are as before', () => {
+  it('those that are followed and repaired are counted anew, and those that are blocked are as before', () => {
     const { findings } = aDecision([N1, N2, aPoolNode('n3', READY)], { repair: open(), ...terminating(60) });
     const state = { ...NEW_POOL, inFlight: { 'uid-n2': NOW }, counts: { blocked: 7, repairing: 7 } };
     const after = poolAfter(state, [], findings, NOW);
@@ -386,12 +386,12 @@ describe('the record of a pool', () => {
   it.each<[string, boolean, Partial<PoolRecord>]>([
     ['is kept for a node in flight', true, { inFlight: { 'uid-n1': NOW } }],
     ['is kept for a node that is followed', true, { followed: ['uid-n1'] }],
-    ['is kept for a guard that holds', true, { blockingGuards: ['threshold'] }],
+    ['is kept for a guard that blocks', true, { blockingGuards: ['threshold'] }],
     ['is kept for a ramp', true, { ramp: { step: 0, stepTime: NOW, granted: 0 } }],
     ['is kept for a pause of launches', true, { launchPause: { failures: 1, until: NOW } }],
     ['is kept for terminations', true, { terminations: [{ condition: 'Ready', time: NOW }] }],
     ['is kept for attempts that no node has yet', true, { oldAttempts: [CARRIED] }],
-    ['is kept for held repairs', true, { counts: { blocked: 1, repairing: 0 } }],
+    ['is kept for blocked repairs', true, { counts: { blocked: 1, repairing: 0 } }],
     ['goes where there is nothing', false, {}],
     ['goes where only the number of running repairs is left', false, { counts: { blocked: 0, repairing: 1 } }],
     ['goes where only the time of a report is left', false, { missingTime: NOW }],

@@ -27,7 +27,7 @@ describe.each(ALL)('while %s', (_, repair) => {
     expect(pass(repair, NEW_POOL).granted).toEqual([]);
   });
 
-  it('a hold that ends meanwhile is followed by a ramp once repair is on again', () => {
+  it('a guard that ends meanwhile is followed by a ramp once repair is on again', () => {
     const { poolRecord } = pass(repair, remember({ blockingGuards: ['threshold'] }));
     expect(verdictsOf(pass(open(), poolRecord, at(1)))).toEqual(['blocked n2 RampUp', 'repair n1']);
   });
@@ -83,7 +83,7 @@ describe('terminations that futility counts for longer than a day', () => {
     expect(pass(repair, told).poolRecord.terminations).toEqual(expected ? told.terminations : []);
   });
 
-  it('hold the next node once the block can be read again', () => {
+  it('block the next node once the block can be read again', () => {
     const born = DUE.map(node => ({ ...node, creationTime: at(-60) }));
     expect(verdictsOf(pass(open(LONG), pass(TYPO, told, at(-1)).poolRecord, NOW, born))).toEqual([
       'blocked n1 FutileRepairs',
@@ -97,7 +97,7 @@ describe('terminations that futility counts for longer than a day', () => {
 });
 
 describe.each(OFF)('while %s', (_, repair) => {
-  it('what held a node is remembered, and is no outage', () => {
+  it('what blocked a node is remembered, and is no outage', () => {
     const decision = pass(repair, remember({ blockingGuards: ['zone/a', 'cluster'] }));
     expect(decision.poolRecord.blockingGuards).toEqual(['cluster', 'zone/a']);
     expect(decision.isOutage).toBe(false);
@@ -111,12 +111,12 @@ describe.each(OFF)('while %s', (_, repair) => {
   });
 });
 
-it('in mode Observe a hold begins and ends as it would', () => {
+it('in mode Observe a guard begins and ends as it would', () => {
   const dark = DUE.map(node => ({ ...node, conditions: [aCondition('Ready', 'Unknown')] }));
   const observed = (block: object) => open({ ...block }, { mode: 'Observe' });
-  const held = pass(observed({ maxUnhealthy: 0 }), NEW_POOL, NOW, dark);
-  expect(held.poolRecord.blockingGuards).toEqual(['threshold']);
-  const after = pass(OBSERVED, held.poolRecord, at(1));
+  const blocked = pass(observed({ maxUnhealthy: 0 }), NEW_POOL, NOW, dark);
+  expect(blocked.poolRecord.blockingGuards).toEqual(['threshold']);
+  const after = pass(OBSERVED, blocked.poolRecord, at(1));
   expect(after.poolRecord).toMatchObject({ blockingGuards: [], ramp: { step: 0, stepTime: at(1), granted: 0 } });
   expect(verdictsOf(after)).toEqual(['wouldRepair n1', 'wouldRepair n2']);
 });

@@ -80,7 +80,7 @@ describe('a pass reads on', () => {
       { kind: 'nodes', nodes: [due] },
     ],
     [
-      'for no node whose NodeClaim is certain, held or well',
+      'for no node whose NodeClaim is certain, blocked or well',
       someFacts([well, due], { dueFacts: { cluster: undefined, externalRequests: new Map([['due', 'a Lease']]) } }),
       undefined,
     ],

@@ -1,4 +1,4 @@
-/** How repairs begin again after a hold: 1, 2, 4 … a minute, from the first act on. */
+/** How repairs begin again after a guard has ended: 1, 2, 4 … a minute, from the first act on. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -21,7 +21,7 @@ const FIRST = ramp(0, 0, 0);
 describe('a ramp', () => {
   const due = { blockingGuards: [], isAnythingDue: true };
   it.each<[string, Parameters<typeof nextRamp>, Ramp | undefined]>([
-    ['begins when a guard ends that held a due repair', [{ blockingGuards: ['threshold'] }, due, at(0)], FIRST],
+    ['begins when a guard ends that blocked a due repair', [{ blockingGuards: ['threshold'] }, due, at(0)], FIRST],
     [
       'begins with each of several guards',
       [{ blockingGuards: ['cluster', 'zone/a'] }, { ...due, blockingGuards: ['cluster'] }, at(0)],
@@ -33,11 +33,11 @@ describe('a ramp', () => {
       FIRST,
     ],
     [
-      'does not begin while they hold',
+      'does not begin while they block',
       [{ blockingGuards: ['cluster'] }, { ...due, blockingGuards: ['cluster'] }, at(0)],
       undefined,
     ],
-    ['does not begin where nothing was held', [{ blockingGuards: [] }, due, at(0)], undefined],
+    ['does not begin where nothing was blocked', [{ blockingGuards: [] }, due, at(0)], undefined],
     [
       'begins anew when a guard ends in it',
       [{ blockingGuards: ['cluster'], ramp: ramp(3, 0, 8) }, due, at(5)],

@@ -168,7 +168,7 @@ describe('a reboot under way', () => {
     }
   });
 
-  it('leaves nothing to try where it was the last one, and holds nobody then', () => {
+  it('leaves nothing to try where it was the last one, and blocks nobody then', () => {
     const only = someRepairInForce({ ...OPEN, actions: actions.slice(0, 1) });
     const decision = after(reboot, { repair: only, now: until });
     expect(verdictsOf(decision)).toEqual(['exhausted n1']);

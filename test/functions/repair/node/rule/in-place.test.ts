@@ -129,7 +129,7 @@ describe('what is done in place', () => {
     expect(look(REBOOT, { repair: rebooting, node: WELL }, 9).verdict).toBeUndefined();
   });
 
-  it('is followed by the next action once its time is over, and holds nobody by itself', () => {
+  it('is followed by the next action once its time is over, and blocks nobody by itself', () => {
     const finding = look(REBOOT, { repair: rebooting }, 10);
     expect(nextOf(finding)).toBe('Terminate||3600000');
     expect(finding).toMatchObject({
@@ -153,11 +153,11 @@ describe('what is done in place', () => {
       someRepairInForce({ actions: list.slice(0, 1) }),
       { verdict: { kind: 'exhausted' }, state: 'followed' },
     ],
-  ])('holds nobody where %s', (_, more, repair, expected) => {
+  ])('blocks nobody where %s', (_, more, repair, expected) => {
     expect(look(REBOOT, { repair, more }, 10)).toMatchObject(expected);
   });
 
-  it('holds nobody while a person forbids what follows', () => {
+  it('blocks nobody while a person forbids what follows', () => {
     expect(look(REBOOT, { repair: rebooting, node: VETOED }, 10)).toMatchObject({
       verdict: { kind: 'vetoed' },
       state: 'followed',

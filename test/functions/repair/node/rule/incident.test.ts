@@ -199,7 +199,7 @@ describe('an incident starts', () => {
     expect(Object.values(onsets)).toMatchObject([{ start: at(start) }]);
   });
 
-  it('for each repair condition by itself, and anew each time that it begins to hold', () => {
+  it('for each repair condition by itself, and anew each time that it begins to be true', () => {
     const node = aNode([ready(0), disk(0)]);
     const settings = OF_REASON;
     const first = onsetsOf(unhealthyConditionsOf(node, { now: at(0), settings, record: undefined }));
@@ -331,7 +331,7 @@ describe('an incident', () => {
     expect(incidentAt(interrupted, 'unhealthy', at(4))).toEqual(incident);
   });
 
-  it('of which nothing was done leaves nothing; one that others have held for a while does', () => {
+  it('of which nothing was done leaves nothing; one that others have blocked for a while does', () => {
     expect(incidentAt({ type: 'Ready', taken: [] }, 'healthy', at(0))).toBeUndefined();
     const settled: Incident = { type: 'Ready', taken: [], recovering: { totalMs: minutes(3) } };
     expect(incidentAt(settled, 'healthy', at(0))).toEqual({ ...settled, healthySince: at(0) });

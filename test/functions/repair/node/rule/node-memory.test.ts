@@ -135,7 +135,7 @@ describe('somebody else at work on the node', () => {
       'inFlight',
       0.5,
     ],
-    ['holds its own node alone after that', { ...LEASE, ...seenSince('Lease a/n1', -60) }, 'idle', 1],
+    ['blocks its own node alone after that', { ...LEASE, ...seenSince('Lease a/n1', -60) }, 'idle', 1],
     [
       'that reboots counts for 40 minutes',
       { ...rebooting, ...seenSince('condition Rebooting of the NodeClaim', -39.5) },
@@ -173,10 +173,10 @@ describe('the replacement of an earlier launch', () => {
     aFinding(node, { claims: [claimOf(NODE), CLAIM], record: remembered({ ...ONSETS, ...more }), ...given });
 
   it.each<[string, boolean, NodeView, Partial<NodeRecord>]>([
-    ['that nothing uses is taken back while the node is held', true, VETOED, { leftovers: leftovers() }],
-    ['that is open stays while the node is held', false, VETOED, { leftovers: leftovers(at(-59)) }],
+    ['that nothing uses is taken back while the node is blocked', true, VETOED, { leftovers: leftovers() }],
+    ['that is open stays while the node is blocked', false, VETOED, { leftovers: leftovers(at(-59)) }],
     [
-      'that is open loses its marks after an hour, although the node is held',
+      'that is open loses its marks after an hour, although the node is blocked',
       true,
       VETOED,
       { leftovers: leftovers(at(-60)) },

@@ -52,7 +52,7 @@ describe('a termination', () => {
       'held by finalizer a/b on the Node',
     ],
     ['that nothing holds it', { claims: [{ ...GOING, finalizers: [] }] }, 'no finalizer holds it'],
-  ])('is stuck after its hour, and holds nobody any more: it says %s', (_, given, words) => {
+  ])('is stuck after its hour, and blocks nobody any more: it says %s', (_, given, words) => {
     expect(look(TERMINATE, given, 60)).toMatchObject({
       verdict: {
         kind: 'stuck',
@@ -146,7 +146,7 @@ describe('a termination of which no run said how it ended', () => {
     expect(dueVerdictOf(finding)).toMatchObject({ action: { type: 'Terminate' }, unfinished: { number: 1 } });
   });
 
-  it('and that is refused holds nobody, its deadline standing, until it is tried again', () => {
+  it('and that is refused blocks nobody, its deadline standing, until it is tried again', () => {
     const more = refused(INTENDED.key, 3);
     expect(look(INTENDED, { more })).toMatchObject({
       verdict: { kind: 'retry', node: { name: 'n1' }, message: 'no; it is tried again at 2024-11-01T15:39:48Z' },

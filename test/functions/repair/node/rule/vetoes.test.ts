@@ -1,4 +1,4 @@
-/** Who holds a node: a veto of a person or of Karpenter, and others who are at work on it. */
+/** Why a node is not repaired: a veto of a person or of Karpenter, or others who are at work on it. */
 import { describe, expect, it } from 'vitest';
 import { createGuards } from '../../../../../functions/repair/rule/guards.ts';
 import { isStopped, otherWorkOn } from '../../../../../functions/repair/node/rule/other-work.ts';
