@@ -155,6 +155,6 @@ export async function closeGone(context: ReportContext, { name, uid }: TargetNod
   const atEnd = { now: deps.clock.now(), scope: active?.scope ?? FULL, drained: active?.drained ?? 0 };
   const ended = asked.map(request => toFinished(request, goneOutcome(name), atEnd));
   await publishAnswers(deps, { name, uid }, ended);
-  await gone.record.closeNow();
+  await gone.timedRecord.closeNow();
   if (ended.length > 0) await reportGone(context, { name, uid }, ended);
 }

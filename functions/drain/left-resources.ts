@@ -42,7 +42,7 @@ export async function endResource(
 /** Whether the custom resource is gone. If its deletion is refused, an Event on the resource says so, because its Node is gone. */
 export async function isResourceGone(
   { deps, reporter }: ReportContext,
-  { record, value, subject }: GoneSubject<DrainRecord>,
+  { timedRecord, value, subject }: GoneSubject<DrainRecord>,
 ): Promise<boolean> {
   const { active, refusals: stored } = value;
   const drains = [...(active === undefined ? [] : [active]), ...leftDrains(value)];
@@ -55,7 +55,7 @@ export async function isResourceGone(
   const deletion = await backoff.try(change, () => deleteResources(deps, drains));
   if (!isRefused(deletion)) return true;
   const { until: wakeTime, redeliveryError } = deletion;
-  await record.save({
+  await timedRecord.save({
     subject,
     value: { ...value, refusals: backoff.refusalsAfter(stored) ?? {} },
     wakeTime,

@@ -81,14 +81,14 @@ export type ObservedNode = ObservedDrain | (IdleObservation & ObservedObjects);
 /** State that all looks of one run share. */
 export interface DrainObserverContext {
   /** The record of a Node, by its UID. */
-  readonly recordOf: (uid: string) => TimedRecord<DrainRecord>;
+  readonly timedRecordOf: (uid: string) => TimedRecord<DrainRecord>;
   readonly backoff: Backoff;
 }
 
 /** Looks at a Node once. @param incoming the message in hand, until it is in the record */
 export async function observe(
   deps: DrainDeps,
-  { recordOf, backoff }: DrainObserverContext,
+  { timedRecordOf, backoff }: DrainObserverContext,
   target: TargetNode,
   incoming: IncomingMessage | undefined,
 ): Promise<Lookup<ObservedNode, DrainRecord>> {
@@ -97,14 +97,14 @@ export async function observe(
     ref: { type: RESOURCES.Node, name },
     uid,
     onlyIfKnown,
-    recordOf: id => {
-      const record = recordOf(id);
-      return incoming === undefined ? record : refusingNewer(record, name);
+    timedRecordOf: id => {
+      const timedRecord = timedRecordOf(id);
+      return incoming === undefined ? timedRecord : refusingNewer(timedRecord, name);
     },
     isUnchanged: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
   });
   if (found.kind !== 'here') return found;
-  const { object, record: timedRecord, loaded } = found;
+  const { object, timedRecord, loaded } = found;
   if (isSentBefore(object, target)) return { kind: 'nothing' };
   const stored = loaded.kind === 'known' ? withoutRefusedRead(loaded.value) : NO_DRAINS;
   const node = toDrainedNode(object, stored);

@@ -33,7 +33,7 @@ export async function reconcileNode(
 ): Promise<boolean> {
   const { deps, reporter } = context;
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
-  const reader = { recordOf: (uid: string) => records(recordIdOf(uid)), backoff: createBackoff(deps.clock) };
+  const reader = { timedRecordOf: (uid: string) => records(recordIdOf(uid)), backoff: createBackoff(deps.clock) };
   const run: DrainRunState = { isMessageDone: incoming === undefined, endedDrainId: undefined };
   let isHere = false;
   let target = first;
@@ -43,9 +43,9 @@ export async function reconcileNode(
     async observe(): Promise<Observed<ObservedNode>> {
       const found = await orUnavailable(observe(deps, reader, target, run.isMessageDone ? undefined : incoming));
       if (found.kind === 'unavailable') {
-        const record = target.uid === undefined ? undefined : reader.recordOf(target.uid);
+        const timedRecord = target.uid === undefined ? undefined : reader.timedRecordOf(target.uid);
         const { backoff } = reader;
-        await noteRefusedRead(found.error, { backoff, record, reportOf, isRequest: !run.isMessageDone });
+        await noteRefusedRead(found.error, { backoff, timedRecord, reportOf, isRequest: !run.isMessageDone });
         return { kind: 'over' };
       }
       isHere = found.kind === 'here';

@@ -41,7 +41,7 @@ async function closeRecord(
   const changed = await changeNode(context, observed, decision, { record, wakeTime: undefined });
   if (changed.kind === 'again') return changed;
   const turn = afterChange(decision.node);
-  return turn.kind === 'again' ? turn : observed.record.release();
+  return turn.kind === 'again' ? turn : observed.timedRecord.release();
 }
 
 type KeepDecision = Extract<GracePeriodDecision, { kind: 'keep' }>;
@@ -52,7 +52,7 @@ async function keepRecord(
   { node, announcements, intent, outcome, counts }: KeepDecision,
   observed: ObservedNode,
 ): Promise<Turn> {
-  const intended = await observed.record.save(intentToSave(observed, intent));
+  const intended = await observed.timedRecord.save(intentToSave(observed, intent));
   if (intended.kind === 'again') return intended;
 
   const changed = await changeNode(context, observed, { node, counts }, intent);
@@ -73,7 +73,7 @@ async function saveOutcome(
   { announcements, memory }: Pick<KeepDecision, 'announcements'> & { readonly memory: ChangeMemory | undefined },
 ): Promise<Turn> {
   if (announcements.length === 0 && memory === undefined) return DONE;
-  return observed.record.save(recordToSave(observed, { record: withMemory(record, memory), wakeTime }));
+  return observed.timedRecord.save(recordToSave(observed, { record: withMemory(record, memory), wakeTime }));
 }
 
 /** The end of a turn. After a release it looks once more: a pod may have come meanwhile, and its own run still found the node held. */
@@ -83,9 +83,9 @@ const afterChange = (change: NodeChange): Turn =>
 /** Closes the record of a node that is gone. */
 export async function closeGone(
   { reporter }: { readonly reporter: Reporter },
-  { record, subject }: GoneSubject<GracePeriodRecord>,
+  { timedRecord, subject }: GoneSubject<GracePeriodRecord>,
 ): Promise<Turn> {
-  const closed = await record.closeNow();
+  const closed = await timedRecord.closeNow();
   if (closed.kind === 'done') await reportGone(reporter, subject);
   return closed;
 }
@@ -140,7 +140,7 @@ async function rememberRefusal(
   // The next run comes in time by itself: the queue brings the message back, or the timer is due for what is unsaid.
   const comesAnyway = redeliveryError !== undefined || hasUnreported(before, observed);
   const wakeTime = (comesAnyway ? before.wakeTime : earliest(before.wakeTime, until)) ?? until;
-  const saved = await observed.record.save({ ...intentToSave(observed, { record, wakeTime }), redeliveryError });
+  const saved = await observed.timedRecord.save({ ...intentToSave(observed, { record, wakeTime }), redeliveryError });
   return saved.kind === 'again' ? saved : { kind: 'again', because: `the Node was not changed: ${refused.message}` };
 }
 

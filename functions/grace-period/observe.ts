@@ -30,7 +30,7 @@ export interface ObservedNode {
   readonly object: KubernetesObject;
   readonly pods: readonly PodView[];
   readonly protection: EffectiveProtection;
-  readonly record: TimedRecord<GracePeriodRecord>;
+  readonly timedRecord: TimedRecord<GracePeriodRecord>;
   readonly stored: GracePeriodRecord | undefined;
   /** Input of the rule. */
   readonly observation: GracePeriodObservation;
@@ -41,7 +41,7 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'clock'>;
 /** State that a look gets from its run. */
 export interface GracePeriodObserverContext {
   /** The record of a Node, by its UID. */
-  readonly recordOf: (uid: string) => TimedRecord<GracePeriodRecord>;
+  readonly timedRecordOf: (uid: string) => TimedRecord<GracePeriodRecord>;
   /** Announcements of this run so far, in its record or not. */
   readonly announcements: readonly Announcement[];
 }
@@ -49,18 +49,18 @@ export interface GracePeriodObserverContext {
 /** Looks once: reads the Node, its record and, where it may matter, its pods and settings. */
 export async function observe(
   deps: Deps,
-  { recordOf, announcements }: GracePeriodObserverContext,
+  { timedRecordOf, announcements }: GracePeriodObserverContext,
   target: TargetNode,
 ): Promise<Lookup<ObservedNode, GracePeriodRecord>> {
   const found = await findSubject(deps, {
     ref: { type: RESOURCES.Node, name: target.name },
     uid: target.uid,
     onlyIfKnown: target.onlyIfKnown,
-    recordOf,
+    timedRecordOf,
   });
   if (found.kind !== 'here') return found;
 
-  const { object, record } = found;
+  const { object, timedRecord } = found;
   const { uid, name, annotations = {} } = object.metadata;
   const stored = found.loaded.kind === 'known' ? withoutRefusedRead(found.loaded.value) : undefined;
   const known = stored !== undefined || annotations[ANNOTATIONS.protectedUntil] !== undefined;
@@ -87,7 +87,7 @@ export async function observe(
     record: { ...stored, announcedKeys: withAnnouncements(stored?.announcedKeys ?? {}, announcements) },
     basis: stored?.refusals === undefined ? '' : basisOf(basisValues({ object, pods, protection })),
   };
-  return { kind: 'here', observation: { object, pods, protection, record, stored, observation } };
+  return { kind: 'here', observation: { object, pods, protection, timedRecord, stored, observation } };
 }
 
 /** Values that a change of the Node rests on: when any of them differs, a change that was refused is tried at once. */

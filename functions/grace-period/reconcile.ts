@@ -38,10 +38,10 @@ export async function reconcileNode(context: ReconcileContext, first: TargetNode
     announcements: [],
   };
   const records = openRecords(deps, GRACE_PERIOD_CODEC, wakeUp);
-  let opened: { readonly uid: string; readonly record: TimedRecord<GracePeriodRecord> } | undefined;
-  const recordOf = (uid: string): TimedRecord<GracePeriodRecord> =>
-    (opened = { uid, record: records(recordIdOf(uid)) }).record;
-  if (first.uid !== undefined && (await recordOf(first.uid).isWakeUpSuperseded())) return;
+  let opened: { readonly uid: string; readonly timedRecord: TimedRecord<GracePeriodRecord> } | undefined;
+  const timedRecordOf = (uid: string): TimedRecord<GracePeriodRecord> =>
+    (opened = { uid, timedRecord: records(recordIdOf(uid)) }).timedRecord;
+  if (first.uid !== undefined && (await timedRecordOf(first.uid).isWakeUpSuperseded())) return;
   let target = first;
   const firstState = (): { readonly subject: Subject; readonly value: GracePeriodRecord } | undefined =>
     opened && {
@@ -52,12 +52,18 @@ export async function reconcileNode(context: ReconcileContext, first: TargetNode
   const concern: Concern<ObservedNode, GracePeriodDecision> = {
     what: `node ${first.name}`,
     async observe(): Promise<Observed<ObservedNode>> {
-      const found = await orUnavailable(observe(deps, { recordOf, announcements: run.announcements }, target));
+      const found = await orUnavailable(observe(deps, { timedRecordOf, announcements: run.announcements }, target));
       if (found.kind === 'unavailable') {
         // An annotated pod or a new Node: the record says all that their message did.
         const first = target.pods === 'always' ? firstState() : undefined;
         const { backoff } = run;
-        await noteRefusedRead(found.error, { backoff, record: opened?.record, first, reportOf, isRequest: false });
+        await noteRefusedRead(found.error, {
+          backoff,
+          timedRecord: opened?.timedRecord,
+          first,
+          reportOf,
+          isRequest: false,
+        });
         return { kind: 'over' };
       }
       if (found.kind === 'nothing') return { kind: 'over' };
@@ -70,7 +76,7 @@ export async function reconcileNode(context: ReconcileContext, first: TargetNode
     apply: (decision, observed) => apply(run, decision, observed),
   };
   await pauseIfNotServed(() => settle(concern), {
-    openedRecord: () => opened?.record,
+    openedRecord: () => opened?.timedRecord,
     // The Node is there: it is read before anything that may not be served.
     firstState,
   });

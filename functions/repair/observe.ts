@@ -161,7 +161,7 @@ export async function observeLimits(
 /** The records of the nodes that are unhealthy, in flight, replaced, or asked for. */
 async function readNodes(
   { clock }: PassDeps,
-  recordOf: ObservedPool['timedNodeRecord'],
+  timedRecordOf: ObservedPool['timedNodeRecord'],
   nodes: readonly NodeView[],
   {
     unhealthy,
@@ -188,7 +188,7 @@ async function readNodes(
   const records = new Map<string, StoredNode>();
   let isNewer = false;
   await fewAtATime([...wanted], async uid => {
-    const loaded = await recordOf(uid).load();
+    const loaded = await timedRecordOf(uid).load();
     if (loaded.kind === 'newer') isNewer = true;
     if (loaded.kind !== 'known') return;
     const { subject, state: stored, nextWakeTime } = loaded.stored;

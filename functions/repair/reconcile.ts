@@ -114,7 +114,7 @@ const MAX_UNREAD = 100;
  */
 async function waitToRead(deps: PassDeps, pool: string | undefined, error: Error): Promise<RoundAnswer> {
   if ((await orUnavailable(wouldPassAct(deps, pool))) === false) throw error;
-  const record = openRecord(deps, POOL_CODEC, poolRecordId(pool));
+  const timedRecord = openRecord(deps, POOL_CODEC, poolRecordId(pool));
   const reportAll = async (text: string, isRepeated: boolean): Promise<void> => {
     const nodes = await knownNodes(deps, pool);
     await fewAtATime(nodes.length === 0 ? [eventSubjectOf(pool)] : nodes, subject =>
@@ -123,7 +123,7 @@ async function waitToRead(deps: PassDeps, pool: string | undefined, error: Error
   };
   await noteRefusedRead(error, {
     backoff: createBackoff(deps.clock),
-    record,
+    timedRecord,
     first: { subject: poolSubject(pool), value: NEW_POOL },
     reportOf: () => reportAll,
     isRequest: false,

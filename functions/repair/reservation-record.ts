@@ -106,23 +106,25 @@ async function keepReservations(
   choose: (all: readonly Reservation[]) => Promise<readonly Reservation[]>,
   { isTimer = false }: { readonly isTimer?: boolean } = {},
 ): Promise<void> {
-  const record = openRecord(deps, RESERVATIONS_CODEC, RESERVATIONS_ID);
-  await updateRecord(RESERVATIONS, record, async loaded => {
+  const timedRecord = openRecord(deps, RESERVATIONS_CODEC, RESERVATIONS_ID);
+  await updateRecord(RESERVATIONS, timedRecord, async loaded => {
     if (loaded.kind !== 'known') return DONE;
     const { policyGenerations, reservations } = loaded.value;
     const kept = await choose(reservations);
     const isSame = kept.length > 0 && kept.length === reservations.length;
-    return isSame && !isTimer ? DONE : writeReservations(deps, record, { policyGenerations, reservations: [...kept] });
+    return isSame && !isTimer
+      ? DONE
+      : writeReservations(deps, timedRecord, { policyGenerations, reservations: [...kept] });
   });
 }
 
 /** Writes the reservations with the time of the next look; the record ends with the last one. */
 export async function writeReservations(
   { clock }: Pick<ReservationDeps, 'clock'>,
-  record: TimedRecord<Reservations>,
+  timedRecord: TimedRecord<Reservations>,
   value: Reservations,
 ): Promise<Turn> {
-  if (value.reservations.length === 0) return record.closeNow();
+  if (value.reservations.length === 0) return timedRecord.closeNow();
   const wakeTime = addDuration(clock.now(), CHECK);
-  return doneIfWritten(await record.save({ subject: SUBJECT, value, wakeTime, hasOwnMessage: false }));
+  return doneIfWritten(await timedRecord.save({ subject: SUBJECT, value, wakeTime, hasOwnMessage: false }));
 }

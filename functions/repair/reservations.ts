@@ -47,8 +47,8 @@ export async function openReservations(
   context: ReservationContext,
 ): Promise<OpenReservations | 'newer'> {
   const { pool, limits, nodes } = context;
-  const record = openRecord(deps, RESERVATIONS_CODEC, RESERVATIONS_ID);
-  const loaded = await record.load();
+  const timedRecord = openRecord(deps, RESERVATIONS_CODEC, RESERVATIONS_ID);
+  const loaded = await timedRecord.load();
   if (loaded.kind === 'newer') return 'newer';
   let current = loaded.kind === 'known' ? loaded.value : undefined;
   const reservationOf = createReservations(nodes);
@@ -72,7 +72,7 @@ export async function openReservations(
       what: RESERVATIONS,
       async observe() {
         if (!isStale) return { kind: 'here', observation: true };
-        const loaded = await record.load();
+        const loaded = await timedRecord.load();
         if (loaded.kind === 'newer') return { kind: 'over' };
         current = loaded.kind === 'known' ? loaded.value : undefined;
         const isCounted = current?.policyGenerations === limits.policyGenerations;
@@ -86,7 +86,7 @@ export async function openReservations(
           policyGenerations: limits.policyGenerations,
           reservations: reservations.toSorted((a, b) => (a.uid < b.uid ? -1 : 1)),
         };
-        const turn = await writeReservations(deps, record, value);
+        const turn = await writeReservations(deps, timedRecord, value);
         isStale = turn.kind === 'again';
         isWritten = !isStale;
         if (isWritten) current = value;

@@ -136,18 +136,18 @@ async function keepVersion(
   const { blocks, idPrefix } = groupOf(kept);
   const isGood = faultIn(object, blocks) === undefined && Buffer.byteLength(JSON.stringify(spec)) <= MAX_KEPT_BYTES;
   const live: KeptPolicy = { generation: metadata.generation ?? 0, spec };
-  const record = openRecord(deps, keptPolicyCodec(owner), `${idPrefix}${metadata.uid}`, wakeUp);
-  await updateRecord(`NodeLifecyclePolicy ${metadata.name}`, record, async loaded => {
+  const timedRecord = openRecord(deps, keptPolicyCodec(owner), `${idPrefix}${metadata.uid}`, wakeUp);
+  await updateRecord(`NodeLifecyclePolicy ${metadata.name}`, timedRecord, async loaded => {
     if (loaded.kind === 'none' && !isGood) return DONE;
     const isOlder = loaded.kind === 'known' && loaded.value.generation > live.generation;
     const value = loaded.kind === 'known' && (!isGood || isOlder) ? loaded.value : live;
     const subject = subjectOf(object);
     const wakeTime = addDuration(deps.clock.now(), CHECK);
-    return doneIfWritten(await record.save({ subject, value, wakeTime, hasOwnMessage: false }));
+    return doneIfWritten(await timedRecord.save({ subject, value, wakeTime, hasOwnMessage: false }));
   });
 }
 
 async function forget(deps: Deps, owner: FunctionName, id: string, wakeUp: UsedWakeUp | undefined): Promise<void> {
-  const record = openRecord(deps, keptPolicyCodec(owner), id, wakeUp);
-  await updateRecord(id, record, () => record.closeNow());
+  const timedRecord = openRecord(deps, keptPolicyCodec(owner), id, wakeUp);
+  await updateRecord(id, timedRecord, () => timedRecord.closeNow());
 }

@@ -72,19 +72,19 @@ export function createPauseIfNotServed(deps: NotServedDeps): PauseIfNotServed {
       return await work();
     } catch (error) {
       const text = notServedText(error);
-      const record = openedRecord();
-      const loaded = await record?.load();
+      const timedRecord = openedRecord();
+      const loaded = await timedRecord?.load();
       if (loaded?.kind === 'newer') return;
       const now = clock.now();
       const known =
         loaded?.kind === 'known' ? { subject: loaded.stored.subject, value: loaded.value } : firstState(text, now);
-      if (record === undefined || known === undefined) throw error;
+      if (timedRecord === undefined || known === undefined) throw error;
       const { subject, value } = known;
       const wanted = addDuration(now, NOT_SERVED_CHECK);
       const armed = loaded?.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
       const wakeTime = earliest(wanted, whileAhead(now, armed));
       await report(subject, text);
-      await record.save({ subject, value, wakeTime });
+      await timedRecord.save({ subject, value, wakeTime });
       if (isRequest) throw error;
     }
   };

@@ -90,14 +90,14 @@ async function claim(
   requested: readonly RoundRequest[],
   wakeUp: UsedWakeUp | undefined,
 ): Promise<RoundState | undefined> {
-  const record = openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp);
+  const timedRecord = openRecord(deps, roundCodec(work.owner), recordId(work), wakeUp);
   const subject = subjectOf(work.name);
   const isDroppable = requested.every(({ kind }) => kind !== 'message');
   let claimed: RoundState | undefined;
   let requests = requested;
   let lostRaces = 0;
   const save = async (wanted: RecordToSave<RoundState>): Promise<Turn> => {
-    const saved = await record.save(wanted);
+    const saved = await timedRecord.save(wanted);
     if (!saved.written) {
       lostRaces += 1;
       if (lostRaces >= LOST_BEFORE_ALL && !isEmpty(requested)) requests = join([ALL], requested);
@@ -106,7 +106,7 @@ async function claim(
   };
   await settle<LoadedRecord<RoundState>, NextTurn>({
     what: whatOf(work),
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    observe: async () => ({ kind: 'here', observation: await timedRecord.load() }),
     decide: found => {
       if (found.kind === 'newer' && isDroppable) return { kind: 'nothing' };
       const loaded = throwIfNewer(found, whatOf(work));
@@ -118,7 +118,7 @@ async function claim(
         case 'nothing':
           return DONE;
         case 'close':
-          return record.release();
+          return timedRecord.release();
         case 'wait':
           return save({
             subject,
@@ -150,8 +150,8 @@ async function claim(
  * @param wait until the next run; undefined: this one failed, and its requests wait again
  */
 async function conclude(deps: Deps, work: CoalescedWork, claimed: RoundState, wait?: RoundAnswer): Promise<void> {
-  const record = openRecord(deps, roundCodec(work.owner), recordId(work));
-  await updateRecord(whatOf(work), record, async loaded => {
+  const timedRecord = openRecord(deps, roundCodec(work.owner), recordId(work));
+  await updateRecord(whatOf(work), timedRecord, async loaded => {
     if (loaded.kind !== 'known') return DONE;
     const round = loaded.value;
     const isStillOurs = !isEmpty(round.underWay) && round.nextTime === claimed.nextTime;
@@ -162,7 +162,7 @@ async function conclude(deps: Deps, work: CoalescedWork, claimed: RoundState, wa
     const spacing = typeof wait === 'object' ? wait.retryAfter : (wait ?? work.spacing);
     const nextTime = addDuration(now, spacing);
     const waiting = isCarriedOut ? round.waiting : join(round.waiting, claimed.underWay);
-    const saved = await record.save({
+    const saved = await timedRecord.save({
       subject: subjectOf(work.name),
       value: { waiting, underWay: [], nextTime },
       wakeTime: hasFailed ? addDuration(now, RUN_ENDS_WITHIN) : nextTime,

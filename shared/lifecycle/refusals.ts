@@ -13,7 +13,7 @@
  * const backoff = createBackoff(clock);                                // one for each run
  * const outcome = await backoff.try({ key, stored: record.refusals, restsOn: [object, settings], deadline, report }, change);
  * if (isRefused(outcome)) {                                            // it was refused now, or waits since it was
- *   return record.save({ …, refusals: backoff.refusalsAfter(value.refusals), wakeTime: outcome.until, redeliveryError: outcome.redeliveryError });
+ *   return timedRecord.save({ …, refusals: backoff.refusalsAfter(value.refusals), wakeTime: outcome.until, redeliveryError: outcome.redeliveryError });
  * }
  * ```
  */
@@ -216,7 +216,7 @@ const READ = 'read';
 export interface UnreadSubject<Value> {
   readonly backoff: Backoff;
   /** Undefined: nobody knows yet which subject it is. */
-  readonly record: TimedRecord<Value> | undefined;
+  readonly timedRecord: TimedRecord<Value> | undefined;
   /** The record to write if there is none yet; undefined: there is no need to. */
   readonly first?: { readonly subject: Subject; readonly value: Value } | undefined;
   /** The message asks for something that is nowhere else: it comes again. */
@@ -231,14 +231,14 @@ export interface UnreadSubject<Value> {
  */
 export async function noteRefusedRead<Value extends { readonly refusals?: Refusals | undefined }>(
   error: Error,
-  { backoff, record, first, isRequest, reportOf }: UnreadSubject<Value>,
+  { backoff, timedRecord, first, isRequest, reportOf }: UnreadSubject<Value>,
 ): Promise<void> {
-  const loaded = error instanceof RetryableError ? await record?.load() : undefined;
+  const loaded = error instanceof RetryableError ? await timedRecord?.load() : undefined;
   const stored =
     loaded?.kind === 'known'
       ? { subject: loaded.stored.subject, value: loaded.value }
       : loaded?.kind === 'none' && first;
-  if (record === undefined || !stored) throw error;
+  if (timedRecord === undefined || !stored) throw error;
   const { subject, value } = stored;
   const read = { key: READ, stored: value.refusals, restsOn: [], report: reportOf(subject) };
   const outcome = await backoff.try(read, () => Promise.reject(error));
@@ -246,7 +246,7 @@ export async function noteRefusedRead<Value extends { readonly refusals?: Refusa
   const refusals = backoff.refusalsAfter(value.refusals);
   const { until: wakeTime, redeliveryError } = outcome;
   const next = { ...value, ...(refusals !== undefined && { refusals }) };
-  const saved = await record.save({ subject, value: next, wakeTime, redeliveryError });
+  const saved = await timedRecord.save({ subject, value: next, wakeTime, redeliveryError });
   if (!saved.written || isRequest) throw error;
 }
 

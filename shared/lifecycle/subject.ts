@@ -13,7 +13,7 @@ export type FoundSubject<Value> =
   | {
       readonly kind: 'here';
       readonly object: KubernetesObject;
-      readonly record: TimedRecord<Value>;
+      readonly timedRecord: TimedRecord<Value>;
       readonly loaded: Exclude<LoadedRecord<Value>, { kind: 'newer' }>;
     }
   | GoneSubject<Value>
@@ -23,7 +23,7 @@ export type FoundSubject<Value> =
 /** No object with that UID, and a record of it: to be closed. */
 export interface GoneSubject<Value> {
   readonly kind: 'gone';
-  readonly record: TimedRecord<Value>;
+  readonly timedRecord: TimedRecord<Value>;
   readonly value: Value;
   readonly subject: Subject;
 }
@@ -37,7 +37,7 @@ export interface SubjectQuery<Value> {
   /** Absent: whichever object has the name. */
   readonly uid: string | undefined;
   /** The record of the object with this UID; the same one each time within a run. */
-  readonly recordOf: (uid: string) => TimedRecord<Value>;
+  readonly timedRecordOf: (uid: string) => TimedRecord<Value>;
   /** Leaves the object unread if it has no record: the change matters only to what is remembered. */
   readonly onlyIfKnown?: boolean | undefined;
   /** Leaves the object unread if true for the value of its record. */
@@ -50,32 +50,32 @@ export interface SubjectQuery<Value> {
  */
 export async function findSubject<Value>(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
-  { ref, uid, recordOf, onlyIfKnown = false, isUnchanged = () => false }: SubjectQuery<Value>,
+  { ref, uid, timedRecordOf, onlyIfKnown = false, isUnchanged = () => false }: SubjectQuery<Value>,
 ): Promise<FoundSubject<Value>> {
   const read = async (name: string): Promise<KubernetesObject | undefined> =>
     objectOf(await kubernetes.get({ ...ref, name }), { ifNotServed: 'throw' });
   if (uid === undefined) {
     const object = await read(ref.name);
     if (object === undefined) return { kind: 'nothing' };
-    const record = recordOf(object.metadata.uid);
-    const loaded = await record.load();
+    const timedRecord = timedRecordOf(object.metadata.uid);
+    const loaded = await timedRecord.load();
     if (loaded.kind === 'newer') return { kind: 'nothing' };
-    if (loaded.kind === 'none') return { kind: 'here', object, record, loaded };
-    return findSubject({ kubernetes }, { ref, uid: object.metadata.uid, recordOf });
+    if (loaded.kind === 'none') return { kind: 'here', object, timedRecord, loaded };
+    return findSubject({ kubernetes }, { ref, uid: object.metadata.uid, timedRecordOf });
   }
 
-  const record = recordOf(uid);
-  const loaded = await record.load();
+  const timedRecord = timedRecordOf(uid);
+  const loaded = await timedRecord.load();
   if (loaded.kind === 'newer') return { kind: 'nothing' };
   const isLeftUnread = loaded.kind === 'known' ? isUnchanged(loaded.value) : onlyIfKnown;
   if (isLeftUnread) return { kind: 'nothing' };
   const object = await read(ref.name);
-  if (object?.metadata.uid === uid) return { kind: 'here', object, record, loaded };
+  if (object?.metadata.uid === uid) return { kind: 'here', object, timedRecord, loaded };
   if (loaded.kind === 'none') return { kind: 'nothing' };
 
   const { subject } = loaded.stored;
-  const gone = { kind: 'gone', record, value: loaded.value, subject } as const;
+  const gone = { kind: 'gone', timedRecord, value: loaded.value, subject } as const;
   if (subject.name === ref.name) return gone;
   const stored = await read(subject.name);
-  return stored?.metadata.uid === uid ? { kind: 'here', object: stored, record, loaded } : gone;
+  return stored?.metadata.uid === uid ? { kind: 'here', object: stored, timedRecord, loaded } : gone;
 }

@@ -93,9 +93,9 @@ export function openRecords<Value>(
 ): (id: string) => TimedRecord<Value> {
   const open = new Map<string, TimedRecord<Value>>();
   return id => {
-    const record = open.get(id) ?? openRecord(deps, codec, id, wakeUp);
-    open.set(id, record);
-    return record;
+    const timedRecord = open.get(id) ?? openRecord(deps, codec, id, wakeUp);
+    open.set(id, timedRecord);
+    return timedRecord;
   };
 }
 
@@ -200,20 +200,20 @@ export function isTimerOf(loaded: LoadedRecord<unknown>, { wakeTime }: UsedWakeU
 }
 
 /** The record for a message that nobody repeats: `load` throws `NewerRecord` (`throwIfNewer`). @param what it is about */
-export const refusingNewer = <Value>(record: TimedRecord<Value>, what: string): TimedRecord<Value> => ({
-  ...record,
-  load: async () => throwIfNewer(await record.load(), what),
+export const refusingNewer = <Value>(timedRecord: TimedRecord<Value>, what: string): TimedRecord<Value> => ({
+  ...timedRecord,
+  load: async () => throwIfNewer(await timedRecord.load(), what),
 });
 
 /** Changes a record alone: `change` is asked again after a lost race, and not about a record of a newer version (T5). */
 export function updateRecord<Value>(
   what: string,
-  record: TimedRecord<Value>,
+  timedRecord: TimedRecord<Value>,
   change: (loaded: Exclude<LoadedRecord<Value>, { kind: 'newer' }>) => Promise<Turn>,
 ): Promise<void> {
   return settle<LoadedRecord<Value>, LoadedRecord<Value>>({
     what,
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    observe: async () => ({ kind: 'here', observation: await timedRecord.load() }),
     decide: loaded => loaded,
     apply: async loaded => (loaded.kind === 'newer' ? DONE : change(loaded)),
   });

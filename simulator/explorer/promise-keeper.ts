@@ -48,23 +48,23 @@ async function keepPromises(
   wakeUp?: UsedWakeUp,
 ): Promise<void> {
   const records = openRecords(deps, codec, wakeUp);
-  const recordOf = (id: string): TimedRecord<string> => records(`node/${id}`);
-  if (uid !== undefined && (await recordOf(uid).isWakeUpSuperseded())) return;
+  const timedRecordOf = (id: string): TimedRecord<string> => records(`node/${id}`);
+  if (uid !== undefined && (await timedRecordOf(uid).isWakeUpSuperseded())) return;
   await settle({
     what: `node ${name}`,
     async observe() {
-      const found = await findSubject(deps, { ref: { type: RESOURCES.Node, name }, uid, recordOf });
+      const found = await findSubject(deps, { ref: { type: RESOURCES.Node, name }, uid, timedRecordOf });
       return found.kind === 'nothing' ? { kind: 'over' } : { kind: 'here', observation: found };
     },
     decide: found => (found.kind === 'gone' ? undefined : decide(found.object, start, deps.clock.now())),
     async apply(decision, found): Promise<Turn> {
-      if (found.kind === 'gone' || decision === undefined) return found.record.closeNow();
-      const { object, record } = found;
+      if (found.kind === 'gone' || decision === undefined) return found.timedRecord.closeNow();
+      const { object, timedRecord } = found;
       if (!(await tell(deps, object, decision.came))) return anotherTurn('the Node changed');
-      if (decision.kind === 'close') return record.release();
+      if (decision.kind === 'close') return timedRecord.release();
       const { uid: ownUid } = object.metadata;
       const subject = { apiVersion: 'v1', kind: 'Node', name, uid: ownUid } as const;
-      return record.save({ subject, value: decision.text, wakeTime: decision.wakeTime });
+      return timedRecord.save({ subject, value: decision.text, wakeTime: decision.wakeTime });
     },
   });
 }

@@ -245,9 +245,9 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const first = await created(api, type, configMap(namespace, 'a'));
       const { uid } = first.metadata;
       const loaded = { kind: 'known', value: null, stored: { subject: { kind: 'ConfigMap', name: 'a', uid } } };
-      const recordOf = (): never => ({ load: async () => loaded }) as never;
+      const timedRecordOf = (): never => ({ load: async () => loaded }) as never;
       const find = (name: string) =>
-        findSubject({ kubernetes: api }, { ref: { ...ref, name }, uid, recordOf }).then(found => found.kind);
+        findSubject({ kubernetes: api }, { ref: { ...ref, name }, uid, timedRecordOf }).then(found => found.kind);
       expect(await find('no-such-name')).toBe('here');
       await api.delete(ref, { preconditions: { uid } });
       await created(api, type, configMap(namespace, 'a'));

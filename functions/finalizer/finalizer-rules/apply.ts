@@ -44,9 +44,9 @@ export async function apply(
   decision: FinalizerRuleDecision,
   observed: ObservedFinalizerRule,
 ): Promise<Turn> {
-  const { object, record } = observed;
+  const { object, timedRecord } = observed;
   const { message } = context;
-  const loaded = await record.load();
+  const loaded = await timedRecord.load();
   if (loaded.kind === 'newer') return DONE;
   const stored = loaded.kind === 'known' ? loaded.value : {};
   const turn = { context, observed, stored, watch: message.watch ?? stored.watch };
@@ -63,7 +63,7 @@ export async function apply(
   if (wakeTime !== undefined) return remember(turn, wakeTime, { redeliveryError });
   // Nothing of it waits any more, unless it is being deleted.
   const isWaiting = message.wakeUp !== undefined || stored.refusals !== undefined;
-  return isWaiting && object.metadata.deletionTimestamp === undefined ? record.release() : DONE;
+  return isWaiting && object.metadata.deletionTimestamp === undefined ? timedRecord.release() : DONE;
 }
 
 /** Makes a change of the FinalizerRule, unless it was refused and waits. */
@@ -87,16 +87,16 @@ const keepOwnFinalizer = (
 
 /** Writes what was refused, and a watch that the status may not show yet. */
 async function remember(
-  { context: { backoff }, observed: { object, record }, stored, watch }: FinalizerRuleTurn,
+  { context: { backoff }, observed: { object, timedRecord }, stored, watch }: FinalizerRuleTurn,
   wakeTime: EpochMs,
   how: Pick<RecordToSave<FinalizerRuleRecord>, 'hasOwnMessage' | 'redeliveryError'>,
 ): Promise<SaveOutcome> {
-  if ((await record.load()).kind === 'newer') return { ...DONE, written: false };
+  if ((await timedRecord.load()).kind === 'newer') return { ...DONE, written: false };
   const { refusals: storedRefusals, ...fields } = stored;
   const refusals = backoff.refusalsAfter(storedRefusals);
   const isNew = watch !== undefined && (stored.watch === undefined || isLater(watch, stored.watch));
   const value = { ...fields, ...(refusals !== undefined && { refusals }), ...(isNew && { watch }) };
-  return record.save({ subject: subjectOf(object), value, wakeTime, ...how });
+  return timedRecord.save({ subject: subjectOf(object), value, wakeTime, ...how });
 }
 
 async function carryOut(

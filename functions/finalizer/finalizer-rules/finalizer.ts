@@ -48,7 +48,7 @@ const RELEASED_CONDITION = 'ObjectsReleased';
  */
 export async function releaseFinalizerRuleWhenUnused(
   deps: Deps,
-  { object, record }: Pick<ObservedFinalizerRule, 'object' | 'record'>,
+  { object, timedRecord }: Pick<ObservedFinalizerRule, 'object' | 'timedRecord'>,
   inForce: FinalizerRuleInForce,
   isUnwatched: boolean,
 ): Promise<Turn | WaitForObjects> {
@@ -56,7 +56,7 @@ export async function releaseFinalizerRuleWhenUnused(
   const now = deps.clock.now();
   const deletionTime = deletionTimeOf(object) ?? now;
   const decision = decideRelease({ now, rule: inForce.rule, deletionTime, objectsWithFinalizer, isUnwatched });
-  if (decision.kind === 'release') return releaseFinalizerRule(deps, { object, record });
+  if (decision.kind === 'release') return releaseFinalizerRule(deps, { object, timedRecord });
   await showRelease(deps, object, decision.because);
   return { kind: 'wait', until: decision.until };
 }
@@ -90,7 +90,7 @@ async function showRelease(
 /** Takes the FinalizerRule's own finalizer off: it is being deleted, and nothing waits for it. */
 export async function releaseFinalizerRule(
   { kubernetes }: Deps,
-  { object, record }: Pick<ObservedFinalizerRule, 'object' | 'record'>,
+  { object, timedRecord }: Pick<ObservedFinalizerRule, 'object' | 'timedRecord'>,
 ): Promise<Turn> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = objectOf(await kubernetes.get(ref), { ifNotServed: 'throw' });
@@ -100,6 +100,6 @@ export async function releaseFinalizerRule(
   const otherFinalizers = finalizers.filter(name => name !== FINALIZER_RULE_FINALIZER);
   const outcome = await changeExactly(kubernetes, ref, current.metadata, { finalizers: otherFinalizers });
   if (outcome.kind === 'conflict') return FINALIZER_RULE_CHANGED;
-  await closeFinalizerRuleRecord(record);
+  await closeFinalizerRuleRecord(timedRecord);
   return DONE;
 }

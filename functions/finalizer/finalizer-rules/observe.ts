@@ -10,7 +10,7 @@ import { acceptanceOf, loadFinalizerRules } from './finalizer-rule-set.ts';
 
 export interface ObservedFinalizerRule {
   readonly object: KubernetesObject;
-  readonly record: TimedRecord<FinalizerRuleRecord>;
+  readonly timedRecord: TimedRecord<FinalizerRuleRecord>;
   /** The standing of the FinalizerRule among all. */
   readonly acceptance: FinalizerRuleAcceptance;
 }
@@ -18,7 +18,7 @@ export interface ObservedFinalizerRule {
 /** State that all looks of one run share. */
 export interface FinalizerRuleObserverContext {
   /** The record of a FinalizerRule, by its UID. */
-  readonly recordOf: (uid: string) => TimedRecord<FinalizerRuleRecord>;
+  readonly timedRecordOf: (uid: string) => TimedRecord<FinalizerRuleRecord>;
   /** The wake-up by the timer of a FinalizerRule: the record of one that is gone is closed. */
   readonly wakeUp: SubjectWakeUp | undefined;
 }
@@ -26,14 +26,14 @@ export interface FinalizerRuleObserverContext {
 /** Looks at the FinalizerRule once. */
 export async function observe(
   deps: FinalizerDeps,
-  { recordOf, wakeUp }: FinalizerRuleObserverContext,
+  { timedRecordOf, wakeUp }: FinalizerRuleObserverContext,
   name: string,
 ): Promise<Observed<ObservedFinalizerRule>> {
   const all = await loadFinalizerRules(deps);
   const object = all.find(({ metadata }) => metadata.name === name);
   const isMeant = wakeUp === undefined || object?.metadata.uid === wakeUp.subject.uid;
-  if (!isMeant && wakeUp.subject.uid !== undefined) await closeFinalizerRuleRecord(recordOf(wakeUp.subject.uid));
+  if (!isMeant && wakeUp.subject.uid !== undefined) await closeFinalizerRuleRecord(timedRecordOf(wakeUp.subject.uid));
   if (object === undefined || !isMeant) return { kind: 'over' };
-  const record = recordOf(object.metadata.uid);
-  return { kind: 'here', observation: { object, record, acceptance: acceptanceOf(object, all) } };
+  const timedRecord = timedRecordOf(object.metadata.uid);
+  return { kind: 'here', observation: { object, timedRecord, acceptance: acceptanceOf(object, all) } };
 }

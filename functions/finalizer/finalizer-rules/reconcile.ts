@@ -22,7 +22,7 @@ export async function reconcileFinalizerRule(
 ): Promise<void> {
   const { deps } = context;
   const { wakeUp } = message;
-  const reader = { recordOf: openFinalizerRuleRecords(deps, wakeUp), wakeUp };
+  const reader = { timedRecordOf: openFinalizerRuleRecords(deps, wakeUp), wakeUp };
   const run: FinalizerRuleRunContext = { ...context, backoff: createBackoff(deps.clock), message };
   await settle<ObservedFinalizerRule, FinalizerRuleDecision>({
     what: `FinalizerRule ${name}`,

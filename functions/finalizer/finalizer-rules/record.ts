@@ -39,8 +39,8 @@ export async function isOwnFinalizerRefused(deps: FinalizerDeps, uid: string): P
 }
 
 /** Forgets a FinalizerRule that is gone. */
-export async function closeFinalizerRuleRecord(record: TimedRecord<FinalizerRuleRecord>): Promise<void> {
-  if ((await record.load()).kind === 'known') await record.closeNow();
+export async function closeFinalizerRuleRecord(timedRecord: TimedRecord<FinalizerRuleRecord>): Promise<void> {
+  if ((await timedRecord.load()).kind === 'known') await timedRecord.closeNow();
 }
 
 /** Whether the forwarder found this after the known watch, or at the same instant; a time that cannot be read keeps nothing back. */

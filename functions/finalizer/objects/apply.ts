@@ -54,7 +54,7 @@ async function carryOutUnlessRefused(
   observed: ObservedObject,
 ): Promise<Turn> {
   const { reporter, backoff } = context;
-  const { entry, object, inForce, record } = observed;
+  const { entry, object, inForce, timedRecord } = observed;
   const report = (message: string, isRepeated: boolean): Promise<void> =>
     reportObject(reporter, observed, {
       decision: 'retry',
@@ -72,7 +72,7 @@ async function carryOutUnlessRefused(
   );
   if (!isRefused(outcome)) return outcome;
   // This turn may have written it.
-  const loaded = await record.load();
+  const loaded = await timedRecord.load();
   if (loaded.kind === 'newer') return anotherTurn('a newer version wrote its entry');
   const refusals = backoff.refusalsAfter(entry?.refusals);
   const known = loaded.kind === 'known' ? loaded.value : nextEntry(observed);
@@ -81,12 +81,12 @@ async function carryOutUnlessRefused(
 }
 
 async function carryOut(context: ObjectRunContext, decision: LedgerDecision, observed: ObservedObject): Promise<Turn> {
-  const { record } = observed;
+  const { timedRecord } = observed;
   switch (decision.kind) {
     case 'ignore':
       return DONE;
     case 'close':
-      return record.closeNow();
+      return timedRecord.closeNow();
     case 'watch':
       return saveEntry(observed, decision.entry, decision.until);
     case 'addFinalizer':
@@ -94,7 +94,7 @@ async function carryOut(context: ObjectRunContext, decision: LedgerDecision, obs
     case 'free':
       if ((await removeFinalizer(context, observed, decision.object.live)) === 'changed')
         return anotherTurn('it changed');
-      return record.closeNow();
+      return timedRecord.closeNow();
     case 'intend':
       return intend(context, observed);
     case 'call':
@@ -127,7 +127,7 @@ async function releaseClean(context: ObjectContext, observed: ObservedObject, ob
   if ((await removeFinalizer(context, observed, object)) === 'changed') return anotherTurn('it changed');
   const message = `clean-up is done, ${observed.inForce.rule.finalizerName} is off`;
   await reportObject(context.reporter, observed, { decision: 'release', reason: 'FinalizationSucceeded', message });
-  return observed.record.closeNow();
+  return observed.timedRecord.closeNow();
 }
 
 /**

@@ -20,7 +20,7 @@ import type { LedgerEntry } from './record.ts';
 
 interface KeptEntry {
   readonly subject: Subject;
-  readonly record: TimedRecord<LedgerEntry>;
+  readonly timedRecord: TimedRecord<LedgerEntry>;
   readonly rule: string;
   /** Reason why nothing cleans up; undefined: only its kind is not served now, which the FinalizerRule says. */
   readonly because: string | undefined;
@@ -36,15 +36,19 @@ export async function keepEntryWithoutFinalizerRule(
   kept: KeptEntry,
   answer: WorkerAnswer | undefined,
 ): Promise<void> {
-  const { subject, record, rule, because } = kept;
+  const { subject, timedRecord, rule, because } = kept;
   const { deps } = context;
-  await updateRecord(`${subject.kind} ${subject.name}`, record, async (loaded): Promise<Turn> => {
+  await updateRecord(`${subject.kind} ${subject.name}`, timedRecord, async (loaded): Promise<Turn> => {
     if (loaded.kind !== 'known') return DONE;
     const time = deps.clock.now();
     const isDone = answer?.kind === 'succeeded' && answer.rule === rule && awaitsAnswer(loaded.value, answer);
     const entry = isDone ? ({ ...loaded.value, phase: 'cleaned', time } as const) : loaded.value;
     if (because === undefined || isReportedOrphan(entry)) {
-      return record.save({ subject: loaded.stored.subject, value: entry, wakeTime: addDuration(time, LEDGER_CHECK) });
+      return timedRecord.save({
+        subject: loaded.stored.subject,
+        value: entry,
+        wakeTime: addDuration(time, LEDGER_CHECK),
+      });
     }
     return keepEntry(context, { ...kept, subject: loaded.stored.subject, because }, entry, time);
   });
@@ -58,7 +62,7 @@ async function keepEntry(
   entry: LedgerEntry,
   now: EpochMs,
 ): Promise<Turn> {
-  const { record, subject } = kept;
+  const { timedRecord, subject } = kept;
   const object = await readObject(context.deps, subject);
   const hasFinalizer = object !== 'notKnown' && object?.metadata.finalizers?.includes(entry.finalizerName) === true;
   if (object !== 'notKnown' && !hasFinalizer) return endEntry(context, kept, entry, object);
@@ -68,7 +72,7 @@ async function keepEntry(
   // Said first: a run that dies in between says it again (I9).
   if (isNew) await reportWithoutFinalizerRule(context.reporter, kept, entry, isDeleting);
   const value = isNew ? { ...entry, withoutRule: { saidTime: now, deleting: isDeleting } } : entry;
-  return record.save({ subject, value, wakeTime: addDuration(now, CHECK) });
+  return timedRecord.save({ subject, value, wakeTime: addDuration(now, CHECK) });
 }
 
 /** The object as it is; `notKnown` where it cannot be read, as without the rights that went with the FinalizerRule. */
@@ -89,18 +93,18 @@ async function readObject(
 /** Closes the entry, or marks it as an orphan, when the finalizer is off: a person took it, or the object is gone. */
 async function endEntry(
   { reporter, deps }: FinalizerContext,
-  { record, subject, rule, because }: EntryWithoutFinalizerRule,
+  { timedRecord, subject, rule, because }: EntryWithoutFinalizerRule,
   entry: LedgerEntry,
   object: KubernetesObject | undefined,
 ): Promise<Turn> {
   const lives = object !== undefined && object.metadata.deletionTimestamp === undefined;
-  if (lives || entry.phase === 'cleaned') return record.closeNow();
+  if (lives || entry.phase === 'cleaned') return timedRecord.closeNow();
   const now = deps.clock.now();
   if (entry.phase !== 'orphaned') {
     // Written first: a report is not repeated while nothing can be written (I11).
     const message = `it went without its clean-up: ${because}`;
     const value = { ...entry, phase: 'orphaned', time: now, message, unreported: true } as const;
-    const saved = await record.save({ subject, value, wakeTime: addDuration(now, TAKE_OVER_AFTER) });
+    const saved = await timedRecord.save({ subject, value, wakeTime: addDuration(now, TAKE_OVER_AFTER) });
     return saved.written ? PROGRESSED : saved;
   }
   const value = asReported(entry);
@@ -110,7 +114,7 @@ async function endEntry(
     message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${entry.message ?? ''}`,
     rule,
   });
-  return record.save({ subject, value, wakeTime: addDuration(now, LEDGER_CHECK) });
+  return timedRecord.save({ subject, value, wakeTime: addDuration(now, LEDGER_CHECK) });
 }
 
 function reportWithoutFinalizerRule(

@@ -56,12 +56,12 @@ export function asReported<Orphaned extends { readonly unreported?: true }>(
 
 /** Writes the entry of an object with the timer of its next look. @param redeliveryError as in `RecordToSave` */
 export function saveEntry(
-  { record, subject }: ObservedObject,
+  { timedRecord, subject }: ObservedObject,
   value: LedgerEntry,
   wakeTime: EpochMs,
   redeliveryError?: RecordToSave<LedgerEntry>['redeliveryError'],
 ): Promise<SaveOutcome> {
-  return record.save({ subject, value, wakeTime, redeliveryError });
+  return timedRecord.save({ subject, value, wakeTime, redeliveryError });
 }
 
 /** Records what the next turn reports. A report is not repeated while nothing can be written (I11). */
@@ -87,7 +87,7 @@ export const rulesIn = (loaded: LoadedRecord<LedgerRecord>): readonly string[] =
 /** The entry of one FinalizerRule as a record of its own. Each `load` reads it again. */
 export function entryRecord(
   { clock }: Pick<FinalizerDeps, 'clock'>,
-  record: TimedRecord<LedgerRecord>,
+  timedRecord: TimedRecord<LedgerRecord>,
   rule: string,
 ): TimedRecord<LedgerEntry> {
   let loaded: LoadedRecord<LedgerRecord> = { kind: 'none' };
@@ -100,20 +100,20 @@ export function entryRecord(
     // The run in hand looks at each entry, and so at those whose time has come.
     const ahead = entries.map(({ wakeTime }) => wakeTime).filter(time => isAhead(now, time));
     const wakeTime = ahead.reduce<EpochMs | undefined>(earliest, undefined) ?? addDuration(now, LEDGER_CHECK);
-    return record.save({ ...wanted, value: recordOf(entries), wakeTime });
+    return timedRecord.save({ ...wanted, value: recordOf(entries), wakeTime });
   };
   return {
-    key: record.key,
-    isWakeUpSuperseded: () => record.isWakeUpSuperseded(),
-    release: () => record.release(),
+    key: timedRecord.key,
+    isWakeUpSuperseded: () => timedRecord.isWakeUpSuperseded(),
+    release: () => timedRecord.release(),
     async load() {
-      loaded = await record.load();
+      loaded = await timedRecord.load();
       if (loaded.kind !== 'known') return loaded;
       const own = entriesOf(loaded.value).find(isOf(rule));
       return own === undefined ? { kind: 'none' } : { ...loaded, value: withoutTime(own) };
     },
     async save(wanted) {
-      if (loaded.kind !== 'known' || entriesOf(loaded.value).every(isOf(rule))) return record.save(wanted);
+      if (loaded.kind !== 'known' || entriesOf(loaded.value).every(isOf(rule))) return timedRecord.save(wanted);
       const { value, wakeTime } = wanted;
       const entries = timedEntriesOf(loaded.value, loaded.stored.nextWakeTime ?? wakeTime);
       const own = entries.find(isOf(rule));
@@ -125,10 +125,10 @@ export function entryRecord(
       return saveEntries(own === undefined ? [...entries, next] : nextEntries, wanted);
     },
     async closeNow() {
-      if (loaded.kind !== 'known') return record.closeNow();
+      if (loaded.kind !== 'known') return timedRecord.closeNow();
       const { value, stored } = loaded;
       const others = timedEntriesOf(value, stored.nextWakeTime ?? clock.now()).filter(entry => entry.rule !== rule);
-      return others.length === 0 ? record.closeNow() : saveEntries(others, { subject: stored.subject });
+      return others.length === 0 ? timedRecord.closeNow() : saveEntries(others, { subject: stored.subject });
     },
   };
 }

@@ -26,7 +26,7 @@ export interface ObservedObject {
   readonly ref: ObjectRef;
   readonly object: KubernetesObject | undefined;
   readonly subject: Subject;
-  readonly record: TimedRecord<LedgerEntry>;
+  readonly timedRecord: TimedRecord<LedgerEntry>;
   readonly entry: LedgerEntry | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface TargetObject {
   readonly subject: Subject;
   readonly inForce: FinalizerRuleInForce;
   readonly type: ResourceType;
-  readonly record: TimedRecord<LedgerEntry>;
+  readonly timedRecord: TimedRecord<LedgerEntry>;
   /** The FinalizerRule could not get a finalizer of its own. */
   readonly isOwnFinalizerRefused: boolean;
   /** Number of the call that this run noted down. */
@@ -47,8 +47,8 @@ export async function observe(
   { kubernetes, clock }: Pick<FinalizerDeps, 'kubernetes' | 'clock'>,
   sought: TargetObject,
 ): Promise<Observed<ObservedObject>> {
-  const { subject, inForce, type, record, isOwnFinalizerRefused, ownAttempt } = sought;
-  const loaded = await record.load();
+  const { subject, inForce, type, timedRecord, isOwnFinalizerRefused, ownAttempt } = sought;
+  const loaded = await timedRecord.load();
   if (loaded.kind === 'newer') return { kind: 'over' };
   const storedEntry = loaded.kind === 'known' ? loaded.value : undefined;
   // The name that the ledger stores: a message may be wrong in it (I10).
@@ -80,7 +80,7 @@ export async function observe(
     isOwnIntent: entry !== undefined && ownAttempt === entry.attempts,
     addsFinalizer: inForce.addsFinalizer && (inForce.hasOwnFinalizer || isOwnFinalizerRefused),
   };
-  return { kind: 'here', observation: { observation, inForce, ref, object, subject: known, record, entry } };
+  return { kind: 'here', observation: { observation, inForce, ref, object, subject: known, timedRecord, entry } };
 }
 
 /** Whether the entry is of another deletion than that of the object: it lived again in between, or lives now. */

@@ -32,15 +32,15 @@ export async function reconcileObject(
   if (uid === undefined) return;
   const all = await loadFinalizerRules(deps);
   const rules = finalizerRulesForKind(parseApiVersion(subject.apiVersion).group, kind, all);
-  const ledger = openRecord(deps, LEDGER_CODEC, `object/${uid}`, wakeUp);
-  const known = rulesIn(await ledger.load());
+  const timedLedgerRecord = openRecord(deps, LEDGER_CODEC, `object/${uid}`, wakeUp);
+  const known = rulesIn(await timedLedgerRecord.load());
   for (const inForce of rules) {
     const rule = inForce.object.metadata.name;
-    const record = entryRecord(deps, ledger, rule);
+    const timedRecord = entryRecord(deps, timedLedgerRecord, rule);
     // The plural stands in the status of the FinalizerRule, which others may have emptied.
     const type = inForce.type ?? (await deps.kubernetes.resolve(inForce.rule));
     if (type === undefined) {
-      await keepEntryWithoutFinalizerRule(context, { subject, record, rule, because: undefined }, answer);
+      await keepEntryWithoutFinalizerRule(context, { subject, timedRecord, rule, because: undefined }, answer);
       continue;
     }
     const isRefused = !inForce.hasOwnFinalizer && (await isOwnFinalizerRefused(deps, inForce.object.metadata.uid));
@@ -49,13 +49,13 @@ export async function reconcileObject(
       what: `${kind} ${name}`,
       async observe() {
         const { ownAttempt, backoff, reporter } = run;
-        const sought = { subject, inForce, type, record, isOwnFinalizerRefused: isRefused, ownAttempt };
+        const sought = { subject, inForce, type, timedRecord, isOwnFinalizerRefused: isRefused, ownAttempt };
         const looked = await orUnavailable(observe(deps, sought));
         if (looked.kind !== 'unavailable') return looked;
         const reportOf = (about: Subject) =>
           reportWarning(reporter, aboutSubject(about), EVENT_REASONS.finalizationError, 'retry');
         // An answer of a worker is in no record yet (I9).
-        await noteRefusedRead(looked.error, { backoff, record, reportOf, isRequest: run.answer !== undefined });
+        await noteRefusedRead(looked.error, { backoff, timedRecord, reportOf, isRequest: run.answer !== undefined });
         return { kind: 'over' };
       },
       decide: observed => context.decideObject(observed.observation),
@@ -67,7 +67,7 @@ export async function reconcileObject(
     const because = whyNothingCleansUp(rule, all);
     await keepEntryWithoutFinalizerRule(
       context,
-      { subject, record: entryRecord(deps, ledger, rule), rule, because },
+      { subject, timedRecord: entryRecord(deps, timedLedgerRecord, rule), rule, because },
       answer,
     );
   }

@@ -12,22 +12,22 @@ export async function apply(
   decision: OrphanDecision,
   observed: ObservedInstance,
 ): Promise<Turn> {
-  const { now, record, entry, object, providerID } = observed;
+  const { now, timedRecord, entry, object, providerID } = observed;
   const subject = instanceSubject(providerID);
   switch (decision.kind) {
     case 'ignore':
       return DONE;
     case 'wait':
-      return entry === undefined ? DONE : record.save({ subject, value: entry, wakeTime: decision.until });
+      return entry === undefined ? DONE : timedRecord.save({ subject, value: entry, wakeTime: decision.until });
     case 'report': {
       const { since } = decision;
       const value = { since, reportedTime: now, ...(object && { object }) };
       // Said first: what the entry says was said is not said again for a day (I9).
       await reportOrphan(reporter, observed, decision);
-      return record.save({ subject, value, wakeTime: addDuration(now, ORPHAN_CHECK) });
+      return timedRecord.save({ subject, value, wakeTime: addDuration(now, ORPHAN_CHECK) });
     }
     case 'close': {
-      const turn = await record.closeNow();
+      const turn = await timedRecord.closeNow();
       if (turn.kind === 'done') await reportClosed(reporter, observed, decision);
       return turn;
     }

@@ -35,8 +35,8 @@ export async function forgetOrphan(
 function forgetInstance(context: FinalizerContext, id: string): Promise<void> {
   return forget(context, id, openRecord(context.deps, ORPHAN_CODEC, id), {
     isOrphan: () => true,
-    apply: async (record: TimedRecord<OrphanEntry>, value, subject) =>
-      record.save({
+    apply: async (timedRecord: TimedRecord<OrphanEntry>, value, subject) =>
+      timedRecord.save({
         subject,
         value: { ...value, forgotten: true },
         wakeTime: addDuration(context.deps.clock.now(), ORPHAN_CHECK),
@@ -50,32 +50,32 @@ function forgetObject(context: FinalizerContext, id: string): Promise<void> {
   const isOrphan = ({ phase }: LedgerEntry): boolean => phase === 'orphaned';
   return forget(context, id, openRecord(context.deps, LEDGER_CODEC, id), {
     isOrphan: (value: LedgerRecord) => entriesOf(value).some(isOrphan),
-    apply: async (record: TimedRecord<LedgerRecord>, value, subject) => {
+    apply: async (timedRecord: TimedRecord<LedgerRecord>, value, subject) => {
       const remainingRecord = withoutEntries(value, isOrphan, clock.now());
       return remainingRecord === undefined
-        ? record.closeNow()
-        : record.save({ subject, value: remainingRecord, wakeTime: clock.now() });
+        ? timedRecord.closeNow()
+        : timedRecord.save({ subject, value: remainingRecord, wakeTime: clock.now() });
     },
   });
 }
 
 interface EntryKind<Value> {
   readonly isOrphan: (value: Value) => boolean;
-  readonly apply: (record: TimedRecord<Value>, value: Value, subject: Subject) => Promise<Turn>;
+  readonly apply: (timedRecord: TimedRecord<Value>, value: Value, subject: Subject) => Promise<Turn>;
 }
 
 async function forget<Value>(
   { reporter }: FinalizerContext,
   id: string,
-  record: TimedRecord<Value>,
+  timedRecord: TimedRecord<Value>,
   { isOrphan, apply }: EntryKind<Value>,
 ): Promise<void> {
   let forgotten: Subject | undefined;
   const what = `entry ${id} of the ledger`;
-  await updateRecord(what, refusingNewer(record, what), async loaded => {
+  await updateRecord(what, refusingNewer(timedRecord, what), async loaded => {
     if (loaded.kind !== 'known' || !isOrphan(loaded.value)) return DONE;
     const { subject } = loaded.stored;
-    const turn = await apply(record, loaded.value, subject);
+    const turn = await apply(timedRecord, loaded.value, subject);
     if (turn.kind === 'done') forgotten = subject;
     return turn;
   });

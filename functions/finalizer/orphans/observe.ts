@@ -30,17 +30,17 @@ type State = InstanceState | 'unknown' | undefined;
 export interface ObservedInstance extends OrphanObservation {
   readonly providerID: string;
   readonly object: FormerOwner | undefined;
-  readonly record: TimedRecord<OrphanEntry>;
+  readonly timedRecord: TimedRecord<OrphanEntry>;
   readonly entry: OrphanEntry | undefined;
 }
 
 /** Looks at an instance once. `over`: the entry is a newer version's. Throws the failure of EC2 or the API server where the instance has no entry. */
 export async function observe(
   deps: FinalizerDeps,
-  record: TimedRecord<OrphanEntry>,
+  timedRecord: TimedRecord<OrphanEntry>,
   { providerID, origin }: { readonly providerID: string; readonly origin: OrphanOrigin | undefined },
 ): Promise<Observed<ObservedInstance>> {
-  const loaded = await record.load();
+  const loaded = await timedRecord.load();
   if (loaded.kind === 'newer') return { kind: 'over' };
   const entry = loaded.kind === 'known' ? loaded.value : undefined;
   const found = await orUnavailable(lookAt(deps, providerID, origin?.launchTime));
@@ -52,7 +52,7 @@ export async function observe(
   const now = deps.clock.now();
   return {
     kind: 'here',
-    observation: { instance, now, providerID, object, hasFormerOwner, leftTime: origin?.since, record, entry },
+    observation: { instance, now, providerID, object, hasFormerOwner, leftTime: origin?.since, timedRecord, entry },
   };
 }
 

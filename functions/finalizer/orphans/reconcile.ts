@@ -13,12 +13,12 @@ export async function reconcileInstance(
   providerID: string,
   { wakeUp, origin }: { readonly wakeUp?: UsedWakeUp; readonly origin?: OrphanOrigin },
 ): Promise<boolean> {
-  const record = openRecord(deps, ORPHAN_CODEC, `instance/${providerID}`, wakeUp);
-  if (await record.isWakeUpSuperseded()) return true;
+  const timedRecord = openRecord(deps, ORPHAN_CODEC, `instance/${providerID}`, wakeUp);
+  if (await timedRecord.isWakeUpSuperseded()) return true;
   let isInLedger = true;
   await settle<ObservedInstance, OrphanDecision>({
     what: `instance ${providerID}`,
-    observe: () => observe(deps, record, { providerID, origin }),
+    observe: () => observe(deps, timedRecord, { providerID, origin }),
     decide,
     async apply(decision, observed) {
       isInLedger = decision.kind === 'report' || decision.kind === 'wait';

@@ -82,10 +82,10 @@ async function observeOnly(
   decision: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
   observed: ObservedTermination,
 ): Promise<SaveOutcome> {
-  const { object, record, stored, now } = observed;
+  const { object, timedRecord, stored, now } = observed;
   const value = withWait(storedOrEmpty({ stored }), { kind: 'observed' });
   const subject = subjectOf(object);
   // Said first: what the record says was said is not said again.
   if (waitOf(stored, 'observed') === undefined) await reportObserveMode({ ...context, observed }, decision);
-  return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
+  return await timedRecord.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
 }

@@ -82,14 +82,14 @@ async function handOver(
   const value: TerminationRecord = { ...begun, ...(hookKeyUid !== undefined && { hookKeyUid }) };
   for (const node of nodes) {
     const { name, uid } = node.metadata;
-    const record = openTermination(deps, 'Node', uid);
-    const loaded = await record.load();
+    const timedRecord = openTermination(deps, 'Node', uid);
+    const loaded = await timedRecord.load();
     const isFree = loaded.kind === 'none' || (loaded.kind === 'known' && namesHookOwner(loaded.value, claimUid));
     if (!isFree) continue;
     const wakeTime = addDuration(deps.clock.now(), minutes(1));
     const noted = loaded.kind === 'known' ? loaded.value.hooks : {};
     const nodeRecord = { ...(isLive(node) ? hookCallsOf(value) : value), hooks: withLaterCalls(value.hooks, noted) };
-    const saved = await record.save({ subject: subjectOf(node), value: nodeRecord, wakeTime });
+    const saved = await timedRecord.save({ subject: subjectOf(node), value: nodeRecord, wakeTime });
     if (!saved.written) throw wroteFirst(`Node ${name}`);
   }
 }
@@ -103,20 +103,20 @@ export async function closeFinished(
   observed: ObservedTermination,
   value: TerminationRecord,
 ): Promise<Turn> {
-  const { claim, nodes, object, providerID, record } = observed;
+  const { claim, nodes, object, providerID, timedRecord } = observed;
   // A NodeClaim may have come before the last of them went.
   if (providerID !== undefined && !(await handHooksOn(deps, value, { providerID, uid: object.metadata.uid }))) {
     return anotherTurn(`another run wrote the record of a NodeClaim of ${providerID}`);
   }
-  if (claim === undefined) return record.closeNow();
+  if (claim === undefined) return timedRecord.closeNow();
   const { metadata } = claim;
   if (isLive(claim) && Object.keys(value.hooks).length > 0) return closeUnneeded({ ...observed, stored: value });
   if ((metadata.finalizers ?? []).every(name => value.finalizerNames.includes(name))) {
     const nodesWithFinalizer = nodes.filter(node => isLive(node) && hasFinalizerOf(value, node));
     await handOver(deps, nodesWithFinalizer, value, metadata.uid);
-    return record.closeNow();
+    return timedRecord.closeNow();
   }
-  return keepUntilGone(record, { object: claim, value, now: deps.clock.now() });
+  return keepUntilGone(timedRecord, { object: claim, value, now: deps.clock.now() });
 }
 
 /**
@@ -126,22 +126,22 @@ export async function closeFinished(
 export async function closeUnneeded({
   object,
   stored,
-  record,
+  timedRecord,
   now,
-}: Pick<ObservedTermination, 'object' | 'stored' | 'record' | 'now'>): Promise<Turn> {
-  if (stored === undefined) return record.release();
+}: Pick<ObservedTermination, 'object' | 'stored' | 'timedRecord' | 'now'>): Promise<Turn> {
+  if (stored === undefined) return timedRecord.release();
   const hasHooks = Object.keys(stored.hooks).length > 0 || hookOwnerUidOf(stored) !== undefined;
-  if (!isLive(object) || !hasHooks) return record.release();
+  if (!isLive(object) || !hasHooks) return timedRecord.release();
   // The termination of a NodeClaim that lives was that of its Node, and is over.
   const value = object.kind === 'Node' ? stored : ownedHookCalls(stored, object.metadata.uid);
-  return keepForHooks(record, { subject: subjectOf(object), value, now });
+  return keepForHooks(timedRecord, { subject: subjectOf(object), value, now });
 }
 
 const keepForHooks = (
-  record: TimedRecord<TerminationRecord>,
+  timedRecord: TimedRecord<TerminationRecord>,
   { subject, value, now }: { readonly subject: Subject; readonly value: TerminationRecord; readonly now: EpochMs },
 ): Promise<SaveOutcome> =>
-  record.save({ subject, value, wakeTime: addDuration(now, NODE_RECORD_CHECK), hasOwnMessage: false });
+  timedRecord.save({ subject, value, wakeTime: addDuration(now, NODE_RECORD_CHECK), hasOwnMessage: false });
 
 /**
  * Closes the record of an object that went while its termination was under way: somebody took our finalizer off. While its instance runs on and
@@ -153,9 +153,9 @@ export async function closeGone(
   { kind, name, uid }: TerminationSubject,
   gone: GoneTermination,
 ): Promise<void> {
-  const { record, value } = gone;
+  const { timedRecord, value } = gone;
   if (!hasBegun(value)) {
-    await record.closeNow();
+    await timedRecord.closeNow();
     return;
   }
   const { providerID, orphanedTime, launchTime } = value;
@@ -185,7 +185,7 @@ export async function closeGone(
   if (isRefused(isOrphan)) {
     const { until: wakeTime, redeliveryError } = isOrphan;
     const refusals = backoff.refusalsAfter(value.refusals);
-    await record.save({
+    await timedRecord.save({
       subject: gone.subject,
       value: { ...value, ...(refusals && { refusals }) },
       wakeTime,
@@ -193,7 +193,7 @@ export async function closeGone(
     });
     return;
   }
-  await record.closeNow();
+  await timedRecord.closeNow();
   if (isOrphan || value.finalizerGone === true) return;
   await context.reporter.report({
     about,
@@ -209,7 +209,7 @@ export async function closeGone(
  */
 export async function closeWithoutFinalizer(
   { reporter }: FinalizerContext,
-  { object, stored, record, now }: ObservedTermination,
+  { object, stored, timedRecord, now }: ObservedTermination,
 ): Promise<Turn> {
   const { kind, metadata } = object;
   const isKept = kind === 'NodeClaim' && stored?.providerID !== undefined;
@@ -222,21 +222,21 @@ export async function closeWithoutFinalizer(
       details: { nodes: Object.values(stored?.nodes ?? {}).map(({ name }) => name) },
     });
   }
-  return isKept ? keepUntilGone(record, { object, value: stored, now }) : record.closeNow();
+  return isKept ? keepUntilGone(timedRecord, { object, value: stored, now }) : timedRecord.closeNow();
 }
 
 /** Time after which it is looked at again, should the event that it went be lost (I5). */
 const FINALIZER_GONE_CHECK = minutes(5);
 
 const keepUntilGone = (
-  record: TimedRecord<TerminationRecord>,
+  timedRecord: TimedRecord<TerminationRecord>,
   {
     object,
     value,
     now,
   }: { readonly object: KubernetesObject; readonly value: TerminationRecord; readonly now: EpochMs },
 ): Promise<SaveOutcome> =>
-  record.save({
+  timedRecord.save({
     subject: subjectOf(object),
     value: { ...value, finalizerGone: true },
     wakeTime: addDuration(now, FINALIZER_GONE_CHECK),
@@ -256,16 +256,16 @@ export async function closeNodeRecord(
   isAlone: () => Promise<boolean>,
 ): Promise<boolean> {
   if (uid === undefined) return true;
-  const record = openTermination(deps, 'Node', uid);
-  const loaded = await record.load();
+  const timedRecord = openTermination(deps, 'Node', uid);
+  const loaded = await timedRecord.load();
   if (loaded.kind !== 'known') return true;
   if (await isAlone()) return false;
   const hookOwnerUid = hookOwnerUidOf(loaded.value);
   if (hookOwnerUid === undefined || (await claimUnderWay(deps, hookOwnerUid)) === undefined) {
-    await record.closeNow();
+    await timedRecord.closeNow();
     return true;
   }
   const { stored, value } = loaded;
-  await keepForHooks(record, { subject: stored.subject, value, now: deps.clock.now() });
+  await keepForHooks(timedRecord, { subject: stored.subject, value, now: deps.clock.now() });
   return true;
 }

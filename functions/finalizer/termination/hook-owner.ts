@@ -48,8 +48,8 @@ export async function takeHookOwnership(context: StepContext): Promise<HookOwner
   );
   for (const node of terminated) {
     const { uid, name } = node.metadata;
-    const record = openTermination(deps, 'Node', uid);
-    const loaded = throwIfNewer(await record.load(), `Node ${name}`);
+    const timedRecord = openTermination(deps, 'Node', uid);
+    const loaded = throwIfNewer(await timedRecord.load(), `Node ${name}`);
     const value = loaded.kind === 'known' ? loaded.value : EMPTY_TERMINATION;
     const isCalled = Object.keys(value.hooks).length > 0;
     const isReported = value.reportState.kind === 'reported';
@@ -61,7 +61,8 @@ export async function takeHookOwnership(context: StepContext): Promise<HookOwner
         return { kind: 'underWay', termination: `Node ${name}` };
       case 'ours': {
         const calls = verdict.goesOn ? { ...hookCallsOf(value), hookKeyUid: value.hookKeyUid ?? uid } : undefined;
-        const isNoted = !verdict.notes || (await noteClaim(context, claim, { node, record, value: calls ?? value }));
+        const isNoted =
+          !verdict.notes || (await noteClaim(context, claim, { node, timedRecord, value: calls ?? value }));
         if (!isNoted) return { kind: 'changed' };
         if (calls === undefined) break;
         return { kind: (await goOnWith(context, calls)) ? 'ours' : 'changed' };
@@ -78,7 +79,7 @@ async function ownerElsewhere(deps: FinalizerDeps, ownerUid: string): Promise<Ho
 
 interface AskedNode {
   readonly node: KubernetesObject;
-  readonly record: TimedRecord<TerminationRecord>;
+  readonly timedRecord: TimedRecord<TerminationRecord>;
   readonly value: TerminationRecord;
 }
 
@@ -86,11 +87,11 @@ interface AskedNode {
 async function noteClaim(
   { observed }: StepContext,
   { metadata: { uid: claimUid } }: KubernetesObject,
-  { node, record, value: stored }: AskedNode,
+  { node, timedRecord, value: stored }: AskedNode,
 ): Promise<boolean> {
   const value = { ...stored, reportState: { kind: 'hookOwner', claimUid } as const };
   const wakeTime = addDuration(observed.now, NODE_RECORD_CHECK);
-  return (await record.save({ subject: subjectOf(node), value, wakeTime, hasOwnMessage: false })).written;
+  return (await timedRecord.save({ subject: subjectOf(node), value, wakeTime, hasOwnMessage: false })).written;
 }
 
 /** Takes over calls that were made when no NodeClaim stood for the Node, or another one did. @returns whether that was written */

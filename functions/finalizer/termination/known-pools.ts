@@ -33,8 +33,8 @@ export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: 
   if (isGone(pool)) return;
   const { name, labels = {} } = pool.metadata;
   const parsed = parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption');
-  const record = openPool(deps, name, wakeUp);
-  const loaded = await record.load();
+  const timedRecord = openPool(deps, name, wakeUp);
+  const loaded = await timedRecord.load();
   if (loaded.kind === 'newer') return;
   const { customFinalizerName, terminationGracePeriod } = parsed.ok ? parsed.value : {};
   const storedPool = loaded.kind === 'known' ? loaded.value : undefined;
@@ -45,14 +45,14 @@ export async function rememberPool(deps: Deps, pool: KubernetesObject, wakeUp?: 
         ...(terminationGracePeriod !== undefined && { terminationGracePeriodSeconds: terminationGracePeriod / 1000 }),
       }
     : storedPool;
-  if (value !== undefined) await savePool(deps, record, name, value);
+  if (value !== undefined) await savePool(deps, timedRecord, name, value);
 }
 
 /** Updates the record of a NodePool after a change of it, and once a day. */
 export async function updateKnownPool(deps: Deps, name: string, wakeUp?: UsedWakeUp): Promise<void> {
   const pool = await loadNodePool(deps, name);
-  const record = openPool(deps, name, wakeUp);
-  const loaded = await record.load();
+  const timedRecord = openPool(deps, name, wakeUp);
+  const loaded = await timedRecord.load();
   if (pool !== undefined) {
     await rememberPool(deps, pool, wakeUp);
     return;
@@ -62,17 +62,17 @@ export async function updateKnownPool(deps: Deps, name: string, wakeUp?: UsedWak
     listNodeClaims(deps, { ifNotServed: 'throw' }, ofPool(name)),
     listNodes(deps, ofPool(name)),
   ]);
-  if (claims.length + nodes.length > 0) await savePool(deps, record, name, loaded.value);
-  else await record.closeNow();
+  if (claims.length + nodes.length > 0) await savePool(deps, timedRecord, name, loaded.value);
+  else await timedRecord.closeNow();
 }
 
 async function savePool(
   { clock }: Deps,
-  record: ReturnType<typeof openPool>,
+  timedRecord: ReturnType<typeof openPool>,
   name: string,
   value: KnownPool,
 ): Promise<void> {
-  await record.save({
+  await timedRecord.save({
     subject: subjectOf(name),
     value,
     wakeTime: addDuration(clock.now(), CHECK),

@@ -64,7 +64,7 @@ export interface ObservedTermination {
   /** The NodePool or policy that set the deadline so far was edited, and sets none any more. */
   readonly isDeadlineTakenBack: boolean;
   readonly protection: EffectiveProtection;
-  readonly record: TimedRecord<TerminationRecord>;
+  readonly timedRecord: TimedRecord<TerminationRecord>;
   /** The record; undefined: no termination is under way. */
   readonly stored: TerminationRecord | undefined;
   /** Time when the record's timer comes. */
@@ -78,23 +78,23 @@ const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const 
 /** State that all looks of one run share. */
 export interface TerminationObserverContext {
   /** The record of a NodeClaim or Node, by its UID. */
-  readonly recordOf: (uid: string) => TimedRecord<TerminationRecord>;
+  readonly timedRecordOf: (uid: string) => TimedRecord<TerminationRecord>;
   /** Callback for the object that was found, before anything is read that may not be served. */
-  readonly onFound: (record: TimedRecord<TerminationRecord>, object: KubernetesObject) => void;
+  readonly onFound: (timedRecord: TimedRecord<TerminationRecord>, object: KubernetesObject) => void;
 }
 
 /** Looks once. */
 export async function observe(
   deps: Deps,
-  { recordOf, onFound }: TerminationObserverContext,
+  { timedRecordOf, onFound }: TerminationObserverContext,
   target: TerminationSubject,
 ): Promise<Lookup<ObservedTermination, TerminationRecord>> {
   const { kind, name, uid, onlyIfKnown } = target;
   const ref = { type: TYPES[kind], name };
-  const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf });
+  const found = await findSubject(deps, { ref, uid, onlyIfKnown, timedRecordOf });
   if (found.kind !== 'here') return found;
-  const { object, record, loaded } = found;
-  onFound(record, object);
+  const { object, timedRecord, loaded } = found;
+  onFound(timedRecord, object);
   const storedRecord = loaded.kind === 'known' ? loaded.value : undefined;
   const providerID = providerIDOf(object);
   const pool = nodePoolOf(object.metadata);
@@ -133,7 +133,7 @@ export async function observe(
     termination,
     isDeadlineTakenBack: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
     protection: effectiveProtection(poolObject, protections),
-    record,
+    timedRecord,
     stored,
     nextWakeTime: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
     hasOwnMessage: loaded.kind === 'known' && loaded.stored.hasOwnMessage === true,

@@ -44,15 +44,15 @@ export async function handHooksOn(
   const calls = hookCallsOf({ ...value, ...(hookKeyUid !== undefined && { hookKeyUid }) });
   for (const claim of await otherClaimsOf(deps, of)) {
     const { uid } = claim.metadata;
-    const record = openTermination(deps, 'NodeClaim', uid);
-    const loaded = await record.load();
+    const timedRecord = openTermination(deps, 'NodeClaim', uid);
+    const loaded = await timedRecord.load();
     // One that came a moment ago has no finalizer yet.
     if (loaded.kind === 'newer' || (loaded.kind === 'none' && !isManaged(claim) && !isLive(claim))) continue;
     const first = isLive(claim) ? ownedHookCalls(calls, uid) : calls;
     const next = loaded.kind === 'known' ? withCalls(loaded.value, calls) : first;
     if (loaded.kind === 'known' && isDeepStrictEqual(next, loaded.value)) continue;
     const wakeTime = addDuration(deps.clock.now(), minutes(1));
-    const saved = await record.save({ subject: subjectOf(claim), value: next, wakeTime });
+    const saved = await timedRecord.save({ subject: subjectOf(claim), value: next, wakeTime });
     if (!saved.written) return false;
   }
   return true;

@@ -72,12 +72,12 @@ export async function prepare(
 
 /** Keeps the refusals in the record. Throws the error if the message goes back to the queue. */
 function tryAgain(backoff: Backoff, refused: readonly RefusedChange[], observed: ObservedTermination): Promise<Turn> {
-  const { object, stored, record } = observed;
+  const { object, stored, timedRecord } = observed;
   const subject = subjectOf(object);
   const refusals = backoff.refusalsAfter(stored?.refusals);
   const why = refused.map(({ message }) => message).join('; ');
   const waiting = withWait(storedOrEmpty({ stored }), { kind: 'refused', message: why });
   const value = { ...waiting, ...(refusals !== undefined && { refusals }) };
   const { until = observed.now, redeliveryError } = joinRefusals(refused);
-  return record.save({ subject, value, wakeTime: until, redeliveryError });
+  return timedRecord.save({ subject, value, wakeTime: until, redeliveryError });
 }

@@ -47,15 +47,15 @@ export async function reconcileTarget(
   answers: ReadonlyMap<string, HookAnswer> = new Map(),
 ): Promise<boolean> {
   const { deps } = context;
-  let opened: { readonly record: TimedRecord<TerminationRecord>; readonly object?: KubernetesObject } | undefined;
+  let opened: { readonly timedRecord: TimedRecord<TerminationRecord>; readonly object?: KubernetesObject } | undefined;
   const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
   const reader: TerminationObserverContext = {
-    recordOf(uid) {
-      const record = records(terminationRecordId(target.kind, uid));
-      opened = { record };
-      return record;
+    timedRecordOf(uid) {
+      const timedRecord = records(terminationRecordId(target.kind, uid));
+      opened = { timedRecord };
+      return timedRecord;
     },
-    onFound: (record, object) => void (opened = { record, object }),
+    onFound: (timedRecord, object) => void (opened = { timedRecord, object }),
   };
   const run: TerminationRunState = {
     ownAttempt: undefined,
@@ -88,7 +88,7 @@ export async function reconcileTarget(
       apply({ ...context, run }, decision, observed),
   };
   await context.pauseIfNotServed(() => settle(concern), {
-    openedRecord: () => opened?.record,
+    openedRecord: () => opened?.timedRecord,
     firstState: (message, reportedTime) => opened?.object && awaitedFirst(opened.object, { message, reportedTime }),
     isRequest: answers.size > 0,
   });
@@ -112,7 +112,7 @@ const awaitedFirst = (
  * undefined: there is none to wait for.
  */
 async function awaitClaim(context: TerminationContext, observed: ObservedTermination): Promise<Turn | undefined> {
-  const { object, stored, record, claim } = observed;
+  const { object, stored, timedRecord, claim } = observed;
   if (claim !== undefined || stored?.reportState.kind !== 'hookOwner') return undefined;
   const { claimUid: uid } = stored.reportState;
   const other = await claimUnderWay(context.deps, uid);
@@ -120,5 +120,5 @@ async function awaitClaim(context: TerminationContext, observed: ObservedTermina
   await reconcileTarget(context, { kind: 'NodeClaim', name: other.name, uid }, undefined);
   if ((await claimUnderWay(context.deps, uid)) === undefined) return anotherTurn(`NodeClaim ${other.name} is gone`);
   const subject = subjectOf(object);
-  return record.save({ subject, value: stored, wakeTime: addDuration(observed.now, CLAIM_CHECK) });
+  return timedRecord.save({ subject, value: stored, wakeTime: addDuration(observed.now, CLAIM_CHECK) });
 }

@@ -35,7 +35,7 @@ export function openStateWriter(
     const tried = { ...fields, nodes, ...(refusals !== undefined && { refusals }) };
     // A timer that is left to the sweep gets no SQS message: each look would start another run.
     const timer = { wakeTime, hasOwnMessage: !isForSweep || (wakeTime === nextWakeTime && hasOwnMessage) };
-    const saved = await observed.record.save({ subject, value: tried, ...timer });
+    const saved = await observed.timedRecord.save({ subject, value: tried, ...timer });
     if (saved.written) {
       value = tried;
       ({ wakeTime: nextWakeTime, hasOwnMessage } = timer);

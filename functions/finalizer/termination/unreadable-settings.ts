@@ -20,7 +20,7 @@ export async function awaitSettings(
   { message, deadline }: Extract<TerminationDecision, { kind: 'awaitSettings' }>,
   observed: ObservedTermination,
 ): Promise<SaveOutcome> {
-  const { object, record, stored, now } = observed;
+  const { object, timedRecord, stored, now } = observed;
   const end =
     deadline === undefined
       ? 'no deadline is known, for it may stand there too: a person has to correct it'
@@ -51,5 +51,5 @@ export async function awaitSettings(
   const value = withWait(storedOrEmpty({ stored }), unreadable);
   // An edit is an event of its own; what the API server did not answer, it may by now.
   const next = earliest(reportedAgain, addDuration(now, CHECK));
-  return await record.save({ subject, value, wakeTime: earliest(next, deadline?.time) });
+  return await timedRecord.save({ subject, value, wakeTime: earliest(next, deadline?.time) });
 }

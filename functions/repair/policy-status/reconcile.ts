@@ -57,8 +57,8 @@ export async function policyChanged(deps: PolicyStatusDeps): Promise<void> {
 /** Asks for a look after pools, nodes, repairs or the gate changed. @param urgency `count`: only numbers did */
 export async function surroundingsChanged(deps: PolicyStatusDeps, urgency: 'count' | 'zero'): Promise<void> {
   let isNow = false;
-  const record = openRecord(deps, STATUS_CODEC, STATUS_ID);
-  await updateRecord(WHAT, record, async loaded => {
+  const timedRecord = openRecord(deps, STATUS_CODEC, STATUS_ID);
+  await updateRecord(WHAT, timedRecord, async loaded => {
     if (loaded.kind === 'none') return DONE;
     const { value, stored } = loaded;
     const next =
@@ -67,7 +67,7 @@ export async function surroundingsChanged(deps: PolicyStatusDeps, urgency: 'coun
     const isAsked = stored.nextWakeTime !== undefined && stored.nextWakeTime <= next;
     return isNow || isAsked
       ? DONE
-      : doneIfWritten(await record.save({ subject: STATUS_SUBJECT, value, wakeTime: next }));
+      : doneIfWritten(await timedRecord.save({ subject: STATUS_SUBJECT, value, wakeTime: next }));
   });
   if (isNow) await policyChanged(deps);
 }
@@ -102,7 +102,7 @@ async function look(deps: PolicyStatusDeps): Promise<DurationMs> {
 
 /** A look that its record knows of. */
 interface BegunLook {
-  readonly record: TimedRecord<StatusRecord>;
+  readonly timedRecord: TimedRecord<StatusRecord>;
   /** The record as the previous look left it. */
   readonly before: StatusRecord | undefined;
   readonly lookTime: EpochMs;
@@ -111,14 +111,14 @@ interface BegunLook {
 }
 
 async function beginLook(deps: PolicyStatusDeps): Promise<BegunLook> {
-  const record = openRecord(deps, STATUS_CODEC, STATUS_ID);
+  const timedRecord = openRecord(deps, STATUS_CODEC, STATUS_ID);
   const lookTime = deps.clock.now();
-  let begun: BegunLook = { record, before: undefined, lookTime, countTime: lookTime };
-  await updateRecord(WHAT, record, async loaded => {
+  let begun: BegunLook = { timedRecord, before: undefined, lookTime, countTime: lookTime };
+  await updateRecord(WHAT, timedRecord, async loaded => {
     const before = loaded.kind === 'known' ? loaded.value : undefined;
     const last = before && countTimeOf(before);
     const isCountDue = last === undefined || isDue(lookTime, addDuration(last, COUNT_SPACING));
-    begun = { record, before, lookTime, countTime: isCountDue ? lookTime : last };
+    begun = { timedRecord, before, lookTime, countTime: isCountDue ? lookTime : last };
     return keep(begun, before, addDuration(lookTime, CHECK));
   });
   return begun;
@@ -126,16 +126,16 @@ async function beginLook(deps: PolicyStatusDeps): Promise<BegunLook> {
 
 /** Reports what was refused, and keeps when the next look is. @param written undefined: there is no policy */
 async function endLook(deps: PolicyStatusDeps, begun: BegunLook, written: StatusesWritten | undefined): Promise<void> {
-  const { record, before, lookTime, countTime } = begun;
+  const { timedRecord, before, lookTime, countTime } = begun;
   const { refused = [], waits = false } = written ?? {};
   const isRefused = refused.length > 0;
   // Said before it is recorded: a run that dies in between says it again (I9).
   const isRepeatDue = isReportDue(lookTime, before?.refusedTime);
   const text = await reportLasting(refused, before?.refused, { isRepeatDue });
   const reported = isRefused ? { ...before, refused: text, ...(isRepeatDue && { refusedTime: lookTime }) } : undefined;
-  await updateRecord(WHAT, record, async loaded => {
+  await updateRecord(WHAT, timedRecord, async loaded => {
     if (loaded.kind !== 'known') return DONE;
-    if (written === undefined) return record.release();
+    if (written === undefined) return timedRecord.release();
     const check = addDuration(deps.clock.now(), isRefused ? REFUSED_CHECK : CHECK);
     const counts = waits ? addDuration(countTime, COUNT_SPACING) : undefined;
     // Somebody may have asked for an earlier look meanwhile.
@@ -146,12 +146,12 @@ async function endLook(deps: PolicyStatusDeps, begun: BegunLook, written: Status
 
 /** Writes the record of a look. @param reported what it says of refused writes; undefined: none was refused */
 async function keep(
-  { record, lookTime, countTime }: BegunLook,
+  { timedRecord, lookTime, countTime }: BegunLook,
   reported: Partial<StatusRecord> | undefined,
   wakeTime: EpochMs,
 ): Promise<Turn> {
   const value: StatusRecord = { ...reported, lookTime, countTime };
-  return doneIfWritten(await record.save({ subject: STATUS_SUBJECT, value, wakeTime }));
+  return doneIfWritten(await timedRecord.save({ subject: STATUS_SUBJECT, value, wakeTime }));
 }
 
 interface StatusesWritten {

@@ -42,7 +42,7 @@ async function find(
     clock: { now: () => NOW, sleep: async () => undefined },
   };
   const open = openRecords(deps, codec);
-  const recordOf = (uid: string) =>
+  const timedRecordOf = (uid: string) =>
     sought.isRepeated === false ? refusingNewer(open(`node/${uid}`), sought.name) : open(`node/${uid}`);
   const found = await findSubject(
     {
@@ -53,7 +53,7 @@ async function find(
         },
       } as never,
     },
-    { ref: { type: RESOURCES.Node, name: sought.name }, ...sought, recordOf },
+    { ref: { type: RESOURCES.Node, name: sought.name }, ...sought, timedRecordOf },
   );
   return found.kind === 'here' ? `here ${found.object.metadata.name} ${found.loaded.kind}` : found.kind;
 }
@@ -122,7 +122,7 @@ describe('the subject of a message', () => {
       await findSubject({ kubernetes } as never, {
         ref: { type: RESOURCES.Node, name: 'n1' },
         uid,
-        recordOf: open as never,
+        timedRecordOf: open as never,
       });
       expect(reads.slice(-2)).toEqual(['record', 'object']);
     }
