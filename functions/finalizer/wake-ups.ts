@@ -12,7 +12,7 @@ import type { Subject } from '../../shared/contract/subject.ts';
 import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { seconds, type EpochMs } from '../../shared/domain/time.ts';
-import type { Scopes } from '../../shared/lifecycle/next-round.ts';
+import type { RoundTargets } from '../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -26,12 +26,12 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 /** Objects that are not served count as none: they look again by their own timers. */
 const NONE_IF_NOT_SERVED = { ifNotServed: 'empty' } as const;
 
-/** Rounds after changes of settings; their scopes are NodePools. */
+/** Rounds after changes of settings; their targets are NodePools. */
 export function settingsRounds(deps: Deps): SettingsRounds {
-  return createSettingsRounds(deps, OWNER, scopes => affectedBySettings(deps, scopes));
+  return createSettingsRounds(deps, OWNER, targets => affectedBySettings(deps, targets));
 }
 
-/** Rounds for the terminations under way: a PodDisruptionBudget may have opened, a Node may be gone. They have no scopes. */
+/** Rounds for the terminations under way: a PodDisruptionBudget may have opened, a Node may be gone. They have no targets. */
 export function terminationRounds(deps: Deps): Rounds {
   return createRounds(deps, {
     owner: OWNER,
@@ -47,32 +47,32 @@ export function terminationRounds(deps: Deps): Rounds {
 const isTerminating = (object: KubernetesObject): boolean => !isLive(object);
 
 /** The objects for which the rule asks for something under the settings as they are, and those that are terminating. */
-async function affectedBySettings(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
+async function affectedBySettings(deps: Deps, targets: RoundTargets): Promise<readonly Subject[]> {
   const [claims, nodes] = await inParallel([listNodeClaims(deps, NONE_IF_NOT_SERVED), listNodes(deps)]);
-  const targets = toTargets(claims, nodes).filter(
-    ({ pool }) => scopes === 'all' || (pool !== undefined && scopes.includes(pool)),
+  const groups = toGroups(claims, nodes).filter(
+    ({ pool }) => targets === 'all' || (pool !== undefined && targets.includes(pool)),
   );
-  const settings = await loadSettings(deps, new Set(targets.map(({ pool }) => pool)));
+  const settings = await loadSettings(deps, new Set(groups.map(({ pool }) => pool)));
   const now = deps.clock.now();
-  return targets.flatMap(target => {
-    const termination = settings.get(target.pool);
-    return termination !== undefined && isAffected(target, termination, now) ? subjectsOf(target) : [];
+  return groups.flatMap(group => {
+    const termination = settings.get(group.pool);
+    return termination !== undefined && isAffected(group, termination, now) ? subjectsOf(group) : [];
   });
 }
 
 /** Objects that are judged together: a NodeClaim with the Nodes of its instance, or a Node that no single NodeClaim stands for. */
-interface JudgedTarget {
+interface JudgedGroup {
   readonly claim: KubernetesObject | undefined;
   readonly nodes: readonly KubernetesObject[];
   readonly pool: string | undefined;
 }
 
-function toTargets(claims: readonly KubernetesObject[], nodes: readonly KubernetesObject[]): readonly JudgedTarget[] {
+function toGroups(claims: readonly KubernetesObject[], nodes: readonly KubernetesObject[]): readonly JudgedGroup[] {
   const claimsOf = Map.groupBy(claims, providerIDOf);
   const nodesOf = Map.groupBy(nodes, providerIDOf);
   const isAlone = (providerID: string | undefined): boolean =>
     providerID !== undefined && claimsOf.get(providerID)?.length === 1;
-  const ofClaims = claims.map((claim): JudgedTarget => {
+  const ofClaims = claims.map((claim): JudgedGroup => {
     const providerID = providerIDOf(claim);
     return {
       claim,
@@ -84,7 +84,7 @@ function toTargets(claims: readonly KubernetesObject[], nodes: readonly Kubernet
   return [...ofClaims, ...lone.map(node => ({ claim: undefined, nodes: [node], pool: nodePoolOf(node.metadata) }))];
 }
 
-function isAffected({ claim, nodes }: JudgedTarget, settings: EffectiveTermination, now: EpochMs): boolean {
+function isAffected({ claim, nodes }: JudgedGroup, settings: EffectiveTermination, now: EpochMs): boolean {
   const objects = [...(claim === undefined ? [] : [claim]), ...nodes];
   if (objects.some(isTerminating)) return true;
   const decision = decide({
@@ -101,7 +101,7 @@ function isAffected({ claim, nodes }: JudgedTarget, settings: EffectiveTerminati
 }
 
 /** A NodeClaim leads to the Node that it names, and every other Node to its NodeClaim. */
-function subjectsOf({ claim, nodes }: JudgedTarget): readonly Subject[] {
+function subjectsOf({ claim, nodes }: JudgedGroup): readonly Subject[] {
   const named = claim && readNodeClaim(claim).nodeName;
   return [...(claim === undefined ? [] : [claim]), ...nodes.filter(({ metadata }) => metadata.name !== named)].map(
     subjectOf,

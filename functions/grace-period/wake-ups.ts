@@ -4,7 +4,7 @@ import { listNodes } from '../../shared/cluster/lists.ts';
 import { ofPool } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { nodeSubject } from '../../shared/domain/node.ts';
-import type { Scopes } from '../../shared/lifecycle/next-round.ts';
+import type { RoundTargets } from '../../shared/lifecycle/next-round.ts';
 import { createSettingsRounds, type SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { RecordKey } from '../../shared/ports/record-store.ts';
@@ -17,9 +17,9 @@ const READ_AT_ONCE = 50;
 
 const keyOf = (uid: string): RecordKey => ({ owner: OWNER, id: recordIdOf(uid) });
 
-/** Rounds after changes of settings; their scopes are NodePools. */
+/** Rounds after changes of settings; their targets are NodePools. */
 export function settingsRounds(deps: Deps): SettingsRounds {
-  return createSettingsRounds(deps, OWNER, scopes => annotatedNodes(deps, scopes));
+  return createSettingsRounds(deps, OWNER, targets => annotatedNodes(deps, targets));
 }
 
 interface NodeName {
@@ -28,8 +28,8 @@ interface NodeName {
 }
 
 /** The nodes of which there is a record: those with annotated pods. */
-async function annotatedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
-  const pools = scopes === 'all' ? [undefined] : scopes;
+async function annotatedNodes(deps: Deps, targets: RoundTargets): Promise<readonly Subject[]> {
+  const pools = targets === 'all' ? [undefined] : targets;
   const namesIn = async (pool: string | undefined): Promise<readonly NodeName[]> =>
     (await listNodes(deps, ofPool(pool))).map(({ metadata }) => metadata);
   const nodes = (await inParallel(pools.map(namesIn))).flat();

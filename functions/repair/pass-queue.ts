@@ -142,20 +142,20 @@ export const FOR_SETTINGS: PassRequest = { kind: 'settings' };
 
 export const forNode = (uid: string, observedTime?: EpochMs): PassRequest => ({ kind: 'node', uid, observedTime });
 
-const POOL_SCOPE = 'due';
+const POOL_TARGET = 'due';
 
-const SETTINGS_SCOPE = 'settings';
+const SETTINGS_TARGET = 'settings';
 
 /** The request as the coalescer keeps it. */
 export function toRoundRequest(request: PassRequest): RoundRequest {
   switch (request.kind) {
     case 'pool':
-      return { kind: 'scope', name: POOL_SCOPE };
+      return { kind: 'target', name: POOL_TARGET };
     case 'settings':
-      return { kind: 'scope', name: SETTINGS_SCOPE };
+      return { kind: 'target', name: SETTINGS_TARGET };
     case 'node': {
       const { uid, observedTime } = request;
-      return { kind: 'scope', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
+      return { kind: 'target', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
     }
     case 'drainEnd':
       return { kind: 'message', text: JSON.stringify({ uid: request.uid, ...request.end }) };
@@ -169,9 +169,9 @@ function parsePassRequest(request: RoundRequest): PassRequest {
   switch (request.kind) {
     case 'all':
       return FOR_SETTINGS;
-    case 'scope': {
-      if (request.name === POOL_SCOPE) return FOR_POOL;
-      if (request.name === SETTINGS_SCOPE) return FOR_SETTINGS;
+    case 'target': {
+      if (request.name === POOL_TARGET) return FOR_POOL;
+      if (request.name === SETTINGS_TARGET) return FOR_SETTINGS;
       const [uid = '', time] = request.name.split('@');
       if (time === undefined) return forNode(uid, undefined);
       const { data: observedTime } = instant.safeParse(Number(time));

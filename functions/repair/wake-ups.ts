@@ -21,7 +21,7 @@ import { type NodeView, REPLACES_ANNOTATION } from '../../shared/domain/node.ts'
 import type { RepairCondition } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, parseTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
-import type { Scopes } from '../../shared/lifecycle/next-round.ts';
+import type { RoundTargets } from '../../shared/lifecycle/next-round.ts';
 import { throwIfNewer } from '../../shared/lifecycle/record-codec.ts';
 import { causeOf } from '../../shared/lifecycle/refusals.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
@@ -31,15 +31,15 @@ import { objectOf, objectsOf, orUnavailable } from '../../shared/ports/read-answ
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly passes: Passes };
 
-/** Rounds after changes of settings; their scopes are NodePools. */
+/** Rounds after changes of settings; their targets are NodePools. */
 export function settingsRounds(deps: Deps): SettingsRounds {
-  return createSettingsRounds(deps, OWNER, async scopes => {
-    await oneByOne(await concernedPools(deps, scopes), pool => deps.passes.request(pool, FOR_SETTINGS));
+  return createSettingsRounds(deps, OWNER, async targets => {
+    await oneByOne(await concernedPools(deps, targets), pool => deps.passes.request(pool, FOR_SETTINGS));
     return [];
   });
 }
 
-async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<string | undefined>> {
+async function concernedPools(deps: Deps, targets: RoundTargets): Promise<ReadonlySet<string | undefined>> {
   const [{ nodes, claims }, policies, pools] = await inParallel([
     loadCluster(deps),
     loadPolicies(deps),
@@ -50,7 +50,7 @@ async function concernedPools(deps: Deps, scopes: Scopes): Promise<ReadonlySet<s
   const unhealthy = nodes
     .filter(node => mayNeedRepair(node, repairConditions))
     .map(node => poolOf(node, ownerOf(node, owners)));
-  return new Set(scopes === 'all' ? unhealthy : scopes);
+  return new Set(targets === 'all' ? unhealthy : targets);
 }
 
 /** The policies as they are in force. If a policy cannot be read any more, its last version counts. */

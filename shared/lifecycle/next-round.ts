@@ -2,16 +2,16 @@
 import { isDue, type EpochMs } from '../domain/time.ts';
 
 /** More names than these stand for everything. */
-const MAX_SCOPES = 100;
+const MAX_TARGETS = 100;
 
-/** The scope of a round: names, or everything. */
-export type Scopes = readonly string[] | 'all';
+/** The targets of a round: names, or everything. */
+export type RoundTargets = readonly string[] | 'all';
 
 /** Request for a run of a coalescer: what the run is to look at. */
 export type RoundRequest =
   /** Everything that the round could be about. */
   | { readonly kind: 'all' }
-  | { readonly kind: 'scope'; readonly name: string }
+  | { readonly kind: 'target'; readonly name: string }
   /** A request with a message of its own, so `all` never replaces it. */
   | { readonly kind: 'message'; readonly text: string };
 
@@ -58,18 +58,18 @@ export const isEmpty = (requests: readonly RoundRequest[]): boolean => requests.
 
 export const ALL: RoundRequest = { kind: 'all' };
 
-/** The scopes of a round with these requests. */
-export const scopesOf = (requests: readonly RoundRequest[]): Scopes =>
+/** The targets of a round with these requests. */
+export const roundTargetsOf = (requests: readonly RoundRequest[]): RoundTargets =>
   requests.some(({ kind }) => kind === 'all')
     ? 'all'
-    : requests.flatMap(request => (request.kind === 'scope' ? request.name : []));
+    : requests.flatMap(request => (request.kind === 'target' ? request.name : []));
 
 /** The stored form of a request. */
 export function textOf(request: RoundRequest): string {
   switch (request.kind) {
     case 'all':
       return '*';
-    case 'scope':
+    case 'target':
       return request.name;
     case 'message':
       return `!${request.text}`;
@@ -79,13 +79,13 @@ export function textOf(request: RoundRequest): string {
 export function roundRequestOf(text: string): RoundRequest {
   if (text === '*') return ALL;
   if (text.startsWith('!')) return { kind: 'message', text: text.slice(1) };
-  return { kind: 'scope', name: text };
+  return { kind: 'target', name: text };
 }
 
 /** The requests of both, each once. */
 export function join(a: readonly RoundRequest[], b: readonly RoundRequest[]): readonly RoundRequest[] {
   const requests = [...new Set([...a, ...b].map(textOf))].toSorted().map(roundRequestOf);
-  const scopes = scopesOf(requests);
-  if (scopes !== 'all' && scopes.length <= MAX_SCOPES) return requests;
+  const targets = roundTargetsOf(requests);
+  if (targets !== 'all' && targets.length <= MAX_TARGETS) return requests;
   return [ALL, ...requests.filter(({ kind }) => kind === 'message')];
 }

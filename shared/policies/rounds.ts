@@ -8,7 +8,7 @@ import type { Subject } from '../contract/subject.ts';
 import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { createCoalescer, type Coalescer } from '../lifecycle/coalesce.ts';
-import { ALL, type Scopes, scopesOf } from '../lifecycle/next-round.ts';
+import { ALL, type RoundTargets, roundTargetsOf } from '../lifecycle/next-round.ts';
 
 /** Wake-ups a second, unless that takes longer than `LONGEST_SPREAD_SECONDS`. */
 const WAKE_UPS_PER_SECOND = 50;
@@ -21,12 +21,12 @@ export interface Round {
   readonly name: string;
   readonly spacing: DurationMs;
   /** The objects that a change affects: only those for which the answer may differ from before. Live reads. */
-  readonly findAffected: (scopes: Scopes) => Promise<readonly Subject[]>;
+  readonly findAffected: (targets: RoundTargets) => Promise<readonly Subject[]>;
 }
 
 export interface Rounds extends Pick<Coalescer, 'takes' | 'timerDue'> {
-  /** Something changed. @param scope undefined: it may concern everything */
-  request(scope: string | undefined): Promise<void>;
+  /** Something changed. @param target undefined: it may concern everything */
+  request(target: string | undefined): Promise<void>;
 }
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
@@ -37,14 +37,14 @@ export function createRounds(deps: Deps, { owner, name, spacing, findAffected }:
     name,
     spacing,
     async run(requests) {
-      const spread = await wake(deps, owner, await findAffected(scopesOf(requests)));
+      const spread = await wake(deps, owner, await findAffected(roundTargetsOf(requests)));
       return toDurationMs(Math.max(spacing, spread));
     },
   });
   return {
     ...coalescer,
-    async request(scope) {
-      await coalescer.request(scope === undefined ? ALL : { kind: 'scope', name: scope });
+    async request(target) {
+      await coalescer.request(target === undefined ? ALL : { kind: 'target', name: target });
     },
   };
 }

@@ -1,9 +1,9 @@
-/** Rounds after changes of settings, as every concern has them; their scopes are NodePools. */
+/** Rounds after changes of settings, as every concern has them; their targets are NodePools. */
 import { isRepublished, type ClusterEvent } from '../contract/cluster-event.ts';
 import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
 import { seconds } from '../domain/time.ts';
-import type { Scopes } from '../lifecycle/next-round.ts';
+import type { RoundTargets } from '../lifecycle/next-round.ts';
 import type { WakeUpRoute } from '../lifecycle/wake-up-route.ts';
 import { createRounds } from './rounds.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
@@ -20,7 +20,7 @@ export interface SettingsRounds extends WakeUpRoute {
 export function createSettingsRounds(
   deps: Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>,
   owner: FunctionName,
-  findAffected: (scopes: Scopes) => Promise<readonly Subject[]>,
+  findAffected: (targets: RoundTargets) => Promise<readonly Subject[]>,
 ): SettingsRounds {
   const rounds = createRounds(deps, { owner, name: 'settings', spacing: seconds(10), findAffected });
   return {

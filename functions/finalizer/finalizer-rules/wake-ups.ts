@@ -6,7 +6,7 @@ import { OWNER } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { seconds } from '../../../shared/domain/time.ts';
-import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
+import type { RoundTargets } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/policies/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { cleanUpOf, type FinalizerRuleInForce } from './decide.ts';
@@ -15,21 +15,21 @@ import { carriesFinalizer, loadFinalizerRules, acceptanceOf } from './finalizer-
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-/** Rounds after changes of FinalizerRules; their scopes are FinalizerRules. */
+/** Rounds after changes of FinalizerRules; their targets are FinalizerRules. */
 export function finalizerRuleRounds(deps: Deps): Rounds {
   return createRounds(deps, {
     owner: OWNER,
     name: 'rules',
     spacing: seconds(10),
-    findAffected: scopes => affectedByFinalizerRules(deps, scopes),
+    findAffected: targets => affectedByFinalizerRules(deps, targets),
   });
 }
 
-async function affectedByFinalizerRules(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
+async function affectedByFinalizerRules(deps: Deps, targets: RoundTargets): Promise<readonly Subject[]> {
   const all = await loadFinalizerRules(deps);
   const subjects: Subject[] = [];
   for (const object of all) {
-    if (scopes !== 'all' && !scopes.includes(object.metadata.name)) continue;
+    if (targets !== 'all' && !targets.includes(object.metadata.name)) continue;
     const rule = cleanUpOf(acceptanceOf(object, all));
     if (rule === undefined) continue;
     const found = await listFinalizerRuleObjects(deps, rule);

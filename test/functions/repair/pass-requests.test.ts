@@ -42,7 +42,7 @@ describe('what a pass is asked for', () => {
   );
 
   it.each(['n1@soon', 'n1@NaN'])('is the whole pool where the time of %j cannot be read', name => {
-    const asked = readRequests([{ kind: 'scope', name }]);
+    const asked = readRequests([{ kind: 'target', name }]);
     expect(asked.isAfterSettingsChange).toBe(true);
     expect(asked.uids.size).toBe(0);
   });

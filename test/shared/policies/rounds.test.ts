@@ -3,7 +3,7 @@ import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts
 import type { WakeUp } from '../../../shared/contract/wake-up.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { addDuration, seconds, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
-import { ALL, type RoundRequest, nextTurn, type Scopes } from '../../../shared/lifecycle/next-round.ts';
+import { ALL, type RoundRequest, nextTurn, type RoundTargets } from '../../../shared/lifecycle/next-round.ts';
 import { roundCodec } from '../../../shared/lifecycle/coalesce.ts';
 import { createRounds } from '../../../shared/policies/rounds.ts';
 
@@ -14,7 +14,7 @@ const at = (offset: number): EpochMs => addDuration(START, seconds(offset));
 /** @param nodes whom each round concerns */
 function aWorld(nodes = 3) {
   const records = createMemoryRecordStore();
-  const rounds: Scopes[] = [];
+  const rounds: RoundTargets[] = [];
   const sent: { readonly wakeUp: WakeUp; readonly delay: number }[] = [];
   const time = { now: START };
   /** What happens while a round looks whom it concerns. */
@@ -29,8 +29,8 @@ function aWorld(nodes = 3) {
       owner: 'repair',
       name: 'settings',
       spacing: seconds(10),
-      async findAffected(scopes) {
-        rounds.push(scopes);
+      async findAffected(targets) {
+        rounds.push(targets);
         await meanwhile.pop()?.();
         return Array.from({ length: nodes }, (_, index) => ({ apiVersion: 'v1', kind: 'Node', name: `n${index}` }));
       },
@@ -138,7 +138,7 @@ describe('rounds', () => {
   });
 });
 
-const named = (...names: readonly string[]): readonly RoundRequest[] => names.map(name => ({ kind: 'scope', name }));
+const named = (...names: readonly string[]): readonly RoundRequest[] => names.map(name => ({ kind: 'target', name }));
 
 describe('the next turn of a round', () => {
   const idle = { waiting: [], underWay: [], nextTime: at(10), armed: at(10) };

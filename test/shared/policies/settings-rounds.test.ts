@@ -2,18 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import type { ClusterEvent } from '../../../shared/contract/cluster-event.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
-import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
+import type { RoundTargets } from '../../../shared/lifecycle/next-round.ts';
 import { createSettingsRounds } from '../../../shared/policies/settings-rounds.ts';
 
-async function roundsAfter(kind: string, event: Pick<ClusterEvent, 'change' | 'resync'>): Promise<readonly Scopes[]> {
-  const rounds: Scopes[] = [];
+async function roundsAfter(
+  kind: string,
+  event: Pick<ClusterEvent, 'change' | 'resync'>,
+): Promise<readonly RoundTargets[]> {
+  const rounds: RoundTargets[] = [];
   const deps = {
     records: createMemoryRecordStore(),
     wakeUps: { send: async () => undefined },
     clock: { now: () => toEpochMs(0), sleep: async () => undefined },
   };
-  const settings = createSettingsRounds(deps, 'repair', async scopes => {
-    rounds.push(scopes);
+  const settings = createSettingsRounds(deps, 'repair', async targets => {
+    rounds.push(targets);
     return [];
   });
   await settings.settingsChanged({ ...event, subject: { apiVersion: 'v1', kind, name: 'default', uid: 'u' } });
@@ -25,10 +28,10 @@ describe('a change of settings', () => {
     ['a NodePool', 'NodePool', [['default']]],
     ['a policy', 'NodeLifecyclePolicy', ['all']],
     ['the configuration', 'ConfigMap', ['all']],
-  ])('in %s concerns what it applies to', async (_, kind, scopes) => {
-    expect(await roundsAfter(kind, { change: 'Modified' })).toEqual(scopes);
-    expect(await roundsAfter(kind, { change: 'Deleted', resync: true })).toEqual(scopes);
-    expect(await roundsAfter(kind, { change: 'Added', resync: true })).toEqual(scopes);
+  ])('in %s concerns what it applies to', async (_, kind, targets) => {
+    expect(await roundsAfter(kind, { change: 'Modified' })).toEqual(targets);
+    expect(await roundsAfter(kind, { change: 'Deleted', resync: true })).toEqual(targets);
+    expect(await roundsAfter(kind, { change: 'Added', resync: true })).toEqual(targets);
   });
 
   it('is none where the object is only published again', async () => {
