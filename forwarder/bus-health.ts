@@ -38,7 +38,7 @@ export function nextHealth(health: BusHealth, step: BusStep, now: EpochMs): BusH
 }
 
 /** The change to log; undefined: the state was logged already. */
-export function newsOf(before: BusHealth, after: BusHealth): 'failing' | 'working' | undefined {
+export function healthChange(before: BusHealth, after: BusHealth): 'failing' | 'working' | undefined {
   if (before.problem?.reason === after.problem?.reason) return undefined;
   return after.problem === undefined ? 'working' : 'failing';
 }

@@ -7,7 +7,7 @@ import {
 } from '../shared/contract/cluster-event.ts';
 import type { BusEntry } from '../shared/contract/envelope.ts';
 import { toIsoText } from '../shared/domain/time.ts';
-import { type ObjectChange, sinceOf } from './tracker.ts';
+import { type ObjectChange, earliestTimeOf } from './tracker.ts';
 
 /** The entry that goes to the bus for a change. `watchOf`: how the watch stands that an object asks for. */
 export function toEntry(
@@ -31,7 +31,7 @@ function toClusterEvent(change: ObjectChange, cluster: string, watch: KindWatch 
     hints,
     groupKey: hints.nodeName ?? subject.uid,
     eventKey: eventKeyOf(change, observedTime),
-    observedTime: toIsoText(sinceOf(change)),
+    observedTime: toIsoText(earliestTimeOf(change)),
     ...(resync === true && { resync }),
     ...(watch !== undefined && change.change !== 'Deleted' && { watch }),
   };

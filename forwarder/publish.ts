@@ -11,7 +11,7 @@ import type { MetricSink } from '../shared/ports/metrics.ts';
 import { backoffDelay, type BackoffRange, type RandomSource } from './backoff.ts';
 import {
   HEALTHY,
-  newsOf,
+  healthChange,
   nextHealth,
   pauseAfter,
   type BusHealth,
@@ -83,7 +83,7 @@ export function createPublisher(deps: PublishDeps): Publisher {
     on(step) {
       const before = health;
       health = nextHealth(before, step, clock.now());
-      const news = newsOf(before, health);
+      const news = healthChange(before, health);
       const depth = queue.depth();
       if (news === 'failing') log.warn({ error: health.problem?.reason, depth }, 'publishing failed');
       if (news === 'working') log.info({ depth }, 'the bus takes events again');

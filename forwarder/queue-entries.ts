@@ -7,7 +7,7 @@
  */
 import type { EpochMs } from '../shared/domain/time.ts';
 import type { PublishInterval } from './publish-interval.ts';
-import { keyOfChange, type ObjectChange, sinceOf } from './tracker.ts';
+import { keyOfChange, type ObjectChange, earliestTimeOf } from './tracker.ts';
 
 export interface QueuedChange {
   readonly change: ObjectChange;
@@ -101,7 +101,7 @@ export function giveBackChange(entries: QueueEntries, key: string, notBefore: Ep
 }
 
 /** From now on no change waits for the interval. */
-export function liftFloorOf(entries: QueueEntries): void {
+export function dropPublishInterval(entries: QueueEntries): void {
   entries.interval = undefined;
   for (const [key, entry] of entries.byKey) schedule(entries, key, entry);
 }
@@ -143,5 +143,11 @@ export function merge(older: ObjectChange, newer: ObjectChange): ObjectChange {
   const change = older.change === 'Modified' ? newer.change : 'Added';
   const changed =
     older.change === 'Deleted' ? newer.changed : [...new Set([...older.changed, ...newer.changed])].toSorted();
-  return { ...newer, change, changed, resync, ...(older.changed.includes(CONDITIONS) && { since: sinceOf(older) }) };
+  return {
+    ...newer,
+    change,
+    changed,
+    resync,
+    ...(older.changed.includes(CONDITIONS) && { since: earliestTimeOf(older) }),
+  };
 }

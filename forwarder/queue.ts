@@ -17,7 +17,7 @@ import {
   availabilityOf,
   createQueueEntries,
   giveBackChange,
-  liftFloorOf,
+  dropPublishInterval,
   putChange,
   settleChange,
   takeChanges,
@@ -81,7 +81,7 @@ export function createChangeQueue(objectsMax: number, publishInterval?: PublishI
     },
     giveBack: (key, notBefore) => giveBackChange(entries, key, notBefore),
     dropInterval() {
-      liftFloorOf(entries);
+      dropPublishInterval(entries);
       arrival.open();
     },
     availability: now => availabilityOf(entries, now),

@@ -33,7 +33,7 @@ export interface ObjectChange {
 }
 
 /** Earliest time at which the change may have happened. */
-export const sinceOf = ({ since, observedTime }: Pick<ObjectChange, 'since' | 'observedTime'>): EpochMs =>
+export const earliestTimeOf = ({ since, observedTime }: Pick<ObjectChange, 'since' | 'observedTime'>): EpochMs =>
   since ?? observedTime;
 
 /** One object under one detail-type has one place in the queue. */

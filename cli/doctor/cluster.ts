@@ -2,7 +2,7 @@
  * Checks which parts of Curfew the cluster has, what each part may do in it, and what around it switches something off.
  */
 import { missingAccess } from '../../shared/adapters/kubernetes/access-probe.ts';
-import { minorIn, serverVersion, warningOn } from '../../shared/adapters/kubernetes/server-version.ts';
+import { minorVersionOf, serverVersion, warningOn } from '../../shared/adapters/kubernetes/server-version.ts';
 import type { Transport } from '../../shared/adapters/kubernetes/transport.ts';
 import { CONFIG_MAP, FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import {
@@ -151,7 +151,7 @@ async function lookAtVersion(transport: Transport): Promise<readonly Finding[]> 
     return [warning('Kubernetes', 'does not say its version', 'look whether it is 1.30 or newer')];
   const old = warningOn(version);
   if (old !== undefined) return [failed('Kubernetes', old, 'upgrade the cluster')];
-  if ((minorIn(version) ?? 0) >= MUTATING_POLICIES_MINOR) return [ok('Kubernetes', version)];
+  if ((minorVersionOf(version) ?? 0) >= MUTATING_POLICIES_MINOR) return [ok('Kubernetes', version)];
   const says = `${version} serves no MutatingAdmissionPolicy: builtin: Replace is as Keep, and finalizers come a second late`;
   return [warning('Kubernetes', says, 'see docs/deploying.md, "Releases of Kubernetes"')];
 }

@@ -3,7 +3,7 @@
  * before refuses Nodes on Kubernetes 1.37, and every one goes by the NodePools that there were when it was printed.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { minorIn, serverVersion } from '../../shared/adapters/kubernetes/server-version.ts';
+import { minorVersionOf, serverVersion } from '../../shared/adapters/kubernetes/server-version.ts';
 import type { Transport } from '../../shared/adapters/kubernetes/transport.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
@@ -45,7 +45,7 @@ export async function lookAtTerminationAdmission(
 }
 
 function ofAnotherForm(version = ''): Finding {
-  const isStrict = (minorIn(version) ?? 0) >= STRICT_MINOR;
+  const isStrict = (minorVersionOf(version) ?? 0) >= STRICT_MINOR;
   const release = isStrict ? version : `1.${STRICT_MINOR}`;
   const says = `is not of this version of Curfew: with one of before, Kubernetes ${release} refuses Nodes of pools under builtin: Keep`;
   return (isStrict ? failed : warning)(SUBJECT, says, APPLY);

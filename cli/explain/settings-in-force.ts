@@ -11,7 +11,12 @@ import type { FunctionName } from '../../shared/contract/names.ts';
 import { listed } from '../../shared/domain/cut-text.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { faultIn } from '../../shared/policies/deciding-policy.ts';
-import { policiesFor, type PolicySet, readPolicies, unreadableMaybeFor } from '../../shared/policies/policy-set.ts';
+import {
+  policiesFor,
+  type PolicySet,
+  readPolicies,
+  unreadablePolicyThatMaySelect,
+} from '../../shared/policies/policy-set.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { Cluster } from '../cluster.ts';
 
@@ -83,7 +88,8 @@ export function unreadFor(
   const applying = policiesFor(pool, set).map(({ object }) => object.metadata.uid);
   return unread.filter(({ uid, inForce }) => {
     const faults = set.faults.filter(({ object }) => object.metadata.uid === uid);
-    const mayApply = applying.includes(uid) || unreadableMaybeFor(pool, { policies: [], faults }) !== undefined;
+    const mayApply =
+      applying.includes(uid) || unreadablePolicyThatMaySelect(pool, { policies: [], faults }) !== undefined;
     return inForce !== 'none' && mayApply;
   });
 }

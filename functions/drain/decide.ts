@@ -10,8 +10,8 @@
  * | what follows a custom resource that cannot be made | `fail` | `custom-request.ts` |
  * | what is done at the end of a drain, and remembered of it | `endPlanOf`, `endOf` | `drain-end.ts` |
  * | which custom resource the drain has | `recordedResource` | `custom-resource.ts`, `drain-end.ts`, `report.ts` |
- * | whose turn it is | `goesBefore`, `mustWait`, `inTurn`, `nextOf`, `skipsItsTurn` | `observe.ts`, `wake-ups.ts` |
- * | what a request asks for | `remainingRequests`, `goesForAllPods`, `requestOnNode`, `requestedId`, `sinceOf` | `drained-node.ts`, `node.ts`, `observe.ts` |
+ * | whose turn it is | `goesBefore`, `mustWait`, `sortByAge`, `nextDrains`, `skipsItsTurn` | `observe.ts`, `wake-ups.ts` |
+ * | what a request asks for | `remainingRequests`, `goesForAllPods`, `requestOnNode`, `requestedId`, `firstRequestTimeOf` | `drained-node.ts`, `node.ts`, `observe.ts` |
  * | what is broken | `faultOf` | `drained-node.ts` |
  * | what the record keeps of it all, to fit | `fittingJson` | `record.ts` |
  */

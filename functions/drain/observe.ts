@@ -11,7 +11,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { endsBy, type NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { hasDeadlineBy, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
@@ -20,7 +20,7 @@ import type { EpochMs } from '../../shared/domain/time.ts';
 import { withoutRefusedRead, type Backoff } from '../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
 import { refusingNewer, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
-import { decisionFor, unknownFor } from '../../shared/policies/deciding-policy.ts';
+import { decisionFor, unknownSettingsFault } from '../../shared/policies/deciding-policy.ts';
 import { faultText } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { type Unavailable, orUnavailable } from '../../shared/ports/read-answer.ts';
@@ -30,7 +30,7 @@ import { findResource } from './custom-resource.ts';
 import { isLeftToCustomResource } from './decide.ts';
 import { toDrainedNode } from './drained-node.ts';
 import { isLeftOver } from './rule/ending.ts';
-import { requestOnNode, sinceOf, withoutAnswered } from './rule/node-annotations.ts';
+import { requestOnNode, firstRequestTimeOf, withoutAnswered } from './rule/node-annotations.ts';
 import type {
   IncomingMessage,
   DrainObservation,
@@ -167,7 +167,7 @@ async function drainsAround(
   const drains = await readPoolDrains(deps, node, pool);
   if (inForce.kind === 'notServed' || !mustWait(inForce.limits, active.requests)) return drains;
   const { maxConcurrent } = inForce.limits;
-  const self = { uid: node.uid, since: sinceOf(active) };
+  const self = { uid: node.uid, since: firstRequestTimeOf(active) };
   const isOlder = (drain: WaitingDrain): boolean => goesBefore(drain, self);
   const inLine = await withoutSkippedTurns(deps, drains, maxConcurrent, isOlder);
   return withoutEnded(deps, inLine, maxConcurrent, isOlder);
@@ -192,7 +192,7 @@ async function loadPolicies(deps: DrainDeps, { view, pool, pods, now }: PoolMemb
   ]);
   const { policy: protection } = effectiveProtection(poolObject, protections);
   const { mode } = decisionFor(poolObject, 'drain', drains);
-  const unreadable = unknownFor(poolObject, 'drain', drains);
+  const unreadable = unknownSettingsFault(poolObject, 'drain', drains);
   const hasProtectedPod = pods.some(pod => isProtected(pod, now, protection));
   const isProtectionOverridden = hasProtectedPod && (await isTerminatedForcefully(deps, view, pool, now));
   const limits = drainLimitsFor(poolObject, drains);
@@ -234,5 +234,5 @@ function isTerminationDue(
 ): boolean {
   const owner = ownerOf(node, indexOwners(nodes, claims));
   if (owner.kind !== 'claim') return false;
-  return owner.claim.deletionTime !== undefined && endsBy(owner.claim, now);
+  return owner.claim.deletionTime !== undefined && hasDeadlineBy(owner.claim, now);
 }

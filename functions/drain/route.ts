@@ -5,7 +5,7 @@ import { isRepublished, leavesAlone, VIRTUAL_PARTS } from '../../shared/contract
 import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
-import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import { kindRoute, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { readBusEvent, type NodeMessage } from './bus-event.ts';
@@ -39,8 +39,8 @@ export function createReconciler(deps: DrainDeps, rules: Partial<ReplaceableRule
   const timers: readonly WakeUpRoute[] = [
     context.settings,
     context.drains,
-    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEPT_POLICIES, wakeUp.subject, wakeUp)),
-    ofKind('Node', wakeUp => {
+    kindRoute('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEPT_POLICIES, wakeUp.subject, wakeUp)),
+    kindRoute('Node', wakeUp => {
       const { name, uid } = wakeUp.subject;
       return reconcileNode(context, { name, uid }, undefined, wakeUp);
     }),

@@ -8,8 +8,8 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { parseLabelSelector, selectsLabels, type LabelRequirement } from '../../shared/domain/label-selector-text.ts';
 import { minutes } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/domain/invariant.ts';
-import { enforcedFor, hasBlock, type BlockReader } from '../../shared/policies/deciding-policy.ts';
-import { unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+import { enforcedPolicyFor, hasBlock, type BlockReader } from '../../shared/policies/deciding-policy.ts';
+import { unreadablePoliciesFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { DrainConfiguration } from './rule/observation.ts';
 
@@ -79,9 +79,9 @@ export const DRAIN_BLOCKS = [DRAIN, PROTECTION] as const;
 export function drainLimitsFor(pool: KubernetesObject | undefined, set: PolicySet): DrainLimitsInForce {
   // One that selects the pool, or may, and does not say how many drains it allows, comes before what another one allows.
   const unsure = set.faults.filter(({ selector }) => selector === undefined);
-  const unreadable = [...unreadableFor(pool, set), ...unsure].find(({ object }) => hasBlock(object, 'drain'));
+  const unreadable = [...unreadablePoliciesFor(pool, set), ...unsure].find(({ object }) => hasBlock(object, 'drain'));
   if (unreadable !== undefined) return cannotBeRead(unreadable.object, unreadable.message);
-  const policy = enforcedFor(pool, 'drain', set);
+  const policy = enforcedPolicyFor(pool, 'drain', set);
   if (policy === undefined) return NO_DRAIN_LIMITS;
   const block = parseDrainLimits(policy.object.spec?.['drain'], 'spec.drain');
   return block.ok ? { kind: 'known', ...block.value } : cannotBeRead(policy.object, block.message);

@@ -14,7 +14,7 @@ import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { DRAIN_CODEC, OWNER, recordIdOf, type DrainRecord } from './record.ts';
 import { readUnderWay } from './rule/node-annotations.ts';
 import type { DrainObservation, PoolDrains, WaitingDrain } from './rule/observation.ts';
-import { inTurn, nextOf, skipsItsTurn } from './rule/queue.ts';
+import { sortByAge, nextDrains, skipsItsTurn } from './rule/queue.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -99,7 +99,7 @@ export async function withoutSkippedTurns<Drains extends PoolDrains>(
 ): Promise<Drains> {
   const passed = new Set<string>();
   let free = Math.max(1, slotsOf(maxConcurrent, drains.total) - drains.drainingCount);
-  for (const { uid } of inTurn(drains.waiters.filter(isOlder))) {
+  for (const { uid } of sortByAge(drains.waiters.filter(isOlder))) {
     if (free <= 0) break;
     const loaded = await openRecord(deps, DRAIN_CODEC, recordIdOf(uid)).load();
     if (loaded.kind === 'known' && skipsItsTurn(loaded.value, deps.clock.now())) passed.add(uid);
@@ -143,7 +143,7 @@ export async function wakeNext(
   if (maxConcurrent === undefined) return;
   const pool = node.labels[KARPENTER.nodePoolLabel];
   const drains = await withoutSkippedTurns(deps, await readPoolDrains(deps, node, pool), maxConcurrent);
-  const next = nextOf(drains.waiters, drains.drainingCount, slotsOf(maxConcurrent, drains.total));
+  const next = nextDrains(drains.waiters, drains.drainingCount, slotsOf(maxConcurrent, drains.total));
   await wakeNow(
     deps,
     next.map(({ node: each }) => each),

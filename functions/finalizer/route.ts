@@ -8,7 +8,7 @@ import type { Subject } from '../../shared/contract/subject.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
-import { ofKind, routeWakeUp, type SubjectWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import { kindRoute, routeWakeUp, type SubjectWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
@@ -64,13 +64,13 @@ export function createReconciler(
     { takes: isOrphanCheck, timerDue: () => checkForOrphans(deps) },
     { takes: isKnownPool, timerDue: wakeUp => updateKnownPool(deps, wakeUp.subject.name, wakeUp) },
     { takes: isInstance, timerDue: wakeUp => reconcileInstance(context, wakeUp.subject.name, { wakeUp }) },
-    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEPT_POLICIES, wakeUp.subject, wakeUp)),
-    ofKind('NodeClaim', wakeUp => {
+    kindRoute('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEPT_POLICIES, wakeUp.subject, wakeUp)),
+    kindRoute('NodeClaim', wakeUp => {
       const { name, uid } = wakeUp.subject;
       return reconcileTarget(context, { kind: 'NodeClaim', name, uid }, wakeUp);
     }),
-    ofKind('Node', wakeUp => reconcileNode(context, wakeUp.subject.name, { wakeUp })),
-    ofKind('FinalizerRule', wakeUp => reconcileFinalizerRule(context, wakeUp.subject.name, { wakeUp })),
+    kindRoute('Node', wakeUp => reconcileNode(context, wakeUp.subject.name, { wakeUp })),
+    kindRoute('FinalizerRule', wakeUp => reconcileFinalizerRule(context, wakeUp.subject.name, { wakeUp })),
     // All other kinds are those of FinalizerRules.
     { takes: () => true, timerDue: wakeUp => reconcileObject(context, wakeUp.subject, wakeUp) },
   ];

@@ -79,7 +79,7 @@ export async function reportChange(
   change: NodeWrite,
   { protectedPods, elapsedPods, nextExpiry }: ProtectionCounts,
 ): Promise<void> {
-  const settings = decidedBy(protection, annotatedPods(pods, protection.policy));
+  const settings = decidingSettings(protection, annotatedPods(pods, protection.policy));
   await reporter.report({
     about,
     decision: change.kind,
@@ -110,7 +110,10 @@ const MESSAGES = {
 } as const;
 
 /** Settings of a policy that decided until when the pods are protected; none where the annotations alone did. */
-export function decidedBy({ policy, source }: SourcedProtection, pods: readonly AnnotatedPod[]): readonly JsonObject[] {
+export function decidingSettings(
+  { policy, source }: SourcedProtection,
+  pods: readonly AnnotatedPod[],
+): readonly JsonObject[] {
   const caps = pods.flatMap(({ pod, protection }) => {
     if (protection.kind !== 'until' || protection.cappedTo === undefined) return [];
     return policy.maxDurations.has(pod.namespace) ? 'spec.protection.namespaces' : 'spec.protection.maxDuration';

@@ -4,7 +4,7 @@ import { createPauseIfNotServed } from '../../shared/cluster/not-served.ts';
 import { isRepublished, leavesAlone } from '../../shared/contract/cluster-event.ts';
 import type { WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
-import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import { kindRoute, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
@@ -33,8 +33,8 @@ export function createReconciler(deps: GracePeriodDeps, rules: Partial<Replaceab
   };
   const timers: readonly WakeUpRoute[] = [
     context.settings,
-    ofKind('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEPT_POLICIES, wakeUp.subject, wakeUp)),
-    ofKind('Node', wakeUp => {
+    kindRoute('NodeLifecyclePolicy', wakeUp => keepPolicy(deps, KEPT_POLICIES, wakeUp.subject, wakeUp)),
+    kindRoute('Node', wakeUp => {
       const { name, uid } = wakeUp.subject;
       return reconcileNode(context, { name, uid, pods: 'always' }, wakeUp);
     }),

@@ -1,7 +1,7 @@
 /** Wake-ups of the nodes with annotated pods after a change of settings; a burst of changes costs one round. */
 import { batchesOf, inParallel, throwFailures } from '../../shared/cluster/in-parallel.ts';
 import { listNodes } from '../../shared/cluster/lists.ts';
-import { ofPool } from '../../shared/cluster/node-pool.ts';
+import { poolQuery } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { nodeSubject } from '../../shared/domain/node.ts';
 import type { RoundTargets } from '../../shared/lifecycle/next-round.ts';
@@ -31,7 +31,7 @@ interface NodeName {
 async function annotatedNodes(deps: Deps, targets: RoundTargets): Promise<readonly Subject[]> {
   const pools = targets === 'all' ? [undefined] : targets;
   const namesIn = async (pool: string | undefined): Promise<readonly NodeName[]> =>
-    (await listNodes(deps, ofPool(pool))).map(({ metadata }) => metadata);
+    (await listNodes(deps, poolQuery(pool))).map(({ metadata }) => metadata);
   const nodes = (await inParallel(pools.map(namesIn))).flat();
   const annotated: NodeName[] = [];
   for (const batch of batchesOf(nodes, READ_AT_ONCE)) {

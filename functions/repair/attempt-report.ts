@@ -14,7 +14,7 @@ import {
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { Attempt } from './node/attempt-record.ts';
 import type { End } from './actions/replace.ts';
-import { aboutClaim, decidedBy, metricOf, originOf, OUTCOME_UNKNOWN, rankDetails, warning } from './report.ts';
+import { aboutClaim, decisionDetails, metricOf, originOf, OUTCOME_UNKNOWN, rankDetails, warning } from './report.ts';
 import type { NodeName } from './node/rule/verdict.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { ObservedPool } from './observe.ts';
@@ -161,7 +161,7 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
     ...attemptDetails(attempt),
     ...(laterActions.length > 0 && { follows: laterActions.map(({ type }) => type) }),
     ...(rank && { rank: rankDetails(rank) }),
-    ...decidedBy(origin, dueCondition),
+    ...decisionDetails(origin, dueCondition),
   };
   const protectedPods = doomed.slice(0, PODS_IN_LINE);
   await reporter.report({

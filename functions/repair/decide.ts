@@ -22,7 +22,7 @@ import {
   hasFailedLaunch,
   withState,
   type DueFinding,
-  inFlightOf,
+  nodesInFlight,
   isDueFinding,
   type NodeFinding,
   type PresentNode,
@@ -34,7 +34,7 @@ import {
   type GrantDecision,
   type PoolDecision,
   type PoolObservation,
-  terminationsKeptFor,
+  terminationRetentionOf,
 } from './rule/pool-decision.ts';
 import { pauseExpires } from './node/rule/replacement.ts';
 import {
@@ -94,7 +94,7 @@ export const spacingAfter = (took: DurationMs, decision?: Pick<PoolDecision, 'is
 /** Grants the repairs that due nodes need, as far as the pool allows. */
 export function decide(observation: PoolObservation): PoolDecision {
   const { now, findings, poolRecord, repair, guardInputs } = observation;
-  const inFlight = inFlightOf(findings, poolRecord, now);
+  const inFlight = nodesInFlight(findings, poolRecord, now);
   if (!repair.gateOpen || guardInputs === undefined) {
     const { ramp, blockingGuards } = poolRecord;
     return complete(observation, { findings, granted: [], inFlight, ramp, blockingGuards });
@@ -141,7 +141,7 @@ function nextPassTime(
   { inFlight, terminations, ramp, launchPause }: PoolRecord,
 ): EpochMs | undefined {
   const [oldest] = terminations;
-  const window = terminationsKeptFor(repair);
+  const window = terminationRetentionOf(repair);
   const times = [
     ...findings.map(({ time }) => time),
     ...findings.flatMap(each => (each.state === 'inFlight' ? [] : (beingActedUntil(each, recordBefore, now) ?? []))),

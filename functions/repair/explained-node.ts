@@ -9,7 +9,7 @@ import { decideNode, judgeHealth, judgeNode, withoutDueClause } from './node/dec
 import type { NodeRecord } from './node/record.ts';
 import { readableSettings } from './node/rule/incident.ts';
 import { otherWorkOn } from './node/rule/other-work.ts';
-import { newNodeOf } from './node/rule/reboot-marks.ts';
+import { firstNodeRecord } from './node/rule/reboot-marks.ts';
 import { launchCapacityFault, launchCapacityOf } from './node/rule/replacement.ts';
 import type { RepairInForce } from './node/rule/settings-in-force.ts';
 import type { OwnVerdict, Rank } from './node/rule/verdict.ts';
@@ -163,7 +163,7 @@ function seenRecord(node: NodeView, owner: Owner, { pool, repair, now }: RepairN
       ? []
       : [[key, { start: latest(stated, node.creationTime ?? stated), stated }] as const],
   );
-  return { ...newNodeOf(node, pool, owner), onsets: Object.fromEntries(onsets) };
+  return { ...firstNodeRecord(node, pool, owner), onsets: Object.fromEntries(onsets) };
 }
 
 /** The decision of a pass that remembers nothing but the pause of launches. EC2 is not asked: what it has said is in Events. */

@@ -23,7 +23,7 @@ import type { ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import { createCoalescer, ROUND_KIND, type RoundAnswer } from '../../shared/lifecycle/coalesce.ts';
 import type { RoundRequest } from '../../shared/lifecycle/next-round.ts';
 import { isTimerOf, openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import { ofKind, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import { kindRoute, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { KindNotServed } from '../../shared/ports/read-answer.ts';
 
@@ -105,7 +105,7 @@ export function createPasses(
         timerDue: wakeUp =>
           coalescerOf(poolOfSubject({ name: wakeUp.subject.name.slice(PREFIX.length) })).timerDue(wakeUp),
       },
-      ofKind('NodePool', wakeUp => poolTimerDue(poolOfSubject(wakeUp.subject), wakeUp)),
+      kindRoute('NodePool', wakeUp => poolTimerDue(poolOfSubject(wakeUp.subject), wakeUp)),
     ],
   };
 }

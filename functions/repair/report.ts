@@ -198,15 +198,15 @@ function detailsOf(verdict: ReportedVerdict, origin: DecisionOrigin): JsonObject
   if ('blocker' in verdict) {
     const { blocker, rank } = verdict;
     return {
-      ...decidedBy(origin, undefined, 'setting' in blocker ? blocker.setting : undefined),
+      ...decisionDetails(origin, undefined, 'setting' in blocker ? blocker.setting : undefined),
       rank: rankDetails(rank),
     };
   }
   if ('attempt' in verdict)
-    return { ...attemptDetails(verdict.attempt), ...decidedBy(origin, verdict.attempt.dueCondition) };
-  if (verdict.kind === 'unclaimed') return decidedBy(origin, verdict.dueCondition);
+    return { ...attemptDetails(verdict.attempt), ...decisionDetails(origin, verdict.attempt.dueCondition) };
+  if (verdict.kind === 'unclaimed') return decisionDetails(origin, verdict.dueCondition);
   if (verdict.kind !== 'tolerate' && verdict.kind !== 'vetoed') return {};
-  return { ...conditionDetails(verdict.dueCondition), ...decidedBy(origin, verdict.dueCondition) };
+  return { ...conditionDetails(verdict.dueCondition), ...decisionDetails(origin, verdict.dueCondition) };
 }
 
 /** The rank in the details of an audit line. */
@@ -282,7 +282,7 @@ export const originOf = ({ pool, source }: DecisionOrigin): JsonObject => ({
  * Details with `guard`, the numbers, and `decidedBy`, a place for each setting: `{ kind, name, field }`. Empty if only
  * defaults decided.
  */
-export function decidedBy(
+export function decisionDetails(
   origin: DecisionOrigin,
   dueCondition: DueCondition | undefined,
   setting?: GuardSetting,

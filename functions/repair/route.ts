@@ -27,7 +27,7 @@ import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
 import { nodeOfRequest } from '../../shared/domain/source.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
-import { ofKind, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import { kindRoute, routeWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
 import type { SettingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 
@@ -46,9 +46,9 @@ export function createReconciler(ports: RepairDeps, rules: Partial<ReplaceableRu
     ...passes.timers,
     settings,
     { takes: isReservations, timerDue: () => checkReservations(deps) },
-    ofKind('Node', async ({ subject: { uid } }) => void (await requestPassIfRemembered(deps, uid))),
+    kindRoute('Node', async ({ subject: { uid } }) => void (await requestPassIfRemembered(deps, uid))),
     ...statusTimers(deps),
-    ofKind('NodeLifecyclePolicy', wakeUp => reportPolicy(deps, wakeUp.subject, { wakeUp })),
+    kindRoute('NodeLifecyclePolicy', wakeUp => reportPolicy(deps, wakeUp.subject, { wakeUp })),
   ];
   return async message => {
     switch (message.kind) {

@@ -38,7 +38,7 @@ export async function loadNodePool(
 }
 
 /** Selects what is labelled with the NodePool; undefined: everything. */
-export const ofPool = (pool: string | undefined): ListQuery =>
+export const poolQuery = (pool: string | undefined): ListQuery =>
   pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
 
 /** The name of the NodePool in an object's labels. */

@@ -9,7 +9,7 @@ import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery } from '../ports/kubernetes-api.ts';
 import type { IfNotServed } from '../ports/read-answer.ts';
 import { listNodeClaims, listNodes } from './lists.ts';
-import { nodePoolOf, ofPool } from './node-pool.ts';
+import { nodePoolOf, poolQuery } from './node-pool.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
@@ -30,7 +30,7 @@ export async function findNodeClaims(
     return claims.filter(claim => providerIDOfClaim(claim) === node.providerID).map(readNodeClaim);
   };
   // The pool's claims are a small part of a large cluster; a claim without the label is looked for among all.
-  const inPool = pool === undefined ? [] : await matching(ofPool(pool));
+  const inPool = pool === undefined ? [] : await matching(poolQuery(pool));
   return inPool.length > 0 ? inPool : await matching({});
 }
 

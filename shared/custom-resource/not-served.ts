@@ -25,7 +25,7 @@ export async function isNotServed(
 }
 
 /** Reads the object out of an answer. It is undefined if there is none, or if the cluster has no such kind. */
-export async function seenIn(
+export async function objectOrNotServed(
   deps: Deps,
   answer: ObjectAnswer,
   kind: GroupKind,

@@ -42,7 +42,7 @@ interface OwnTemplate {
 }
 
 /** The object that the template under this key of the ConfigMap describes, of a kind that it names itself. */
-export async function describedBy(
+export async function readDescribedResource(
   kubernetes: Pick<KubernetesApi, 'get' | 'resolve' | 'versionsOf'>,
   { key, render, metadataOf, textOf = faultText }: OwnTemplate,
 ): Promise<DescribedResource> {

@@ -52,7 +52,7 @@ export function readNodeClaim(object: KubernetesObject): NodeClaimView {
 }
 
 /** Whether it has a deadline that is no later. Karpenter replaces one that does not parse. */
-export function endsBy({ annotations }: NodeClaimView, time: EpochMs): boolean {
+export function hasDeadlineBy({ annotations }: NodeClaimView, time: EpochMs): boolean {
   const deadline = parseTimestamp(annotations[TERMINATION_TIMESTAMP_ANNOTATION] ?? '');
   return deadline !== undefined && isDue(time, deadline);
 }

@@ -13,7 +13,7 @@ export interface WakeUpRoute {
 export type SubjectWakeUp = UsedWakeUp & { readonly subject: Subject };
 
 /** Every object of the kind, and none of a kind with the same name in another group, such as Longhorn's Node. */
-export const ofKind = (kind: KnownKind, timerDue: WakeUpRoute['timerDue']): WakeUpRoute => ({
+export const kindRoute = (kind: KnownKind, timerDue: WakeUpRoute['timerDue']): WakeUpRoute => ({
   takes: subject => subject.kind === kind && parseApiVersion(subject.apiVersion).group === RESOURCES[kind].group,
   timerDue,
 });

@@ -9,7 +9,7 @@ import { specificity } from '../domain/label-selector.ts';
 import {
   isForgotten,
   policiesFor,
-  unreadableMaybeFor,
+  unreadablePolicyThatMaySelect,
   type ConfigurationFault,
   type PolicySet,
   type ReadPolicy,
@@ -81,12 +81,12 @@ export function decisionFor(
  * The object that keeps the settings of a block in a pool from being known (I6): a policy that cannot be read and may select it, or the pool
  * itself, which is gone and forgotten while a policy selects by labels. undefined: they are known.
  */
-export function unknownFor(
+export function unknownSettingsFault(
   pool: KubernetesObject | undefined,
   block: Block,
   policySet: PolicySet,
 ): ConfigurationFault | undefined {
-  const unreadable = unreadableMaybeFor(pool, policySet);
+  const unreadable = unreadablePolicyThatMaySelect(pool, policySet);
   if (unreadable !== undefined || pool === undefined || !isForgotten(pool)) return unreadable;
   const mayDecide = ({ object }: ConfigurationFault | ReadPolicy): boolean =>
     hasBlock(object, block) || isBlockless(object);
@@ -107,7 +107,7 @@ export const selective = ({ policies, faults }: PolicySet): readonly (Configurat
  * The most specific policy that states the block in mode `Enforce`: whose limits bind what is under way. One that only observes neither
  * sets nor lifts a limit.
  */
-export const enforcedFor = (
+export const enforcedPolicyFor = (
   pool: KubernetesObject | undefined,
   block: Block,
   policySet: PolicySet,
@@ -127,7 +127,7 @@ export function protectionDecisions(
 ): { readonly enforced: ReadPolicy | undefined; readonly observed: ReadPolicy | undefined } {
   const first = policiesFor(pool, policySet).find(({ object }) => hasBlock(object, 'protection'));
   return {
-    enforced: enforcedFor(pool, 'protection', policySet),
+    enforced: enforcedPolicyFor(pool, 'protection', policySet),
     observed: first?.mode === 'Observe' ? first : undefined,
   };
 }

@@ -59,7 +59,7 @@ export function policiesFor(pool: KubernetesObject | undefined, { policies }: Po
 }
 
 /** The policies that select the pool and cannot be read. */
-export function unreadableFor(pool: KubernetesObject | undefined, { faults }: PolicySet): PolicySet['faults'] {
+export function unreadablePoliciesFor(pool: KubernetesObject | undefined, { faults }: PolicySet): PolicySet['faults'] {
   return faults.filter(({ selector }) => selector !== undefined && appliesTo(selector, pool));
 }
 
@@ -67,7 +67,7 @@ export function unreadableFor(pool: KubernetesObject | undefined, { faults }: Po
  * A policy that cannot be read and may select the pool: it does, or its very selector cannot be read. What it says of the pool is not known,
  * so that nothing destructive begins there (I6).
  */
-export function unreadableMaybeFor(
+export function unreadablePolicyThatMaySelect(
   pool: KubernetesObject | undefined,
   { faults }: PolicySet,
 ): UnreadablePolicy | undefined {

@@ -7,7 +7,7 @@ import { parseProtectionBlock } from '../contract/protection-schema.ts';
 import { kindAndName, type KubernetesObject } from '../domain/kubernetes-object.ts';
 import { DEFAULT_PROTECTION_POLICY, type ProtectionPolicy } from '../domain/protection.ts';
 import { protectionDecisions, hasBlock, selective, type BlockReader } from './deciding-policy.ts';
-import { isForgotten, unreadableFor, type PolicySet } from './policy-set.ts';
+import { isForgotten, unreadablePoliciesFor, type PolicySet } from './policy-set.ts';
 
 /** Rules of protection, and whose they are. */
 export interface SourcedProtection {
@@ -42,7 +42,7 @@ function inForce(
 ): SourcedProtection {
   const isMeant = (object: KubernetesObject): boolean => hasProtection(object) && !isObserved(object);
   // One that selects the pool, and does not say all that it means, comes before what another one grants less.
-  const unreadable = unreadableFor(pool, policySet).find(({ object }) => isMeant(object));
+  const unreadable = unreadablePoliciesFor(pool, policySet).find(({ object }) => isMeant(object));
   if (unreadable !== undefined) return { policy: UNREADABLE, source: kindAndName(unreadable.object) };
   // Of a NodePool that is forgotten nobody knows which it was.
   if (pool !== undefined && isForgotten(pool) && selective(policySet).some(({ object }) => isMeant(object)))

@@ -26,7 +26,7 @@ export interface DrainUnderWay {
 }
 
 /** Time from which the first of its requests counts. */
-export function sinceOf({ requests, startTime }: ActiveDrain): EpochMs {
+export function firstRequestTimeOf({ requests, startTime }: ActiveDrain): EpochMs {
   const times = requests.map(({ time }) => time ?? startTime);
   return times.reduce<EpochMs | undefined>(earliest, undefined) ?? startTime;
 }
@@ -39,7 +39,7 @@ export function describeUnderWay(active: ActiveDrain): string {
   const entities = scope.kind === 'entities' ? { entities: scope.entities } : {};
   return JSON.stringify({
     id,
-    since: toExactTimestamp(sinceOf(active)),
+    since: toExactTimestamp(firstRequestTimeOf(active)),
     ...entities,
     ...(force && { force }),
     ...(allPods && { allPods }),

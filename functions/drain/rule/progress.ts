@@ -19,7 +19,7 @@ import {
   type DurationMs,
 } from '../../../shared/domain/time.ts';
 import { recoveryDueTime } from './late-events.ts';
-import { sinceOf } from './node-annotations.ts';
+import { firstRequestTimeOf } from './node-annotations.ts';
 import type { Observation } from './observation.ts';
 import { recordedResource, openPhaseOf } from './phase.ts';
 import { hasComeLate, type PodPlan } from './pod-plan.ts';
@@ -138,7 +138,7 @@ const overdueWait = (timeout: DurationMs, most = OVERDUE_WAITS): DurationMs => t
  * one that is over at the start.
  */
 export function deleteTimeOf(active: ActiveDrain, timeout: DurationMs, now: EpochMs): EpochMs {
-  const wanted = addDuration(sinceOf(active), timeout);
+  const wanted = addDuration(firstRequestTimeOf(active), timeout);
   const { deleteTime: told } = active;
   if (told === undefined || wanted >= told || !isDue(now, wanted)) return wanted;
   return isDue(now, told) ? told : earliest(told, addDuration(now, overdueWait(timeout)));

@@ -25,7 +25,7 @@ import {
 } from '../../../shared/domain/time.ts';
 import { retryNotBefore } from '../../../shared/domain/refusal.ts';
 import type { DrainDecision } from './decision.ts';
-import { cordonFor, isPrepared, NODE_ANNOTATION, sinceOf } from './node-annotations.ts';
+import { cordonFor, isPrepared, NODE_ANNOTATION, firstRequestTimeOf } from './node-annotations.ts';
 import type { PoolDrains, ReadyObservation, WaitingDrain } from './observation.ts';
 import { isEnding } from './phase.ts';
 import { withTimeLeft } from './progress.ts';
@@ -84,15 +84,15 @@ export function goesBefore(one: WaitingDrain, other: WaitingDrain): boolean {
 }
 
 /** The drains that wait, the oldest first. */
-export const inTurn = <Each extends WaitingDrain>(waiting: readonly Each[]): readonly Each[] =>
+export const sortByAge = <Each extends WaitingDrain>(waiting: readonly Each[]): readonly Each[] =>
   waiting.toSorted((a, b) => (goesBefore(a, b) ? -1 : 1));
 
 /** Drains that may begin now, the oldest first. @param waiting all that wait */
-export const nextOf = <Each extends WaitingDrain>(
+export const nextDrains = <Each extends WaitingDrain>(
   waiting: readonly Each[],
   draining: number,
   slots: number,
-): readonly Each[] => inTurn(waiting).slice(0, Math.max(0, slots - draining));
+): readonly Each[] => sortByAge(waiting).slice(0, Math.max(0, slots - draining));
 
 /** Keys of the refused changes by which a drain marks its Node, or takes the mark off. */
 const MARKS = ['prepare', 'finish'] as const;
@@ -135,7 +135,7 @@ export function decideQueued(observation: ReadyObservation, active: ActiveDrain,
   const latestTime = waitsUntil(phase.since, active, limits);
   if (latestTime !== undefined && isDue(now, latestTime))
     return { kind: 'finish', active, outcome: waitedTooLong(record), plan: undefined };
-  const self = { uid: node.uid, since: sinceOf(active), takesSlot: phase.takesSlot };
+  const self = { uid: node.uid, since: firstRequestTimeOf(active), takesSlot: phase.takesSlot };
   const position = poolDrains && queuePositionOf(self, poolDrains, limits.maxConcurrent, now);
   // Decided first: where the Node must not be marked, its record says what it would be marked as.
   const takesSlot = position?.kind === 'take' || position?.kind === 'begin';

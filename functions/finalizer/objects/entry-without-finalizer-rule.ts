@@ -12,7 +12,7 @@ import { DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts
 import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import { isReportedOrphan, LEDGER_CHECK } from './decide.ts';
-import { seenIn } from '../../../shared/custom-resource/not-served.ts';
+import { objectOrNotServed } from '../../../shared/custom-resource/not-served.ts';
 import { awaitsAnswer } from './clean-up.ts';
 import type { WorkerAnswer } from './context.ts';
 import { asReported, TAKE_OVER_AFTER } from './ledger.ts';
@@ -85,7 +85,7 @@ async function readObject(
   if (type === undefined) return 'notKnown';
   const answer = await orUnavailable(kubernetes.get({ type, name, ...(namespace !== undefined && { namespace }) }));
   if (answer.kind === 'unavailable') return 'notKnown';
-  const found = await seenIn({ kubernetes }, answer, asked);
+  const found = await objectOrNotServed({ kubernetes }, answer, asked);
   if (found === 'notServed') return 'notKnown';
   return found?.metadata.uid === uid ? found : undefined;
 }

@@ -10,7 +10,7 @@ import {
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ObjectObservation, ObservedState } from './decide.ts';
-import { seenIn } from '../../../shared/custom-resource/not-served.ts';
+import { objectOrNotServed } from '../../../shared/custom-resource/not-served.ts';
 import type { LedgerEntry } from './record.ts';
 import type { FinalizerRuleInForce } from '../finalizer-rules/decide.ts';
 import { carriesFinalizer } from '../finalizer-rules/finalizer-rule-set.ts';
@@ -63,7 +63,7 @@ export async function observe(
   const served = isOther || isMissing ? await kubernetes.resolve(rule) : undefined;
   if (served !== undefined && served.resource !== type.resource)
     return observe({ kubernetes, clock }, { ...sought, type: served });
-  const found = isOther ? 'notServed' : await seenIn({ kubernetes }, answer, rule);
+  const found = isOther ? 'notServed' : await objectOrNotServed({ kubernetes }, answer, rule);
   const object = found !== 'notServed' && found?.metadata.uid === subject.uid ? found : undefined;
   const state = object && {
     live: object,

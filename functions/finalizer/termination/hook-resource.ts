@@ -8,7 +8,7 @@
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { lookUpResource, type Mark } from '../../../shared/custom-resource/follow.ts';
 import { renderObject } from '../../../shared/custom-resource/render.ts';
-import { describedBy, makeResource } from '../../../shared/custom-resource/request.ts';
+import { readDescribedResource, makeResource } from '../../../shared/custom-resource/request.ts';
 import { toJson } from '../../../shared/domain/json.ts';
 import {
   refOf,
@@ -54,7 +54,7 @@ export async function makeHookResource(
     Node: asJson(nodes[0]),
   };
   const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }];
-  const described = await describedBy(kubernetes, {
+  const described = await readDescribedResource(kubernetes, {
     key: template,
     render: text => renderObject({ name: template, text }, data),
     metadataOf: given => ({ ...given, name: `${hook.name}-${metadata.uid}`, ownerReferences }),

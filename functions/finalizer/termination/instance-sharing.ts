@@ -6,7 +6,7 @@ import { providerIDOf } from '../common/instances.ts';
 import { claimsOfNode } from '../../../shared/cluster/owner.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { getNode, getNodeClaim, listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
-import { nodePoolOf, ofPool } from '../../../shared/cluster/node-pool.ts';
+import { nodePoolOf, poolQuery } from '../../../shared/cluster/node-pool.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClaimCache } from './claim-cache.ts';
@@ -72,7 +72,7 @@ async function claimsOfInstance(
   providerID: string,
   { reading, pool, onList = () => undefined }: ClaimList,
 ): Promise<readonly KubernetesObject[]> {
-  const claims = await listNodeClaims(deps, reading, ofPool(pool));
+  const claims = await listNodeClaims(deps, reading, poolQuery(pool));
   onList(claims);
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }

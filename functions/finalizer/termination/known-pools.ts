@@ -2,7 +2,7 @@
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../../shared/cluster/lists.ts';
 import { isGone, KNOWN_POOL_CODEC, knownPoolKey, type KnownPool } from '../../../shared/cluster/known-pool.ts';
-import { loadNodePool, ofPool } from '../../../shared/cluster/node-pool.ts';
+import { loadNodePool, poolQuery } from '../../../shared/cluster/node-pool.ts';
 import { CURFEW_GROUP } from '../../../shared/contract/names.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { parsePoolTermination } from '../../../shared/contract/termination-schema.ts';
@@ -59,8 +59,8 @@ export async function updateKnownPool(deps: Deps, name: string, wakeUp?: UsedWak
   }
   if (loaded.kind !== 'known') return;
   const [claims, nodes] = await inParallel([
-    listNodeClaims(deps, { ifNotServed: 'throw' }, ofPool(name)),
-    listNodes(deps, ofPool(name)),
+    listNodeClaims(deps, { ifNotServed: 'throw' }, poolQuery(name)),
+    listNodes(deps, poolQuery(name)),
   ]);
   if (claims.length + nodes.length > 0) await savePool(deps, timedRecord, name, loaded.value);
   else await timedRecord.closeNow();

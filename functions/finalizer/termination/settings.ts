@@ -20,7 +20,7 @@ import {
   decisionFor,
   faultIn,
   hasBlock,
-  unknownFor,
+  unknownSettingsFault,
   type BlockReader,
 } from '../../../shared/policies/deciding-policy.ts';
 import type { PolicySet } from '../../../shared/policies/policy-set.ts';
@@ -62,7 +62,7 @@ function inForce(
   if (pool !== undefined && !ofPool.ok) return invalid(pool, ofPool.message, undefined);
   const fromPool = ofPool.ok ? ofPool.value : undefined;
 
-  const unknown = unknownFor(pool, 'termination', policySet);
+  const unknown = unknownSettingsFault(pool, 'termination', policySet);
   const ofPoolItself = gracePeriodOf(pool, fromPool?.terminationGracePeriod, undefined, undefined);
   if (unknown !== undefined) return invalid(unknown.object, unknown.message, ofPoolItself);
   const block = policy && parseTerminationBlock(policy.spec?.['termination'], 'spec.termination');

@@ -27,7 +27,11 @@ import {
 } from '../../../shared/custom-resource/drain-template.ts';
 import { findInAnyVersion, type Mark, uidWithMark } from '../../../shared/custom-resource/follow.ts';
 import { isNotServed } from '../../../shared/custom-resource/not-served.ts';
-import { describedBy, type DescribedResource, makeResource } from '../../../shared/custom-resource/request.ts';
+import {
+  readDescribedResource,
+  type DescribedResource,
+  makeResource,
+} from '../../../shared/custom-resource/request.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { textOrEmpty } from '../../../shared/domain/json.ts';
 import {
@@ -231,7 +235,7 @@ type Described = Pick<Context, 'attempt' | 'node' | 'claim' | 'pool' | 'pods' | 
  */
 async function renderManifest(context: Described, template: string): Promise<DescribedResource> {
   const nodeName = context.node.name;
-  const described = await describedBy(context.deps.kubernetes, {
+  const described = await readDescribedResource(context.deps.kubernetes, {
     key: template,
     render: text => renderRepairObject(text, dataOf(context), textsOf(context)),
     metadataOf: given => ({ ...given, name: textOrEmpty(given['name']) || nodeName }),

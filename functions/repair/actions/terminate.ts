@@ -16,7 +16,11 @@ import { annotationOf, replacementOf } from '../node/rule/attempt.ts';
 import type { InstanceTermination } from '../node/attempt-record.ts';
 import type { RepairLeftovers } from '../node/record.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { endsBy, type NodeClaimView, TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
+import {
+  hasDeadlineBy,
+  type NodeClaimView,
+  TERMINATION_TIMESTAMP_ANNOTATION,
+} from '../../../shared/domain/node-claim.ts';
 import { addDuration, minutes, parseTimestamp } from '../../../shared/domain/time.ts';
 import { changeExactly, throwConflict } from '../../../shared/ports/exact-change.ts';
 import { orUnavailable } from '../../../shared/ports/read-answer.ts';
@@ -46,7 +50,7 @@ async function deleteClaim(
   let { resourceVersion } = claim;
   const wanted = annotationOf(attempt)?.set;
   const deadline = wanted === undefined ? undefined : parseTimestamp(wanted);
-  const isMarked = deadline === undefined || endsBy(claim, deadline);
+  const isMarked = deadline === undefined || hasDeadlineBy(claim, deadline);
   if (wanted !== undefined && !isMarked) {
     const annotations = { [TERMINATION_TIMESTAMP_ANNOTATION]: wanted };
     const outcome = await changeExactly(kubernetes, ref, claim, { annotations });

@@ -23,7 +23,7 @@ import {
   repairConditionsOf,
 } from '../../../shared/domain/repair-policy.ts';
 import { decisionFor, hasBlock } from '../../../shared/policies/deciding-policy.ts';
-import { policiesFor, type PolicySet, unreadableFor } from '../../../shared/policies/policy-set.ts';
+import { policiesFor, type PolicySet, unreadablePoliciesFor } from '../../../shared/policies/policy-set.ts';
 
 /** Sources of the settings of every pool. */
 export interface SettingsSources {
@@ -77,7 +77,7 @@ export function repairBlockInForce(
   profile?: ProviderPolicies,
 ): RepairBlockInForce {
   const applying = policiesFor(pool, policySet);
-  const unreadable = unreadableFor(pool, policySet);
+  const unreadable = unreadablePoliciesFor(pool, policySet);
   const objects = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
   const stated = objects.find(object => hasBlock(object, 'repair'));
   const { mode } = decisionFor(pool, 'repair', policySet);

@@ -10,7 +10,7 @@
  * | whether its conditions make it unhealthy | `judgeHealth` | `../carry-out.ts`, `../explained-node.ts` |
  * | whether a pass must look at it | `mayNeedRepair` | `../wake-ups.ts` |
  * | whether the act is still wanted | `judgeSecondLook` | `../carry-out.ts` |
- * | what its first record is | `newNodeOf` | `../explained-node.ts` |
+ * | what its first record is | `firstNodeRecord` | `../explained-node.ts` |
  * | by which settings | `readableSettings` | `../common/settings.ts`, `../explained-node.ts`, `../observe.ts` |
  * | which other system asks for it | `externalRequestsFor` | `../observe.ts` |
  * | which other controller is at work on it | `otherWorkOn` | `../explained-node.ts` |
@@ -32,7 +32,7 @@ import { cumulativeDueTime } from './rule/flapping.ts';
 import { readableSettings } from './rule/incident.ts';
 import { judgeByLadder } from './rule/ladder-verdict.ts';
 import { keyOf, ladderOf, possibleActions } from './rule/ladder.ts';
-import { episodesAfter, eventTimesOf, rememberedOf, withExpiries } from './rule/memory.ts';
+import { episodesAfter, eventTimesOf, rememberedRecord, withExpiries } from './rule/memory.ts';
 import type { JudgeContext, NodeFacts } from './rule/node-facts.ts';
 import {
   clockSkewsOf,
@@ -50,7 +50,7 @@ import type { RepairInForce } from './rule/settings-in-force.ts';
 import type { EntryPolicy, OwnVerdict } from './rule/verdict.ts';
 import { vetoOf } from './rule/vetoes.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
-import { endsBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { hasDeadlineBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
 import {
@@ -108,7 +108,7 @@ function factsOf(
   const isSameWork = other !== undefined && known.otherWork?.what === other.what;
   const otherWork = isSameWork ? known.otherWork : other && { what: other.what, time: now };
   const record: NodeRecord = {
-    ...rememberedOf(known, context, node, healthNow),
+    ...rememberedRecord(known, context, node, healthNow),
     onsets: settings === undefined ? onsetsStill(node, known) : onsetsOf(health.unhealthy),
     episodes: [...episodes],
     otherWork,
@@ -297,7 +297,7 @@ function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
 
 /** Whether the NodeClaim is being deleted and its deadline has passed. */
 function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
-  return claim.deletionTime !== undefined && endsBy(claim, now);
+  return claim.deletionTime !== undefined && hasDeadlineBy(claim, now);
 }
 
 /**

@@ -4,7 +4,7 @@ import { OWNER } from '../common/context.ts';
 import { OWN_BLOCKS } from '../common/settings.ts';
 import type { PolicyStatusDeps } from './context.ts';
 import type { PolicyFacts } from './rule/policy-facts.ts';
-import { inForceOf, type PoolCounts, selectedPools } from './settings.ts';
+import { policyInForce, type PoolCounts, selectedPools } from './settings.ts';
 import { warningsOf } from './settings-faults.ts';
 import { loadConfig } from '../../../shared/cluster/configuration.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
@@ -65,7 +65,7 @@ export function observedPolicy(
     generation: object.metadata.generation,
     statusBefore: object.status,
     gateOpen,
-    inForce: inForceOf(object, policySet),
+    inForce: policyInForce(object, policySet),
     selected,
     warnings: warningsOf(object, { fault, policySet, selected, templates }),
   };

@@ -12,7 +12,7 @@ export interface PoolCounts extends Pick<SelectedPool, 'nodes' | 'repairs' | 'cl
 }
 
 /** The policy as it is in force; undefined: no generation of it could be read. */
-export function inForceOf(object: KubernetesObject, { policies }: PolicySet): PolicyInForce | undefined {
+export function policyInForce(object: KubernetesObject, { policies }: PolicySet): PolicyInForce | undefined {
   const own = policies.find(each => isSame(each.object, object));
   return (
     own && {

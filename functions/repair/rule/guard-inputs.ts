@@ -2,7 +2,7 @@
 import { type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
 import type { JudgedPool } from './judged-pool.ts';
 import type { PoolFacts } from './pool-facts.ts';
-import { begunTime, inFlightOf } from '../node/rule/finding.ts';
+import { begunTime, nodesInFlight } from '../node/rule/finding.ts';
 import { isMended, readableSettings } from '../node/rule/incident.ts';
 import { isJustRebooted } from '../node/rule/reboot-marks.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
@@ -78,7 +78,7 @@ export function guardInputsOf(
           nodes: ownNodes,
           claimOf,
           findings,
-          inFlight: inFlightOf(findings, poolRecord, now),
+          inFlight: nodesInFlight(findings, poolRecord, now),
           activity,
           now,
         })

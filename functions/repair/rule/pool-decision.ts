@@ -10,7 +10,7 @@ import {
   withState,
   hasFailedLaunch,
   hasTrait,
-  inFlightOf,
+  nodesInFlight,
   type NodeFinding,
   type RememberedFinding,
 } from '../node/rule/finding.ts';
@@ -72,7 +72,7 @@ export interface GrantDecision extends Pick<PoolDecision, 'findings' | 'granted'
 /**
  * The time for which terminations are remembered; undefined: the repair block is unreadable, so all of them are kept.
  */
-export function terminationsKeptFor({ settings }: RepairInForce): DurationMs | undefined {
+export function terminationRetentionOf({ settings }: RepairInForce): DurationMs | undefined {
   if (settings !== undefined && 'invalid' in settings) return undefined;
   return toDurationMs(Math.max(settings?.futility?.window ?? 0, TERMINATIONS_KEPT_FOR));
 }
@@ -86,9 +86,9 @@ export function nextPoolState(
   const findings = decided.findings
     .map(each => (isLeftMarked(each) ? withState({ ...each, hasUselessLeftovers: true }) : each))
     .map(each => withTimeBlocked(each, now));
-  const window = terminationsKeptFor(repair);
+  const window = terminationRetentionOf(repair);
   const since = (uid: string): EpochMs => (inFlight.has(uid) ? (poolRecord.inFlight[uid] ?? now) : now);
-  const nextInFlight = Object.fromEntries([...inFlightOf(findings, poolRecord, now)].map(uid => [uid, since(uid)]));
+  const nextInFlight = Object.fromEntries([...nodesInFlight(findings, poolRecord, now)].map(uid => [uid, since(uid)]));
   const isInWindow = ({ time }: { readonly time: EpochMs }) =>
     window === undefined || !isDue(now, addDuration(time, window));
   const { launchPause } = poolRecord;

@@ -19,14 +19,14 @@ export async function serverVersion(transport: Transport): Promise<string | unde
 }
 
 /** 36 of `v1.36.3`; undefined for what is no version of Kubernetes 1. */
-export function minorIn(version: string): number | undefined {
+export function minorVersionOf(version: string): number | undefined {
   const minor = /^v?1\.(\d+)/.exec(version)?.[1];
   return minor === undefined ? undefined : Number(minor);
 }
 
 /** The warning about a release of Kubernetes that Curfew is not made for. */
 export function warningOn(version: string): string | undefined {
-  const minor = minorIn(version);
+  const minor = minorVersionOf(version);
   if (minor === undefined || minor >= OLDEST_MINOR) return undefined;
   return `The cluster runs Kubernetes ${version}: Curfew needs 1.${OLDEST_MINOR} or newer and is not tested on older releases.`;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { annotatedPods } from '../../../functions/grace-period/rule/announcements.ts';
-import { decidedBy } from '../../../functions/grace-period/report.ts';
+import { decidingSettings } from '../../../functions/grace-period/report.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, type ProtectionPolicy } from '../../../shared/domain/protection.ts';
 import { hours, toEpochMs } from '../../../shared/domain/time.ts';
@@ -39,5 +39,5 @@ it.each<[string, Partial<ProtectionPolicy>, readonly PodView[], readonly object[
 ])('%s decided', (_, policy, pods, places, whose) => {
   const rules = { ...DEFAULT_PROTECTION_POLICY, ...policy };
   const effective = { policy: rules, source: whose === undefined ? source : undefined };
-  expect(decidedBy(effective, annotatedPods(pods, rules))).toEqual(places);
+  expect(decidingSettings(effective, annotatedPods(pods, rules))).toEqual(places);
 });

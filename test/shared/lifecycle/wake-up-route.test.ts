@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toEpochMs } from '../../../shared/domain/time.ts';
-import { ofKind, routeWakeUp, type WakeUpRoute } from '../../../shared/lifecycle/wake-up-route.ts';
+import { kindRoute, routeWakeUp, type WakeUpRoute } from '../../../shared/lifecycle/wake-up-route.ts';
 
 const wakeUpOf = (kind: string, name: string) => ({
   subject: { apiVersion: 'v1', kind, name },
@@ -12,7 +12,7 @@ async function routed(kind: string, name: string): Promise<readonly string[]> {
   const woken: string[] = [];
   const routes: readonly WakeUpRoute[] = [
     { takes: subject => subject.name === 'all', timerDue: async () => woken.push('all') },
-    ofKind('Node', async ({ subject, repeated }) => woken.push(`node ${subject.name} ${repeated}`)),
+    kindRoute('Node', async ({ subject, repeated }) => woken.push(`node ${subject.name} ${repeated}`)),
   ];
   await routeWakeUp(routes, wakeUpOf(kind, name));
   return woken;

@@ -35,7 +35,7 @@ import { judgeReplacing } from './replacing.ts';
 import { BLOCKED_CHECK, FOLLOW_CHECK, type Verdict } from './verdict.ts';
 import type { Attempt, AttemptOf } from '../attempt-record.ts';
 import type { NodeRecord } from '../record.ts';
-import { endsBy } from '../../../../shared/domain/node-claim.ts';
+import { hasDeadlineBy } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { retryNotBefore } from '../../../../shared/domain/refusal.ts';
 import {
@@ -103,7 +103,7 @@ function wasCarriedOut(attempt: Attempt, context: JudgeContext, uid: string): bo
       const claim = claims.get(attempt.claim.uid);
       if (claim?.deletionTime === undefined) return claim === undefined;
       const deadline = parseTimestamp(annotationOf(attempt)?.set ?? '');
-      return deadline === undefined || endsBy(claim, latest(now, deadline));
+      return deadline === undefined || hasDeadlineBy(claim, latest(now, deadline));
     }
   }
 }

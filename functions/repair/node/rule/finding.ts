@@ -1,6 +1,6 @@
 /**
  * The finding of a pass about a node, and what follows from it. `withState` alone says how the node counts, after acts too,
- * and whether something is taken back; `inFlightOf` which nodes of a pool count as in flight; `recordsToWrite` what a pass
+ * and whether something is taken back; `nodesInFlight` which nodes of a pool count as in flight; `recordsToWrite` what a pass
  * writes of them. Pure.
  */
 import { isRecordNeeded, outlastsRepair } from './incident.ts';
@@ -165,7 +165,7 @@ export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): ReportedVe
  * UIDs of nodes with an attempt under way, of nodes on which a run that may still be at work set out to act, and of
  * nodes that keep their slot for the action that follows now.
  */
-export function inFlightOf(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
+export function nodesInFlight(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
   const counted = findings.filter(
     finding =>
       finding.state === 'inFlight' || beingActedUntil(finding, state, now) !== undefined || keepsSlot(finding, state),

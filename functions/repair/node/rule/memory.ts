@@ -42,7 +42,7 @@ export function eventTimesOf(
 }
 
 /** The part of the record that comes from earlier passes: pool, incident, marks and acts, as they stand from now on. */
-export function rememberedOf(
+export function rememberedRecord(
   known: NodeRecord,
   context: JudgeContext,
   node: NodeView,

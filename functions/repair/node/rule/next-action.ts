@@ -12,7 +12,7 @@ import { BLOCKED_CHECK, type EntryPolicy, type LadderAction, LAUNCH_CHECK, type 
 import type { Attempt } from '../attempt-record.ts';
 import type { Act, NodeRecord } from '../record.ts';
 import { formatDuration } from '../../../../shared/domain/go-duration.ts';
-import { deadlineBy, endsBy, type NodeClaimView } from '../../../../shared/domain/node-claim.ts';
+import { deadlineBy, hasDeadlineBy, type NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import {
   isTransient,
   nextTry,
@@ -289,5 +289,5 @@ export function withPastTense(message: string, now: EpochMs): string {
 function endsAnyway(claim: NodeClaimView, { drainBound }: Pick<EntryPolicy, 'drainBound'>, now: EpochMs): boolean {
   if (claim.deletionTime === undefined) return false;
   const deadline = deadlineBy(claim, drainBound, now);
-  return deadline === undefined || endsBy(claim, deadline);
+  return deadline === undefined || hasDeadlineBy(claim, deadline);
 }

@@ -49,7 +49,7 @@ function readLastReboot({ annotations }: Pick<NodeView, 'annotations'>): LastReb
 }
 
 /** The first record of a Node, with the reboots that are shown. */
-export const newNodeOf = (
+export const firstNodeRecord = (
   node: Pick<NodeView, 'name' | 'annotations'>,
   pool: string | undefined,
   owner: Owner,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   decideQueued,
   mustWait,
-  nextOf,
+  nextDrains,
   skipsItsTurn,
   queuePositionOf,
   waitsForNobody,
@@ -109,8 +109,8 @@ describe('a turn', () => {
 
 it('wakes the oldest that may have their turn', () => {
   const waiting = [...older(2), { uid: 'z', since: addDuration(NOW, minutes(-1)) }];
-  expect(nextOf(waiting, 3, 5).map(({ uid }) => uid)).toEqual(['z', 'a0']);
-  expect(nextOf(waiting, 6, 5)).toEqual([]);
+  expect(nextDrains(waiting, 3, 5).map(({ uid }) => uid)).toEqual(['z', 'a0']);
+  expect(nextDrains(waiting, 6, 5)).toEqual([]);
 });
 
 describe('a turn is passed on', () => {

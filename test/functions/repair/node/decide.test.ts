@@ -4,7 +4,7 @@ import { aCondition, aNode, aNodeClaim, at, SICK, someRepairInForce, T } from '.
 import { decideNode, judgeHealth, type NodeObservation } from '../../../../functions/repair/node/decide.ts';
 import { onsetsOf } from '../../../../functions/repair/node/rule/onset.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
-import { endsBy } from '../../../../shared/domain/node-claim.ts';
+import { hasDeadlineBy } from '../../../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../../../shared/domain/node.ts';
 import {
   type DurationMs,
@@ -194,7 +194,7 @@ describe('guards', () => {
     ['none', undefined, false],
   ])('a deadline has passed: %s', (_, value, expected) => {
     const claim = aNodeClaim({ annotations: value === undefined ? {} : { [ANNOTATION]: value } });
-    expect(endsBy(claim, after(minutes(30)))).toBe(expected);
+    expect(hasDeadlineBy(claim, after(minutes(30)))).toBe(expected);
   });
 });
 

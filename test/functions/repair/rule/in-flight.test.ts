@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   begunTime,
-  inFlightOf,
+  nodesInFlight,
   type NodeFinding,
   type PresentNode,
 } from '../../../../functions/repair/node/rule/finding.ts';
@@ -31,7 +31,7 @@ describe('a node', () => {
     ['does not count by one that is older than the work of another', others(-0.4), begunAt(-0.5), false],
     ['counts by a slot that a run took after another had begun', others(-0.6), begunAt(-0.5), true],
   ])('%s', (_, finding, state, expected) => {
-    expect([...inFlightOf([finding], state, NOW)]).toEqual(expected ? ['uid-n1'] : []);
+    expect([...nodesInFlight([finding], state, NOW)]).toEqual(expected ? ['uid-n1'] : []);
   });
 
   it('is known to be acted upon since its slot was taken', () => {

@@ -7,7 +7,7 @@ import {
   isMarked,
   LAST_REBOOT_ANNOTATION,
   lastRebootText,
-  newNodeOf,
+  firstNodeRecord,
   withMarks,
   withShownReboots,
 } from '../../../../../functions/repair/node/rule/reboot-marks.ts';
@@ -38,7 +38,7 @@ describe('the annotation of a reboot', () => {
     const reboot = { key: 'Reboot||0', action: 'Reboot', time: NOW, bootID: 'boot-1' };
     const node = shown(lastRebootText([act('Reboot')], NOW, 'boot-1'));
     expect(actsOf(node)).toEqual([reboot, reboot]);
-    expect(newNodeOf(node, 'default', NO_CLAIM)).toMatchObject({
+    expect(firstNodeRecord(node, 'default', NO_CLAIM)).toMatchObject({
       name: 'n1',
       pool: 'default',
       acts: [reboot, reboot],
@@ -49,7 +49,7 @@ describe('the annotation of a reboot', () => {
     const [once, thrice] = [1, 3].map(count => shown(JSON.stringify({ time: TIME, count })));
     const claim = (annotations = {}): Owner => ({ kind: 'claim', claim: aNodeClaim({ annotations }) });
     const countOf = (node: ReturnType<typeof shown>, owner: Owner): number =>
-      newNodeOf(node, 'default', owner).acts.length;
+      firstNodeRecord(node, 'default', owner).acts.length;
     expect(countOf(shown(undefined), claim(thrice?.annotations))).toBe(3);
     expect(countOf(once ?? shown(undefined), claim(thrice?.annotations))).toBe(1);
     expect(countOf(shown(undefined), claim())).toBe(0);
