@@ -279,7 +279,7 @@ export const originOf = ({ pool, source }: DecisionOrigin): JsonObject => ({
 });
 
 /**
- * Details with `guard`, the numbers, and `decidedBy`, a place for each setting: `{ kind, name, field }`. Empty if only
+ * Details with `guard`, the numbers, and `decidedBy`, the path of each setting: `{ kind, name, field }`. Empty if only
  * defaults decided.
  */
 export function decisionDetails(
@@ -287,7 +287,7 @@ export function decisionDetails(
   dueCondition: DueCondition | undefined,
   setting?: GuardSetting,
 ): JsonObject {
-  const places = [
+  const decidedBy = [
     ...(dueCondition?.field === undefined
       ? []
       : [settingPath(origin.source, dueCondition.field.replace(/\[\d+\]$/, ''))]),
@@ -295,7 +295,7 @@ export function decisionDetails(
   ].filter(each => each !== undefined);
   return {
     ...(setting !== undefined && { guard: { ...setting.numbers } }),
-    ...(places.length > 0 && { decidedBy: places }),
+    ...(decidedBy.length > 0 && { decidedBy }),
   };
 }
 
